@@ -1,0 +1,67 @@
+"""Machine learning with judgement, under the names scikit-learn users already type.
+
+The house, from the ground up; imports only go down:
+
+    engine                                   arrays, compiled kernels, threads, rows, random, checks, progress
+    metrics                                  the mathematics
+    linear_model naive_bayes neighbors       estimators
+    cluster decomposition preprocessing baseline
+    model_selection diagnosis plots          judging models
+    persistence                              model files: data, never code
+    study cli                                what people run
+
+Importing `learnt` is instant: every room is imported when first named.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from learnt._version import __version__
+
+_ROOMS = (
+    "baseline",
+    "cluster",
+    "decomposition",
+    "diagnosis",
+    "engine",
+    "linear_model",
+    "metrics",
+    "model_selection",
+    "naive_bayes",
+    "neighbors",
+    "persistence",
+    "plots",
+    "preprocessing",
+    "study",
+)
+# A public function and the room it lives in.
+_FUNCTIONS = {
+    "load": "persistence",
+    "save": "persistence",
+    "scan": "engine.rows",
+    "set_threads": "engine.threads",
+    "get_threads": "engine.threads",
+}
+
+__all__ = ["__version__", *_ROOMS, *_FUNCTIONS]
+
+if TYPE_CHECKING:  # what type checkers and editors see
+    from learnt.engine.rows import scan as scan
+    from learnt.engine.threads import get_threads as get_threads
+    from learnt.engine.threads import set_threads as set_threads
+    from learnt.persistence import load as load
+    from learnt.persistence import save as save
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"learnt.{name}")
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"learnt.{_FUNCTIONS[name]}"), name)
+    raise AttributeError(f"module 'learnt' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

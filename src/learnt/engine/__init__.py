@@ -1,0 +1,13 @@
+"""The machine room: what every other floor stands on.
+
+    kernel        the one decorator for compiled code
+    kernel_cache  machine code on disk
+    threads       the one pool and the one knob
+    arrays        which namespace and device an array belongs to
+    rows          the summation form over memory, files and clusters
+    random        a seed becomes independent streams
+    validation    the one door for data
+    progress      bars, logs and scikit-learn's callbacks
+
+Each module stands alone; import the one you need.
+"""

@@ -1,0 +1,134 @@
+"""Rows in memory: what the summation form asks of rows, and its answer for arrays and memory maps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine import blocks
+from learnt.engine.arrays import is_foreign_array, namespace
+from learnt.engine.blocks import Block
+from learnt.engine.threads import run_tasks, single_blas
+
+Statistic = Callable[..., tuple]
+
+
+class Rows(ABC):
+    """Rows somewhere: X (n × d), and y and weights where they were given."""
+
+    n_features: int
+    dtype: Any
+    # An empty array of the library, device and dtype that results belong to.
+    reference: Any
+
+    @abstractmethod
+    def sum(self, statistic: Statistic, *state: Any) -> tuple:
+        """Σ over blocks of `statistic(block, *state)`, a tuple of arrays and numbers; sums are float64."""
+
+    @abstractmethod
+    def map(self, function: Callable[..., Any], *state: Any) -> Any:
+        """`function(block, *state)`, an array with one entry a row, for all rows in order."""
+
+    @abstractmethod
+    def head(self, n: int) -> Block:
+        """About the first `n` rows in memory: to take a provisional mean from, say."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether `X`, `y` and `w` are whole arrays that a direct method may use."""
+        return False
+
+    def first_mean(self) -> Any:
+        """A provisional mean of X to subtract before squaring, so that large means do not cancel."""
+        X = self.head(256).X
+        if sparse.issparse(X):
+            return np.zeros(X.shape[1])
+        xp = namespace(X)
+        return blocks.widen(xp.mean(blocks.widen(X), axis=0))
+
+
+class ArrayRows(Rows):
+    """Rows of an array in memory or a memory map (NumPy, SciPy CSR), or of any Array API library."""
+
+    def __init__(self, X: Any, y: Any = None, w: Any = None, n_jobs: int | None = None) -> None:
+        self.X, self.y, self.w, self.n_jobs = X, y, w, n_jobs
+        self.n_rows, self.n_features = X.shape
+        self.dtype = X.dtype
+        self._foreign = is_foreign_array(X)
+        self._sparse = sparse.issparse(X)
+        if self._sparse:
+            row_bytes = 12.0 * X.nnz / max(self.n_rows, 1)
+            self.reference = np.empty(0, dtype=X.dtype)
+        else:
+            row_bytes = float(self.n_features * (4 if "32" in str(X.dtype) else 8))
+            self.reference = X[:0, 0]
+        self.block_size = blocks.block_rows(self.n_rows, row_bytes, foreign=self._foreign)
+
+    @property
+    def in_memory(self) -> bool:
+        return True
+
+    def block(self, lo: int, hi: int) -> Block:
+        """The rows lo…hi−1, without a copy."""
+        X = csr_rows(self.X, lo, hi) if self._sparse else self.X[lo:hi]
+        return Block(X, None if self.y is None else self.y[lo:hi], None if self.w is None else self.w[lo:hi], lo)
+
+    def blocks(self) -> Iterator[Block]:
+        for lo in range(0, self.n_rows, self.block_size):
+            yield self.block(lo, min(lo + self.block_size, self.n_rows))
+
+    def head(self, n: int) -> Block:
+        return self.block(0, min(n, self.n_rows))
+
+    def sum(self, statistic: Statistic, *state: Any) -> tuple:
+        if self._foreign:
+            total = None
+            for block in self.blocks():
+                total = blocks.add(total, statistic(block, *state))
+            return total  # type: ignore[return-value]
+        size = self.block_size
+        if self.n_rows <= size:
+            with single_blas():
+                return tuple(blocks.widen(part) for part in statistic(self.block(0, self.n_rows), *state))
+        lane = size * blocks.lane_blocks(self.n_rows, size, self.n_features)
+
+        def sum_lane(start: int) -> tuple | None:
+            total = None
+            for lo in range(start, min(start + lane, self.n_rows), size):
+                total = blocks.add(total, statistic(self.block(lo, min(lo + size, self.n_rows)), *state))
+            return total
+
+        parts = run_tasks([lambda s=s: sum_lane(s) for s in range(0, self.n_rows, lane)], n_jobs=self.n_jobs)
+        total = None
+        for part in parts:
+            total = blocks.add(total, part)
+        return total  # type: ignore[return-value]
+
+    def map(self, function: Callable[..., Any], *state: Any) -> Any:
+        if self._foreign:
+            parts = [function(block, *state) for block in self.blocks()]
+            return parts[0] if len(parts) == 1 else namespace(self.X).concat(parts)
+        if self.n_rows <= self.block_size:
+            return function(self.block(0, self.n_rows), *state)
+        first = function(self.block(0, self.block_size), *state)
+        out = np.empty((self.n_rows, *first.shape[1:]), dtype=first.dtype)
+        out[: self.block_size] = first
+
+        def fill(lo: int) -> None:
+            hi = min(lo + self.block_size, self.n_rows)
+            out[lo:hi] = function(self.block(lo, hi), *state)
+
+        starts = range(self.block_size, self.n_rows, self.block_size)
+        run_tasks([lambda lo=lo: fill(lo) for lo in starts], n_jobs=self.n_jobs)
+        return out
+
+
+def csr_rows(X: Any, lo: int, hi: int) -> Any:
+    """The rows lo…hi−1 of a CSR matrix, sharing its data."""
+    start, end = X.indptr[lo], X.indptr[hi]
+    parts = (X.data[start:end], X.indices[start:end], X.indptr[lo : hi + 1] - start)
+    return type(X)(parts, shape=(hi - lo, X.shape[1]), copy=False)

@@ -1,0 +1,152 @@
+"""Dask collections as rows: one statistic a partition, summed in a tree, one computation a pass.
+
+The same block function runs on the workers as in memory; only the sums travel to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine import blocks
+from learnt.engine.array_rows import ArrayRows, Rows, Statistic
+from learnt.engine.blocks import Block
+
+_FAN_IN = 8
+
+
+class DaskRows(Rows):
+    """Rows of a Dask array or data frame; y and weights are Dask collections with the same partitions, or arrays."""
+
+    def __init__(self, X: Any, y: Any = None, w: Any = None) -> None:
+        import dask
+
+        self._dask = dask
+        self.X = X
+        self.n_features = X.shape[1] if X.ndim == 2 else 1
+        float32 = str(getattr(X, "dtype", "")) == "float32"
+        self.dtype = np.dtype(np.float32 if float32 else np.float64)
+        self.reference = np.empty(0, dtype=self.dtype)
+        X = self._one_column_of_chunks(X)
+        self._parts_X = _partitions(X)
+        self._parts_y = self._align(y)
+        self._parts_w = self._align(w)
+
+    def _one_column_of_chunks(self, X: Any) -> Any:
+        if hasattr(X, "rechunk") and X.numblocks[1] > 1:
+            return X.rechunk({1: -1})
+        return X
+
+    def _align(self, values: Any) -> list[Any]:
+        """One piece of y or of the weights per partition of X."""
+        n_parts = len(self._parts_X)
+        if values is None:
+            return [None] * n_parts
+        if isinstance(values, np.ndarray):
+            ends = np.cumsum(self._lengths())
+            if ends[-1] != len(values):
+                raise ValueError(f"X has {ends[-1]} rows but y or sample_weight has {len(values)}; pass equal lengths.")
+            return list(np.split(values, ends[:-1]))
+        chunks = getattr(self.X, "chunks", None)
+        if chunks and hasattr(values, "rechunk") and not np.isnan(chunks[0]).any() and values.chunks[0] != chunks[0]:
+            values = values.rechunk({0: chunks[0]})
+        parts = _partitions(values)
+        if len(parts) != n_parts:
+            raise ValueError(
+                f"X has {n_parts} partitions but y or sample_weight has {len(parts)}; repartition them alike first."
+            )
+        return parts
+
+    def _lengths(self) -> list[int]:
+        chunks = getattr(self.X, "chunks", None)
+        if chunks and not np.isnan(chunks[0]).any():
+            return list(chunks[0])
+        return list(self._dask.compute(*[self._dask.delayed(len)(part) for part in self._parts_X]))
+
+    def sum(self, statistic: Statistic, *state: Any) -> tuple:
+        delayed = self._dask.delayed
+        shared = delayed(state)  # sent to each worker once
+        sums = [
+            delayed(partition_sum)(X, y, w, self.dtype, statistic, shared)
+            for X, y, w in zip(self._parts_X, self._parts_y, self._parts_w, strict=True)
+        ]
+        while len(sums) > 1:
+            sums = [delayed(add_all)(sums[i : i + _FAN_IN]) for i in range(0, len(sums), _FAN_IN)]
+        total = self._dask.compute(sums[0])[0]
+        if total is None:
+            raise ValueError("X has 0 rows in all its partitions; at least 1 is required.")
+        return total
+
+    def map(self, function: Callable[..., Any], *state: Any) -> Any:
+        """One entry a row, as a lazy Dask array with X's chunks."""
+        import dask.array as da
+
+        lengths = self._lengths()
+        probe = function(Block(np.zeros((1, self.n_features), dtype=self.dtype)), *state)
+        shared = self._dask.delayed(state)
+        pieces = [
+            da.from_delayed(
+                self._dask.delayed(partition_map)(X, self.dtype, function, shared),
+                shape=(n, *probe.shape[1:]),
+                dtype=probe.dtype,
+            )
+            for X, n in zip(self._parts_X, lengths, strict=True)
+            if n > 0
+        ]
+        return da.concatenate(pieces)
+
+    def head(self, n: int) -> Block:
+        for X, y, w in zip(self._parts_X, self._parts_y, self._parts_w, strict=True):
+            block = self._dask.compute(self._dask.delayed(first_rows)(X, y, w, self.dtype, n))[0]
+            if block.X.shape[0]:
+                return block
+        return block
+
+
+def _partitions(collection: Any) -> list[Any]:
+    return list(np.ravel(collection.to_delayed()))
+
+
+def as_block(X: Any, y: Any, w: Any, dtype: Any) -> Block:
+    """One partition as arrays: finite numbers, or one sentence that says what is not."""
+    if not sparse.issparse(X):
+        X = np.ascontiguousarray(_values(X), dtype=dtype)
+        if X.ndim == 1:
+            X = X[:, None]
+        if not np.isfinite(X.sum()) and not np.isfinite(X).all():
+            row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(X)))
+            raise ValueError(
+                f"A partition of X has NaN or infinity (its row {row}, column {column}); fill or drop such rows first."
+            )
+    y = None if y is None else _values(y)
+    if y is not None and len(y) != X.shape[0]:
+        raise ValueError(f"A partition of X has {X.shape[0]} rows and that of y {len(y)}; repartition them alike.")
+    return Block(X, y, None if w is None else np.asarray(_values(w), dtype=np.float64))
+
+
+def _values(x: Any) -> np.ndarray:
+    return x.to_numpy() if hasattr(x, "to_numpy") else np.asarray(x)
+
+
+def partition_sum(X: Any, y: Any, w: Any, dtype: Any, statistic: Statistic, state: tuple) -> tuple | None:
+    block = as_block(X, y, w, dtype)
+    return ArrayRows(*block[:3]).sum(statistic, *state) if block.X.shape[0] else None
+
+
+def partition_map(X: Any, dtype: Any, function: Callable[..., Any], state: tuple) -> Any:
+    return ArrayRows(as_block(X, None, None, dtype).X).map(function, *state)
+
+
+def first_rows(X: Any, y: Any, w: Any, dtype: Any, n: int) -> Block:
+    block = as_block(X, y, w, dtype)
+    return Block(*(None if part is None else part[:n] for part in block[:3]))
+
+
+def add_all(parts: list[tuple | None]) -> tuple | None:
+    total = None
+    for part in parts:
+        total = blocks.add(total, part)
+    return total

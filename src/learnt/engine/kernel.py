@@ -1,0 +1,153 @@
+"""The one decorator for compiled code.
+
+    @kernel
+    def add_rows(X, out):
+        for i in range(X.shape[0]):
+            for j in range(X.shape[1]):
+                out[j] += X[i, j]
+
+A kernel is a module-level function over arrays and numbers. It is compiled by Numba at its first call, not at
+import; it releases the GIL, so that `engine.threads` can run it on many cores; its machine code is kept on disk
+(`engine.kernel_cache`). It may call other kernels. With compilation switched off (`LEARNT_COMPILE=0`,
+`NUMBA_DISABLE_JIT=1`, or Numba not installed) the same function runs as plain Python: slow, but right.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, overload
+
+from learnt.engine import kernel_cache
+
+# Named flags, never blanket fast-math: `contract` allows fused multiply-add; `reassoc` lets a sum be vectorised.
+# NaN and infinity keep their meaning in both.
+_EXACT = {"contract"}
+_REASSOCIATING = {"contract", "reassoc", "nsz"}
+
+_resolving = threading.RLock()
+
+
+def _forget_after_fork() -> None:
+    global _resolving
+    _resolving = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+def compilation_enabled() -> bool:
+    """Whether kernels are compiled, and not run as plain Python.
+
+    >>> isinstance(compilation_enabled(), bool)
+    True
+    """
+    if os.environ.get("LEARNT_COMPILE", "1") == "0" or os.environ.get("NUMBA_DISABLE_JIT", "0") == "1":
+        return False
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+class Kernel:
+    """A function that compiles itself when first called; `.python` is the plain function."""
+
+    def __init__(self, function: FunctionType, reassociate: bool) -> None:
+        functools.update_wrapper(self, function)
+        self.python = function
+        self._reassociate = reassociate
+        self._run: Callable[..., Any] | None = None
+        self._digest: str | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        run = self._run
+        if run is None:
+            run = self.resolve()
+        return run(*args)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__module__}.{self.__qualname__}>"
+
+    def resolve(self) -> Callable[..., Any]:
+        """The callable behind this kernel: a Numba dispatcher, or the plain function."""
+        with _resolving:
+            if self._run is None:
+                self._run = self._compiled() if compilation_enabled() else self.python
+            return self._run
+
+    def callees(self) -> dict[str, Kernel]:
+        """The kernels this one calls, by the name it calls them."""
+        scope = self.python.__globals__
+        names = self.python.__code__.co_names
+        return {name: scope[name] for name in names if isinstance(scope.get(name), Kernel)}
+
+    def digest(self) -> str:
+        """A hash of all that decides this kernel's machine code: its own code, its constants and its callees.
+
+        Numba's own freshness stamp looks only at the kernel's file, so that a change in a callee elsewhere
+        would leave old machine code in use.
+        """
+        if self._digest is None:
+            self._digest = "recursive"  # what a kernel that calls itself sees of itself
+            parts = [self.python.__qualname__, str(self._reassociate)]
+            parts += kernel_cache.code_parts(self.python)
+            parts += [f"{name}:{callee.digest()}" for name, callee in sorted(self.callees().items())]
+            self._digest = kernel_cache.hash_parts(parts)
+        return self._digest
+
+    def _compiled(self) -> Callable[..., Any]:
+        import numba
+
+        # Numba types a global by its value: give it the callees' dispatchers in place of these wrappers.
+        scope = dict(self.python.__globals__)
+        for name, callee in self.callees().items():
+            if callee is not self:
+                scope[name] = callee.resolve()
+        function = FunctionType(
+            self.python.__code__, scope, self.python.__name__, self.python.__defaults__, self.python.__closure__
+        )
+        function.__module__ = self.python.__module__
+        function.__qualname__ = self.python.__qualname__
+        flags = _REASSOCIATING if self._reassociate else _EXACT
+        dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags)(function)
+        scope[self.python.__name__] = dispatcher  # a kernel may call itself
+        kernel_cache.attach(dispatcher, f"{self.__module__}.{self.__qualname__}", self.digest())
+        return dispatcher
+
+
+@overload
+def kernel(function: Callable[..., Any]) -> Kernel: ...
+@overload
+def kernel(*, reassociate: bool = ...) -> Callable[[Callable[..., Any]], Kernel]: ...
+
+
+def kernel(function: Callable[..., Any] | None = None, *, reassociate: bool = False) -> Any:
+    """Make a module-level function over arrays and numbers a compiled kernel.
+
+    Parameters
+    ----------
+    reassociate : bool, default=False
+        Allow sums to be reordered so that they are vectorised. The order is fixed by the machine code, so results
+        are still the same on every call and thread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @kernel
+    ... def total(x):
+    ...     s = 0.0
+    ...     for i in range(x.size):
+    ...         s += x[i]
+    ...     return s
+    >>> total(np.arange(4.0))
+    6.0
+    """
+    if function is None:
+        return lambda f: Kernel(f, reassociate)
+    return Kernel(function, reassociate)  # type: ignore[arg-type]

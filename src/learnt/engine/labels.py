@@ -1,0 +1,53 @@
+"""Class labels as whole numbers 0…K−1, quickly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+
+_WIDEST_TABLE = 1 << 20
+
+
+def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted distinct labels, and each row's position among them (int64).
+
+    >>> classes, codes = encode_labels(np.array(["b", "a", "b"]))
+    >>> classes.tolist(), codes.tolist()
+    (['a', 'b'], [1, 0, 1])
+    """
+    if y.dtype.kind in "iub" and y.size:
+        low, high = int(y.min()), int(y.max())
+        if high - low < _WIDEST_TABLE:  # count instead of sort
+            shifted = y.astype(np.int64, copy=False) - low
+            present = np.bincount(shifted, minlength=high - low + 1) > 0
+            position = np.cumsum(present) - 1
+            classes = (np.flatnonzero(present) + low).astype(y.dtype)
+            return classes, shifted if present.all() else position[shifted]
+    if y.dtype == object:
+        # Hashing beats sorting Python objects; labels of mixed types that cannot be ordered are refused by sort.
+        labels = y.tolist()
+        classes = np.asarray(sorted(set(labels)), dtype=object)
+        position_of = {label: i for i, label in enumerate(classes.tolist())}
+        codes = np.fromiter((position_of[label] for label in labels), dtype=np.int64, count=len(labels))
+        return classes, codes
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)
+
+
+def distinct_labels(y: Any) -> np.ndarray:
+    """The sorted distinct labels of an array, a device array or a Dask collection, as NumPy."""
+    if is_foreign_array(y):
+        return to_numpy(namespace(y).unique_values(y))
+    if is_lazy(y):
+        import dask
+
+        parts = dask.compute(*[dask.delayed(_unique_part)(part) for part in np.ravel(y.to_delayed())])
+        return np.unique(np.concatenate([part for part in parts if part.size]))
+    return np.unique(y)
+
+
+def _unique_part(part: Any) -> np.ndarray:
+    return np.unique(part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part))

@@ -1,0 +1,42 @@
+"""The summation form: one body of code for arrays, memory maps, files and clusters.
+
+Least squares, discriminants, naive Bayes, PCA, generalised linear models and k-means all fit from sums over rows. An
+estimator states the sum and asks for it; where the rows lie is not its business:
+
+    def moments(block, shift):                       # a statistic: a pure function of a block and some state
+        Z = block.X - shift
+        return block.X.shape[0], Z.sum(axis=0), Z.T @ Z
+
+    n, s, G = as_rows(X).sum(moments, shift)
+
+The sum is the same to the last bit at any number of threads: blocks have a size that depends on the data alone, and are
+added in order. Memory beyond the data is bounded by the block size and the statistic.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnt.engine.array_rows import ArrayRows, Rows, Statistic, csr_rows
+from learnt.engine.arrays import is_dask
+from learnt.engine.blocks import Block
+from learnt.engine.cluster import DaskRows
+from learnt.engine.tables import Table, TableRows, scan
+
+__all__ = ["ArrayRows", "Block", "DaskRows", "Rows", "Statistic", "Table", "TableRows", "as_rows", "csr_rows", "scan"]
+
+
+def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None) -> Rows:
+    """Rows from whatever holds them: an array, a memory map, a `learnt.scan` table, or a Dask collection.
+
+    >>> import numpy as np
+    >>> as_rows(np.arange(6.0).reshape(3, 2)).sum(lambda block: (block.X.sum(axis=0),))
+    (array([6., 9.]),)
+    """
+    if isinstance(X, Rows):
+        return X
+    if is_dask(X):
+        return DaskRows(X, y, w)
+    if isinstance(X, Table):
+        return TableRows(X, y, w)
+    return ArrayRows(X, y, w, n_jobs)

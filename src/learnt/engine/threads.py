@@ -1,0 +1,242 @@
+"""The one thread pool and the one knob.
+
+Work is cut into blocks whose size depends on the data alone, and partial results are put together in block order:
+the answer is the same on one thread and on sixty-four. Blocks run on one pool shared by everybody in the process, so
+two Python threads that fit at once share the cores instead of doubling them, and a kernel that is already running on
+the pool does its own blocks in line. BLAS is held to one thread while blocks run; the pool is the parallelism.
+
+How many threads: `set_threads(n)`, else `LEARNT_NUM_THREADS`, else `OMP_NUM_THREADS` (which joblib's and Dask's
+workers set), else the cores this process may use: its affinity mask, cut down to the container's CPU quota.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_local = threading.local()  # .working: this thread is doing blocks for the pool
+
+
+class _State:
+    """All that a fork must forget: a child has none of its parent's threads, and locks may be held for ever."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.pool: ThreadPoolExecutor | None = None
+        self.pool_size = 0
+        self.blas_lock = threading.Lock()
+        self.blas_users = 0
+        self.blas_limit: Any = None
+
+
+_state = _State()
+_chosen: int | None = None  # by set_threads; survives a fork
+
+
+def _forget_after_fork() -> None:
+    global _state
+    limit = _state.blas_limit
+    _state = _State()
+    if limit is not None:  # forked while BLAS was held: the child gets its threads back
+        limit.restore_original_limits()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+def set_threads(n: int | None) -> None:
+    """Use `n` threads from now on in this process; None goes back to what the machine allows.
+
+    >>> set_threads(2); get_threads()
+    2
+    >>> set_threads(None)
+    """
+    global _chosen
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+        raise ValueError(f"set_threads takes a whole number of at least 1, or None; it got {n!r}.")
+    _chosen = n
+
+
+def get_threads() -> int:
+    """How many threads a fit may use now."""
+    return thread_source()[0]
+
+
+def thread_source() -> tuple[int, str]:
+    """How many threads, and where the number comes from."""
+    if _chosen is not None:
+        return _chosen, "set_threads"
+    for variable in ("LEARNT_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(variable, "").split(",")[0].strip()
+        if value.isdigit() and int(value) > 0:
+            return int(value), variable
+    return _machine_threads()
+
+
+def thread_count(n_jobs: int | None = None) -> int:
+    """The number of threads for an estimator's `n_jobs`: None is the default, −1 all, −2 all but one.
+
+    >>> thread_count(3)
+    3
+    """
+    if n_jobs is None:
+        return get_threads()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | _integral()) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None, a positive number, or negative to count from all; got {n_jobs!r}.")
+    if n_jobs > 0:
+        return int(n_jobs)
+    return max(1, get_threads() + 1 + int(n_jobs))
+
+
+def _integral() -> type:
+    from numpy import integer
+
+    return integer
+
+
+def _machine_threads() -> tuple[int, str]:
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    quota = container_quota()
+    if quota is not None and quota < cores:
+        return max(1, math.ceil(quota)), "container quota"
+    return max(1, cores), "cores"
+
+
+def container_quota(root: str = "/sys/fs/cgroup") -> float | None:
+    """The container's CPU quota in cores (cgroup v2, then v1), or None where there is no limit."""
+    base = Path(root)
+    try:
+        limit, period = (base / "cpu.max").read_text().split()[:2]
+        return None if limit == "max" else int(limit) / int(period)
+    except (OSError, ValueError):
+        pass
+    try:
+        limit_us = int((base / "cpu" / "cpu.cfs_quota_us").read_text())
+        period_us = int((base / "cpu" / "cpu.cfs_period_us").read_text())
+        return limit_us / period_us if limit_us > 0 and period_us > 0 else None
+    except (OSError, ValueError):
+        return None
+
+
+def inside_pool() -> bool:
+    """Whether this code already runs on the pool."""
+    return getattr(_local, "working", False)
+
+
+def _pool(size: int) -> ThreadPoolExecutor:
+    with _state.lock:
+        if _state.pool is None or _state.pool_size < size:
+            if _state.pool is not None:
+                _state.pool.shutdown(wait=False)  # its running tasks finish; new ones go to the larger pool
+            _state.pool = ThreadPoolExecutor(size, thread_name_prefix="learnt")
+            _state.pool_size = size
+        return _state.pool
+
+
+def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) -> list[T]:
+    """Run zero-argument callables, at most `n_jobs` at a time; results in the order of the tasks.
+
+    >>> run_tasks([lambda: 1, lambda: 2])
+    [1, 2]
+    """
+    threads = min(thread_count(n_jobs), len(tasks))
+    if threads <= 1 or inside_pool():
+        with single_blas():
+            return [task() for task in tasks]
+    results: list[Any] = [None] * len(tasks)
+    position = iter(range(len(tasks)))
+    taking = threading.Lock()
+    failed = threading.Event()
+
+    def worker() -> None:
+        _local.working = True
+        try:
+            while not failed.is_set():
+                with taking:
+                    index = next(position, None)
+                if index is None:
+                    return
+                results[index] = tasks[index]()
+        except BaseException:
+            failed.set()
+            raise
+        finally:
+            _local.working = False
+
+    with single_blas():
+        pool = _pool(max(threads, get_threads()) - 1 or 1)
+        futures: list[Future[None]] = []
+        for _ in range(threads - 1):
+            try:
+                futures.append(pool.submit(worker))
+            except RuntimeError:  # the interpreter is going down, or the pool was just replaced: the caller works alone
+                break
+        try:
+            worker()  # the calling thread works too: one hand-over less, and no wait on a busy pool
+        finally:
+            for future in futures:
+                if not future.cancel():
+                    future.exception()
+        for future in futures:
+            if not future.cancelled():
+                future.result()
+    return results
+
+
+def for_blocks(task: Callable[[int, int], T], n: int, *, grain: int, n_jobs: int | None = None) -> list[T]:
+    """Run `task(lo, hi)` over 0…n in blocks of `grain`; results in block order.
+
+    The blocks depend on `n` and `grain` only. One block, or one thread, costs no hand-over.
+
+    >>> for_blocks(lambda lo, hi: hi - lo, 10, grain=4)
+    [4, 4, 2]
+    """
+    if n <= grain:
+        with single_blas():
+            return [task(0, n)] if n > 0 else []
+    blocks = [(lo, min(lo + grain, n)) for lo in range(0, n, grain)]
+    return run_tasks([lambda lo=lo, hi=hi: task(lo, hi) for lo, hi in blocks], n_jobs=n_jobs)  # type: ignore[misc]
+
+
+@contextmanager
+def single_blas() -> Iterator[None]:
+    """Hold BLAS to one thread; safe from many threads at once, restored when the last one leaves."""
+    state = _state
+    with state.blas_lock:
+        state.blas_users += 1
+        if state.blas_users == 1:
+            state.blas_limit = _controller().limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with state.blas_lock:
+            state.blas_users -= 1
+            if state.blas_users == 0 and state.blas_limit is not None:
+                state.blas_limit.restore_original_limits()
+                state.blas_limit = None
+
+
+_blas: Any = None
+
+
+def _controller() -> Any:
+    """threadpoolctl's view of the loaded BLAS libraries; looking for them takes milliseconds, so once."""
+    global _blas
+    if _blas is None:
+        import scipy.linalg  # noqa: F401  its own BLAS must be loaded to be found
+        from threadpoolctl import ThreadpoolController
+
+        _blas = ThreadpoolController()
+    return _blas

@@ -1,0 +1,446 @@
+"""The one door for data: what comes through is a matrix of finite numbers; behind it nobody checks again.
+
+    X, y, w = check_fit(self, X, y, sample_weight, target="number")      # in fit
+    X = check_predict(self, X)                                           # everywhere else
+
+Data frames of pandas, Polars and pyarrow, lists, NumPy arrays and SciPy matrices come through alike; arrays of other
+libraries, Dask collections and `learnt.scan` tables come through where the estimator says that it can take them.
+Every refusal is one sentence: what was wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnt.engine.arrays import is_dask, is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.threads import for_blocks
+
+FLOATS = (np.float64, np.float32)
+_FINITE_GRAIN = 1 << 18
+
+
+class Checked(NamedTuple):
+    """What came through the door: X, y (None where there is none), weights (None: all 1)."""
+
+    X: Any
+    y: Any
+    w: Any
+
+
+def check_fit(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    target: str | None = None,
+    accept_sparse: bool = False,
+    foreign: bool = False,
+    lazy: bool = False,
+    allow_nan: bool = False,
+    min_rows: int = 1,
+    order: str | None = None,
+    reset: bool = True,
+) -> Checked:
+    """Data for `fit`: sets `n_features_in_` and `feature_names_in_`.
+
+    Parameters
+    ----------
+    target : None, "number", "numbers" or "label"
+        What y must be: not used, one number a row, one or several numbers a row, one class label a row.
+    accept_sparse, foreign, lazy : bool
+        Whether the estimator takes SciPy matrices (as CSR); arrays of other libraries; Dask and `scan` tables.
+    order : None or "C"
+        "C" for kernels that walk rows.
+    reset : bool, default=True
+        False in `partial_fit` after the first call: the columns must be those of the first.
+    """
+    name = type(estimator).__name__
+    matrix = _matrix(estimator, X, reset, accept_sparse, foreign, lazy, allow_nan, min_rows, order)
+    if target is not None and y is None:
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    targets = None if target is None else check_target(y, target, matrix, name)
+    return Checked(matrix, targets, check_weights(sample_weight, matrix))
+
+
+def check_predict(
+    estimator: Any,
+    X: Any,
+    *,
+    accept_sparse: bool = False,
+    foreign: bool = False,
+    lazy: bool = False,
+    allow_nan: bool = False,
+    order: str | None = None,
+) -> Any:
+    """Data for a fitted estimator: as many columns, under the same names, as it was fitted on.
+
+    A small NumPy array of floats, which is what a service passes, comes through in microseconds.
+    """
+    fitted = vars(estimator)
+    if (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype.type in FLOATS
+        and X.shape[1] == fitted.get("n_features_in_")
+        and X.shape[0] > 0
+        and "feature_names_in_" not in fitted
+        and (order is None or X.flags.c_contiguous)
+    ):
+        if not allow_nan:
+            require_finite(X, "X", type(estimator).__name__)
+        return X
+    check_is_fitted(estimator)
+    return _matrix(estimator, X, False, accept_sparse, foreign, lazy, allow_nan, 1, order)
+
+
+def _matrix(
+    estimator: Any,
+    X: Any,
+    reset: bool,
+    accept_sparse: bool,
+    foreign: bool,
+    lazy: bool,
+    allow_nan: bool,
+    min_rows: int,
+    order: str | None,
+) -> Any:
+    name = type(estimator).__name__
+    if is_lazy(X):
+        if not lazy:
+            raise TypeError(
+                f"{name} needs the whole table in memory and X is a {type(X).__name__} read in blocks; "
+                "load it first (X.compute() for Dask), or take a sample."
+            )
+        _require_shape(X.shape, X.ndim, name, 0)
+        _remember_columns(estimator, X, X.shape[1], reset)
+        return X
+    if is_foreign_array(X):
+        if not foreign:
+            raise TypeError(
+                f"{name} computes on the CPU with NumPy and X is a {type(X).__module__.partition('.')[0]} array on "
+                f"{getattr(X, 'device', 'its device')}; convert it first, for example with X.cpu().numpy()."
+            )
+        matrix = _foreign_matrix(X, name, allow_nan, min_rows)
+        _remember_columns(estimator, matrix, matrix.shape[1], reset)
+        return matrix
+    if sparse.issparse(X):
+        if not accept_sparse:
+            raise TypeError(
+                f"Sparse data was passed for X, but {name} needs dense data; use X.toarray() if it fits in memory."
+            )
+        matrix = _sparse_matrix(X, name)
+    else:
+        matrix = _dense_matrix(X, name, order)
+    _require_shape(matrix.shape, matrix.ndim, name, min_rows)
+    _remember_columns(estimator, X if is_frame(X) else matrix, matrix.shape[1], reset)
+    if not allow_nan:
+        require_finite(matrix.data if sparse.issparse(matrix) else matrix, "X", name, columns=_column_names(X))
+    return matrix
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of pandas, Polars, pyarrow or another library that narwhals knows."""
+    if type(X).__module__.partition(".")[0] in ("numpy", "builtins", "scipy"):
+        return False
+    import narwhals as nw
+
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def _column_names(X: Any) -> list[str] | None:
+    if not is_frame(X):
+        return None
+    import narwhals as nw
+
+    return [str(column) for column in nw.from_native(X).columns]
+
+
+def _remember_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> None:
+    """Set, or compare with, `n_features_in_` and `feature_names_in_`."""
+    if is_dask(X) or is_foreign_array(X) or is_lazy(X):
+        if reset:
+            estimator.n_features_in_ = n_features
+            names = getattr(X, "columns", None)
+            if names is not None and all(isinstance(n, str) for n in names):
+                estimator.feature_names_in_ = np.asarray(list(names), dtype=object)
+        elif n_features != estimator.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+                f"{estimator.n_features_in_} features as input."
+            )
+        return
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        import polars as pl
+
+        X = pl.from_arrow(X.slice(0, 1))
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def _require_shape(shape: tuple, ndim: int, name: str, min_rows: int) -> None:
+    if ndim == 1:
+        raise ValueError(
+            "Expected 2D array, got 1D array instead: Reshape your data with X.reshape(-1, 1) if it is one feature, "
+            "or X.reshape(1, -1) if it is one row."
+        )
+    if ndim != 2:
+        raise ValueError(f"Found array with dim {ndim}, while dim 2 (rows and columns) is required by {name}.")
+    if min_rows and shape[0] < min_rows:
+        found = "n_samples = 1" if shape[0] == 1 else f"{shape[0]} sample(s)"
+        raise ValueError(
+            f"Found array with {found} (shape={tuple(shape)}) while a minimum of {min_rows} is required by {name}."
+        )
+    if shape[1] < 1:
+        raise ValueError(f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
+
+
+def _sparse_matrix(X: Any, name: str) -> Any:
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X is a complex sparse matrix and {name} needs real numbers.")
+    matrix = X.tocsr()
+    if matrix.dtype.type not in FLOATS:
+        matrix = matrix.astype(np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy() if matrix is X else matrix
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _dense_matrix(X: Any, name: str, order: str | None) -> np.ndarray:
+    if is_frame(X):
+        X = frame_matrix(X, name)
+    array = X if type(X) is np.ndarray else _as_array(X, name)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X is complex and {name} needs real numbers; take X.real.")
+    if array.dtype.type not in FLOATS:
+        array = _to_float(array, name)
+    if order == "C":
+        return np.ascontiguousarray(array)
+    if array.ndim == 2 and not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = np.ascontiguousarray(array)
+    return array
+
+
+def _as_array(X: Any, name: str) -> np.ndarray:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            f"X has rows of unequal length, so {name} cannot read it as a table; give every row the same columns."
+        ) from error
+
+
+def _to_float(array: np.ndarray, name: str) -> np.ndarray:
+    if array.dtype.kind in "mM":
+        raise ValueError(
+            f"X holds dates or durations, and {name} needs numbers; encode them with learnt.preprocessing.TableEncoder."
+        )
+    try:
+        return array.astype(np.float64)
+    except TypeError as error:
+        if "number" in str(error):
+            raise TypeError(
+                f"X holds something that is not a number ({error}); give {name} numbers, "
+                "or encode the table with learnt.preprocessing.TableEncoder."
+            ) from None
+        raise
+    except ValueError:
+        row, column, value = _first_text(array)
+        raise ValueError(
+            f"could not convert string to float: X has {value!r} at row {row}, column {column} and {name} needs "
+            "numbers; encode the table with learnt.preprocessing.TableEncoder."
+        ) from None
+
+
+def _first_text(array: np.ndarray) -> tuple[int, int, Any]:
+    for position, value in np.ndenumerate(array):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            row, *rest = position if position else (0,)
+            return row, rest[0] if rest else 0, value
+    return 0, 0, None
+
+
+def frame_matrix(X: Any, name: str) -> np.ndarray:
+    """A data frame's cells as a matrix: float32 where every column is, float64 otherwise; missing cells are NaN."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    float32 = all(dtype == nw.Float32 for dtype in frame.schema.values())
+    out = np.empty((frame.shape[0], frame.shape[1]), dtype=np.float32 if float32 else np.float64)
+    for j, column in enumerate(frame.columns):
+        series = frame[:, j]
+        try:
+            out[:, j] = _column_values(series)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"could not convert string to float: column {column!r} of X holds {series.dtype}, and {name} needs "
+                "numbers; encode the table with learnt.preprocessing.TableEncoder."
+            ) from None
+    return out
+
+
+def _column_values(series: Any) -> np.ndarray:
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_temporal():
+        raise TypeError("dates are not numbers")
+    if dtype == nw.Boolean or dtype.is_numeric():
+        if series.null_count():
+            series = series.cast(nw.Float64)
+        values = series.to_numpy()
+        return values if values.dtype != object else np.array([np.nan if v is None else v for v in values], float)
+    return np.asarray(series.to_numpy(), dtype=object).astype(np.float64)
+
+
+def _foreign_matrix(X: Any, name: str, allow_nan: bool, min_rows: int) -> Any:
+    xp = namespace(X)
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"Complex data not supported: X is complex and {name} needs real numbers.")
+    _require_shape(tuple(X.shape), X.ndim, name, min_rows)
+    if X.dtype not in (xp.float32, xp.float64):
+        X = xp.astype(X, xp.float64)
+    if not allow_nan and not bool(xp.all(xp.isfinite(X))):
+        raise ValueError(f"X contains NaN or inf, and {name} needs finite numbers; fill or drop those rows first.")
+    return X
+
+
+def require_finite(X: np.ndarray, what: str, name: str, columns: list[str] | None = None) -> None:
+    """Raise one sentence that says where the first NaN or infinity is."""
+    if X.size <= _FINITE_GRAIN:
+        with np.errstate(all="ignore"):
+            if np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all():
+                return
+    elif _all_finite(X):
+        return
+    bad = np.argwhere(~np.isfinite(X))
+    position = bad[0]
+    kind = "NaN" if np.isnan(X[tuple(position)]) else "inf"
+    where = f"at row {position[0]}"
+    if len(position) > 1:
+        where += f", column {columns[position[1]]!r}" if columns else f", column {position[1]}"
+    count = f" ({len(bad)} such values in all)" if len(bad) > 1 else ""
+    raise ValueError(
+        f"{what} contains {kind} {where}{count}, and {name} needs finite numbers; drop those rows or fill them in, "
+        "for example with learnt.preprocessing.TableEncoder."
+    )
+
+
+def _all_finite(X: np.ndarray) -> bool:
+    """One pass over a large array on all threads: a sum is finite unless something in it is not, or it overflows."""
+    X = X if X.flags.c_contiguous or X.ndim == 1 else X.T
+    grain = max(1, _FINITE_GRAIN // max(1, X.size // X.shape[0]))
+
+    def finite(lo: int, hi: int) -> bool:
+        with np.errstate(all="ignore"):
+            return bool(np.isfinite(np.add.reduce(X[lo:hi], axis=None)) or np.isfinite(X[lo:hi]).all())
+
+    return all(for_blocks(finite, X.shape[0], grain=grain))
+
+
+def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
+    """y as an array: numbers in X's precision, or class labels."""
+    if is_lazy(y):
+        y = y.labels() if kind == "label" and hasattr(y, "labels") else y
+        if is_lazy(y):
+            return y
+    if is_foreign_array(y):
+        return _foreign_target(y, kind, X, name)
+    if is_foreign_array(X):
+        raise TypeError(f"X is an array on a device and y is not; give {name} both as arrays of the same library.")
+    y = _plain(y)
+    if sparse.issparse(y):
+        raise TypeError(f"y is a sparse matrix, and {name} needs a dense target; use y.toarray().")
+    if y.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: y is complex and {name} needs real targets.")
+    if kind == "label":
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            require_finite(y, "y", name)
+        elif y.dtype.kind == "O" and any(v is None or v != v for v in y):
+            row = next(i for i, v in enumerate(y) if v is None or v != v)
+            raise ValueError(f"y contains NaN or None at row {row}, and {name} needs a label in every row; drop it.")
+        check_classification_targets(y)
+    else:
+        if kind == "number" or y.ndim != 2:
+            y = column_or_1d(y, warn=True)
+        dtype = X.dtype if getattr(X, "dtype", None) in FLOATS else np.float64
+        try:
+            y = y.astype(dtype, copy=False)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"y holds values that are not numbers, and {name} predicts numbers; encode y first."
+            ) from None
+        require_finite(y, "y", name)
+    if not is_lazy(X) and y.shape[0] != X.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]} rows but y has {y.shape[0]} (inconsistent numbers of samples); pass one target a row."
+        )
+    return y
+
+
+def _plain(values: Any) -> np.ndarray:
+    """A list, series, frame or array as NumPy."""
+    if isinstance(values, np.ndarray) or sparse.issparse(values):
+        return values
+    import narwhals as nw
+
+    native = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series | nw.DataFrame):
+        return np.asarray(native.to_numpy())
+    return to_numpy(np.asarray(values))
+
+
+def _foreign_target(y: Any, kind: str, X: Any, name: str) -> Any:
+    if not is_foreign_array(X):
+        return check_target(to_numpy(y), kind, X, name)
+    xp = namespace(X, y)
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows but y has {y.shape[0]}; pass one target a row.")
+    if y.ndim == 2 and y.shape[1] == 1 and kind != "numbers":
+        y = xp.reshape(y, (-1,))
+    if y.ndim != 1 and not (kind == "numbers" and y.ndim == 2):
+        raise ValueError(f"y should be a 1d array for {name}; it has shape {tuple(y.shape)}.")
+    if kind == "label":
+        return y
+    y = xp.astype(y, X.dtype)
+    if not bool(xp.all(xp.isfinite(y))):
+        raise ValueError(f"y contains NaN or inf, and {name} needs finite targets; drop those rows first.")
+    return y
+
+
+def check_weights(weights: Any, X: Any) -> Any:
+    """Weights as float64, at least 0 and not all 0; None where every row counts once."""
+    if weights is None or is_lazy(weights):
+        return weights
+    if is_foreign_array(X):
+        xp = namespace(X)
+        weights = xp.asarray(weights, dtype=X.dtype, device=getattr(X, "device", None))
+        lowest, total = float(xp.min(weights)), float(xp.sum(weights))
+    else:
+        if isinstance(weights, int | float):
+            weights = np.full(X.shape[0], float(weights))
+        weights = _plain(weights).astype(np.float64, copy=False)
+        require_finite(weights, "sample_weight", "fit")
+        lowest, total = (float(weights.min()), float(weights.sum())) if weights.size else (0.0, 1.0)
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar; sample_weight has {weights.ndim} dimensions.")
+    if not is_lazy(X) and weights.shape[0] != X.shape[0]:
+        raise ValueError(
+            f"sample_weight.shape == {tuple(weights.shape)}, expected ({X.shape[0]},): pass one weight for every row."
+        )
+    if lowest < 0:
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight` (lowest {lowest:g}); use weights of 0 or more."
+        )
+    if total == 0:
+        raise ValueError("Sample weights must contain at least one non-zero number; all given weights are zero.")
+    return weights
