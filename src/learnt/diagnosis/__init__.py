@@ -1,0 +1,45 @@
+"""Judging a model: how good it could be, what its error is made of, what to do next.
+
+bayes_error_bounds, noise_bounds      the ceiling, from nearest neighbours
+diagnose, read_curve                  noise, bias, variance; regime and treatments
+wilson_interval, bootstrap_interval,  how far a measured number may be from the truth
+auc_interval, corrected_t             … and whether two models differ at all
+"""
+
+from learnt.diagnosis._bayes import BayesErrorBounds as BayesErrorBounds
+from learnt.diagnosis._bayes import NoiseBounds as NoiseBounds
+from learnt.diagnosis._bayes import bayes_error_bounds as bayes_error_bounds
+from learnt.diagnosis._bayes import cover_hart_lower as cover_hart_lower
+from learnt.diagnosis._bayes import noise_bounds as noise_bounds
+from learnt.diagnosis._diagnose import curve_sizes as curve_sizes
+from learnt.diagnosis._diagnose import diagnose as diagnose
+from learnt.diagnosis._diagnose import row_losses as row_losses
+from learnt.diagnosis._diagnose import spread_columns as spread_columns
+from learnt.diagnosis._intervals import Interval as Interval
+from learnt.diagnosis._intervals import auc_interval as auc_interval
+from learnt.diagnosis._intervals import bootstrap_interval as bootstrap_interval
+from learnt.diagnosis._intervals import corrected_t as corrected_t
+from learnt.diagnosis._intervals import wilson_interval as wilson_interval
+from learnt.diagnosis._regime import Diagnosis as Diagnosis
+from learnt.diagnosis._regime import Part as Part
+from learnt.diagnosis._regime import read_curve as read_curve
+
+__all__ = [
+    "BayesErrorBounds",
+    "Diagnosis",
+    "Interval",
+    "NoiseBounds",
+    "Part",
+    "auc_interval",
+    "bayes_error_bounds",
+    "bootstrap_interval",
+    "corrected_t",
+    "cover_hart_lower",
+    "curve_sizes",
+    "diagnose",
+    "noise_bounds",
+    "read_curve",
+    "row_losses",
+    "spread_columns",
+    "wilson_interval",
+]

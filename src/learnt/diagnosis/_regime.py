@@ -1,0 +1,208 @@
+"""What is wrong with a model and what to do: noise, bias and variance read off a learning curve."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+REGIMES = ("no signal", "near the ceiling", "high variance", "high bias")
+
+
+class Part(NamedTuple):
+    """One part of the loss with a rough 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A finding, the evidence for it, and treatments in order of expected gain.
+
+    Attributes
+    ----------
+    regime : "no signal", "near the ceiling", "high variance" or "high bias".
+    finding : one sentence in plain words.
+    evidence : sentences with the numbers behind it.
+    treatments : what to do, most promising first.
+    noise, bias, variance : the parts of the loss on new rows; they sum to ``loss``.
+    loss, train_loss, constant : loss on new rows and on training rows at the full size; loss of the best constant.
+    sizes, train, valid : the learning curve, losses of shape (sizes, folds).
+    """
+
+    regime: str
+    finding: str
+    evidence: tuple[str, ...]
+    treatments: tuple[str, ...]
+    noise: Part
+    bias: Part
+    variance: Part
+    loss: float
+    train_loss: float
+    constant: float
+    sizes: np.ndarray = field(repr=False)
+    train: np.ndarray = field(repr=False)
+    valid: np.ndarray = field(repr=False)
+
+
+def read_curve(
+    sizes: np.ndarray,
+    train: np.ndarray,
+    valid: np.ndarray,
+    *,
+    noise: tuple[float, float],
+    constant: float,
+) -> Diagnosis:
+    """Diagnose from losses at several training sizes, a bracket of the noise, and the loss of the best constant.
+
+    The loss on new rows is split as  loss(n) = noise + bias + variance,  where  bias + noise  is the limit a of the
+    curve a + b·n^(−c) and variance is the part b·n^(−c) that more rows would remove. Squared losses (squared error;
+    the Brier score for classes) make the three parts the usual ones.
+
+    Parameters
+    ----------
+    sizes : (s,) training sizes, increasing.
+    train, valid : (s, folds) losses on the training rows and on held-out rows.
+    noise : lower and upper estimate of the part no model can remove, in the same units.
+    constant : loss of the best constant predictor on held-out rows.
+
+    >>> sizes = np.array([100, 200, 400, 800])
+    >>> valid = (0.10 + 30 / sizes)[:, None] + np.array([-0.001, 0.001])
+    >>> train = (0.10 - 9 / sizes)[:, None] + np.zeros(2)
+    >>> diagnosis = read_curve(sizes, train, valid, noise=(0.09, 0.10), constant=0.25)
+    >>> diagnosis.regime, round(diagnosis.variance.value, 2)
+    ('high variance', 0.04)
+    """
+    sizes = np.asarray(sizes, dtype=np.float64)
+    train, valid = np.atleast_2d(train).astype(np.float64), np.atleast_2d(valid).astype(np.float64)
+    loss, train_loss = float(valid[-1].mean()), float(train[-1].mean())
+    limit, half = _limit(sizes, train, valid)
+    low, high = (min(max(float(v), 0.0), limit) for v in noise)
+    middle = (low + high) / 2
+    parts = {
+        "noise": Part(middle, low, high),
+        "bias": Part(max(limit - middle, 0.0), max(limit - half - high, 0.0), max(limit + half - low, 0.0)),
+        "variance": Part(max(loss - limit, 0.0), max(loss - limit - half, 0.0), max(loss - limit + half, 0.0)),
+    }
+    regime = _regime(loss, constant, parts, float(noise[1]))
+    return Diagnosis(
+        regime=regime,
+        finding=_finding(regime, loss, constant, parts),
+        evidence=_evidence(sizes, train_loss, valid, constant, parts),
+        treatments=_TREATMENTS[regime],
+        loss=loss,
+        train_loss=train_loss,
+        constant=float(constant),
+        sizes=sizes,
+        train=train,
+        valid=valid,
+        **parts,
+    )
+
+
+def _limit(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray) -> tuple[float, float]:
+    """The limit of the validation curve and half its 95 % interval, between training and validation loss.
+
+    Two readings, of which the smaller: the intercept of valid = a + b·n^(−c), and the midpoint of training and
+    validation loss. The midpoint is exact for least squares, where training falls short of the limit by as much as
+    validation exceeds it, and for one neighbour, whose variance never shrinks; the intercept sees what more rows
+    would remove.
+    """
+    top, bottom = valid[-1], np.minimum(train[-1], valid[-1])
+    midpoint = (top + bottom) / 2
+    if len(sizes) >= 3:
+        mean = valid.mean(axis=1)
+        fits = []
+        for power in (0.5, 1.0):
+            design = np.column_stack([np.ones_like(sizes), (sizes / sizes[-1]) ** -power])
+            weight = np.sqrt(sizes)[:, None]  # larger sizes measure the limit better
+            solved, *_ = np.linalg.lstsq(design * weight, valid * weight, rcond=None)
+            left = float(np.sum((weight[:, 0] * (mean - design @ solved.mean(axis=1))) ** 2))
+            fits.append((left, solved[0]))
+        intercept = min(fits, key=lambda f: f[0])[1]
+        found = np.minimum(np.clip(intercept, bottom, top), midpoint)
+    else:
+        found = midpoint
+    folds = len(found)
+    spread = float(found.std(ddof=1)) if folds > 1 else float(np.mean(top - bottom)) / 2
+    t = float(stats.t.ppf(0.975, folds - 1)) if folds > 1 else 1.96
+    return float(found.mean()), t * spread / math.sqrt(folds)
+
+
+def _regime(loss: float, constant: float, parts: dict[str, Part], noise_high: float) -> str:
+    if loss >= 0.99 * constant and noise_high >= 0.9 * constant:
+        return "no signal"
+    removable = parts["bias"].value + parts["variance"].value
+    if loss - parts["noise"].high <= 0.10 * loss or removable <= 0.10 * loss:
+        return "near the ceiling"
+    return "high variance" if parts["variance"].value >= parts["bias"].value else "high bias"
+
+
+def _finding(regime: str, loss: float, constant: float, parts: dict[str, Part]) -> str:
+    share = {name: _share(part.value, loss) for name, part in parts.items()}
+    if regime == "no signal":
+        return "The model predicts no better than the best constant: these columns say little about the target."
+    if regime == "near the ceiling":
+        return (
+            f"About {share['noise']} of the error looks like noise that no model can remove: you are near the ceiling."
+        )
+    if regime == "high variance":
+        return (
+            f"The model changes too much with the rows it is given: about {share['variance']} of its error is variance."
+        )
+    return f"The model is too simple for this table: about {share['bias']} of its error is bias, not noise."
+
+
+def _evidence(
+    sizes: np.ndarray, train_loss: float, valid: np.ndarray, constant: float, parts: dict[str, Part]
+) -> tuple[str, ...]:
+    mean = valid.mean(axis=1)
+    loss = float(mean[-1])
+    said = [
+        f"Loss on new rows {loss:.4g}, on its own training rows {train_loss:.4g}, of the best constant {constant:.4g}."
+    ]
+    if len(sizes) > 1 and mean[-2] > 0:
+        change = (mean[-2] - mean[-1]) / mean[-2]
+        word = "fell" if change > 0 else "rose"
+        span = f"From {sizes[-2]:.0f} to {sizes[-1]:.0f} training rows"
+        said.append(f"{span} the loss on new rows {word} by {_share(abs(change), 1)}.")
+    n, b, v = parts["noise"], parts["bias"], parts["variance"]
+    said.append(
+        f"Of the loss, noise is {_share(n.low, loss)}–{_share(n.high, loss)}, bias {_share(b.low, loss)}–"
+        f"{_share(b.high, loss)}, variance {_share(v.low, loss)}–{_share(v.high, loss)}."
+    )
+    return tuple(said)
+
+
+def _share(part: float, whole: float) -> str:
+    share = 100 * part / whole if whole > 0 else 0.0
+    return f"{min(max(share, 0.0), 100.0):.0f}%"
+
+
+_TREATMENTS: dict[str, tuple[str, ...]] = {
+    "no signal": (
+        "Look for columns that are known at prediction time and could matter; no model invents them.",
+        "Check how the target was recorded: shuffled or mislabelled rows look exactly like this.",
+        "If a weak effect is expected, more rows are needed before it can show.",
+    ),
+    "near the ceiling": (
+        "Look for new columns: only new information lowers the ceiling.",
+        "Check the labels of the rows it gets most wrong: label errors are noise too.",
+        "Stop tuning: the gain left is smaller than the uncertainty of the measurement.",
+    ),
+    "high variance": (
+        "Get more rows: the curve says they would help.",
+        "Regularise more, or average several models (bagging).",
+        "Drop columns that do not matter, so that there is less to overfit.",
+    ),
+    "high bias": (
+        "Let the model bend: interactions, splines, trees or boosting, kernels.",
+        "Regularise less.",
+        "Build columns closer to the mechanism (ratios, differences, time since an event).",
+    ),
+}

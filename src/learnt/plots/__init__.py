@@ -1,0 +1,42 @@
+"""Charts as SVG text: no plotting library, no browser, no network; the same numbers give the same bytes.
+
+    learning_curve  roc  calibration  cost_curve  density  histogram     two axes
+    ruler  race  importances  decomposition  confusion                   rows
+
+Each takes numbers that are already computed and returns a `Chart`, which notebooks show, ``str`` prints and
+``save`` writes. Colours are CSS variables (``--lt-accent`` …), so that a page can theme the charts it holds.
+"""
+
+from learnt.plots._curves import calibration as calibration
+from learnt.plots._curves import cost_curve as cost_curve
+from learnt.plots._curves import density as density
+from learnt.plots._curves import histogram as histogram
+from learnt.plots._curves import learning_curve as learning_curve
+from learnt.plots._curves import roc as roc
+from learnt.plots._rows import Row as Row
+from learnt.plots._rows import confusion as confusion
+from learnt.plots._rows import decomposition as decomposition
+from learnt.plots._rows import importances as importances
+from learnt.plots._rows import race as race
+from learnt.plots._rows import ruler as ruler
+from learnt.plots._svg import Chart as Chart
+from learnt.plots._svg import number as number
+from learnt.plots._svg import percent as percent
+
+__all__ = [
+    "Chart",
+    "Row",
+    "calibration",
+    "confusion",
+    "cost_curve",
+    "decomposition",
+    "density",
+    "histogram",
+    "importances",
+    "learning_curve",
+    "number",
+    "percent",
+    "race",
+    "roc",
+    "ruler",
+]

@@ -1,0 +1,216 @@
+"""Charts with two axes: learning curve, ROC, calibration, cost of a threshold, predicted against observed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from learnt.plots._frame import Frame, legend
+from learnt.plots._svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, percent, picture, tag
+
+Numbers = Sequence[float]
+
+
+def learning_curve(
+    sizes: Numbers,
+    train: Numbers,
+    valid: Numbers,
+    *,
+    train_spread: Numbers | None = None,
+    valid_spread: Numbers | None = None,
+    floor: float | None = None,
+    constant: float | None = None,
+    loss: str = "error",
+) -> Chart:
+    """Training and validation loss against the number of rows, between the noise floor and the constant.
+
+    >>> chart = learning_curve([100, 200, 400], [0.10, 0.12, 0.13], [0.22, 0.18, 0.16], floor=0.1)
+    >>> chart.title
+    'Learning curve'
+    """
+    sizes, train, valid = (np.asarray(v, dtype=float) for v in (sizes, train, valid))
+    t_spread = np.zeros_like(train) if train_spread is None else np.asarray(train_spread, dtype=float)
+    v_spread = np.zeros_like(valid) if valid_spread is None else np.asarray(valid_spread, dtype=float)
+    levels = [v for v in (floor, constant) if v is not None and math.isfinite(v)]
+    low = min(float(np.min(train - t_spread)), float(np.min(valid - v_spread)), *levels, math.inf)
+    high = max(float(np.max(train + t_spread)), float(np.max(valid + v_spread)), *levels, -math.inf)
+    pad = 0.08 * (high - low) or 0.1
+    frame = Frame((sizes[0], sizes[-1]), (max(low - pad, 0.0) if low >= 0 else low - pad, high + pad), log_x=True)
+    shown = sizes if len(sizes) <= 6 else sizes[:: max(1, len(sizes) // 5)]
+    frame.axes("training rows", loss, x_ticks=[float(s) for s in shown])
+    right = float(sizes[-1])
+    for level, name in ((constant, "best constant"), (floor, "noise, about")):
+        if level is not None and math.isfinite(level):
+            frame.line([sizes[0], right], [level, level], color=MUTED, width=1.2, dash="4 4", label=name)
+            frame.note(right, level + 0.15 * pad, name, anchor="end")
+    for mean, spread, color, name in (
+        (valid, v_spread, ACCENT, "new rows"),
+        (train, t_spread, SECOND, "rows it was trained on"),
+    ):
+        frame.band(sizes, mean - spread, mean + spread, color=color)
+        frame.line(sizes, mean, color=color)
+        labels = [f"{name}: {number(m)} at {number(s)} rows" for m, s in zip(mean, sizes)]
+        frame.dots(sizes, mean, color=color, labels=labels)
+    legend(frame, [("on new rows", ACCENT), ("on its own training rows", SECOND)], 70, 26)
+    span = f"from {number(sizes[0])} to {number(right)} rows"
+    said = f"The loss on new rows goes from {number(valid[0])} to {number(valid[-1])} {span}"
+    return frame.close("Learning curve", said)
+
+
+def roc(fpr: Numbers, tpr: Numbers, area: float, *, name: str = "", point: tuple[float, float] | None = None) -> Chart:
+    """The receiver operating curve, the diagonal of chance, and the point of the chosen threshold.
+
+    >>> roc([0, 0, 0.5, 1], [0, 0.6, 0.9, 1], 0.83).title
+    'ROC curve'
+    """
+    frame = Frame((0, 1), (0, 1), height=320)
+    frame.axes("false alarms (share of negatives)", "found (share of positives)", x_format=percent, y_format=percent)
+    frame.line([0, 1], [0, 1], color=MUTED, width=1.2, dash="4 4", label="chance")
+    xs, ys = _thin(np.asarray(fpr, dtype=float), np.asarray(tpr, dtype=float))
+    frame.band(xs, np.zeros_like(xs), ys)
+    frame.line(xs, ys)
+    if point is not None:
+        frame.dots([point[0]], [point[1]], color=SECOND, radius=5, labels=["the chosen threshold"])
+        frame.note(min(point[0] + 0.03, 0.55), max(point[1] - 0.05, 0.03), "chosen threshold", color=SECOND)
+    frame.note(0.97, 0.12, f"area {area:.3f}", anchor="end", color=INK)
+    if name:
+        frame.note(0.97, 0.05, name, anchor="end")
+    return frame.close("ROC curve", f"Area under the curve {area:.3f}; chance is 0.5")
+
+
+def calibration(
+    predicted: Numbers,
+    observed: Numbers,
+    low: Numbers,
+    high: Numbers,
+    counts: Numbers,
+    *,
+    name: str = "positives",
+) -> Chart:
+    """Observed share against predicted probability, with an interval for each bin and the bin counts below.
+
+    >>> calibration([0.1, 0.5], [0.12, 0.4], [0.05, 0.3], [0.2, 0.5], [100, 80]).title
+    'Calibration'
+    """
+    frame = Frame((0, 1), (0, 1), height=320)
+    frame.axes("probability the model gave", f"share of {name} observed", x_format=percent, y_format=percent)
+    most = max(float(np.max(counts)), 1.0)
+    for center, count in zip(predicted, counts):
+        x, top = frame.x(center), frame.y(0.16 * count / most)
+        base = frame.y(0)
+        frame.add(tag("rect", hint(f"{count:.0f} rows"), x=x - 6, y=top, width=12.0, height=base - top, fill=GRID))
+    frame.line([0, 1], [0, 1], color=MUTED, width=1.2, dash="4 4", label="perfect calibration")
+    frame.whiskers(predicted, low, high)
+    frame.line(predicted, observed)
+    labels = [f"said {percent(p)}, was {percent(o)}, {c:.0f} rows" for p, o, c in zip(predicted, observed, counts)]
+    frame.dots(predicted, observed, labels=labels)
+    inside = sum(a <= p <= b for p, a, b in zip(predicted, low, high))
+    return frame.close("Calibration", f"The diagonal is inside the interval of {inside} of {len(labels)} bins")
+
+
+def cost_curve(
+    thresholds: Numbers,
+    costs: Numbers,
+    *,
+    chosen: float,
+    interval: tuple[float, float] | None = None,
+    label: str = "cost per row",
+    y_format: Callable[[float], str] = number,
+) -> Chart:
+    """What each threshold on the probability would cost, with the chosen one and its uncertainty.
+
+    >>> cost_curve([0.1, 0.5, 0.9], [3.0, 1.0, 2.0], chosen=0.5).title
+    'Cost of each threshold'
+    """
+    xs, ys = _thin(np.asarray(thresholds, dtype=float), np.asarray(costs, dtype=float))
+    top = float(np.max(ys))
+    frame = Frame((0, 1), (0, top * 1.06 or 1.0))
+    frame.axes("threshold on the probability", label, x_format=percent, y_format=y_format)
+    if interval is not None:
+        frame.band(interval, [0, 0], [top * 1.06] * 2, color=SECOND)
+    frame.line(xs, ys)
+    best = float(np.interp(chosen, xs, ys))
+    frame.dots([chosen], [best], color=SECOND, radius=5, labels=[f"chosen: {percent(chosen)}"])
+    side = "end" if chosen > 0.6 else "start"
+    frame.note(
+        chosen + (-0.03 if side == "end" else 0.03),
+        best + 0.08 * top,
+        f"chosen {percent(chosen)}",
+        color=SECOND,
+        anchor=side,
+    )
+    return frame.close("Cost of each threshold", f"Lowest near {percent(chosen)}, at {y_format(best)}")
+
+
+def density(
+    x: Numbers,
+    y: Numbers,
+    *,
+    x_label: str,
+    y_label: str,
+    title: str,
+    bins: int = 36,
+    diagonal: bool = False,
+    zero: bool = False,
+) -> Chart:
+    """A scatter of any number of points as a grid of shaded cells, so that its size is bounded.
+
+    >>> density([1, 2, 3], [1, 2, 2.5], x_label="observed", y_label="predicted", title="Fit").title
+    'Fit'
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    x_limits, y_limits = _trimmed(x), _trimmed(y)
+    if diagonal:
+        x_limits = y_limits = (min(x_limits[0], y_limits[0]), max(x_limits[1], y_limits[1]))
+    frame = Frame(x_limits, y_limits, height=320)
+    frame.axes(x_label, y_label)
+    limits = [frame.x_limits, frame.y_limits]
+    inside = [np.clip(values, *lim) for values, lim in zip((x, y), limits)]
+    counts, x_edges, y_edges = np.histogram2d(*inside, bins=bins, range=limits)
+    shades = np.ceil(8 * np.sqrt(counts / (counts.max() or 1.0))).astype(int)
+    for shade in range(1, 9):  # one path a shade keeps the text short
+        cells = [
+            f"M{frame.x(x_edges[i]):.1f} {frame.y(y_edges[j]):.1f}H{frame.x(x_edges[i + 1]):.1f}"
+            f"V{frame.y(y_edges[j + 1]):.1f}H{frame.x(x_edges[i]):.1f}Z"
+            for i, j in zip(*np.nonzero(shades == shade))
+        ]
+        if cells:
+            frame.add(tag("path", d="".join(cells), fill=ACCENT, fill_opacity=f"{0.12 + 0.11 * shade:.2f}"))
+    if diagonal:
+        frame.line(x_limits, x_limits, color=SECOND, width=1.5, dash="4 4", label="perfect")
+    if zero:
+        frame.line(x_limits, (0, 0), color=SECOND, width=1.5, dash="4 4", label="no error")
+    return frame.close(title, f"{len(x)} points in {bins} by {bins} cells; darker cells hold more")
+
+
+def histogram(counts: Numbers, *, width: float = 96, height: float = 24, title: str = "distribution") -> Chart:
+    """A word-sized histogram for a table cell.
+
+    >>> histogram([1, 4, 2]).svg.count("<rect")
+    3
+    """
+    counts = [float(c) for c in counts] or [0.0]
+    most, step = max(counts) or 1.0, width / len(counts)
+    bars = [
+        tag("rect", x=k * step, y=height - h, width=max(step - 1, 1.0), height=h, fill=ACCENT)
+        for k, c in enumerate(counts)
+        for h in [max(height * c / most, 1.0 if c else 0.3)]
+    ]
+    return picture(width, height, bars, title)
+
+
+def _thin(xs: np.ndarray, ys: np.ndarray, most: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """At most a few hundred points of a curve, the ends among them."""
+    if len(xs) <= most:
+        return xs, ys
+    keep = np.unique(np.linspace(0, len(xs) - 1, most).round().astype(int))
+    return xs[keep], ys[keep]
+
+
+def _trimmed(values: np.ndarray) -> tuple[float, float]:
+    """Limits that a few extreme values cannot stretch."""
+    low, high = np.quantile(values, [0.005, 0.995])
+    pad = 0.03 * (high - low)
+    return float(low - pad), float(high + pad)

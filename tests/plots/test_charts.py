@@ -1,0 +1,74 @@
+"""Charts are well-formed, bounded in size, deterministic, and never let data become markup."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from learnt import plots
+
+EVIL = '<script>alert("1")</script>&'
+
+
+def charts(n=50):
+    t = np.linspace(0, 1, n)
+    rows = [plots.Row(f"{EVIL}{k}", 0.1 * k, 0.1 * k - 0.02, 0.1 * k + 0.03, strong=k == 0) for k in range(6)]
+    rng = np.random.default_rng(0)
+    return {
+        "learning_curve": plots.learning_curve(
+            [50, 100, 200], [1, 1.1, 1.2], [3, 2, 1.5], floor=1.0, constant=4, loss=EVIL
+        ),
+        "roc": plots.roc(t, np.sqrt(t), 0.67, name=EVIL, point=(0.2, 0.4)),
+        "calibration": plots.calibration([0.1, 0.5], [0.2, 0.5], [0.1, 0.4], [0.3, 0.6], [10, 90], name=EVIL),
+        "cost_curve": plots.cost_curve(t, (t - 0.3) ** 2, chosen=0.3, interval=(0.2, 0.4), label=EVIL),
+        "density": plots.density(
+            rng.normal(size=n), rng.normal(size=n), x_label=EVIL, y_label="y", title=EVIL, zero=True
+        ),
+        "histogram": plots.histogram([1, 0, 4], title=EVIL),
+        "ruler": plots.ruler(0.2, (0.15, 0.25), constant=0.4, bracket=(0.1, 0.18), name=EVIL),
+        "race": plots.race(rows, x_label=EVIL, reference=0.3),
+        "importances": plots.importances(rows, x_label=EVIL),
+        "decomposition": plots.decomposition([(EVIL, 0.1), ("bias", 0.2), ("variance", 0.0)]),
+        "confusion": plots.confusion([[5, 1, 0], [2, 7, 1], [0, 0, 9]], [EVIL, "b", "c"]),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(charts()))
+def test_every_chart_is_sound(name):
+    chart = charts()[name]
+    root = ET.fromstring(str(chart))
+    assert root.tag.endswith("svg")
+    assert root.get("role") == "img"
+    assert root.get("aria-label")
+    assert not [e for e in root.iter() if e.tag.endswith("script")]
+    assert "nan" not in str(chart).lower().replace(EVIL, "")
+    width, height = (float(v) for v in root.get("viewBox").split()[2:])
+    for element in root.iter():
+        for key, most in (("x", width), ("cx", width), ("y", height), ("cy", height)):
+            if element.get(key) is not None:
+                assert -1 <= float(element.get(key)) <= most + 1, (name, ET.tostring(element))
+    assert str(charts()[name]) == str(chart)
+
+
+def test_the_list_of_charts_is_complete():
+    drawn = {n for n in plots.__all__ if n[0].islower()} - {"number", "percent"}
+    assert drawn == set(charts())
+
+
+def test_size_does_not_grow_with_the_data():
+    small, large = charts(1_000), charts(200_000)
+    for name in ("roc", "cost_curve", "density"):
+        assert len(str(large[name])) < 100_000
+        assert len(str(large[name])) < 2.5 * len(str(small[name]))
+
+
+def test_a_chart_is_saved_as_a_file_of_its_own(tmp_path):
+    path = plots.roc([0, 1], [0, 1], 0.5).save(tmp_path / "roc.svg")
+    assert ET.parse(path).getroot().tag.endswith("svg")
+    assert "prefers-color-scheme" in path.read_text()
+
+
+@pytest.mark.parametrize("values", [[0.0], [], [np.nan], [1e300, -1e300]])
+def test_odd_numbers_do_not_break_a_race(values):
+    chart = plots.race([plots.Row("a", v) for v in values], x_label="loss")
+    ET.fromstring(str(chart))
