@@ -15,6 +15,7 @@ from learnt.engine.blocks import Block
 from learnt.engine.threads import run_tasks, single_blas
 
 Statistic = Callable[..., tuple]
+Merge = Callable[[Any, Any], Any]
 
 
 class Rows(ABC):
@@ -26,8 +27,12 @@ class Rows(ABC):
     reference: Any
 
     @abstractmethod
+    def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
+        """`statistic(block, *state)` of all blocks, put together in order by `merge(total or None, part)`."""
+
     def sum(self, statistic: Statistic, *state: Any) -> tuple:
         """Σ over blocks of `statistic(block, *state)`, a tuple of arrays and numbers; sums are float64."""
+        return self.reduce(statistic, blocks.add, *state)
 
     @abstractmethod
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
@@ -84,29 +89,29 @@ class ArrayRows(Rows):
     def head(self, n: int) -> Block:
         return self.block(0, min(n, self.n_rows))
 
-    def sum(self, statistic: Statistic, *state: Any) -> tuple:
+    def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
         if self._foreign:
             total = None
             for block in self.blocks():
-                total = blocks.add(total, statistic(block, *state))
-            return total  # type: ignore[return-value]
+                total = merge(total, statistic(block, *state))
+            return total
         size = self.block_size
         if self.n_rows <= size:
             with single_blas():
-                return tuple(blocks.widen(part) for part in statistic(self.block(0, self.n_rows), *state))
+                return merge(None, statistic(self.block(0, self.n_rows), *state))
         lane = size * blocks.lane_blocks(self.n_rows, size, self.n_features)
 
-        def sum_lane(start: int) -> tuple | None:
+        def reduce_lane(start: int) -> Any:
             total = None
             for lo in range(start, min(start + lane, self.n_rows), size):
-                total = blocks.add(total, statistic(self.block(lo, min(lo + size, self.n_rows)), *state))
+                total = merge(total, statistic(self.block(lo, min(lo + size, self.n_rows)), *state))
             return total
 
-        parts = run_tasks([lambda s=s: sum_lane(s) for s in range(0, self.n_rows, lane)], n_jobs=self.n_jobs)
+        parts = run_tasks([lambda s=s: reduce_lane(s) for s in range(0, self.n_rows, lane)], n_jobs=self.n_jobs)
         total = None
         for part in parts:
-            total = blocks.add(total, part)
-        return total  # type: ignore[return-value]
+            total = merge(total, part)
+        return total
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         if self._foreign:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine import blocks
-from learnt.engine.array_rows import ArrayRows, Rows, Statistic
+from learnt.engine.array_rows import ArrayRows, Merge, Rows, Statistic
 from learnt.engine.blocks import Block
 
 _FAN_IN = 8
@@ -66,15 +65,15 @@ class DaskRows(Rows):
             return list(chunks[0])
         return list(self._dask.compute(*[self._dask.delayed(len)(part) for part in self._parts_X]))
 
-    def sum(self, statistic: Statistic, *state: Any) -> tuple:
+    def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
         delayed = self._dask.delayed
         shared = delayed(state)  # sent to each worker once
         sums = [
-            delayed(partition_sum)(X, y, w, self.dtype, statistic, shared)
+            delayed(reduce_partition)(X, y, w, self.dtype, statistic, merge, shared)
             for X, y, w in zip(self._parts_X, self._parts_y, self._parts_w, strict=True)
         ]
         while len(sums) > 1:
-            sums = [delayed(add_all)(sums[i : i + _FAN_IN]) for i in range(0, len(sums), _FAN_IN)]
+            sums = [delayed(merge_all)(sums[i : i + _FAN_IN], merge) for i in range(0, len(sums), _FAN_IN)]
         total = self._dask.compute(sums[0])[0]
         if total is None:
             raise ValueError("X has 0 rows in all its partitions; at least 1 is required.")
@@ -131,9 +130,9 @@ def _values(x: Any) -> np.ndarray:
     return x.to_numpy() if hasattr(x, "to_numpy") else np.asarray(x)
 
 
-def partition_sum(X: Any, y: Any, w: Any, dtype: Any, statistic: Statistic, state: tuple) -> tuple | None:
+def reduce_partition(X: Any, y: Any, w: Any, dtype: Any, statistic: Statistic, merge: Merge, state: tuple) -> Any:
     block = as_block(X, y, w, dtype)
-    return ArrayRows(*block[:3]).sum(statistic, *state) if block.X.shape[0] else None
+    return ArrayRows(*block[:3]).reduce(statistic, merge, *state) if block.X.shape[0] else None
 
 
 def partition_map(X: Any, dtype: Any, function: Callable[..., Any], state: tuple) -> Any:
@@ -145,8 +144,8 @@ def first_rows(X: Any, y: Any, w: Any, dtype: Any, n: int) -> Block:
     return Block(*(None if part is None else part[:n] for part in block[:3]))
 
 
-def add_all(parts: list[tuple | None]) -> tuple | None:
+def merge_all(parts: list[Any], merge: Merge) -> Any:
     total = None
     for part in parts:
-        total = blocks.add(total, part)
+        total = merge(total, part)
     return total

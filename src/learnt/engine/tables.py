@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine import blocks
-from learnt.engine.array_rows import ArrayRows, Rows, Statistic
+from learnt.engine.array_rows import ArrayRows, Merge, Rows, Statistic
 from learnt.engine.blocks import Block
 from learnt.engine.threads import single_blas
 
@@ -118,11 +118,11 @@ class TableRows(Rows):
         for lo in range(0, self.n_rows, self.read_rows):
             yield ArrayRows(*self._read(lo, min(lo + self.read_rows, self.n_rows))[:3])
 
-    def sum(self, statistic: Statistic, *state: Any) -> tuple:
+    def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
         total = None
         for chunk in self._chunks():
-            total = blocks.add(total, chunk.sum(statistic, *state))
-        return total  # type: ignore[return-value]
+            total = merge(total, chunk.reduce(statistic, merge, *state))
+        return total
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         with single_blas():

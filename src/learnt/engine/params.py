@@ -1,0 +1,56 @@
+"""Constructor parameters, checked when `fit` starts; a refusal names the parameter, what it may be and what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+
+class ParameterError(ValueError, TypeError):
+    """A parameter has a value that it cannot have."""
+
+
+def check_number(
+    estimator: Any,
+    name: str,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    integer: bool = False,
+    open_low: bool = False,
+    also: Sequence[Any] = (),
+) -> None:
+    """The parameter is a number in low…high (`open_low`: greater than low), or one of `also` (None, "auto", …)."""
+    value = getattr(estimator, name)
+    if any(value is other or (isinstance(other, str) and value == other) for other in also):
+        return
+    kind = Integral if integer else Real
+    good = isinstance(value, kind) and not isinstance(value, bool)
+    good = good and (low is None or (value > low if open_low else value >= low)) and (high is None or value <= high)
+    if not good:
+        what = "a whole number" if integer else "a number"
+        if low is not None:
+            what += f" greater than {low:g}" if open_low else f" of at least {low:g}"
+        if high is not None:
+            what += f" and at most {high:g}"
+        raise ParameterError(_sentence(estimator, name, " or ".join([what, *map(repr, also)]), value))
+
+
+def check_choice(estimator: Any, name: str, options: Sequence[Any]) -> None:
+    """The parameter is one of `options`."""
+    value = getattr(estimator, name)
+    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
+        raise ParameterError(_sentence(estimator, name, "one of " + ", ".join(map(repr, options)), value))
+
+
+def check_flag(estimator: Any, *names: str) -> None:
+    """The parameters are True or False."""
+    for name in names:
+        value = getattr(estimator, name)
+        if type(value).__name__ not in ("bool", "bool_"):
+            raise ParameterError(_sentence(estimator, name, "True or False", value))
+
+
+def _sentence(estimator: Any, name: str, allowed: str, value: Any) -> str:
+    return f"The {name!r} parameter of {type(estimator).__name__} must be {allowed}. Got {value!r} instead."

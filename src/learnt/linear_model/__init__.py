@@ -1,0 +1,15 @@
+"""Linear models.
+
+    LinearRegression    least squares
+    Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
+    LogisticRegression  class probabilities from a linear score
+
+The mathematics is in pure functions beside the classes: `_moments` (sums over rows), `_least_squares` (solvers),
+`_leave_one_out` (the error of every penalty in two passes).
+"""
+
+from learnt.linear_model._ordinary import LinearRegression as LinearRegression
+from learnt.linear_model._ridge import Ridge as Ridge
+from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
+
+__all__ = ["LinearRegression", "Ridge", "RidgeCV"]

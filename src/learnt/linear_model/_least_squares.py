@@ -1,0 +1,300 @@
+"""Least squares with and without a ridge: min_b Σ w (y − ȳ − (x − x̄)ᵀb)² + α‖b‖², in five ways.
+
+    cholesky    Cholesky of the scatter matrix, corrected by residuals taken from the data where it is ill-conditioned
+    qr          triangular factor of the data, in blocks: survives a condition number of 1e8
+    svd         singular values of that factor: the shortest of all solutions where there are many
+    dual        the n × n problem, where rows are fewer than columns
+    lsqr        products with X only: large sparse data
+    augmented   qr of the data with √α·I below them (ridge)
+
+`auto` takes cholesky or dual, looks at the condition number, and changes to svd when the digits would not be there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.optimize import nnls
+from scipy.sparse.linalg import LinearOperator, lsqr
+
+from learnt.engine.rows import Rows
+from learnt.engine.threads import for_blocks, single_blas
+from learnt.linear_model._moments import (
+    Moments,
+    as_columns,
+    means,
+    merge_factors,
+    moments,
+    residual_moments,
+    triangular_factor,
+)
+
+# Reciprocal condition numbers of the (equilibrated) scatter matrix: above the first, normal equations are as good as
+# any method; above the second, two corrections from the residuals make them so; below, the data must be factorised.
+_SAFE, _CORRECTABLE = 1e-5, 1e-11
+_LARGEST_SPARSE_GRAM = 2000
+_TILE = 256
+
+
+class Solution(NamedTuple):
+    """Coefficients (d, k) and what was learnt about the problem on the way."""
+
+    coef: np.ndarray
+    x_mean: np.ndarray
+    y_mean: np.ndarray
+    solver: str
+    rank: int | None = None
+    singular: np.ndarray | None = None
+    n_iter: int | None = None
+
+    @property
+    def intercept(self) -> np.ndarray:
+        return self.y_mean - self.x_mean @ self.coef
+
+
+def least_squares(
+    rows: Rows,
+    solver: str,
+    fit_intercept: bool,
+    alpha: float | np.ndarray = 0.0,
+    *,
+    positive: bool = False,
+    spectrum: bool = False,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+) -> Solution:
+    """Solve with the named solver; `alpha` is one ridge for all targets or one for each.
+
+    `spectrum` asks for the singular values too, where the solver does not have them anyway.
+    """
+    if solver == "auto":
+        solver = _choose(rows)
+    alpha = np.asarray(alpha, dtype=np.float64)
+    if positive:
+        return _non_negative(rows, fit_intercept, alpha)
+    if solver == "lsqr":
+        return _by_products(rows, fit_intercept, alpha, tol, max_iter)
+    if solver == "dual":
+        return _by_rows(rows, fit_intercept, alpha, spectrum)
+    if solver in ("qr", "svd", "augmented"):
+        return _by_factor(rows, fit_intercept, alpha, solver)
+    return _by_moments(rows, fit_intercept, alpha, solver, spectrum)
+
+
+def _choose(rows: Rows) -> str:
+    if not rows.in_memory:
+        return "cholesky"
+    n, d = rows.X.shape  # type: ignore[attr-defined]
+    if sparse.issparse(rows.X):  # type: ignore[attr-defined]
+        return "cholesky" if d <= _LARGEST_SPARSE_GRAM else "lsqr"
+    return "dual" if n < d and rows.reference.__class__ is np.ndarray else "cholesky"
+
+
+# Through the scatter matrix
+
+
+def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectrum: bool) -> Solution:
+    m = moments(rows, center)
+    with single_blas():
+        if alpha.ndim and np.ptp(alpha) > 0:
+            coef, rank, singular = _by_spectrum(m, alpha)
+            return Solution(coef, m.x_mean, m.y_mean, "cholesky", rank, singular)
+        ridge = float(alpha.max()) if alpha.size else 0.0
+        factor = Factor.of(m.gram, ridge)
+        if factor is not None and (factor.rcond > _CORRECTABLE or solver == "normal"):
+            coef = factor.solve(m.cross)
+            if factor.rcond < _SAFE and solver != "normal":
+                coef = _corrected(rows, m, factor, coef, ridge)
+            singular = np.sqrt(np.clip(np.linalg.eigvalsh(m.gram)[::-1], 0, None)) if spectrum else None
+            rank = m.gram.shape[0] if ridge == 0 else None
+            return Solution(coef, m.x_mean, m.y_mean, "cholesky", rank, singular)
+    return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
+
+
+class Factor(NamedTuple):
+    """Cholesky factor of D(G + αI)D, with D scaling the diagonal to 1 so that units do not matter."""
+
+    triangle: np.ndarray
+    scale: np.ndarray
+    rcond: float
+
+    @staticmethod
+    def of(gram: np.ndarray, ridge: float) -> Factor | None:
+        """None where the matrix is not positive definite."""
+        diagonal = np.diag(gram) + ridge
+        if diagonal.size == 0 or not np.all(diagonal > 0) or not np.isfinite(diagonal).all():
+            return None
+        scale = 1.0 / np.sqrt(diagonal)
+        scaled = gram * scale * scale[:, None]
+        scaled[np.diag_indices_from(scaled)] = 1.0
+        norm = np.abs(scaled).sum(axis=0).max()
+        triangle, info = linalg.lapack.dpotrf(scaled, lower=True, clean=True, overwrite_a=True)
+        if info:
+            return None
+        rcond, _ = linalg.lapack.dpocon(triangle, norm, uplo="L")
+        return Factor(triangle, scale, float(rcond))
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        solution, _ = linalg.lapack.dpotrs(self.triangle, right * self.scale[:, None], lower=True)
+        return solution * self.scale[:, None]
+
+
+def _corrected(rows: Rows, m: Moments, factor: Factor, coef: np.ndarray, ridge: float) -> np.ndarray:
+    """Two Newton steps with the gradient from the data: each gains the digits that the factor has."""
+    for _ in range(2):
+        (gradient,) = rows.sum(residual_moments, m.x_mean, m.y_mean, coef)
+        coef = coef + factor.solve(np.asarray(gradient) - ridge * coef)
+    return coef
+
+
+def _by_spectrum(m: Moments, alpha: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
+    """A ridge of its own for every target: one eigendecomposition serves all."""
+    values, vectors = np.linalg.eigh(m.gram)
+    values = np.clip(values, 0, None)
+    denominator = values[:, None] + alpha
+    rotated = vectors.T @ m.cross
+    shrunk = np.divide(rotated, denominator, out=np.zeros_like(rotated), where=denominator > 0)
+    singular = np.sqrt(values[::-1])
+    return vectors @ shrunk, int((singular > singular[0] * len(singular) * np.finfo(float).eps).sum()), singular
+
+
+def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
+    """Coefficients of at least 0: the same least squares on a square root of the scatter matrix."""
+    m = moments(rows, center)
+    d, k = m.cross.shape
+    alpha = np.broadcast_to(alpha, (k,))
+    values, vectors = np.linalg.eigh(m.gram)
+    coef = np.empty((d, k))
+    for j in range(k):
+        root = np.sqrt(np.clip(values, 0, None) + alpha[j])
+        keep = root > root[-1] * 1e-8
+        square_root = (vectors * root).T[keep]
+        target = (vectors.T @ m.cross[:, j])[keep] / root[keep]
+        coef[:, j] = nnls(square_root, target)[0]
+    return Solution(coef, m.x_mean, m.y_mean, "nnls")
+
+
+# Through the triangular factor
+
+
+def _by_factor(rows: Rows, center: bool, alpha: np.ndarray, solver: str, known_means: tuple | None = None) -> Solution:
+    x_mean, y_mean = known_means or means(rows, center)
+    (R,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
+    d = len(x_mean)
+    with single_blas():
+        left, right = R[:, :d], R[:, d:]
+        k = right.shape[1]
+        alpha = np.broadcast_to(alpha, (k,))
+        if solver == "qr" and left.shape[0] >= d and not alpha.any():
+            triangle, rank = left[:d], _triangle_rank(left[:d])
+            if rank == d:
+                coef = linalg.solve_triangular(triangle, right[:d])
+                return Solution(coef, x_mean, y_mean, "qr", d, np.linalg.svd(triangle, compute_uv=False))
+        if solver in ("augmented", "qr") and alpha.any():
+            columns = [_augmented(left, right[:, j], alpha[j]) for j in range(k)]
+            return Solution(np.column_stack(columns), x_mean, y_mean, solver)
+        U, s, Vt = np.linalg.svd(left, full_matrices=False)
+        # The cut-off that NumPy's lstsq takes by default.
+        cut = np.finfo(rows.dtype if rows.dtype in (np.float32, np.float64) else np.float64).eps
+        cut *= max(left.shape[0], rows_count(rows), d) * (s[0] if s.size else 0.0)
+        rank = int((s > cut).sum())
+        kept = s > cut if not alpha.any() else s > 0
+        rotated = U.T @ right
+        filters = np.divide(s[:, None], s[:, None] ** 2 + alpha, out=np.zeros((s.size, k)), where=kept[:, None])
+        return Solution(Vt.T @ (filters * rotated), x_mean, y_mean, "svd", rank, s)
+
+
+def rows_count(rows: Rows) -> int:
+    return int(getattr(rows, "n_rows", 0))
+
+
+def _triangle_rank(triangle: np.ndarray) -> int:
+    pivots = np.abs(np.diag(triangle))
+    return int((pivots > pivots.max() * len(pivots) * np.finfo(float).eps).sum()) if pivots.size else 0
+
+
+def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
+    d = left.shape[1]
+    system = np.vstack([left, np.sqrt(alpha) * np.eye(d)])
+    Q, R = np.linalg.qr(system)
+    return linalg.solve_triangular(R, Q.T @ np.concatenate([right, np.zeros(d)]))
+
+
+# Through the rows' inner products
+
+
+def centred_rows(rows: Any, x_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """√w (X − x̄) and √w (y − ȳ): the one extra copy of X that the dual form needs."""
+    Z = (rows.X.toarray() if sparse.issparse(rows.X) else rows.X) - x_mean
+    T = as_columns(rows.y) - y_mean
+    if rows.w is not None:
+        root = np.sqrt(rows.w)[:, None]
+        Z, T = Z * root, T * root
+    return Z, T
+
+
+def inner_products(Z: np.ndarray) -> np.ndarray:
+    """Z Zᵀ in tiles on all threads."""
+    n = Z.shape[0]
+    K = np.empty((n, n))
+
+    def fill(lo: int, hi: int) -> None:
+        K[lo:hi, :hi] = Z[lo:hi] @ Z[:hi].T
+        K[:lo, lo:hi] = K[lo:hi, :lo].T
+
+    for_blocks(fill, n, grain=_TILE)
+    return K
+
+
+def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solution:
+    x_mean, y_mean = means(rows, center)
+    Z, T = centred_rows(rows, x_mean, y_mean)
+    K = inner_products(Z)
+    with single_blas():
+        if alpha.ndim and np.ptp(alpha) > 0:
+            values, vectors = np.linalg.eigh(K)
+            denominator = np.clip(values, 0, None)[:, None] + alpha
+            dual = vectors @ np.divide(vectors.T @ T, denominator, out=np.zeros_like(T), where=denominator > 0)
+            return Solution(Z.T @ dual, x_mean, y_mean, "dual")
+        ridge = float(alpha.max()) if alpha.size else 0.0
+        rank, singular = None, None
+        if spectrum:
+            singular = np.sqrt(np.clip(np.linalg.eigvalsh(K)[::-1], 0, None))
+            rank = min(len(K) - int(center), Z.shape[1])  # Cholesky below fails where it is less
+        if center and ridge == 0.0:
+            # Centring makes K singular along √w and T orthogonal to it; filling that direction changes nothing.
+            direction = np.ones(len(K)) if rows.w is None else np.sqrt(rows.w)
+            K = K + np.outer(direction, direction) * (np.trace(K) / len(K) / float(direction @ direction))
+        factor = Factor.of(K, ridge)
+        if factor is not None and factor.rcond > _CORRECTABLE:
+            dual = factor.solve(T)
+            if factor.rcond < _SAFE:
+                for _ in range(2):
+                    dual = dual + factor.solve(T - Z @ (Z.T @ dual) - ridge * dual)
+            return Solution(Z.T @ dual, x_mean, y_mean, "dual", rank, singular)
+    return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
+
+
+# Through products with X
+
+
+def _by_products(rows: Any, center: bool, alpha: np.ndarray, tol: float, max_iter: int | None) -> Solution:
+    x_mean, y_mean = means(rows, center)
+    X = rows.X
+    root = np.ones(X.shape[0]) if rows.w is None else np.sqrt(rows.w)
+    operator = LinearOperator(
+        X.shape,
+        matvec=lambda v: root * (X @ v.ravel() - x_mean @ v.ravel()),
+        rmatvec=lambda u: X.T @ (root * u.ravel()) - x_mean * (root @ u.ravel()),
+        dtype=np.float64,
+    )
+    T = (as_columns(rows.y) - y_mean) * root[:, None]
+    alpha = np.broadcast_to(alpha, (T.shape[1],))
+    found = [
+        lsqr(operator, T[:, j], damp=np.sqrt(alpha[j]), atol=tol, btol=tol, iter_lim=max_iter)
+        for j in range(T.shape[1])
+    ]
+    coef = np.column_stack([result[0] for result in found])
+    return Solution(coef, x_mean, y_mean, "lsqr", n_iter=max(result[2] for result in found))

@@ -1,0 +1,124 @@
+"""Leave-one-out residuals of ridge regression in closed form: n fits for the price of one.
+
+With H the hat matrix, the residual of row i under the model fitted without it is eᵢ / (1 − Hᵢᵢ). One spectrum of the
+scatter matrix (or of the rows' inner products, where rows are fewer) gives e and diag H for every α at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.arrays import like, namespace, to_numpy
+from learnt.engine.blocks import Block, widen
+from learnt.engine.rows import Rows
+from learnt.engine.threads import single_blas
+from learnt.linear_model._least_squares import centred_rows, inner_products
+from learnt.linear_model._moments import Moments, as_columns, means, moments
+
+_SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
+
+
+class Spectrum(NamedTuple):
+    """All that the leave-one-out residuals of any α need."""
+
+    moments: Moments
+    values: np.ndarray  # (d,)
+    vectors: np.ndarray  # (d, d)
+    center: bool
+
+    def coef(self, alphas: np.ndarray) -> np.ndarray:
+        """(d, k, A): the coefficients for every α."""
+        rotated = self.vectors.T @ self.moments.cross
+        return np.stack([self.vectors @ _divide(rotated, self.values[:, None] + a) for a in alphas], axis=2)
+
+
+def spectrum(rows: Rows, center: bool) -> Spectrum:
+    m = moments(rows, center)
+    with single_blas():
+        values, vectors = np.linalg.eigh(m.gram)
+    return Spectrum(m, np.clip(values, 0, None), vectors, center)
+
+
+def mean_squared_errors(rows: Rows, s: Spectrum, alphas: np.ndarray) -> np.ndarray:
+    """(k, A): Σ w (leave-one-out residual)² / n in one pass over the data."""
+    n, total = rows.sum(_squared_error_block, *_state(rows, s, alphas))
+    return to_numpy(total) / n
+
+
+def residuals(rows: Rows, s: Spectrum, alphas: np.ndarray) -> np.ndarray:
+    """(n, k, A): every leave-one-out residual."""
+    return rows.map(_residual_block, *_state(rows, s, alphas))
+
+
+def _state(rows: Rows, s: Spectrum, alphas: np.ndarray) -> tuple:
+    m = s.moments
+    filters = 1.0 / np.maximum(s.values[:, None] + alphas, np.finfo(float).tiny)  # (d, A)
+    filters[s.values <= s.values.max(initial=0.0) * len(s.values) * np.finfo(float).eps] *= 0 if not alphas.all() else 1
+    coef = s.coef(alphas)
+    d, k, A = coef.shape
+    dtype = widen(rows.reference).dtype
+    arrays = (m.x_mean, m.y_mean, s.vectors, filters, coef.reshape(d, k * A))
+    return *(like(a, rows.reference, dtype) for a in arrays), float(m.weight) if s.center else 0.0
+
+
+def _residual_block(
+    block: Block, x_mean: Any, y_mean: Any, vectors: Any, filters: Any, coef: Any, weight: float
+) -> Any:
+    X = widen(block.X.toarray() if sparse.issparse(block.X) else block.X) - x_mean
+    Y = widen(as_columns(block.y)) - y_mean
+    xp = namespace(X)
+    n, k, A = X.shape[0], Y.shape[1], filters.shape[1]
+    w = None if block.w is None else widen(block.w)[:, None]
+    Q = X @ vectors
+    leverage = Q * Q @ filters + (1.0 / weight if weight else 0.0)  # (n, A)
+    if w is not None:
+        leverage = leverage * w
+    left = xp.where(leverage < 1 - _SMALLEST, 1 - leverage, xp.full_like(leverage, _SMALLEST))
+    errors = Y[:, :, None] - xp.reshape(X @ coef, (n, k, A))
+    return errors / left[:, None, :]
+
+
+def _squared_error_block(block: Block, *state: Any) -> tuple:
+    errors = _residual_block(block, *state)
+    xp = namespace(errors)
+    squared = errors * errors
+    if block.w is not None:
+        squared = squared * widen(block.w)[:, None, None]
+    return errors.shape[0], xp.sum(squared, axis=0)
+
+
+def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndarray, Any]:
+    """The same (n, k, A) where rows are fewer than columns, and a function from (α index, target) to coefficients."""
+    x_mean, y_mean = means(rows, center)
+    Z, T = centred_rows(rows, x_mean, y_mean)
+    K = inner_products(Z)
+    with single_blas():
+        values, vectors = np.linalg.eigh(K)
+        values = np.clip(values, 0, None)
+        rotated = vectors.T @ T
+        root = np.ones(len(K)) if rows.w is None else np.sqrt(rows.w)
+        direction = (root / np.linalg.norm(root)) if center else None
+        errors = np.empty((*T.shape, len(alphas)))
+        for a, alpha in enumerate(alphas):
+            # (K + αI)⁻¹ restricted to what the intercept leaves free: 1 − H = α times its diagonal
+            inverse = 1.0 / np.maximum(values + alpha, np.finfo(float).tiny)
+            dual = vectors @ (rotated * inverse[:, None])
+            diagonal = np.square(vectors) @ inverse
+            if direction is not None:
+                diagonal = diagonal - np.square(direction) / alpha
+            with np.errstate(divide="ignore", invalid="ignore"):
+                errors[:, :, a] = np.nan_to_num(dual / diagonal[:, None] / root[:, None])
+
+    def coef(alpha: float, targets: slice) -> np.ndarray:
+        dual = vectors @ _divide(rotated[:, targets], values[:, None] + alpha)
+        return Z.T @ dual
+
+    return errors, (coef, x_mean, y_mean)
+
+
+def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    b = np.broadcast_to(b, a.shape)
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

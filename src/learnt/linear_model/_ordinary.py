@@ -1,0 +1,92 @@
+"""Ordinary least squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+
+from learnt.engine.params import check_choice, check_flag
+from learnt.engine.rows import as_rows
+from learnt.engine.validation import check_fit
+from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._least_squares import least_squares
+
+_SOLVERS = ("auto", "normal", "cholesky", "qr", "svd", "lsqr")
+
+
+class LinearRegression(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+    """Ordinary least squares:  min over b, c of  Σᵢ wᵢ (yᵢ − xᵢᵀb − c)².
+
+    It fits from sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a device, a
+    `learnt.scan` table larger than memory, or a Dask collection; no copy of X is made.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to fit c; otherwise it is 0.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    tol : float, default=1e-6
+        Precision of `solver="lsqr"`.
+    n_jobs : int or None, default=None
+        Threads; None for what `learnt.set_threads` or the machine says.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more.
+    solver : {"auto", "normal", "cholesky", "qr", "svd", "lsqr"}, default="auto"
+        "auto" solves the normal equations by Cholesky, estimates the condition number, corrects the solution by
+        residuals where it is bad, and goes over to singular values where it is hopeless. "normal" does none of this.
+        "qr" and "svd" factorise the data and survive a condition number of 1e8. "lsqr" only multiplies by X.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    rank_ : int
+        Rank of the (centred) data, for dense X.
+    singular_ : array of shape (min(n, n_features),)
+        Its singular values, for dense X.
+    solver_ : str
+        What was used in the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 2.0], [2.0, 3.0]])
+    >>> y = X @ [1.0, 2.0] + 3.0
+    >>> model = LinearRegression().fit(X, y)
+    >>> model.coef_, model.intercept_
+    (array([1., 2.]), 3.0)
+    >>> model.predict(np.array([[3.0, 5.0]]))
+    array([16.])
+    """
+
+    def __init__(self, *, fit_intercept=True, copy_X=True, tol=1e-6, n_jobs=None, positive=False, solver="auto"):
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.solver = solver
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression:
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        check_flag(self, "fit_intercept", "positive")
+        check_choice(self, "solver", _SOLVERS)
+        X, y, w = check_fit(
+            self, X, y, sample_weight, target="numbers", accept_sparse=not self.positive, foreign=True, lazy=True
+        )
+        rows = as_rows(X, y, w, n_jobs=self.n_jobs)
+        solution = least_squares(
+            rows, self.solver, self.fit_intercept, positive=self.positive, spectrum=True, tol=self.tol
+        )
+        record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y))
+        self.solver_ = solution.solver
+        if solution.rank is not None:
+            self.rank_, self.singular_ = solution.rank, solution.singular
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.positive
+        return tags

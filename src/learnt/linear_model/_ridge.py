@@ -1,0 +1,145 @@
+"""Ridge regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+
+from learnt.engine.arrays import is_numpy
+from learnt.engine.params import ParameterError, check_choice, check_flag
+from learnt.engine.rows import as_rows
+from learnt.engine.validation import check_fit
+from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._least_squares import least_squares
+
+# scikit-learn's names for iterative ways to the same minimum; the exact solution is quicker here.
+_SYNONYMS = {"sparse_cg": "lsqr", "sag": "auto", "saga": "auto", "lbfgs": "auto"}
+_SOLVERS = ("auto", "cholesky", "svd", "qr", "augmented", "dual", "lsqr", *_SYNONYMS)
+
+
+class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+    """Least squares with a squared penalty on the weights:  min over b, c of  Σᵢ wᵢ (yᵢ − xᵢᵀb − c)² + α‖b‖².
+
+    It fits from sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a device, a
+    `learnt.scan` table larger than memory, or a Dask collection. X is copied only where rows are fewer than columns.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_targets,), default=1.0
+        Strength of the penalty, at least 0; one for each target, if several are given.
+    fit_intercept : bool, default=True
+        Whether to fit c, which is not penalised; otherwise it is 0.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    max_iter, tol : int or None, float
+        Iterations and precision of `solver="lsqr"`.
+    solver : {"auto", "cholesky", "svd", "qr", "augmented", "dual", "lsqr"}, default="auto"
+        "auto" takes Cholesky, or the dual form where rows are fewer than columns, or LSQR for wide sparse data.
+        scikit-learn's "sag", "saga" and "lbfgs" name other ways to the same minimum and mean "auto"; "sparse_cg"
+        means "lsqr".
+    positive : bool, default=False
+        Keep all coefficients at 0 or more.
+    random_state : int, RandomState or None
+        Kept for scikit-learn's signature: nothing here is random.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    n_iter_ : array of shape (n_targets,) or None
+        Iterations of "lsqr"; 1 where "auto" solved directly; None for a direct solver asked for by name.
+    solver_ : str
+        What was used in the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> y = np.array([1.0, 3.0, 5.0, 7.0])
+    >>> model = Ridge(alpha=5.0).fit(X, y)
+    >>> model.coef_, model.intercept_
+    (array([1.]), 2.5)
+    """
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        copy_X=True,
+        max_iter=None,
+        tol=1e-4,
+        solver="auto",
+        positive=False,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        check_flag(self, "fit_intercept", "positive")
+        check_choice(self, "solver", _SOLVERS)
+        if self.solver == "lbfgs" and not self.positive:
+            raise ValueError("'lbfgs' solver can be used only when positive=True; please use another solver.")
+        X, y, w = check_fit(
+            self, X, y, sample_weight, target="numbers", accept_sparse=not self.positive, foreign=True, lazy=True
+        )
+        rows = as_rows(X, y, w)
+        alpha = check_alpha(self, y)
+        solver = _SYNONYMS.get(self.solver, self.solver)
+        if solver in ("dual", "lsqr") and not (rows.in_memory and is_numpy(rows.reference)):
+            raise ValueError(f"solver={self.solver!r} needs X as an array in memory; use solver='auto' for other data.")
+        solution = least_squares(
+            rows,
+            solver,
+            self.fit_intercept,
+            alpha,
+            positive=self.positive,
+            tol=min(self.tol, 1e-6),
+            max_iter=self.max_iter,
+        )
+        record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y), flat=True)
+        self.solver_ = solution.solver
+        n_targets = solution.coef.shape[1]
+        if (
+            solution.n_iter is None
+        ):  # a direct solver takes one step; asked for by name, it reports none, as scikit-learn's
+            self.n_iter_ = np.ones(n_targets, dtype=int) if self.solver == "auto" else None
+        else:
+            self.n_iter_ = np.full(n_targets, solution.n_iter)
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.positive
+        return tags
+
+
+def check_alpha(estimator: Any, y: Any) -> np.ndarray:
+    """`alpha` as an array: a number of at least 0, or one for each target."""
+    try:
+        alpha = np.asarray(estimator.alpha, dtype=np.float64)
+        good = alpha.ndim <= 1 and bool(np.all(alpha >= 0)) and not np.isinf(alpha).any()
+    except (TypeError, ValueError):
+        good = False
+    if not good:
+        raise ParameterError(
+            f"The 'alpha' parameter of {type(estimator).__name__} must be a finite number of at least 0, or one for "
+            f"each target. Got {estimator.alpha!r} instead."
+        )
+    n_targets = 1 if is_single(y) else y.shape[1]
+    if alpha.ndim and alpha.size not in (1, n_targets):
+        raise ValueError(
+            f"Number of targets and number of penalties do not correspond: {n_targets} targets but alpha has "
+            f"{alpha.size} values; give one number, or one for each target."
+        )
+    return alpha[0] if alpha.ndim and alpha.size == 1 else alpha

@@ -1,0 +1,198 @@
+"""Ridge regression with its penalty chosen by leave-one-out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV
+
+from learnt.engine.arrays import is_numpy, to_numpy
+from learnt.engine.params import ParameterError, check_choice, check_flag
+from learnt.engine.rows import Rows, as_rows
+from learnt.engine.validation import check_fit
+from learnt.linear_model import _leave_one_out as loo
+from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._moments import as_columns
+from learnt.linear_model._ridge import Ridge
+
+
+class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+    """Ridge regression whose α has the smallest leave-one-out error, found in closed form.
+
+        error(α) = Σᵢ wᵢ (eᵢ(α) / (1 − Hᵢᵢ(α)))² / n,    H the hat matrix
+
+    All α together cost two passes over the data, wherever these lie (see `Ridge`).
+
+    Parameters
+    ----------
+    alphas : array of shape (n_alphas,), default=(0.1, 1.0, 10.0)
+        The penalties to choose from, each greater than 0.
+    fit_intercept : bool, default=True
+    scoring : str, callable or None, default=None
+        A scikit-learn score to maximise on the left-out predictions; None is the negative mean squared error.
+    cv : int, splitter or None, default=None
+        None for leave-one-out; otherwise `Ridge` is cross-validated on these splits.
+    gcv_mode : {None, "auto", "svd", "eigen"}, default=None
+        Kept for scikit-learn's signature: the shape of X decides.
+    store_cv_results : bool, default=False
+        Keep the left-out squared errors (or predictions, with `scoring`) in `cv_results_`.
+    alpha_per_target : bool, default=False
+        Choose one α for each target.
+
+    Attributes
+    ----------
+    alpha_ : float or array of shape (n_targets,)
+    best_score_ : float or array of shape (n_targets,)
+    coef_, intercept_ : as in `Ridge`
+    cv_results_ : array of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 3))
+    >>> y = X @ [1.0, 0.0, -2.0] + rng.normal(size=50)
+    >>> RidgeCV(alphas=[0.01, 1.0, 100.0]).fit(X, y).alpha_
+    1.0
+    """
+
+    def __init__(
+        self,
+        alphas=(0.1, 1.0, 10.0),
+        *,
+        fit_intercept=True,
+        scoring=None,
+        cv=None,
+        gcv_mode=None,
+        store_cv_results=False,
+        alpha_per_target=False,
+    ):
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> RidgeCV:
+        """Choose α and fit the coefficients with it."""
+        check_flag(self, "fit_intercept", "store_cv_results", "alpha_per_target")
+        check_choice(self, "gcv_mode", (None, "auto", "svd", "eigen"))
+        alphas = self._checked_alphas()
+        if self.cv is not None and y is not None:
+            return self._search(X, y, sample_weight, alphas, params)
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True)
+        rows = as_rows(X, y, w)
+        if self._is_wide(rows):
+            coef, intercept = self._fit_wide(rows, alphas)
+        else:
+            coef, intercept = self._fit_tall(rows, alphas)
+        record_coefficients(self, coef, intercept, rows, is_single(y), flat=True)
+        return self
+
+    def _is_wide(self, rows: Rows) -> bool:
+        return rows.in_memory and is_numpy(rows.reference) and rows.X.shape[0] < rows.n_features  # type: ignore[attr-defined]
+
+    def _fit_tall(self, rows: Rows, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        spectrum = loo.spectrum(rows, self.fit_intercept)
+        if self.scoring is None and not self.store_cv_results:
+            score = -loo.mean_squared_errors(rows, spectrum, alphas)
+        else:
+            score = self._score(rows, to_numpy(loo.residuals(rows, spectrum, alphas)), alphas)
+        best = self._choose(score, alphas)
+        coef = spectrum.coef(alphas)  # (d, k, A)
+        coef = np.stack([coef[:, j, a] for j, a in enumerate(best)], axis=1)
+        m = spectrum.moments
+        return coef, m.y_mean - m.x_mean @ coef
+
+    def _fit_wide(self, rows: Any, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        errors, (solve, x_mean, y_mean) = loo.wide_residuals(rows, self.fit_intercept, alphas)
+        best = self._choose(self._score(rows, errors, alphas), alphas)
+        coef = np.hstack([solve(alphas[a], slice(j, j + 1)) for j, a in enumerate(best)])
+        return coef, y_mean - x_mean @ coef
+
+    def _score(self, rows: Any, errors: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+        """(k, A): the score of every target and α from the left-out residuals."""
+        weights = None if rows.w is None else to_numpy(rows.w)
+        Y = as_columns(to_numpy(rows.y))
+        single = is_single(rows.y)
+        if self.scoring is None:
+            kept = np.square(errors) if weights is None else np.square(errors) * weights[:, None, None]
+            score = -kept.mean(axis=0)
+        else:
+            predictions = Y[:, :, None] - errors
+            kept, score = predictions, self._user_score(Y, predictions, weights)
+        if self.store_cv_results:
+            self.cv_results_ = kept[:, 0, :] if single else kept
+        return score
+
+    def _user_score(self, Y: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
+        extra = {} if weights is None else {"sample_weight": weights}
+        k, A = predictions.shape[1:]
+        columns = range(k) if self.alpha_per_target else [slice(None)]
+        table = [
+            [float(scorer(_Given(), predictions[:, c, a].ravel(), Y[:, c].ravel(), **extra)) for a in range(A)]
+            for c in columns
+        ]
+        return np.broadcast_to(np.asarray(table), (k, A))
+
+    def _choose(self, score: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+        """The index of the chosen α for every target; sets `alpha_` and `best_score_`."""
+        if self.alpha_per_target and score.shape[0] > 1:
+            best = score.argmax(axis=1)
+            self.alpha_, self.best_score_ = alphas[best], score.max(axis=1)
+            return best
+        mean = score.mean(axis=0)
+        chosen = int(mean.argmax())
+        self.alpha_, self.best_score_ = float(alphas[chosen]), float(mean[chosen])
+        return np.full(score.shape[0], chosen)
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, alphas: np.ndarray, params: dict) -> RidgeCV:
+        if self.store_cv_results:
+            raise ValueError("cv!=None and store_cv_results=True are incompatible; use GridSearchCV to see every fold.")
+        if self.alpha_per_target:
+            raise ValueError("cv!=None and alpha_per_target=True are incompatible; fit one RidgeCV for each target.")
+        model = Ridge(fit_intercept=self.fit_intercept, solver="lsqr" if sparse.issparse(X) else "auto")
+        search = GridSearchCV(model, {"alpha": list(alphas)}, cv=self.cv, scoring=self.scoring)
+        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}), **params)
+        best = search.best_estimator_
+        self.alpha_, self.best_score_ = best.alpha, search.best_score_
+        self.coef_, self.intercept_ = best.coef_, best.intercept_
+        self.n_features_in_ = best.n_features_in_
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
+        return self
+
+    def _checked_alphas(self) -> np.ndarray:
+        try:
+            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+            good = alphas.ndim == 1 and alphas.size > 0 and bool(np.all(alphas > 0)) and bool(np.isfinite(alphas).all())
+        except (TypeError, ValueError):
+            good = False
+        if not good:
+            raise ParameterError(
+                "The 'alphas' parameter of RidgeCV must be one or more numbers greater than 0. "
+                f"Got {self.alphas!r} instead."
+            )
+        return alphas
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _Given(RegressorMixin, BaseEstimator):
+    """Lets a scorer see predictions that are there already."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, predictions: Any) -> Any:
+        return predictions
