@@ -1,0 +1,25 @@
+"""Model files: data, never code.
+
+    save, load, inspect       the three verbs: write a model, read it back, describe a file without loading it   _files
+    FileSummary               what `inspect` returns                                                            _summary
+    LearntFileError           the one error, in one sentence                                                    _errors
+
+How a model walks into its file and back:
+
+    object ──_encode──▶ tree (JSON) + tensors ──_container──▶ one safetensors file with a checksum
+    object ◀──_decode── tree (JSON) + tensors ◀──_container── every length, offset, dtype and byte checked first
+               │
+               ├─ _registry    the classes that may stand in a file; no other name is ever imported
+               └─ _models      parameters and fitted attributes of an estimator against the schema of its class
+                    ├─ _checks      the language of schemas: kind, shape, range and finiteness
+                    ├─ _schemas     the fitted attributes of every `learnt` estimator, in that language
+                    └─ _containers  the same for the scikit-learn containers our models sit in
+
+There is no pickle here and no fallback to one. A file of an older format is brought up to date by `_migrations`.
+"""
+
+from learnt.persistence._errors import LearntFileError
+from learnt.persistence._files import inspect, load, save
+from learnt.persistence._summary import ArraySummary, FileSummary, ModelSummary
+
+__all__ = ["ArraySummary", "FileSummary", "LearntFileError", "ModelSummary", "inspect", "load", "save"]

@@ -1,0 +1,163 @@
+"""Arrays in the file: which tensor each one becomes, and back.
+
+Numbers are stored losslessly in the smallest type that holds them (a table of counts kept as float64 takes one byte
+a cell); long lists of strings are stored as compressed JSON, with their true length beside them.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+
+from learnt.persistence._container import can_hold
+from learnt.persistence._errors import Refused, shown
+from learnt.persistence._json import dump, parse
+
+PACK_FROM = 2048  # characters of JSON from which a list is compressed
+NARROW_FROM = 256  # bytes from which an array is stored in a smaller type
+_BLOCK = 1 << 20
+_NARROWER = {"i": "u1 i1 u2 i2 u4 i4", "u": "u1 u2 u4", "f": "u1 i1 u2 i2 i4 f4"}
+_NUMERIC: dict[str, np.dtype] = {
+    np.dtype(c).name: np.dtype(c) for c in ("?", "u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8")
+}
+_COMPLEX: dict[str, np.dtype] = {"complex64": np.dtype("c8"), "complex128": np.dtype("c16")}
+_TIME_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic")
+_TIMES: dict[str, np.dtype] = {np.dtype(f"{t}[{u}]" if u != "generic" else t).name: np.dtype(f"{t}[{u}]" if u != "generic" else t)
+          for t in ("m8", "M8") for u in _TIME_UNITS}  # fmt: skip
+
+
+def stored(array: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+    """The tensor that holds a numeric array, and what must be said about it to get the array back."""
+    notes: dict[str, Any] = {}
+    if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
+        array, notes["order"] = array.T, "F"  # the layout decides the last bit of a matrix product
+    tensor = np.ascontiguousarray(array).reshape(array.shape)
+    tensor = tensor.astype(tensor.dtype.newbyteorder("="), copy=False)
+    dtype = tensor.dtype
+    if dtype.name in _TIMES:
+        tensor = tensor.view(np.int64)
+    elif dtype.name in _COMPLEX:
+        tensor = tensor[..., None].view(dtype.char.lower())
+    elif not can_hold(dtype):
+        raise Refused(f"has the dtype {dtype}, which a model file cannot hold; convert it to float64 or to strings")
+    tensor = _narrowed(tensor)
+    if tensor.dtype != dtype:
+        notes["dtype"] = dtype.name
+    return tensor, notes
+
+
+def _narrowed(array: np.ndarray) -> np.ndarray:
+    """The same numbers, bit for bit, in the smallest type that holds them."""
+    if array.nbytes < NARROW_FROM:
+        return array
+    flat = array.reshape(-1)
+    with np.errstate(all="ignore"):
+        for code in _NARROWER.get(array.dtype.kind, "").split():
+            kind = np.dtype(code)
+            if kind.itemsize >= array.dtype.itemsize or not np.can_cast(kind, array.dtype, "safe"):
+                continue
+            # Most arrays show in their first values that they do not fit.
+            blocks = [slice(0, 64), *(slice(i, i + _BLOCK) for i in range(0, flat.size, _BLOCK))]
+            if all(_same_bits(flat[b].astype(kind).astype(array.dtype), flat[b]) for b in blocks):
+                return array.astype(kind)
+    return array
+
+
+def _same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    bits = np.dtype(f"u{a.dtype.itemsize}")
+    return bool(np.array_equal(a.view(bits), b.view(bits)))
+
+
+def restored(tensor: np.ndarray, dtype: str | None, order: str | None) -> np.ndarray:
+    """The array that `stored` was given."""
+    if dtype is not None:
+        if dtype in _TIMES:
+            if tensor.dtype.kind not in "iu" or not np.can_cast(tensor.dtype, np.int64, "safe"):
+                raise Refused(f"stores dates as {tensor.dtype}")
+            tensor = tensor.astype(np.int64, copy=False).view(_TIMES[dtype])
+        elif dtype in _COMPLEX:
+            part = np.dtype(_COMPLEX[dtype].char.lower())
+            if tensor.ndim == 0 or tensor.shape[-1] != 2 or not np.can_cast(tensor.dtype, part, "safe"):
+                raise Refused("stores complex numbers otherwise than as pairs")
+            tensor = np.ascontiguousarray(tensor.astype(part, copy=False)).view(_COMPLEX[dtype])[..., 0]
+        elif dtype in _NUMERIC and np.can_cast(tensor.dtype, _NUMERIC[dtype], "safe"):
+            tensor = tensor.astype(_NUMERIC[dtype], copy=False)
+        else:
+            raise Refused(f"is stored as {tensor.dtype} but meant to be {shown(dtype)}")
+    if order not in (None, "F"):
+        raise Refused(f"has the memory order {shown(order)}")
+    return tensor.T if order == "F" else tensor
+
+
+def scalar_dtype(name: Any) -> np.dtype | None:
+    """The dtype of a NumPy scalar by name, or None when a file may not hold one."""
+    if type(name) is not str:
+        return None
+    return _NUMERIC.get(name) or _COMPLEX.get(name) or _TIMES.get(name)
+
+
+# --- arrays of strings and of Python objects
+
+
+def text_dtype_name(dtype: np.dtype) -> str | None:
+    """How the dtype of an array of strings or objects is written, or None for any other."""
+    if dtype.kind in "OUS":
+        return {"O": "object", "U": f"U{dtype.itemsize // 4}", "S": f"S{dtype.itemsize}"}[dtype.kind]
+    if dtype.kind == "T" and not hasattr(dtype, "na_object"):
+        return "T"
+    return None
+
+
+def text_array(name: Any, shape: Any, items: list[Any], spend: Any) -> np.ndarray:
+    """An array of strings or objects from its items; `spend(bytes)` is asked before memory is taken."""
+    if type(shape) is not list or len(shape) > 8 or not all(type(n) is int and 0 <= n <= 2**40 for n in shape):
+        raise Refused(f"has the shape {shown(shape)}")
+    if math.prod(shape) != len(items):
+        raise Refused(f"has the shape {shown(shape)} but {len(items):,} items")
+    if type(name) is not str or not (name in ("object", "T") or (name[:1] in ("U", "S") and name[1:].isdecimal())):
+        raise Refused(f"has the dtype {shown(name)}")
+    if name == "object":
+        array = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):  # slice assignment would unpack strings of length one and tuples
+            array[i] = item
+        return array.reshape(shape)
+    if not all(type(item) is str for item in items):
+        raise Refused("is an array of strings that holds something else")
+    if name == "T":
+        return np.array(items, dtype=np.dtypes.StringDType()).reshape(shape)
+    width = int(name[1:]) if len(name) < 12 else 2**40
+    spend(4 * max(width, 1) * len(items))
+    if any(len(item) > width for item in items):
+        raise Refused(f"holds a string longer than {width} characters")
+    if name[0] == "S":
+        try:
+            return np.array([item.encode("latin-1") for item in items], dtype=f"S{width}").reshape(shape)
+        except UnicodeEncodeError:
+            raise Refused("is an array of bytes that holds other characters") from None
+    return np.array(items, dtype=f"U{width}").reshape(shape)
+
+
+def packed(value: Any) -> tuple[np.ndarray, int] | None:
+    """Long JSON as compressed bytes with their true length; None where it is short."""
+    text = dump(value).encode("utf-8")
+    if len(text) < PACK_FROM:
+        return None
+    return np.frombuffer(zlib.compress(text, 6), dtype=np.uint8), len(text)
+
+
+def unpacked(tensor: np.ndarray, size: Any, spend: Any) -> Any:
+    """The JSON value that `packed` was given; never more than `size` bytes are made."""
+    if type(size) is not int or size < 0 or tensor.dtype != np.uint8 or tensor.ndim != 1:
+        raise Refused("is a packed list without a length")
+    spend(size)
+    unzip = zlib.decompressobj()
+    try:
+        text = unzip.decompress(tensor.tobytes(), size + 1)
+    except zlib.error:
+        raise Refused("is a packed list that does not unpack") from None
+    if len(text) != size or not unzip.eof or unzip.unused_data:
+        raise Refused("is a packed list of another length than it says")
+    return parse(text)

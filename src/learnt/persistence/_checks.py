@@ -1,0 +1,275 @@
+"""The language in which schemas say what a fitted attribute may be.
+
+A check is a function of a value and of the sizes seen so far (`dims`: "d" is `n_features_in_`, other letters are bound
+by the first attribute that shows them). It returns None when the value is fine and the end of a sentence when not.
+
+    real("c", "d")                a finite floating-point array with one row per class and one column per feature
+    whole("n", below="c")         an array of integers from 0 to c - 1: safe to index with
+    anyof(none, real("d"))        either
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from learnt.persistence._errors import shown
+
+Dims = dict[str, int]
+Check = Callable[[Any, Dims], "str | None"]
+Size = "str | int | None"  # a letter, a number, or None for any
+
+
+def _bind(size: Any, actual: int, dims: Dims) -> bool:
+    if size is None:
+        return True
+    return (size if isinstance(size, int) else dims.setdefault(size, actual)) == actual
+
+
+def _shaped(value: np.ndarray, shape: Sequence[Any], dims: Dims) -> str | None:
+    if value.ndim == len(shape) and all(_bind(size, n, dims) for size, n in zip(shape, value.shape)):
+        return None
+    wanted = ", ".join(str(dims.get(size, size)) if isinstance(size, str) else str(size or "any") for size in shape)
+    return f"has the shape {value.shape} instead of ({wanted})"
+
+
+def real(
+    *shape: Any, low: float = -math.inf, high: float = math.inf, above: float = -math.inf, finite: bool = True
+) -> Check:
+    """A floating-point array (float32 or float64) within bounds."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if type(value) is not np.ndarray or value.dtype not in (np.float64, np.float32, np.float16):
+            return "is not an array of real numbers"
+        if not finite or not value.size:
+            return _shaped(value, shape, dims)
+        least, most = float(value.min()), float(value.max())
+        if not (math.isfinite(least) and math.isfinite(most)):
+            return "holds numbers that are not finite"
+        if least < low or least <= above or most > high:
+            return f"holds numbers outside the range it can have ({least:g} to {most:g})"
+        return _shaped(value, shape, dims)
+
+    return check
+
+
+def whole(*shape: Any, low: int = 0, below: Any = None) -> Check:
+    """An array of integers at least `low` and less than `below`."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if type(value) is not np.ndarray or value.dtype.kind not in "iu":
+            return "is not an array of integers"
+        top = dims.get(below) if isinstance(below, str) else below
+        if below is not None and top is None:
+            return "counts something that is not there"
+        if value.size and (value.min() < low or (top is not None and value.max() >= top)):
+            return f"holds integers outside {low} to {top - 1 if top is not None else 'any'}"
+        return _shaped(value, shape, dims)
+
+    return check
+
+
+def flags(*shape: Any) -> Check:
+    """An array of truth values."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if type(value) is not np.ndarray or value.dtype != np.bool_:
+            return "is not an array of truth values"
+        return _shaped(value, shape, dims)
+
+    return check
+
+
+def plain(value: Any) -> bool:
+    """Whether `value` is one number, string or truth value."""
+    return isinstance(value, str | bool | int | float | np.generic)
+
+
+def labels(size: Any, low: int = 1, missing: bool = False) -> Check:
+    """Different labels (`classes_`): numbers in rising order, or strings; NaN and None only where `missing`."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if type(value) is not np.ndarray or value.ndim != 1 or value.dtype.kind not in "biufUSO" or value.size < low:
+            return "is not a list of labels"
+        if value.dtype.kind in "biuf":
+            known = value[:-1] if missing and value.dtype.kind == "f" and np.isnan(value[-1:]).any() else value
+            # Numbers are looked up by bisection, which leaves the array when they are not sorted.
+            rising = known.dtype.kind != "f" or np.isfinite(known).all()
+            if not rising or (known.size > 1 and not (known[1:] > known[:-1]).all()):
+                return "holds labels that are not in rising order"
+        else:
+            items = value.tolist()
+            if value.dtype.kind == "O" and not all(plain(item) or (missing and item is None) for item in items):
+                return "holds something other than labels"
+            if not missing and any(item != item for item in items):
+                return "holds labels that are not numbers"
+            if len(set(items)) != len(items):
+                return "holds the same label twice"
+        return None if _bind(size, value.size, dims) else f"holds {value.size} labels instead of {dims.get(size, size)}"
+
+    return check
+
+
+def texts(size: Any) -> Check:
+    """A list of strings as an array (`feature_names_in_`)."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if type(value) is not np.ndarray or value.ndim != 1 or value.dtype.kind not in "OUT":
+            return "is not an array of strings"
+        if not all(isinstance(item, str) for item in value.tolist()):
+            return "holds something other than strings"
+        return None if _bind(size, value.size, dims) else f"holds {value.size} names instead of {dims.get(size, size)}"
+
+    return check
+
+
+def number(low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf, finite: bool = True) -> Check:
+    """One number."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+            return "is not a number"
+        if finite and isinstance(value, float | np.floating) and not math.isfinite(value):
+            return "is not a finite number"
+        return f"is {shown(value)}, which is out of range" if value < low or value <= above or value > high else None
+
+    return check
+
+
+def count(low: int = 0, high: int = 2**62, name: str | None = None) -> Check:
+    """One integer, which may give `name` its size."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+            return f"is {shown(value)} instead of an integer of at least {low}"
+        if name is not None and not _bind(name, int(value), dims):
+            return f"is {int(value)} instead of {dims[name]}"
+        return None
+
+    return check
+
+
+def choice(*values: Any) -> Check:
+    """One of the given values, of the same type."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if any(type(value) is type(v) and value == v for v in values):
+            return None
+        return f"is {shown(value)}, which it cannot be"
+
+    return check
+
+
+def instance(kinds: Any, what: str) -> Check:
+    """A value of the given types."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        return None if isinstance(value, kinds) else f"is not {what}"
+
+    return check
+
+
+none = choice(None)
+flag = instance(bool | np.bool_, "True or False")
+text = instance(str, "a string")
+scalar = instance((str, bool, int, float, np.generic), "a plain value")
+
+
+def anything(value: Any, dims: Dims) -> str | None:
+    """For what no method but `fit` reads, and `fit` checks itself."""
+    return None
+
+
+def anyof(*checks: Check) -> Check:
+    """Whatever one of the checks accepts; the reason given is that of the last one."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        reason = None
+        for one in checks:
+            trial = dict(dims)
+            reason = one(value, trial)
+            if reason is None:
+                dims.update(trial)
+                return None
+        return reason
+
+    return check
+
+
+def listof(item: Check, size: Any = None, kind: Any = list) -> Check:
+    """A list (or tuple) of values that all pass."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if type(value) is not kind:
+            return f"is not a {kind.__name__}"
+        if not _bind(size, len(value), dims):
+            return f"has {len(value)} items instead of {dims.get(size, size)}"
+        for i, one in enumerate(value):
+            reason = item(one, dims)
+            if reason is not None:
+                return f"has an item {i} that {reason}"
+        return None
+
+    return check
+
+
+def dictof(key: Check, item: Check) -> Check:
+    """A dict whose keys and values all pass."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if type(value) is not dict:
+            return "is not a dict"
+        for k, v in value.items():
+            reason = key(k, dims) or item(v, dims)
+            if reason is not None:
+                return f"has an entry {shown(k)} that {reason}"
+        return None
+
+    return check
+
+
+def fields(**known: Check) -> Check:
+    """A dict with exactly these keys."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if type(value) is not dict or value.keys() != known.keys():
+            return f"does not have exactly the entries {', '.join(known)}"
+        for k, item in known.items():
+            reason = item(value[k], dims)
+            if reason is not None:
+                return f"has an entry {k!r} that {reason}"
+        return None
+
+    return check
+
+
+def estimator(*methods: str) -> Check:
+    """An estimator that has these methods."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        if not hasattr(value, "get_params") or isinstance(value, type):
+            return "is not an estimator"
+        lacking = [name for name in methods if not hasattr(value, name)]
+        return f"is a {type(value).__name__}, which has no {lacking[0]}" if lacking else None
+
+    return check
+
+
+# --- whole estimators
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What one class may hold: parameters that methods other than `fit` read, and fitted attributes.
+
+    `state` is required of a fitted model, `extra` may be there. `rule(model, state, dims)` says what is left to say.
+    """
+
+    params: dict[str, Check] = field(default_factory=dict)
+    state: dict[str, Check] = field(default_factory=dict)
+    extra: dict[str, Check] = field(default_factory=dict)
+    rule: Callable[[Any, dict[str, Any], Dims], str | None] | None = None

@@ -1,0 +1,115 @@
+"""What may stand in a model file, by name. Nothing that is not in these tables is ever imported or called.
+
+To make a new estimator savable, add its public name to `CLASSES` and its fitted attributes to `_schemas.SCHEMAS`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from learnt.persistence._errors import Refused, shown
+
+LEARNT = {
+    "learnt.baseline.ConstantClassifier",
+    "learnt.baseline.ConstantRegressor",
+    "learnt.cluster.KMeans",
+    "learnt.decomposition.PCA",
+    "learnt.linear_model.LinearRegression",
+    "learnt.linear_model.LogisticRegression",
+    "learnt.linear_model.Ridge",
+    "learnt.linear_model.RidgeCV",
+    "learnt.naive_bayes.GaussianNB",
+    "learnt.neighbors.KNeighborsClassifier",
+    "learnt.preprocessing.StandardScaler",
+    "learnt.preprocessing.TableEncoder",
+}
+
+# The scikit-learn classes our models sit in or behind: all of them can be rebuilt from plain data.
+SKLEARN = {
+    "sklearn.compose.ColumnTransformer",
+    "sklearn.compose.TransformedTargetRegressor",
+    "sklearn.compose.make_column_selector",
+    "sklearn.impute.MissingIndicator",
+    "sklearn.impute.SimpleImputer",
+    "sklearn.pipeline.FeatureUnion",
+    "sklearn.pipeline.Pipeline",
+    "sklearn.preprocessing.FunctionTransformer",
+    "sklearn.preprocessing.LabelEncoder",
+    "sklearn.preprocessing.MinMaxScaler",
+    "sklearn.preprocessing.OneHotEncoder",
+    "sklearn.preprocessing.OrdinalEncoder",
+    "sklearn.preprocessing.StandardScaler",
+}
+
+CLASSES = LEARNT | SKLEARN
+
+# Plain data holders that are no estimators (no `get_params`): frozen dataclasses and the like. They are rebuilt by
+# calling the class with the fields named here and by nothing else.
+RECORDS: dict[str, tuple[str, ...]] = {
+    "sklearn.compose.make_column_selector": ("pattern", "dtype_include", "dtype_exclude"),
+}
+
+# A class that has moved since some release wrote a file: its old name and its name now.
+RENAMED: dict[str, str] = {}
+
+# The functions a `FunctionTransformer` or `TransformedTargetRegressor` may carry, and the types that are parameters.
+UFUNCS = {
+    f"numpy.{name}": getattr(np, name)
+    for name in (
+        "abs", "arcsinh", "cbrt", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "negative", "reciprocal",
+        "sinh", "sqrt", "square",
+    )
+}  # fmt: skip
+TYPES: dict[str, type] = {
+    **{t.__name__: t for t in (object, bool, int, float, str)},
+    **{
+        f"numpy.{name}": getattr(np, name)
+        for name in (
+            "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+            "float64", "number", "integer", "floating", "object_", "str_", "datetime64", "timedelta64",
+        )
+    },
+}  # fmt: skip
+
+
+@cache
+def resolve(name: str) -> type:
+    """The class a name of the tables stands for."""
+    name = RENAMED.get(name, name)
+    if name not in CLASSES:
+        raise Refused(f"it holds an object of the class {shown(name)}, which is not one that learnt loads")
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError):
+        raise Refused(
+            f"it needs {name}, which this installation does not have: upgrade {module.split('.')[0]}"
+        ) from None
+
+
+@cache
+def name_of(cls: Any) -> str | None:
+    """The name of exactly this class in the tables, or None; a subclass is another class."""
+    for name in sorted(CLASSES):
+        module, _, attribute = name.rpartition(".")
+        if attribute == cls.__name__ and module.partition(".")[0] == cls.__module__.partition(".")[0]:
+            try:
+                if resolve(name) is cls:
+                    return name
+            except Refused:
+                continue
+    return None
+
+
+def function_name(function: Any) -> str | None:
+    """The name of an allowed function, or None."""
+    return next((name for name, known in UFUNCS.items() if known is function), None)
+
+
+def type_name(kind: type) -> str | None:
+    """The name of an allowed type, or None."""
+    return next((name for name, known in TYPES.items() if known is kind), None)
