@@ -1,0 +1,34 @@
+"""Preparing data for models.
+
+    StandardScaler   each column to mean 0 and variance 1; from sums over rows, so at any scale
+    TableEncoder     any data frame in, numbers out: types, missing cells, categories, dates, text, money strings
+    profile          what a table holds, and what is wrong with it, as plain data
+
+Files: `_frame` reads any table into plain columns, `_strings` and `_dates` read what is written in strings, `_kinds`
+decides what a column is, `_coding`, `_categories` and `_words` turn it into numbers.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from learnt.preprocessing._profile import profile as profile
+    from learnt.preprocessing._standard_scaler import StandardScaler as StandardScaler
+    from learnt.preprocessing._table_encoder import TableEncoder as TableEncoder
+
+__all__ = ["StandardScaler", "TableEncoder", "profile"]
+
+# Imported when first named: a scaler should not have to wait for Polars.
+_FILES = {"StandardScaler": "_standard_scaler", "TableEncoder": "_table_encoder", "profile": "_profile"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FILES:
+        return getattr(import_module(f"learnt.preprocessing.{_FILES[name]}"), name)
+    raise AttributeError(f"module 'learnt.preprocessing' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
