@@ -170,6 +170,9 @@ def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
     for j in range(k):
         root = np.sqrt(np.clip(values, 0, None) + alpha[j])
         keep = root > root[-1] * 1e-8
+        if not keep.any():  # every column is constant
+            coef[:, j] = 0.0
+            continue
         square_root = (vectors * root).T[keep]
         target = (vectors.T @ m.cross[:, j])[keep] / root[keep]
         coef[:, j] = nnls(square_root, target)[0]

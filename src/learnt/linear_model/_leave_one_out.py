@@ -32,7 +32,11 @@ class Spectrum(NamedTuple):
     def coef(self, alphas: np.ndarray) -> np.ndarray:
         """(d, k, A): the coefficients for every α."""
         rotated = self.vectors.T @ self.moments.cross
-        return np.stack([self.vectors @ _divide(rotated, self.values[:, None] + a) for a in alphas], axis=2)
+        return np.stack([self.vectors @ (rotated * f[:, None]) for f in self.filters(alphas).T], axis=2)
+
+    def filters(self, alphas: np.ndarray) -> np.ndarray:
+        """(d, A): 1/(λ + α). Directions in which the data do not vary have nothing to filter but rounding."""
+        return _inverse(self.values, alphas)
 
 
 def spectrum(rows: Rows, center: bool) -> Spectrum:
@@ -55,12 +59,10 @@ def residuals(rows: Rows, s: Spectrum, alphas: np.ndarray) -> np.ndarray:
 
 def _state(rows: Rows, s: Spectrum, alphas: np.ndarray) -> tuple:
     m = s.moments
-    filters = 1.0 / np.maximum(s.values[:, None] + alphas, np.finfo(float).tiny)  # (d, A)
-    filters[s.values <= s.values.max(initial=0.0) * len(s.values) * np.finfo(float).eps] *= 0 if not alphas.all() else 1
     coef = s.coef(alphas)
     d, k, A = coef.shape
     dtype = widen(rows.reference).dtype
-    arrays = (m.x_mean, m.y_mean, s.vectors, filters, coef.reshape(d, k * A))
+    arrays = (m.x_mean, m.y_mean, s.vectors, s.filters(alphas), coef.reshape(d, k * A))
     return *(like(a, rows.reference, dtype) for a in arrays), float(m.weight) if s.center else 0.0
 
 
@@ -95,30 +97,32 @@ def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndar
     x_mean, y_mean = means(rows, center)
     Z, T = centred_rows(rows, x_mean, y_mean)
     K = inner_products(Z)
+    root = np.ones(len(K)) if rows.w is None else np.sqrt(rows.w)
+    if center:
+        # The intercept takes the direction √w. Lifted above all other eigenvalues it is the last one, and left out.
+        direction = root / np.linalg.norm(root)
+        K += (2.0 * np.trace(K) + 1.0) * np.outer(direction, direction)
     with single_blas():
         values, vectors = np.linalg.eigh(K)
+        if center:
+            values, vectors = values[:-1], vectors[:, :-1]
         values = np.clip(values, 0, None)
         rotated = vectors.T @ T
-        root = np.ones(len(K)) if rows.w is None else np.sqrt(rows.w)
-        direction = (root / np.linalg.norm(root)) if center else None
         errors = np.empty((*T.shape, len(alphas)))
         for a, alpha in enumerate(alphas):
-            # (K + αI)⁻¹ restricted to what the intercept leaves free: 1 − H = α times its diagonal
-            inverse = 1.0 / np.maximum(values + alpha, np.finfo(float).tiny)
+            inverse = 1.0 / (values + alpha)
             dual = vectors @ (rotated * inverse[:, None])
             diagonal = np.square(vectors) @ inverse
-            if direction is not None:
-                diagonal = diagonal - np.square(direction) / alpha
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore"):  # a row of weight 0 has no residual
                 errors[:, :, a] = np.nan_to_num(dual / diagonal[:, None] / root[:, None])
 
     def coef(alpha: float, targets: slice) -> np.ndarray:
-        dual = vectors @ _divide(rotated[:, targets], values[:, None] + alpha)
-        return Z.T @ dual
+        return Z.T @ (vectors @ (rotated[:, targets] * _inverse(values, np.array([alpha]))))
 
     return errors, (coef, x_mean, y_mean)
 
 
-def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    b = np.broadcast_to(b, a.shape)
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
+def _inverse(values: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """1/(λ + α) for every pair; 0 where λ is rounding error."""
+    varies = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
+    return np.where(varies[:, None], 1.0 / (np.where(varies, values, 1.0)[:, None] + alphas), 0.0)

@@ -89,10 +89,10 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         check_flag(self, "fit_intercept", "positive")
         check_choice(self, "solver", _SOLVERS)
         if self.solver == "lbfgs" and not self.positive:
-            raise ValueError("'lbfgs' solver can be used only when positive=True; please use another solver.")
-        X, y, w = check_fit(
-            self, X, y, sample_weight, target="numbers", accept_sparse=not self.positive, foreign=True, lazy=True
-        )
+            raise ValueError("'lbfgs' solver can be used only when positive=True; use solver='auto'.")
+        if self.positive and self.solver not in ("auto", "lbfgs"):
+            raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True)
         rows = as_rows(X, y, w)
         alpha = check_alpha(self, y)
         solver = _SYNONYMS.get(self.solver, self.solver)
@@ -120,7 +120,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self.positive
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -139,7 +139,7 @@ def check_alpha(estimator: Any, y: Any) -> np.ndarray:
     n_targets = 1 if is_single(y) else y.shape[1]
     if alpha.ndim and alpha.size not in (1, n_targets):
         raise ValueError(
-            f"Number of targets and number of penalties do not correspond: {n_targets} targets but alpha has "
-            f"{alpha.size} values; give one number, or one for each target."
+            f"Number of targets and number of penalties do not correspond: {alpha.size} != {n_targets}; "
+            "give alpha as one number, or one for each target."
         )
     return alpha[0] if alpha.ndim and alpha.size == 1 else alpha

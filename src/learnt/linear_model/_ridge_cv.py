@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -135,11 +136,9 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
         extra = {} if weights is None else {"sample_weight": weights}
         k, A = predictions.shape[1:]
-        columns = range(k) if self.alpha_per_target else [slice(None)]
-        table = [
-            [float(scorer(_Given(), predictions[:, c, a].ravel(), Y[:, c].ravel(), **extra)) for a in range(A)]
-            for c in columns
-        ]
+        # All targets are scored together unless each chooses for itself.
+        columns = list(range(k)) if self.alpha_per_target or k == 1 else [slice(None)]
+        table = [[float(scorer(_Given(), predictions[:, c, a], Y[:, c], **extra)) for a in range(A)] for c in columns]
         return np.broadcast_to(np.asarray(table), (k, A))
 
     def _choose(self, score: np.ndarray, alphas: np.ndarray) -> np.ndarray:
@@ -170,17 +169,18 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         return self
 
     def _checked_alphas(self) -> np.ndarray:
-        try:
-            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
-            good = alphas.ndim == 1 and alphas.size > 0 and bool(np.all(alphas > 0)) and bool(np.isfinite(alphas).all())
-        except (TypeError, ValueError):
-            good = False
-        if not good:
-            raise ParameterError(
-                "The 'alphas' parameter of RidgeCV must be one or more numbers greater than 0. "
-                f"Got {self.alphas!r} instead."
-            )
-        return alphas
+        """Numbers greater than 0: with α = 0 a row that the model goes through has no left-out residual."""
+        given = self.alphas if np.ndim(self.alphas) else [self.alphas]
+        lowest_is_open = self.cv is None
+        for i, value in enumerate(given):
+            if not isinstance(value, Real) or isinstance(value, bool):
+                raise ParameterError(f"alphas[{i}] must be an instance of float, not {type(value).__name__}.")
+            if value < 0 or (value == 0 and lowest_is_open) or not np.isfinite(value):
+                bound = "> 0.0" if lowest_is_open else ">= 0.0"
+                raise ParameterError(f"alphas[{i}] == {value}, must be {bound} and finite.")
+        if not len(given):
+            raise ParameterError("The 'alphas' parameter of RidgeCV must hold at least one number; it is empty.")
+        return np.asarray(given, dtype=np.float64)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
