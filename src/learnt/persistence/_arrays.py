@@ -24,9 +24,10 @@ _NUMERIC: dict[str, np.dtype] = {
     np.dtype(c).name: np.dtype(c) for c in ("?", "u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8")
 }
 _COMPLEX: dict[str, np.dtype] = {"complex64": np.dtype("c8"), "complex128": np.dtype("c16")}
-_TIME_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic")
-_TIMES: dict[str, np.dtype] = {np.dtype(f"{t}[{u}]" if u != "generic" else t).name: np.dtype(f"{t}[{u}]" if u != "generic" else t)
-          for t in ("m8", "M8") for u in _TIME_UNITS}  # fmt: skip
+_UNITS = ("", "[Y]", "[M]", "[W]", "[D]", "[h]", "[m]", "[s]", "[ms]", "[us]", "[ns]", "[ps]", "[fs]", "[as]")
+_TIMES: dict[str, np.dtype] = {
+    name + unit: np.dtype(name + unit) for name in ("datetime64", "timedelta64") for unit in _UNITS
+}
 
 
 def stored(array: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:

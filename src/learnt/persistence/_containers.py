@@ -101,9 +101,9 @@ def _selected(value: Any, dims: Dims) -> str | None:
     return None if selector else _columns(value, dims)
 
 
-def _column_parts(select: Check) -> Check:
+def _column_parts(select: Check, *words: str) -> Check:
     def check(value: Any, dims: Dims) -> str | None:
-        reason = _named(value, 3, ("drop", "passthrough"), "fit", "transform")
+        reason = _named(value, 3, words, "fit", "transform")
         return reason or next((r for item in value if (r := select(item[2], dims)) is not None), None)
 
     return check
@@ -261,6 +261,18 @@ def _wrapper_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return None if inner is None or dims.setdefault("d", inner) == inner else "names other features than its regressor"
 
 
+SCALER = Schema(
+    params={"with_mean": flag, "with_std": flag, "copy": flag},
+    state={
+        "n_features_in_": count(1, name="d"),
+        "mean_": _moments,
+        "var_": _moments,
+        "scale_": _moments,
+        "n_samples_seen_": _seen,
+    },
+    rule=_scaler_rule,
+)
+
 SKLEARN_SCHEMAS = {
     "sklearn.pipeline.Pipeline": Schema(
         # A cache folder would be a folder of pickles, chosen by whoever made the file.
@@ -276,7 +288,7 @@ SKLEARN_SCHEMAS = {
     ),
     "sklearn.compose.ColumnTransformer": Schema(
         params={
-            "transformers": _column_parts(_selected),
+            "transformers": _column_parts(_selected, "drop", "passthrough"),
             "remainder": anyof(choice("drop", "passthrough"), estimator("fit", "transform")),
             "sparse_threshold": number(0, 1),
             "transformer_weights": anyof(none, dictof(text, number())),
@@ -285,7 +297,7 @@ SKLEARN_SCHEMAS = {
         },
         state={
             "n_features_in_": count(1, name="d"),
-            "transformers_": anyof(_column_parts(_columns), choice([])),
+            "transformers_": anyof(_column_parts(_columns, "drop"), choice([])),
             "_columns": listof(_columns),
             "_transformer_to_input_indices": dictof(text, listof(count(0))),
             "_remainder": anything,
@@ -322,17 +334,7 @@ SKLEARN_SCHEMAS = {
             "inv_kw_args": choice(None, {}),
         },
     ),
-    "sklearn.preprocessing.StandardScaler": Schema(
-        params={"with_mean": flag, "with_std": flag, "copy": flag},
-        state={
-            "n_features_in_": count(1, name="d"),
-            "mean_": _moments,
-            "var_": _moments,
-            "scale_": _moments,
-            "n_samples_seen_": _seen,
-        },
-        rule=_scaler_rule,
-    ),
+    "sklearn.preprocessing.StandardScaler": SCALER,
     "sklearn.preprocessing.MinMaxScaler": Schema(
         params={"feature_range": _bounds, "copy": flag, "clip": flag},
         state={

@@ -1,5 +1,77 @@
-"""What every `learnt` estimator may hold in a file."""
+"""What every `learnt` estimator may hold in a file.
 
-from learnt.persistence._checks import Schema
+One entry for each class of the registry: the parameters that methods other than `fit` read, and the fitted attributes
+with their kinds and shapes. "d" is the number of features, "c" of classes, "t" of targets, "k" of components or
+clusters, "n" of training rows. What a compiled loop indexes with must have its range stated.
+"""
 
-LEARNT_SCHEMAS: dict[str, Schema] = {}
+from __future__ import annotations
+
+from typing import Any
+
+from learnt.persistence._checks import (
+    Dims,
+    Schema,
+    anyof,
+    anything,
+    count,
+    flag,
+    labels,
+    none,
+    number,
+    real,
+    text,
+    whole,
+)
+from learnt.persistence._containers import SCALER
+from learnt.persistence._tables import TABLE_ENCODER
+
+_features = {"n_features_in_": count(1, name="d")}
+_one = anyof(number(), real())  # a number, or a tensor without axes that became an array
+
+
+def _linear_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    single = state["coef_"].ndim == 1
+    reason = _one(state["intercept_"], {})
+    if reason is not None and not single:
+        reason = real("t")(state["intercept_"], dims)
+    return None if reason is None else f"has an intercept_ that {reason}"
+
+
+_linear = {**_features, "coef_": anyof(real("d"), real("t", "d")), "intercept_": anything}
+
+_classes = {**_features, "classes_": labels("c")}
+
+LEARNT_SCHEMAS: dict[str, Schema] = {
+    "learnt.linear_model.LinearRegression": Schema(
+        params={"fit_intercept": flag, "positive": flag},
+        state=_linear,
+        extra={"rank_": anything, "singular_": anyof(none, real(None, low=0)), "solver_": text},
+        rule=_linear_rule,
+    ),
+    "learnt.linear_model.Ridge": Schema(
+        params={"fit_intercept": flag},
+        state=_linear,
+        extra={"n_iter_": anyof(none, count(), whole(None)), "solver_": text},
+        rule=_linear_rule,
+    ),
+    "learnt.linear_model.RidgeCV": Schema(
+        params={"fit_intercept": flag, "store_cv_results": flag, "alpha_per_target": flag},
+        state={**_linear, "alpha_": anyof(number(0), real("t", low=0)), "best_score_": anyof(number(), real("t"))},
+        extra={"cv_results_": anyof(real(None, None), real(None, None, None))},
+        rule=_linear_rule,
+    ),
+    "learnt.naive_bayes.GaussianNB": Schema(
+        state={
+            **_classes,
+            "class_count_": real("c", low=0),
+            "class_prior_": real("c", low=0, high=1),
+            "theta_": real("c", "d"),
+            "var_": real("c", "d", low=0),
+            "epsilon_": _one,
+        },
+        extra={"_class_mean": real("c", "d"), "_class_ssd": real("c", "d", low=0)},
+    ),
+    "learnt.preprocessing.StandardScaler": SCALER,
+    "learnt.preprocessing.TableEncoder": TABLE_ENCODER,
+}
