@@ -23,6 +23,7 @@ from learnt.engine.threads import for_blocks
 
 FLOATS = (np.float64, np.float32)
 _FINITE_GRAIN = 1 << 18
+_NOT_FITTED = "This %(name)s instance is not fitted yet: call 'fit' with training data before using it."
 
 
 class Checked(NamedTuple):
@@ -96,7 +97,7 @@ def check_predict(
         if not allow_nan:
             require_finite(X, "X", type(estimator).__name__)
         return X
-    check_is_fitted(estimator)
+    check_is_fitted(estimator, msg=_NOT_FITTED)
     return _matrix(estimator, X, False, accept_sparse, foreign, lazy, allow_nan, 1, order)
 
 
@@ -264,7 +265,7 @@ def _first_text(array: np.ndarray) -> tuple[int, int, Any]:
             float(value)
         except (TypeError, ValueError):
             row, *rest = position if position else (0,)
-            return row, rest[0] if rest else 0, value
+            return row, rest[0] if rest else 0, value.item() if isinstance(value, np.generic) else value
     return 0, 0, None
 
 

@@ -27,7 +27,7 @@ def scores(X: Any, coef: Any, intercept: Any) -> Any:
 
 
 def _block_scores(block: Block, coef: Any, intercept: Any) -> Any:
-    product = block.X @ coef.T
+    product = block.X @ (coef if coef.ndim == 1 else coef.T)
     return (np.asarray(product) if sparse.issparse(block.X) else product) + intercept
 
 

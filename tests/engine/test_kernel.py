@@ -1,0 +1,181 @@
+"""Kernels: compiled lazily, cached on disk whatever the disk allows, and plain Python when told."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from learnt.engine import kernel_cache
+from learnt.engine.kernel import kernel
+
+FACTOR = 3.0
+
+
+@kernel
+def scaled(x):
+    return x * FACTOR
+
+
+@kernel(reassociate=True)
+def scaled_total(values):
+    total = 0.0
+    for i in range(values.size):
+        total += scaled(values[i])
+    return total
+
+
+@kernel
+def factorial(n):
+    if n <= 1:
+        return 1
+    return n * factorial(n - 1)
+
+
+def run(code, **environment):
+    """Run code in a fresh process; returns what it printed."""
+    env = {**os.environ, **{k: v for k, v in environment.items() if v is not None}}
+    for name in [k for k, v in environment.items() if v is None]:
+        env.pop(name, None)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], env=env, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# A module on disk, since a kernel's source is a file in real life.
+MODULE = """
+from learnt.engine.kernel import kernel
+from callee import double
+
+@kernel
+def total(x):
+    s = 0.0
+    for i in range(x.size):
+        s += double(x[i])
+    return s
+"""
+CALLEE = """
+from learnt.engine.kernel import kernel
+
+@kernel
+def double(x):
+    return {factor} * x
+"""
+CALL = "import numpy as np, module; print(module.total(np.arange(4.0)))"
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "module.py").write_text(MODULE)
+    (tmp_path / "callee.py").write_text(CALLEE.format(factor=2.0))
+    return tmp_path
+
+
+def entries(folder):
+    return sorted(folder.glob("*.kernel"))
+
+
+def test_kernels_call_kernels_and_read_constants():
+    assert scaled_total(np.arange(4.0)) == 18.0
+    assert scaled_total(np.arange(4, dtype=np.float32)) == 18.0
+
+
+def test_a_kernel_may_call_itself():
+    assert factorial(5) == 120
+
+
+def test_the_plain_function_is_kept():
+    assert scaled_total.python(np.arange(4.0)) == 18.0
+    assert scaled_total.__name__ == "scaled_total"
+
+
+def test_importing_a_kernel_does_not_import_numba():
+    out = run("import sys, learnt.engine.kernel; print('numba' in sys.modules)")
+    assert out == "False"
+
+
+def test_switched_off_it_is_plain_python():
+    code = """
+        import sys, numpy as np
+        from learnt.engine.kernel import kernel
+        @kernel
+        def f(x):
+            return type(x).__name__
+        print(f([1]), 'numba' in sys.modules)
+    """
+    assert run(code, LEARNT_COMPILE="0") == "list False"
+
+
+def test_the_second_process_loads_what_the_first_compiled(project):
+    folder = project / "cache"
+    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
+    assert run(CALL, **settings) == "12.0"
+    first = {path: path.stat().st_mtime_ns for path in entries(folder)}
+    assert len(first) == 2
+    watched = """
+        import numpy as np, module
+        from numba.core import event
+        with event.install_recorder("numba:compile") as recorder:
+            print(module.total(np.arange(4.0)), len(recorder.buffer))
+    """
+    assert run(watched, **settings) == "12.0 0"
+    assert {path: path.stat().st_mtime_ns for path in entries(folder)} == first
+
+
+def test_a_change_in_a_callee_elsewhere_is_seen(project):
+    settings = {"LEARNT_CACHE_DIR": str(project / "cache"), "PYTHONPATH": str(project)}
+    assert run(CALL, **settings) == "12.0"
+    (project / "callee.py").write_text(CALLEE.format(factor=5.0))
+    assert run(CALL, **settings) == "30.0"
+
+
+def test_damaged_entries_are_compiled_again(project):
+    folder = project / "cache"
+    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
+    run(CALL, **settings)
+    for path in entries(folder):
+        path.write_bytes(path.read_bytes()[:-7])
+    assert run(CALL, **settings) == "12.0"
+
+
+def test_many_processes_at_once(project):
+    folder = project / "cache"
+    env = {**os.environ, "LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
+    together = [
+        subprocess.Popen([sys.executable, "-c", CALL], env=env, stdout=subprocess.PIPE, text=True) for _ in range(4)
+    ]
+    assert [p.communicate(timeout=120)[0].strip() for p in together] == ["12.0"] * 4
+    assert len(entries(folder)) == 2
+    assert not list(folder.glob("*.tmp"))
+
+
+def test_nowhere_to_write_is_no_error(project):
+    blocked = project / "file"
+    blocked.write_text("not a folder")
+    assert run(CALL, LEARNT_CACHE_DIR=str(blocked / "cache"), PYTHONPATH=str(project)) == "12.0"
+    assert run(CALL, LEARNT_CACHE="0", PYTHONPATH=str(project)) == "12.0"
+    assert run(CALL, HOME=None, XDG_CACHE_HOME=None, PYTHONPATH=str(project)) == "12.0"
+
+
+def test_folders_fall_back_from_the_package_to_the_user(monkeypatch, tmp_path):
+    monkeypatch.delenv("LEARNT_CACHE_DIR", raising=False)
+    monkeypatch.delenv("LEARNT_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = kernel_cache.folders()
+    assert found[0].parts[-3:] == ("learnt", "__pycache__", "kernels")
+    assert found[1] == tmp_path / "learnt" / "kernels"
+    monkeypatch.setattr(kernel_cache, "folders", lambda: [tmp_path / "file" / "x", tmp_path / "user"])
+    (tmp_path / "file").write_text("")  # the first cannot be made, whoever asks
+    assert kernel_cache.info().folder == tmp_path / "user"
+
+
+def test_clear_removes_entries(monkeypatch, tmp_path):
+    monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path))
+    (tmp_path / "a.kernel").write_bytes(b"x")
+    assert kernel_cache.info().entries == 1
+    assert kernel_cache.clear() == 1
+    assert kernel_cache.info().entries == 0

@@ -1,0 +1,101 @@
+"""Progress, random streams and array namespaces."""
+
+import io
+
+import numpy as np
+import pytest
+
+from learnt.engine import progress
+from learnt.engine.arrays import float_dtype, is_foreign_array, is_lazy, like, namespace, to_numpy
+from learnt.engine.random import entropy, generator, random_state_of, streams
+
+
+@pytest.fixture(autouse=True)
+def _off():
+    yield
+    progress.show("off")
+
+
+def test_silent_by_default(capfd):
+    progress.show("off")
+    with progress.task("work", total=3) as bar:
+        bar.advance()
+        bar.note("half way")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_plain_lines(monkeypatch):
+    monkeypatch.setattr(progress, "_PLAIN_SECONDS", 0.0)
+    out = io.StringIO()
+    progress.show("plain", stream=out)
+    assert list(progress.track("abc", "letters")) == ["a", "b", "c"]
+    with progress.task("no end") as bar:
+        bar.advance(note="a note")
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "learnt: letters 0/3" or lines[0].startswith("learnt: letters")
+    assert any("letters 2/3" in line and "left" in line for line in lines)
+    assert any("done in" in line for line in lines)
+    assert any("a note" in line for line in lines)
+
+
+def test_rich_bars_go_to_standard_error(capfd):
+    progress.show("rich")
+    with progress.task("outer", total=2) as outer, progress.task("inner", total=1) as inner:
+        inner.advance(note="x")
+        outer.advance()
+    out, _ = capfd.readouterr()
+    assert out == ""
+
+
+def test_an_error_ends_the_bar():
+    out = io.StringIO()
+    progress.show("plain", stream=out)
+    with pytest.raises(KeyError), progress.task("work", total=2):
+        raise KeyError
+    assert "done in" in out.getvalue()
+
+
+def test_modes():
+    with pytest.raises(ValueError, match="progress can be off, auto, rich, plain"):
+        progress.show("loud")
+
+
+def test_streams_are_independent_and_repeatable():
+    a = [stream.random(4) for stream in streams(7, 3)]
+    b = [stream.random(4) for stream in streams(7, 3)]
+    np.testing.assert_array_equal(a, b)
+    assert len({tuple(x) for x in a}) == 3
+    np.testing.assert_array_equal(a[0], streams(7, 1)[0].random(4))  # a stream does not depend on how many there are
+
+
+@pytest.mark.parametrize("state", [None, 0, np.int64(3), np.random.RandomState(1), np.random.default_rng(1)])
+def test_every_kind_of_random_state(state):
+    assert 0 <= generator(state).random() < 1
+    assert 0 <= random_state_of(state).rand() < 1
+    assert entropy(state) >= 0
+
+
+def test_sklearns_draws():
+    assert random_state_of(0).randint(100) == np.random.RandomState(0).randint(100)
+    with pytest.raises(ValueError, match="at least 0"):
+        entropy(-1)
+
+
+def test_namespaces():
+    import array_api_strict
+    import torch
+
+    x = torch.ones(3, dtype=torch.float32)
+    assert namespace(x).__name__.endswith("torch")
+    assert namespace(np.ones(3)) is np
+    assert is_foreign_array(x)
+    assert is_foreign_array(array_api_strict.ones(3))
+    assert not is_foreign_array(np.ones(3))
+    assert not is_lazy(x)
+    assert isinstance(like([1.0], x), torch.Tensor)
+    assert like([1.0], x).dtype == torch.float32
+    assert float_dtype(x) == torch.float32
+    assert float_dtype(np.ones(2, dtype=int)) == np.float64
+    np.testing.assert_array_equal(to_numpy(x), np.ones(3))
+    with pytest.raises(TypeError, match="numpy and torch came together"):
+        namespace(x, np.ones(3))

@@ -1,0 +1,212 @@
+"""The door: every kind of table comes through alike, and every refusal is one sentence."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from learnt.engine.labels import distinct_labels, encode_labels
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.validation import check_fit, check_predict
+
+
+class Model(BaseEstimator):
+    def __init__(self, k=1, mode="a", flag=True):
+        self.k, self.mode, self.flag = k, mode, flag
+
+    def fit(self, X):
+        check_fit(self, X)
+        return self
+
+
+X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        X.tolist(),
+        pd.DataFrame(X, columns=["a", "b"]),
+        pl.DataFrame(X, schema=["a", "b"]),
+        pa.table({"a": X[:, 0], "b": X[:, 1]}),
+        X.astype(int),
+        np.asfortranarray(X),
+        X.astype(object),
+    ],
+    ids=["list", "pandas", "polars", "pyarrow", "int", "fortran", "object"],
+)
+def test_tables_come_through_alike(table):
+    model = Model()
+    checked = check_fit(model, table).X
+    np.testing.assert_array_equal(checked, X)
+    assert checked.dtype == np.float64
+    assert model.n_features_in_ == 2
+    if hasattr(table, "columns"):
+        assert list(model.feature_names_in_) == ["a", "b"]
+    np.testing.assert_array_equal(check_predict(model, table), X)
+
+
+def test_odd_column_names_are_kept():
+    names = ["a b", "ü", "", "<script>", "x[0]"]
+    for make in (pd.DataFrame, pl.DataFrame):
+        model = Model()
+        check_fit(model, make({name: [1.0, 2.0] for name in names}))
+        assert list(model.feature_names_in_) == names
+
+
+def test_float32_is_kept():
+    assert check_fit(Model(), X.astype(np.float32)).X.dtype == np.float32
+    assert check_fit(Model(), pl.DataFrame(X.astype(np.float32))).X.dtype == np.float32
+
+
+def test_nothing_is_copied_without_a_reason():
+    assert check_fit(Model(), X).X is X
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    assert check_fit(Model(), frozen).X is frozen
+
+
+NAN, INF = X.copy(), X.copy()
+NAN[1, 1] = np.nan
+INF[2, 0] = -np.inf
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "words"),
+    [
+        (np.empty((0, 2)), ValueError, "0 sample"),
+        (np.empty((3, 0)), ValueError, r"0 feature\(s\)"),
+        (X[0], ValueError, "Reshape your data"),
+        (X[None], ValueError, "dim 3"),
+        (NAN, ValueError, "X contains NaN at row 1, column 1"),
+        (INF, ValueError, "X contains inf at row 2, column 0"),
+        (pd.DataFrame(NAN, columns=["a", "b"]), ValueError, "column 'b'"),
+        (pl.DataFrame({"a": [1.0, None]}), ValueError, "NaN at row 1, column 'a'"),
+        (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), ValueError, "column 'b' of X holds String"),
+        (pl.DataFrame({"a": [1, 2], "b": ["x", "y"]}), ValueError, "column 'b' of X holds String"),
+        ([["x", "y"]], ValueError, "'x' at row 0, column 0"),
+        ([[1, 2], [3]], ValueError, "unequal length"),
+        (X + 1j, ValueError, "Complex data not supported"),
+        (np.array([["2020-01-01"]], dtype="datetime64[D]"), ValueError, "dates"),
+        ([[{}, 1]], TypeError, "not a number"),
+        (sparse.csr_array(X), TypeError, "Sparse"),
+    ],
+)
+def test_refusals(bad, error, words):
+    with pytest.raises(error, match=words) as caught:
+        check_fit(Model(), bad)
+    assert "\n" not in str(caught.value)
+
+
+def test_refusals_of_devices_and_clusters():
+    import dask.array as da
+    import torch
+
+    with pytest.raises(TypeError, match="torch array on cpu") as caught:
+        check_fit(Model(), torch.tensor(X))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(TypeError, match="read in blocks"):
+        check_fit(Model(), da.from_array(X))
+    with pytest.raises(TypeError, match="same library"):
+        check_fit(Model(), torch.tensor(X), np.zeros(3), target="number", foreign=True)
+
+
+def test_predict_refusals():
+    model = Model()
+    with pytest.raises(NotFittedError, match="not fitted yet") as caught:
+        check_predict(model, X)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).count(".") == 1
+    check_fit(model, X)
+    with pytest.raises(ValueError, match="X has 1 features, but Model is expecting 2 features"):
+        check_predict(model, X[:, :1])
+    with pytest.raises(ValueError, match="NaN at row 1"):
+        check_predict(model, NAN)
+
+
+@pytest.mark.parametrize(
+    ("y", "kind", "words"),
+    [
+        (None, "number", "requires y to be passed"),
+        ([1.0, np.nan, 2.0], "number", "y contains NaN at row 1"),
+        ([1.0, 2.0], "number", "X has 3 rows but y has 2"),
+        (["a", "b", "c"], "number", "not numbers"),
+        ([1.5, 2.5, 0.1], "label", "Unknown label type"),
+        (np.array(["a", None, "b"], dtype=object), "label", "row 1"),
+        ([1j, 2, 3], "number", "Complex"),
+    ],
+)
+def test_target_refusals(y, kind, words):
+    with pytest.raises(ValueError, match=words):
+        check_fit(Model(), X, y, target=kind)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [[1, 2, 3], pd.Series([1, 2, 3]), pl.Series([1, 2, 3]), pa.chunked_array([[1, 2, 3]])],
+    ids=lambda y: type(y).__name__,
+)
+def test_targets_come_through_alike(y):
+    np.testing.assert_array_equal(check_fit(Model(), X, y, target="number").y, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0, -1.0, 1.0], "Negative"),
+        ([0.0, 0.0, 0.0], "zero"),
+        ([1.0, 1.0], "expected"),
+        ([[1.0], [1.0], [1.0]], "1D"),
+        ([1.0, np.nan, 1.0], "NaN"),
+    ],
+)
+def test_weight_refusals(weights, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        check_fit(Model(), X, sample_weight=weights)
+    assert "\n" not in str(caught.value)
+
+
+def test_parameters():
+    check_number(Model(k=2), "k", 0, integer=True)
+    check_number(Model(k=None), "k", 0, also=(None,))
+    check_choice(Model(mode="a"), "mode", ("a", "b"))
+    check_flag(Model(flag=np.True_), "flag")
+    for wrong in (-1, 1.5, True, "x", None):
+        with pytest.raises(ParameterError, match="The 'k' parameter of Model must be a whole number of at least 0"):
+            check_number(Model(k=wrong), "k", 0, integer=True)
+    with pytest.raises(ParameterError, match="one of 'a', 'b'"):
+        check_choice(Model(mode="c"), "mode", ("a", "b"))
+    with pytest.raises(ParameterError, match="True or False"):
+        check_flag(Model(flag=1), "flag")
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([3, -1, 3, 7]),
+        np.array([True, False, True]),
+        np.array(["b", "a", "b"]),
+        np.array(["b", "a", "b"], dtype=object),
+        np.array([2.0, 0.5, 2.0]),
+        np.array([10**12, 5, 10**12]),
+        np.array([3, 250, 3], dtype=np.uint8),
+    ],
+    ids=lambda y: str(y.dtype),
+)
+def test_labels(y):
+    classes, codes = encode_labels(y)
+    wanted_classes, wanted_codes = np.unique(y, return_inverse=True)
+    np.testing.assert_array_equal(classes, wanted_classes)
+    np.testing.assert_array_equal(codes, wanted_codes)
+    assert classes.dtype == wanted_classes.dtype
+    np.testing.assert_array_equal(distinct_labels(y), wanted_classes)
+
+
+def test_distinct_labels_of_a_cluster():
+    import dask.array as da
+
+    np.testing.assert_array_equal(distinct_labels(da.from_array(np.array([3, 1, 3, 2]), chunks=2)), [1, 2, 3])
