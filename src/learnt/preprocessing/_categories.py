@@ -16,6 +16,7 @@ import numpy as np
 
 from learnt.engine.random import generator
 from learnt.preprocessing._frame import Column
+from learnt.preprocessing._squash import robust_spread, squash
 from learnt.preprocessing._strings import Factor, factor
 
 MAX_CLASSES = 20  # a target of whole numbers with more values than this is a quantity
@@ -78,6 +79,8 @@ def learn_category(
         held_out = None
         if options.n_folds:
             held_out = cross_fitted(rows, target.values, len(levels) + 1, options.n_folds, options.seed)
+        if options.numeric == "squash":
+            table, held_out = _squashed(table, rows, held_out)
         coding = {"method": "target", "levels": levels, "means": table}
         return coding, list(target.names), statistics, held_out
     kept = _frequent(counts, n, options.min_frequency)[: options.max_onehot - 1]
@@ -118,6 +121,17 @@ def _onehot(levels: list[str], counts: np.ndarray, kept: list[int], missing: int
     }
     suffixes = [f"={level}" for level in coding["levels"]] + ["=other"] * coding["other"]
     return coding, suffixes + [" missing"] * coding["missing"]
+
+
+def _squashed(table: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None) -> tuple[np.ndarray, Any]:
+    """The means squashed as numbers are, with the centre and spread they have over the rows."""
+    out, held = np.empty_like(table), None if held_out is None else np.empty_like(held_out)
+    for k in range(table.shape[1]):
+        centre, spread = float(table[-1, k]), robust_spread(table[np.where(rows < 0, len(table) - 2, rows), k])
+        out[:, k] = squash(table[:, k], centre, spread)
+        if held is not None and held_out is not None:
+            held[:, k] = squash(held_out[:, k], centre, spread)
+    return out, held
 
 
 def shrunk_means(rows: np.ndarray, target: np.ndarray, n_levels: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from learnt.preprocessing._categories import encode_category, learn_category
 from learnt.preprocessing._dates import PARTS, calendar, circle, from_numbers, read_dates
 from learnt.preprocessing._frame import Column
 from learnt.preprocessing._kinds import Decision
+from learnt.preprocessing._squash import robust_spread, squash
 from learnt.preprocessing._strings import factor, read_booleans, read_numbers
 from learnt.preprocessing._words import encode_text, learn_text
 
@@ -47,7 +48,7 @@ def learn(column: Column, decision: Decision, options: Options, target: Any = No
     if kind == "text":
         return Learned(*learn_text(column, options.text_features))
     if kind == "date":
-        return Learned(*_learn_date(column, decision.reading))
+        return Learned(*_learn_date(column, decision.reading, options.numeric))
     return Learned(*_learn_number(column, kind, decision.reading, options.numeric))
 
 
@@ -119,15 +120,9 @@ def _learn_number(column: Column, kind: str, reading: dict, numeric: str) -> tup
     statistics |= {"min": low, "max": high, "median": median, "mean": mean if np.isfinite(mean) else median}
     coding = {"point": point, "fill": median, "varies": low < high, "missing": bool(not finite.all())}
     if numeric == "squash" and kind == "number":
-        coding["centre"], coding["spread"] = median, _spread(present, low, high)
+        coding["centre"], coding["spread"] = median, robust_spread(present)
     suffixes = [""] * coding["varies"] + [" missing"] * coding["missing"]
     return coding, suffixes, statistics
-
-
-def _spread(present: np.ndarray, low: float, high: float) -> float:
-    quarter, three_quarters = np.quantile(present, [0.25, 0.75])
-    width = three_quarters / 2 - quarter / 2  # halves first: the difference of two huge numbers must not overflow
-    return float(width if width > 0 else max(high / 2 - low / 2, np.finfo(np.float64).tiny))
 
 
 def _encode_number(kind: str, coding: dict, column: Column, out: np.ndarray) -> int:
@@ -144,13 +139,6 @@ def _encode_number(kind: str, coding: dict, column: Column, out: np.ndarray) -> 
     return unread
 
 
-def squash(values: np.ndarray, centre: float, spread: float) -> np.ndarray:
-    """z / √(1 + (z/3)²) of z = (value − centre)/spread: nearly z in the middle, never beyond ±3."""
-    with np.errstate(over="ignore"):
-        z = np.clip((values / 2 - centre / 2) / spread * 2, -1e100, 1e100)
-    return 3 * z / np.hypot(3, z)
-
-
 def _within(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Finite in float32 too."""
     if dtype == np.float64:
@@ -162,7 +150,7 @@ def _within(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
 # --- dates ---------------------------------------------------------------------------------------------------
 
 
-def _learn_date(column: Column, reading: dict) -> tuple[dict, list[str], dict]:
+def _learn_date(column: Column, reading: dict, numeric: str) -> tuple[dict, list[str], dict]:
     days, unread = days_of(column, reading)
     finite = np.isfinite(days)
     statistics: dict[str, Any] = {"missing": int((~finite).sum()), "unreadable": unread}
@@ -181,6 +169,8 @@ def _learn_date(column: Column, reading: dict) -> tuple[dict, list[str], dict]:
         "parts": varying,
         "missing": bool(not finite.all()),
     }
+    if numeric == "squash":
+        coding["spreads"] = [robust_spread(present), robust_spread(parts["year"])]
     suffixes = [": days"] * (coding["days"] is not None) + [": year"] * (coding["year"] is not None)
     suffixes += [f": {part} {axis}" for part in varying for axis in ("sin", "cos")]
     return coding, suffixes + [" missing"] * coding["missing"], statistics
@@ -190,11 +180,12 @@ def _encode_date(coding: dict, column: Column, out: np.ndarray) -> int:
     days, unread = days_of(column, coding["reading"])
     absent = np.isnan(days)
     parts = calendar(days)
+    lengths = {"days": days - coding["origin"], "year": parts["year"]}
     columns = []
-    if coding["days"] is not None:
-        columns.append(np.where(absent, coding["days"], days - coding["origin"]))
-    if coding["year"] is not None:
-        columns.append(np.where(absent, coding["year"], parts["year"]))
+    for k, (name, values) in enumerate(lengths.items()):
+        if coding[name] is not None:
+            values = np.where(absent, coding[name], values)
+            columns.append(squash(values, coding[name], coding["spreads"][k]) if "spreads" in coding else values)
     for name in coding["parts"]:
         # The centre of the circle for a missing date: no month is preferred.
         columns += [np.where(absent, 0.0, axis) for axis in circle(parts[name], name)]

@@ -15,7 +15,7 @@ from learnt.engine.blocks import Block
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict, frame_matrix, is_frame
-from learnt.preprocessing._moments import Moments, merge_moments, moments
+from learnt.preprocessing._moments import Moments, moments
 
 _NO_CENTRE = "Cannot center sparse matrices: pass `with_mean=False` instead, which only divides by the scale."
 
@@ -86,8 +86,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         if sparse.issparse(X) and self.with_mean:
             raise ValueError(_NO_CENTRE)
-        found: Moments = as_rows(X, None, w).reduce(moments, merge_moments)
-        self._record(found if before is None else merge_moments(before, found), whole=w is None)
+        self._record(moments(as_rows(X, None, w), before), whole=w is None)
         return self
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:

@@ -57,8 +57,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     text_features : int, default=64
         The number of words kept of a text column.
     numeric : {"raw", "squash"}, default="raw"
-        "squash" centres numbers at the median, divides by half the interquartile range and bends them smoothly into
-        (−3, 3), so that spikes neither rule a linear model nor a distance.
+        "squash" centres numbers (and days, years and target means) at the median, divides them by their spread and
+        bends them smoothly into (−3, 3), so that spikes neither rule a linear model nor a distance, and all columns
+        are of the same size without a scaler.
     dtype : {None, "float32", "float64"}, default=None
         The type of the output; None keeps float32 where every column is float32, and is float64 otherwise.
     random_state : int, RandomState, Generator or None, default=0
