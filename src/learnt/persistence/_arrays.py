@@ -122,8 +122,7 @@ def text_array(name: Any, shape: Any, items: list[Any], spend: Any) -> np.ndarra
         raise Refused(f"has the dtype {shown(name)}")
     if name == "object":
         array = np.empty(len(items), dtype=object)
-        for i, item in enumerate(items):  # slice assignment would unpack strings of length one and tuples
-            array[i] = item
+        array[:] = items  # all of them single values, so nothing is unpacked
         return array.reshape(shape)
     if not all(type(item) is str for item in items):
         raise Refused("is an array of strings that holds something else")

@@ -19,6 +19,9 @@ import numpy as np
 
 from learnt.persistence._errors import shown
 
+PLAIN = (str, bool, int, float, np.generic)
+_NUMBERS = (int, float, np.integer, np.floating)
+
 Dims = dict[str, int]
 Check = Callable[[Any, Dims], "str | None"]
 Size = "str | int | None"  # a letter, a number, or None for any
@@ -86,7 +89,7 @@ def flags(*shape: Any) -> Check:
 
 def plain(value: Any) -> bool:
     """Whether `value` is one number, string or truth value."""
-    return isinstance(value, str | bool | int | float | np.generic)
+    return isinstance(value, PLAIN)
 
 
 def labels(size: Any, low: int = 1, missing: bool = False) -> Check:
@@ -120,7 +123,7 @@ def texts(size: Any) -> Check:
     def check(value: Any, dims: Dims) -> str | None:
         if type(value) is not np.ndarray or value.ndim != 1 or value.dtype.kind not in "OUT":
             return "is not an array of strings"
-        if not all(isinstance(item, str) for item in value.tolist()):
+        if value.dtype.kind == "O" and not all(issubclass(kind, str) for kind in set(map(type, value.tolist()))):
             return "holds something other than strings"
         return None if _bind(size, value.size, dims) else f"holds {value.size} names instead of {dims.get(size, size)}"
 
@@ -131,9 +134,9 @@ def number(low: float = -math.inf, high: float = math.inf, *, above: float = -ma
     """One number."""
 
     def check(value: Any, dims: Dims) -> str | None:
-        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        if isinstance(value, bool) or not isinstance(value, _NUMBERS):
             return "is not a number"
-        if finite and isinstance(value, float | np.floating) and not math.isfinite(value):
+        if finite and isinstance(value, (float, np.floating)) and not math.isfinite(value):
             return "is not a finite number"
         return f"is {shown(value)}, which is out of range" if value < low or value <= above or value > high else None
 
@@ -144,7 +147,7 @@ def count(low: int = 0, high: int = 2**62, name: str | None = None) -> Check:
     """One integer, which may give `name` its size."""
 
     def check(value: Any, dims: Dims) -> str | None:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
             return f"is {shown(value)} instead of an integer of at least {low}"
         if name is not None and not _bind(name, int(value), dims):
             return f"is {int(value)} instead of {dims[name]}"
@@ -176,7 +179,7 @@ def instance(kinds: Any, what: str) -> Check:
 none = choice(None)
 flag = instance(bool | np.bool_, "True or False")
 text = instance(str, "a string")
-scalar = instance((str, bool, int, float, np.generic), "a plain value")
+scalar = instance(PLAIN, "a plain value")
 
 
 def anything(value: Any, dims: Dims) -> str | None:

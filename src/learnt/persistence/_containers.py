@@ -117,6 +117,8 @@ def _name_style(value: Any, dims: Dims) -> str | None:
 def _column_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     d, names = dims["d"], state.get("feature_names_in_")
     known = set() if names is None else set(names.tolist())
+    if any(index >= d for indices in state["_transformer_to_input_indices"].values() for index in indices):
+        return "takes columns that are not there"
     for name, _, columns in state["transformers_"]:
         if name not in state["_transformer_to_input_indices"] or name not in state["output_indices_"]:
             return f"does not say which columns its part {name!r:.60} takes"

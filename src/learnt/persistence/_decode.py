@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from learnt.persistence import _arrays, _random, _registry, _sparse
+from learnt.persistence._checks import PLAIN
 from learnt.persistence._encode import MAX_DEPTH
 from learnt.persistence._errors import Refused, shown
 from learnt.persistence._models import check_model
@@ -97,7 +98,8 @@ class Decoder:
         return node
 
     def _items(self, node: Any) -> list[Any]:
-        return [self.decode(item, i) for i, item in enumerate(self._unpack(node, list))]
+        items = self._unpack(node, list)
+        return [item if type(item) is str else self.decode(item, i) for i, item in enumerate(items)]
 
     def _packed(self, content: Any) -> list[Any]:
         return self._items({"packed": content})
@@ -201,7 +203,7 @@ class Decoder:
         if type(content) is not dict or content.keys() != {"dtype", "shape", "items"}:
             raise self._no("is not an array of strings")
         items = self._items(content["items"])
-        if not all(item is None or isinstance(item, str | bool | int | float | np.generic) for item in items):
+        if not all(item is None or isinstance(item, PLAIN) for item in items):
             raise self._no("is an array that holds more than plain values")
         return self._tell(_arrays.text_array, content["dtype"], content["shape"], items, self.spend)
 

@@ -28,6 +28,7 @@ from learnt.persistence._json import MAX_DIGITS, dump
 
 MAX_DEPTH = 64  # of nested values; a longer chain is a cycle or no model
 MAX_NAME = 100
+_SIMPLE = {str, bool, type(None)}  # stand for themselves whatever they are
 
 # Set on an estimator by scikit-learn's callback machinery; about a fit in progress, not about the model.
 _PASSING = {"_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_parent_callback_ctx"}
@@ -116,8 +117,9 @@ class Encoder:
     # --- containers
 
     def _items(self, values: Any) -> Any:
-        items = [self.encode(item, f"[{i}]") for i, item in enumerate(values)]
-        return self._pack(items)
+        if set(map(type, values)) <= _SIMPLE:
+            return self._pack(list(values))
+        return self._pack([self.encode(item, f"[{i}]") for i, item in enumerate(values)])
 
     def _pack(self, items: Any) -> Any:
         """Long lists of plain values are compressed; what refers to tensors stays where it can be read."""
