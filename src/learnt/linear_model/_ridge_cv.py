@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import GridSearchCV
 
 from learnt.engine.arrays import is_numpy, to_numpy
 from learnt.engine.params import ParameterError, check_choice, check_flag
@@ -133,6 +131,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         return score
 
     def _user_score(self, Y: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        from sklearn.metrics import get_scorer  # slow to import, seldom needed
+
         scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
         extra = {} if weights is None else {"sample_weight": weights}
         k, A = predictions.shape[1:]
@@ -157,6 +157,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
             raise ValueError("cv!=None and store_cv_results=True are incompatible; use GridSearchCV to see every fold.")
         if self.alpha_per_target:
             raise ValueError("cv!=None and alpha_per_target=True are incompatible; fit one RidgeCV for each target.")
+        from sklearn.model_selection import GridSearchCV  # slow to import, seldom needed
+
         model = Ridge(fit_intercept=self.fit_intercept, solver="lsqr" if sparse.issparse(X) else "auto")
         search = GridSearchCV(model, {"alpha": list(alphas)}, cv=self.cv, scoring=self.scoring)
         search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}), **params)

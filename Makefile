@@ -1,0 +1,62 @@
+# The commands a newcomer needs. `make help` lists them.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+WORKERS ?= 2
+FAMILY ?=
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help study test check lint types imports warmup bench browser clean
+
+help:  ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/bin/python:
+	@echo "== virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+# Installed for users: the package and what it needs at run time.
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "== installing learnt (about a minute on a fresh machine)"
+	@$(PIP) install -q -c constraints.txt -e . && touch $@
+
+# Installed for developers: oracles, PyTorch's CPU build, Dask, linters.
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "== installing learnt with the dev extra (a few minutes on a fresh machine)"
+	@$(PIP) install -q -c constraints.txt -e '.[dev]' && touch $@ $(VENV)/.installed
+
+study: $(VENV)/.installed  ## from a clone to a judged model: a study of the data set shipped in the package
+	@$(BIN)/learnt study
+
+browser:  # Debian's Chromium, which the report's tests open it in
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
+	  echo "== installing chromium"; \
+	  if [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+	  elif command -v sudo >/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq chromium >/dev/null; \
+	  else echo "The report's tests need a browser: install Debian's chromium package and run make test again." >&2; exit 1; fi; }
+
+test: $(VENV)/.installed-dev browser check  ## lint, types, import layers, then every test
+	@echo "== tests"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+
+check: lint types imports  ## the quick checks alone
+
+lint: $(VENV)/.installed-dev
+	@echo "== ruff" && $(BIN)/ruff check . && $(BIN)/ruff format --check -q .
+
+types: $(VENV)/.installed-dev
+	@echo "== mypy" && $(BIN)/mypy
+
+imports: $(VENV)/.installed-dev
+	@echo "== import layers" && $(BIN)/lint-imports --no-cache | tail -n 3
+
+warmup: $(VENV)/.installed  ## compile every kernel ahead of time
+	@$(BIN)/learnt warmup
+
+bench: $(VENV)/.installed-dev  ## compare with the peers: make bench FAMILY=linear
+	@$(BIN)/python benchmarks/run.py $(FAMILY)
+
+clean:  ## remove the environment, caches and studies
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis learnt-study* benchmarks/results
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
