@@ -102,6 +102,22 @@ def test_numbers_are_stored_in_the_smallest_type_that_holds_them(holder):
     assert len(to_bytes(holder().fit(ARRAYS["late outlier"]))) > 8 * 100_000
 
 
+def test_repetitive_arrays_are_compressed_and_random_ones_are_not(holder):
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 4, 50_000)
+    pixels = np.where(rng.random((500, 64)) < 0.7, 0, rng.integers(0, 16, (500, 64))).astype(float)
+    for array, bound in ((groups, 0.5), (pixels, 0.6), (np.asfortranarray(pixels), 0.6), (groups == 1, 0.5)):
+        data = to_bytes(holder().fit(array))
+        assert len(data) < bound * array.size + 600
+        again = load_bytes(data)
+        assert same(again.fitted_, array)
+        assert again.fitted_.flags.writeable
+        assert to_bytes(again) == data
+    for array in (rng.normal(size=5000), np.zeros(10**6)):  # the second would grow too much in memory
+        assert same(load_bytes(to_bytes(holder().fit(array))).fitted_, array)
+    assert len(to_bytes(holder().fit(np.zeros(10**6)))) > 10**6
+
+
 def test_long_names_are_compressed(holder):
     names = ARRAYS["many objects"]
     assert len(to_bytes(holder().fit(names))) < 0.4 * sum(map(len, names))

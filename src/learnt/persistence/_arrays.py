@@ -1,7 +1,8 @@
 """Arrays in the file: which tensor each one becomes, and back.
 
 Numbers are stored losslessly in the smallest type that holds them (a table of counts kept as float64 takes one byte
-a cell); long lists of strings are stored as compressed JSON, with their true length beside them.
+a cell), and compressed where that takes off at least two fifths (labels, counts, constant columns; never the numbers
+of a regression). Long lists of strings are stored as compressed JSON. What is compressed says how long it will be.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from learnt.persistence._json import dump, parse
 
 PACK_FROM = 2048  # characters of JSON from which a list is compressed
 NARROW_FROM = 256  # bytes from which an array is stored in a smaller type
+ZIP_FROM = 1024  # bytes from which an array may be compressed
+ZIP_GAIN = 0.6
+ZIP_MOST, ZIP_FREE = 32, 1 << 16  # an array that grows more than this in memory is not compressed: see _decode
 _BLOCK = 1 << 20
+_SAMPLE = 1 << 15
 _NARROWER = {"i": "u1 i1 u2 i2 u4 i4", "u": "u1 u2 u4", "f": "u1 i1 u2 i2 i4 f4"}
 _NUMERIC: dict[str, np.dtype] = {
     np.dtype(c).name: np.dtype(c) for c in ("?", "u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8")
@@ -47,7 +52,36 @@ def stored(array: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     tensor = _narrowed(tensor)
     if tensor.dtype != dtype:
         notes["dtype"] = dtype.name
+    short = _zipped(tensor, array.nbytes)
+    if short is not None:
+        notes["zip"] = [tensor.dtype.name, list(tensor.shape)]
+        tensor = short
     return tensor, notes
+
+
+def _zipped(tensor: np.ndarray, in_memory: int) -> np.ndarray | None:
+    """The bytes of a tensor compressed, where that is worth it; a look at the beginning tells most of the time."""
+    if tensor.nbytes < ZIP_FROM:
+        return None
+    raw = tensor.astype(tensor.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8)
+    start = raw[:_SAMPLE].data
+    if len(zlib.compress(start, 1)) > ZIP_GAIN * len(start):
+        return None
+    short = np.frombuffer(zlib.compress(raw.data, 6 if raw.size < 1 << 24 else 1), dtype=np.uint8)
+    return short if short.size <= ZIP_GAIN * raw.size and in_memory <= ZIP_MOST * short.size + ZIP_FREE else None
+
+
+def unzipped(tensor: np.ndarray, kind: Any, spend: Any) -> np.ndarray:
+    """The tensor that `_zipped` was given."""
+    if type(kind) is not list or len(kind) != 2 or type(kind[0]) is not str or kind[0] not in _NUMERIC:
+        raise Refused("is compressed without saying what it is")
+    dtype, shape = _NUMERIC[kind[0]].newbyteorder("<"), kind[1]
+    if type(shape) is not list or len(shape) > 16 or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
+        raise Refused(f"is compressed and has the shape {shown(shape)}")
+    raw = np.frombuffer(_inflated(tensor, math.prod(shape) * dtype.itemsize, spend), dtype=dtype).reshape(shape)
+    if dtype == np.bool_ and raw.size and raw.view(np.uint8).max() > 1:
+        raise Refused("holds truth values that are neither 0 nor 1")
+    return raw.astype(dtype.newbyteorder("="), copy=False)
 
 
 def _narrowed(array: np.ndarray) -> np.ndarray:
@@ -91,6 +125,12 @@ def restored(tensor: np.ndarray, dtype: str | None, order: str | None) -> np.nda
     if order not in (None, "F"):
         raise Refused(f"has the memory order {shown(order)}")
     return tensor.T if order == "F" else tensor
+
+
+def item_size(dtype: Any) -> int:
+    """The bytes an item of this dtype takes in memory."""
+    known = scalar_dtype(dtype)
+    return 0 if known is None else known.itemsize
 
 
 def scalar_dtype(name: Any) -> np.dtype | None:
@@ -150,14 +190,18 @@ def packed(value: Any) -> tuple[np.ndarray, int] | None:
 
 def unpacked(tensor: np.ndarray, size: Any, spend: Any) -> Any:
     """The JSON value that `packed` was given; never more than `size` bytes are made."""
+    return parse(bytes(_inflated(tensor, size, spend)))
+
+
+def _inflated(tensor: np.ndarray, size: Any, spend: Any) -> bytearray:
     if type(size) is not int or size < 0 or tensor.dtype != np.uint8 or tensor.ndim != 1:
-        raise Refused("is a packed list without a length")
+        raise Refused("is compressed without a length")
     spend(size)
-    unzip = zlib.decompressobj()
+    inflate = zlib.decompressobj()
     try:
-        text = unzip.decompress(tensor.tobytes(), size + 1)
+        data = inflate.decompress(tensor.data, size + 1)
     except zlib.error:
-        raise Refused("is a packed list that does not unpack") from None
-    if len(text) != size or not unzip.eof or unzip.unused_data:
-        raise Refused("is a packed list of another length than it says")
-    return parse(text)
+        raise Refused("is compressed in a way that does not unpack") from None
+    if len(data) != size or not inflate.eof or inflate.unused_data:
+        raise Refused("is compressed and has another length than it says")
+    return bytearray(data)

@@ -21,7 +21,7 @@ from learnt.persistence._errors import Refused, shown
 from learnt.persistence._models import check_model
 
 MAX_NODES = 20_000_000
-MEMORY_FACTOR = 16  # a file may grow this much in memory (float64 stored in bytes: 8, strings of uneven length: more)
+MEMORY_FACTOR = 40  # a file may grow this much in memory: numbers stored in bytes and compressed, strings of one width
 MEMORY_FREE = 1 << 26
 
 _TEXT_DTYPE = re.compile("object|[US][0-9]{1,6}")
@@ -190,13 +190,15 @@ class Decoder:
 
     def _array(self, content: Any) -> np.ndarray:
         notes = {"tensor": content} if type(content) is str else content
-        if type(notes) is not dict or not {"tensor"} <= notes.keys() <= {"tensor", "dtype", "order"}:
+        if type(notes) is not dict or not {"tensor"} <= notes.keys() <= {"tensor", "dtype", "order", "zip"}:
             raise self._no("is not an array")
         tensor = self._take(notes["tensor"])
+        if "zip" in notes:
+            tensor = self._tell(_arrays.unzipped, tensor, notes["zip"], self.spend)
         dtype = notes.get("dtype")
         if dtype is not None and type(dtype) is not str:
             raise self._no("is not an array")
-        self.spend(16 * tensor.size if dtype is not None else 0)
+        self.spend(_arrays.item_size(dtype) * tensor.size)
         return self._tell(_arrays.restored, tensor, dtype, notes.get("order"))
 
     def _texts(self, content: Any) -> np.ndarray:

@@ -6,7 +6,7 @@ None, True, 3, 2.5, "x" and lists stand for themselves. Everything else is an ob
     {"slice": [0, 5, null]}  {"range": [0, 5, 1]}
     {"type": "numpy.float64"}  {"dtype": "float32"}  {"function": "numpy.log1p"}
     {"scalar": ["float32", 0.5]}              a NumPy scalar
-    {"array": "coef_"}                        a tensor; {"array": {"tensor", "dtype", "order"}} where it needs a word
+    {"array": "coef_"}                        a tensor; {"array": {"tensor", "dtype", "order", "zip"}} if odd
     {"texts": {"dtype", "shape", "items"}}    an array of strings or Python objects
     {"packed": {"tensor", "bytes"}}           a long JSON value, compressed
     {"sparse": {...}}  {"random": {...}}      a scipy.sparse container; a random generator
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import is_foreign_array, to_numpy
+from learnt.engine.arrays import is_dask, is_foreign_array, to_numpy
 from learnt.persistence import _arrays, _random, _registry, _sparse
 from learnt.persistence._errors import Refused, shown
 from learnt.persistence._json import MAX_DIGITS, dump
@@ -170,7 +170,12 @@ class Encoder:
 
     def _object(self, model: Any, name: str) -> Any:
         params = model.get_params(deep=False)
-        state = {key: value for key, value in vars(model).items() if key not in params and key not in _PASSING}
+        state = {
+            key: value
+            for key, value in vars(model).items()
+            # A lazy array belongs to the data the model was fitted on, such as the labels of a Dask collection.
+            if not (key in params or key in _PASSING or is_dask(value))
+        }
         requests = state.pop("_metadata_request", None)
         node = {"class": name, "params": self._fields(dict(sorted(params.items())))}
         if state:

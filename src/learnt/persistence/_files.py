@@ -16,7 +16,7 @@ import numpy as np
 from learnt._version import __version__
 from learnt.persistence import _arrays
 from learnt.persistence import _container as container
-from learnt.persistence._decode import Decoder
+from learnt.persistence._decode import MEMORY_FACTOR, MEMORY_FREE, Decoder
 from learnt.persistence._encode import Encoder
 from learnt.persistence._errors import LearntFileError, Refused
 from learnt.persistence._json import dump, parse
@@ -31,7 +31,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model to one file that holds data and no code.
 
     The file is written whole or not at all: an older one at the same path stays until the new one is complete. The
-    same model gives the same bytes. What cannot be stored is refused with its place in the model.
+    same model gives the same bytes. What cannot be stored is refused with its place in the model; lazy attributes (the
+    `labels_` of a `KMeans` fitted on a Dask collection) are left out. Tensors of other libraries become NumPy arrays.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ def _tree(metadata: dict[str, str], version: int) -> Any:
 
 def _modest(size: int) -> Callable[[int], None]:
     def spend(amount: int) -> None:
-        if amount > 16 * size + (1 << 26):
+        if amount > MEMORY_FACTOR * size + MEMORY_FREE:
             raise Refused("it would take far more memory than its size")
 
     return spend

@@ -50,6 +50,8 @@ def _seed_list(value: Any) -> bool:
 def from_state(state: dict[str, Any]) -> Any:
     """The generator again; every number is in its range before NumPy's C code sees it."""
     kind = state.get("kind")
+    if type(kind) is not str or not isinstance(state.get("bits", ""), str):
+        raise Refused("is a random generator of an unknown kind")
     if kind == "SeedSequence" and state.keys() == {"kind", "entropy", "spawn_key", "spawned"}:
         entropy, key = state["entropy"], state["spawn_key"]
         if (_whole(entropy, 1 << 4096) or _seed_list(entropy)) and _seed_list(key) and _whole(state["spawned"], _WORD):

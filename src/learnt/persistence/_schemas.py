@@ -43,6 +43,22 @@ _linear = {**_features, "coef_": anyof(real("d"), real("t", "d")), "intercept_":
 _classes = {**_features, "classes_": labels("c")}
 
 LEARNT_SCHEMAS: dict[str, Schema] = {
+    "learnt.cluster.KMeans": Schema(
+        state={**_features, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
+        extra={"labels_": whole(None, below="k"), "n_iter_": count(), "converged_": flag},
+    ),
+    "learnt.decomposition.PCA": Schema(
+        params={"whiten": flag},
+        state={
+            **_features,
+            "n_components_": count(0, name="k"),
+            "components_": real("k", "d"),
+            "mean_": real("d"),
+            **dict.fromkeys(("explained_variance_", "explained_variance_ratio_", "singular_values_"), real("k", low=0)),
+            "noise_variance_": anyof(number(0), real()),
+            "n_samples_": number(1),
+        },
+    ),
     "learnt.linear_model.LinearRegression": Schema(
         params={"fit_intercept": flag, "positive": flag},
         state=_linear,

@@ -36,7 +36,7 @@ def from_parts(parts: dict[str, Any]) -> Any:
     import scipy.sparse
 
     fmt, kind, shape, data = (parts.get(key) for key in ("format", "kind", "shape", "data"))
-    names = ("row", "col") if fmt == "coo" else ("indices", "indptr")
+    names = ("row", "col") if type(fmt) is str and fmt == "coo" else ("indices", "indptr")
     if (
         fmt not in _FORMATS
         or kind not in ("array", "matrix")

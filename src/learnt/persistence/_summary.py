@@ -132,6 +132,17 @@ class Reader:
             if type(items) is list and all(type(item) is str for item in items):
                 self.feature_names = items
 
+    def _array_text(self, notes: dict[str, Any]) -> str:
+        name, packed = notes.get("tensor"), notes.get("zip")
+        info = self._tensors.get(name) if type(name) is str else None
+        if info is None:
+            raise Refused("it asks for a tensor that is not there")
+        dtype, shape = info.dtype.name, info.shape
+        if type(packed) is list and len(packed) == 2 and type(packed[1]) is list:
+            dtype, shape = packed[0], tuple(packed[1])
+        shape = shape[::-1] if "order" in notes else shape
+        return f"array({_line(str(notes.get('dtype', dtype)))[:40]}, {shown(shape)})"
+
     def text(self, node: Any, depth: int = 0) -> str:
         """A node as short text."""
         if type(node) is list:
@@ -145,13 +156,7 @@ class Reader:
         if kind == "object" and type(content) is dict:
             return _line(str(content.get("class")).rpartition(".")[2])[:80] + "()"
         if kind == "array":
-            name = content.get("tensor") if type(content) is dict else content
-            info = self._tensors.get(name) if type(name) is str else None
-            dtype = (
-                content.get("dtype", info and info.dtype.name) if type(content) is dict else info and info.dtype.name
-            )
-            shape = info and (info.shape[::-1] if type(content) is dict and "order" in content else info.shape)
-            return f"array({_line(str(dtype))}, {shape})"
+            return self._array_text(content if type(content) is dict else {"tensor": content})
         if kind == "texts" and type(content) is dict:
             return f"array({_line(str(content.get('dtype')))[:40]}, {shown(content.get('shape'))})"
         if kind == "tuple" and type(content) is list:
