@@ -1,0 +1,122 @@
+"""The commands and their options. Nothing heavy is imported here: ``learnt --help`` must answer at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Machine learning with judgement: from a table to a judged model in one command.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # the plain help takes half the time of the framed one
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from learnt import __version__
+
+        print(f"learnt {__version__}")
+        raise typer.Exit(0)
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def study(
+    table: Annotated[
+        str | None, typer.Argument(help="CSV, Parquet, Arrow, Feather or JSON lines. Without one: a table of ours.")
+    ] = None,
+    target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")] = None,
+    budget: Annotated[str, typer.Option(help="Wall-clock limit, such as 60s, 5m, 1h.")] = "60s",
+    out: Annotated[str | None, typer.Option("--out", "-o", help="Folder for the report, model and numbers.")] = None,
+    task: Annotated[str, typer.Option(help="auto, classify or regress.")] = "auto",
+    time: Annotated[str | None, typer.Option(help='Column that orders rows in time; "none" to shuffle.')] = None,
+    group: Annotated[str | None, typer.Option(help="Column whose equal values must stay together.")] = None,
+    cost: Annotated[str | None, typer.Option(help="Costs of errors, such as fp=1,fn=10.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="Use a column although it was set aside.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Do not use a column.")] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same study.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume; start again.")] = False,
+    threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the path of the report.")] = False,
+) -> int:
+    """Go from a table to a judged model and a report.
+
+    Reads and profiles the table, seals a test set, brackets the best possible error, races models, diagnoses the
+    winner, opens the test set once, and writes report.html, model.learnt, study.json and predictions.parquet.
+    Interrupted at any moment, the same command goes on where it was.
+
+    Exit code 0: a model beat the best constant; 3: none did (the report says so); 2: an error.
+    """
+    from learnt.cli._study import run_study
+
+    options = {"task": task, "time": time, "group": group, "keep": keep, "drop": drop, "seed": seed}
+    options |= {"fresh": fresh, "threads": threads}
+    return run_study(table, target, out=out, budget=budget, cost=cost, quiet=quiet, options=options)
+
+
+@app.command()
+def predict(
+    model: Annotated[str, typer.Argument(help="A model file, or the folder of a study.")],
+    table: Annotated[str, typer.Argument(help="A table with the same columns.")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="CSV, Parquet or Arrow file; else CSV is printed.")
+    ] = None,
+    join: Annotated[bool, typer.Option("--join", help="Put the predictions beside the columns of the table.")] = False,
+) -> int:
+    """Predict the rows of a table with a saved model."""
+    from learnt.cli._study import run_predict
+
+    return run_predict(model, table, out=out, join=join)
+
+
+@app.command()
+def inspect(
+    file: Annotated[str, typer.Argument(help="A model file, or the folder of a study.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> int:
+    """Show what a model file holds, without loading it."""
+    from learnt.cli._inspect import run_inspect
+
+    return run_inspect(file, as_json=as_json)
+
+
+@app.command()
+def warmup(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled kernels instead.")] = False,
+) -> int:
+    """Compile everything ahead, so that no later fit waits for it."""
+    from learnt.cli._warmup import run_warmup
+
+    return run_warmup(clear=clear)
+
+
+@app.command()
+def bench(
+    family: Annotated[str | None, typer.Argument(help="A family of models, such as linear; all without one.")] = None,
+) -> int:
+    """Compare speed and quality with scikit-learn, side by side in one run."""
+    from learnt.cli._bench import run_bench
+
+    return run_bench(family)
+
+
+@app.command()
+def info() -> int:
+    """Show versions, threads, BLAS, cache and GPU."""
+    from learnt.cli._info import run_info
+
+    return run_info()

@@ -1,0 +1,106 @@
+"""``learnt study`` and ``learnt predict``: a study told on the terminal, and its model used."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.markup import escape
+
+from learnt.engine import progress
+from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, predict_table, read_table, study
+
+NOTHING_BEAT_THE_CONSTANT = 3
+
+
+def run_study(
+    table: str | None,
+    target: str | None,
+    *,
+    out: str | None,
+    budget: str,
+    cost: str | None,
+    quiet: bool,
+    options: dict[str, Any],
+) -> int:
+    """Run a study, tell what happens on standard error, and end with the path of the report on standard output."""
+    told = Console(stderr=True, highlight=False)
+    if not quiet:
+        progress.show("auto")
+        if table is None:
+            told.print(
+                "[dim]No table was named, so this is a study of one that ships with learnt: late deliveries.[/dim]"
+            )
+
+    def say(text: str) -> None:
+        if not quiet:
+            told.print(f"[dim]·[/dim] {escape(text)}", soft_wrap=True)
+
+    options = {k: tuple(v or ()) if k in ("keep", "drop") else v for k, v in options.items()}
+    seconds, costs = parse_budget(budget), parse_cost(cost)
+    if out is None:
+        name = Path(table).name.split(".")[0] if table is not None else example_path().stem
+        out = f"learnt-study-{name or 'table'}"
+    try:
+        found = study(table, target, out=out, say=say, budget=seconds, cost=costs, **options)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_kept(Path(out))) from None
+    if not quiet:
+        _tell(found)
+    print(found.report)
+    return 0 if found.beats_constant else NOTHING_BEAT_THE_CONSTANT
+
+
+def _kept(folder: Path) -> str:
+    journal = folder / "journal.jsonl"
+    lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
+    if lines == 0:
+        return "Interrupted before the first result; nothing was kept."
+    return f"Interrupted. {lines} results are kept in {journal}; run the same command again to go on from there."
+
+
+def _tell(found: Study) -> None:
+    """The answer, in the words of the report."""
+    summary = found.facts["summary"]
+    console = Console(highlight=False)
+    style = "bold green" if found.beats_constant else "bold yellow"
+    console.print()
+    console.print(f"[{style}]{escape(summary['headline'])}[/{style}]")
+    for line in summary["lines"]:
+        console.print(f"  [bold]{line['title']}.[/bold] {escape(line['text'])}", soft_wrap=True)
+    if not found.beats_constant:
+        console.print("  That is an answer too: the report says what was tried and what might help. (Exit code 3.)")
+    console.print(f"  Model, numbers and predictions are in [bold]{escape(str(found.folder))}[/bold]; the report:")
+
+
+def run_predict(model: str, table: str, *, out: str | None, join: bool) -> int:
+    """Predict a table and write the predictions where they are wanted."""
+    rows = read_table(table)
+    predicted = predict_table(model, rows)
+    if join:
+        clash = [c for c in predicted.columns if c in rows.columns]
+        predicted = rows.hstack(predicted.rename({c: f"{c} (predicted)" for c in clash}))
+    if out is None:
+        sys.stdout.write(predicted.write_csv())
+        return 0
+    _write(predicted, Path(out))
+    print(out)
+    return 0
+
+
+def _write(rows: pl.DataFrame, path: Path) -> None:
+    writers = {
+        ".csv": rows.write_csv,
+        ".parquet": rows.write_parquet,
+        ".arrow": rows.write_ipc,
+        ".feather": rows.write_ipc,
+    }
+    write = writers.get(path.suffix.lower())
+    if write is None:
+        raise StudyError(f"{path} cannot be written: its ending must be .csv, .parquet, .arrow or .feather.")
+    if not path.parent.is_dir():
+        raise StudyError(f"The folder {path.parent} does not exist; create it first.")
+    write(path)

@@ -1,0 +1,102 @@
+"""``learnt warmup``: every estimator fitted once in both precisions, so that all kernels are compiled."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from learnt.engine import kernel_cache, progress
+from learnt.engine.kernel import compilation_enabled
+
+# What to fit: class, kind of target, settings that take the compiled road. A new estimator adds a line.
+WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("learnt.linear_model.LinearRegression", "amount", {}),
+    ("learnt.linear_model.Ridge", "amount", {}),
+    ("learnt.linear_model.RidgeCV", "amount", {}),
+    ("learnt.linear_model.LogisticRegression", "two classes", {}),
+    ("learnt.linear_model.LogisticRegression", "classes", {}),
+    ("learnt.naive_bayes.GaussianNB", "classes", {}),
+    ("learnt.neighbors.KNeighborsClassifier", "classes", {}),
+    ("learnt.cluster.KMeans", "none", {"n_clusters": 4, "n_init": 1, "random_state": 0}),
+    ("learnt.decomposition.PCA", "none", {"n_components": 2}),
+    ("learnt.preprocessing.StandardScaler", "none", {}),
+    ("learnt.baseline.ConstantClassifier", "classes", {}),
+    ("learnt.baseline.ConstantRegressor", "amount", {}),
+)
+METRICS = ("accuracy_score", "confusion_matrix", "roc_auc_score", "log_loss")
+ROWS, COLUMNS = 2000, 8
+
+
+def run_warmup(*, clear: bool) -> int:
+    """Compile ahead, or remove what was compiled."""
+    console = Console(stderr=True, highlight=False)
+    if clear:
+        print(f"{kernel_cache.clear()} compiled kernels removed")
+        return 0
+    if not compilation_enabled():
+        console.print("Compilation is off or Numba is not installed: there is nothing to warm up.")
+        return 0
+    progress.show("auto")
+    before, started = kernel_cache.info(), time.monotonic()
+    failed = warm()
+    after = kernel_cache.info()
+    for name, why in failed:
+        console.print(f"{name} could not be fitted: {why}")
+    where = f" in {after.folder}" if after.folder else ", not kept: no folder can be written"
+    took = time.monotonic() - started
+    print(f"{after.entries - before.entries} kernels compiled in {took:.1f} s, {after.entries} ready{where}")
+    return 0 if not failed else 2
+
+
+def warm() -> list[tuple[str, str]]:
+    """Fit everything once; returns what failed and why."""
+    failed = []
+    with progress.task("compiling", total=2 * len(WORK) + len(METRICS)) as bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in (np.float64, np.float32):
+            X, targets = _data(dtype)
+            for path, kind, settings in WORK:
+                bar.note(path.rpartition(".")[2])
+                try:
+                    _fit(path, settings, X, targets[kind])
+                except Exception as error:
+                    failed.append((path, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
+                bar.advance()
+        _, targets = _data(np.float64)
+        for name in METRICS:
+            _measure(name, targets["two classes"])
+            bar.advance(note=name)
+    return failed
+
+
+def _data(dtype: type) -> tuple[np.ndarray, dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, COLUMNS)).astype(dtype)
+    amount = (X @ rng.normal(size=COLUMNS) + rng.normal(size=ROWS)).astype(dtype)
+    return X, {
+        "amount": amount,
+        "two classes": (amount > 0).astype(np.int64),
+        "classes": np.digitize(amount, np.quantile(amount, [0.3, 0.6])),
+        "none": None,
+    }
+
+
+def _fit(path: str, settings: dict[str, Any], X: np.ndarray, y: Any) -> None:
+    module, _, name = path.rpartition(".")
+    model = getattr(import_module(module), name)(**settings)
+    model.fit(X) if y is None else model.fit(X, y)
+    for method in ("predict", "predict_proba", "transform"):
+        if hasattr(model, method):
+            getattr(model, method)(X[:300])
+            getattr(model, method)(X[:1])
+
+
+def _measure(name: str, y: np.ndarray) -> None:
+    metrics = import_module("learnt.metrics")
+    score = np.linspace(0.01, 0.99, len(y))
+    getattr(metrics, name)(y, score if name in ("roc_auc_score", "log_loss") else (score > 0.5).astype(np.int64))

@@ -1,0 +1,63 @@
+"""From a table to a judged model: what a careful person would do, in seven steps.
+
+    1  _read, _problem       read and profile the table; set identifiers and leaks aside
+    2  _seal                 seal a test set; folds of the rest; the ledger of openings
+    3  _ceiling              the best constant and the bracket of the best possible error
+    4  _race, _families      successive halving on cross-validation, in a killable process (_remote, _worker, _bench)
+    5  _run                  one-standard-error choice, learning curve, diagnosis
+    6  _judge                the test set opened once, every error with its interval
+    7  _report, _words       report.html, model.learnt, study.json, predictions.parquet
+
+`_journal` holds every result as soon as it is there, so that an interrupted study goes on where it was.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from learnt.study._errors import StudyError as StudyError
+    from learnt.study._example import example_path as example_path
+    from learnt.study._predict import predict_table as predict_table
+    from learnt.study._read import read_table as read_table
+    from learnt.study._run import Study as Study
+    from learnt.study._run import study as study
+    from learnt.study._settings import Settings as Settings
+    from learnt.study._settings import parse_budget as parse_budget
+    from learnt.study._settings import parse_cost as parse_cost
+
+__all__ = [
+    "Settings",
+    "Study",
+    "StudyError",
+    "example_path",
+    "parse_budget",
+    "parse_cost",
+    "predict_table",
+    "read_table",
+    "study",
+]
+
+# Imported when first named: predicting should not have to wait for what only a race needs.
+_FILES = {
+    "Settings": "_settings",
+    "Study": "_run",
+    "StudyError": "_errors",
+    "example_path": "_example",
+    "parse_budget": "_settings",
+    "parse_cost": "_settings",
+    "predict_table": "_predict",
+    "read_table": "_read",
+    "study": "_run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FILES:
+        return getattr(import_module(f"learnt.study.{_FILES[name]}"), name)
+    raise AttributeError(f"module 'learnt.study' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,83 @@
+"""Step 3, the floor and the ceiling: the best constant, and how good any model could be on these columns."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from learnt.diagnosis import bayes_error_bounds, noise_bounds, row_losses
+from learnt.linear_model import Ridge
+from learnt.preprocessing import StandardScaler, TableEncoder
+from learnt.study._problem import Problem
+
+MOST_ROWS = 5000
+
+
+def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> dict[str, Any]:
+    """Loss of the best constant on the development rows, and a bracket of the best possible error.
+
+    Nearest neighbours are only as good as the distance they are found by, so several distances are tried, each a
+    scaling of the same columns, and the one with the smallest bound is kept: every one of them bounds the same
+    best possible error from above, and the smallest is the sharpest.
+    """
+    rows = development
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(np.random.default_rng([seed, 3]).permutation(rows)[:MOST_ROWS])
+    y = problem.y[rows]
+    targets = (y[:, None] == np.array(problem.classes)[None, :]).astype(float) if problem.classify else y[:, None]
+    best: tuple | None = None
+    for name, X in _distances(problem, rows, targets):
+        noise = [noise_bounds(X, t, max_rows=MOST_ROWS, random_state=seed) for t in targets.T]
+        half = 0.5 if problem.classify else 1.0  # half the Brier score, as in `row_losses`
+        upper = half * sum(n.upper for n in noise)
+        if best is None or upper < best[0]:
+            bounds = bayes_error_bounds(X, y, max_rows=MOST_ROWS, random_state=seed) if problem.classify else None
+            best = (upper, half * sum(n.lower for n in noise), half * sum(n.low for n in noise), bounds, name)
+            high = half * sum(n.high for n in noise)
+    assert best is not None
+    found: dict[str, Any] = {
+        "constant": _constant(problem, development),
+        "noise": {"lower": best[1], "upper": best[0], "low": best[2], "high": high},
+        "distance": best[4],
+        "rows": len(rows),
+    }
+    if best[3] is not None:
+        b = best[3]
+        found["bayes_error"] = {
+            "lower": b.lower,
+            "upper": b.upper,
+            "low": b.low,
+            "high": b.high,
+            "nearest_neighbor_error": b.nearest_neighbor_error,
+        }
+    return found
+
+
+def _constant(problem: Problem, development: np.ndarray) -> dict[str, Any]:
+    y = problem.y[development]
+    if not problem.classify:
+        return {"predicts": float(y.mean()), "loss": float(y.var()), "rmse": float(y.std())}
+    shares = np.array([np.mean(y == c) for c in problem.classes])
+    loss = row_losses(y, np.tile(shares, (len(y), 1)), np.array(problem.classes)).mean()
+    return {"predicts": problem.classes[int(shares.argmax())], "loss": float(loss), "error": float(1 - shares.max())}
+
+
+def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """The columns as numbers, scaled in three ways: alike, by their own correlation, by their weight in a line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X = TableEncoder(numeric="squash").fit_transform(problem.X[rows], problem.y[rows])
+        X = np.asarray(StandardScaler().fit_transform(X), dtype=np.float64)
+        line = Ridge(alpha=0.01 * len(X)).fit(X, targets)
+    centered = targets - targets.mean(axis=0)
+    spread = np.where(centered.std(axis=0) > 0, centered.std(axis=0), 1.0)
+    correlation = np.abs(X.T @ (centered / spread) / len(X)).max(axis=1)
+    correlation[correlation < 2 / np.sqrt(len(X))] = 0.0  # no more than chance
+    weight = np.sqrt((np.atleast_2d(line.coef_) ** 2).sum(axis=0))
+    distances = [("all columns alike", X)]
+    for name, scale in (("columns by their correlation", correlation), ("columns by their weight", weight)):
+        if scale.max() > 0:
+            distances.append((name, X * (scale / scale.max())))
+    return distances

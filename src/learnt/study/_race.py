@@ -1,0 +1,263 @@
+"""Step 4, the race: successive halving on cross-validation, inside a time limit, every result in the journal."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from learnt.diagnosis import corrected_t
+from learnt.study._errors import StudyError
+from learnt.study._families import Candidate, candidates_for
+from learnt.study._journal import Journal
+from learnt.study._remote import Failed, TooSlow, Worker
+
+SMALLEST_RUNG = 1000
+EARLY_FOLDS = 3  # folds used before the last rung
+
+
+@dataclass
+class Entry:
+    """A candidate and how far it came."""
+
+    candidate: Candidate
+    results: dict[int, list[dict[str, Any]]] = field(default_factory=dict)  # by rung, one a fold
+    state: str = "racing"  # then "finished", "behind", "skipped" or "failed"
+    note: str = ""
+
+    def losses(self, rung: int) -> np.ndarray:
+        return np.array([r["loss"] for r in self.results.get(rung, [])])
+
+    def mean(self, rung: int, key: str = "loss") -> float:
+        found = [r[key] for r in self.results.get(rung, []) if key in r]
+        return float(np.mean(found)) if found else math.nan
+
+    def seconds(self, rung: int) -> float:
+        return float(np.mean([r["fit_s"] + r["predict_s"] for r in self.results[rung]]))
+
+
+@dataclass
+class Race:
+    """The finished race: entries, the sizes of its rungs, and the rung on which the choice is made."""
+
+    entries: list[Entry]
+    rungs: list[int]
+    folds: int
+    last: int  # index of the rung that decides
+    cut_short: bool
+    seconds: float
+
+    def finished(self) -> list[Entry]:
+        """Entries measured on every fold of the deciding rung, best first."""
+        done = [e for e in self.entries if len(e.results.get(self.last, [])) == self.needed(self.last)]
+        return sorted(done, key=lambda e: (e.mean(self.last), e.candidate.id))
+
+    def needed(self, rung: int) -> int:
+        return folds_at(rung, len(self.rungs), self.folds)
+
+
+def folds_at(rung: int, rungs: int, folds: int) -> int:
+    return folds if rung == rungs - 1 else min(EARLY_FOLDS, folds)
+
+
+def rungs_for(rows: int) -> list[int]:
+    """Training sizes, each three times the one before, ending with all rows.
+
+    >>> rungs_for(500), rungs_for(4000), rungs_for(40000)
+    ([500], [1333, 4000], [4444, 13333, 40000])
+    """
+    sizes = [rows]
+    while len(sizes) < 3 and sizes[0] // 3 >= SMALLEST_RUNG:
+        sizes.insert(0, sizes[0] // 3)
+    return sizes
+
+
+def run_race(
+    worker: Worker,
+    journal: Journal,
+    *,
+    task: str,
+    rows: int,
+    folds: int,
+    deadline: float,
+    on_step: Callable[[str, int, int], None] = lambda *_: None,
+) -> Race:
+    """Race every candidate of the task; `deadline` is a `time.monotonic()` moment that is not passed."""
+    started = time.monotonic()
+    rungs = rungs_for(rows)
+    entries = [Entry(c) for c in candidates_for(task)]
+    warmed: set[str] = set()
+    cut_short = False
+    for rung in range(len(rungs)):
+        racing = [e for e in entries if e.state == "racing"]
+        needed = folds_at(rung, len(rungs), folds)
+        # The constant first: whatever happens, the others are compared with it.
+        for step, entry in enumerate(sorted(racing, key=lambda e: not e.candidate.is_constant)):
+            on_step(entry.candidate.label, step, len(racing))
+            _measure(entry, rung, rungs, needed, worker, journal, deadline, warmed)
+            cut_short = cut_short or entry.state == "skipped"
+        if rung < len(rungs) - 1:
+            _halve([e for e in entries if e.state == "racing"], rung)
+    # The deciding rung is the last on which something beside the constant was measured in full.
+    deciding = 0
+    for rung in range(len(rungs)):
+        needed = folds_at(rung, len(rungs), folds)
+        full = [e for e in entries if len(e.results.get(rung, [])) == needed]
+        if any(not e.candidate.is_constant for e in full) or (rung == 0):
+            deciding = rung
+    for entry in entries:
+        if entry.state == "racing":
+            entry.state = "finished"
+    return Race(entries, rungs, folds, deciding, cut_short, time.monotonic() - started)
+
+
+def _measure(
+    entry: Entry,
+    rung: int,
+    rungs: list[int],
+    needed: int,
+    worker: Worker,
+    journal: Journal,
+    deadline: float,
+    warmed: set[str],
+) -> None:
+    """Measure one entry on the folds of one rung, from the journal where it is there."""
+    size, most = rungs[rung], rungs[-1]
+    family = entry.candidate.family
+    if size > 1.1 * family.most_rows and not entry.candidate.is_constant:
+        entry.state, entry.note = "skipped", f"not tried on {size:,} rows: too slow to use on so many"
+        return
+    results = entry.results.setdefault(rung, [])
+    spec = entry.candidate.spec()
+    for fold in range(needed):
+        name = f"{entry.candidate.id}@{size}#{fold}"
+        result = journal.get("fit", name)
+        if result is None:
+            left = deadline - time.monotonic()
+            expected = _expected(entry, rung, rungs, needed - fold)
+            if left <= 0 or expected > left:
+                about = f"about {expected:.0f} s more were needed for {size:,} rows" if expected else "no time was left"
+                entry.state, entry.note = "skipped", f"{about}, {max(left, 0):.0f} s remained"
+                return
+            result = _one(entry, spec, fold, size, most, worker, left, warmed)
+            if "failed" not in result:  # what failed is tried again the next time, perhaps with more time or memory
+                journal.add("fit", name, result)
+        if "failed" in result:
+            entry.state, entry.note = result["state"], result["failed"]
+            return
+        results.append(result)
+
+
+def _one(
+    entry: Entry, spec: dict, fold: int, size: int, most: int, worker: Worker, left: float, warmed: set[str]
+) -> dict[str, Any]:
+    """One fit; a failure is a result too."""
+    try:
+        if spec["model"] not in warmed:  # compile before the clock runs
+            with suppress(Failed):  # too few rows for it, perhaps; the real fit will tell
+                worker.call("evaluate", left, spec=spec, fold=fold, rows=min(400, size), most=most)
+            warmed.add(spec["model"])
+        return worker.call("evaluate", left, spec=spec, fold=fold, rows=size, most=most)
+    except TooSlow as error:
+        return {"failed": f"{error} on {size:,} rows", "state": "skipped"}
+    except Failed as error:
+        return {"failed": str(error), "state": "failed"}
+
+
+def _expected(entry: Entry, rung: int, rungs: list[int], folds_left: int) -> float:
+    """Seconds the remaining folds will take, from what was measured so far; 0 when nothing was."""
+    for known in range(rung, -1, -1):
+        if entry.results.get(known):
+            growth = (rungs[rung] / rungs[known]) ** 1.3  # most fits grow a little faster than their rows
+            return entry.seconds(known) * growth * folds_left
+    return 0.0
+
+
+def _halve(racing: list[Entry], rung: int) -> None:
+    """Keep the best third, the best of each family, and the constant; the rest fell behind."""
+    ranked = sorted(racing, key=lambda e: (e.mean(rung), e.candidate.id))
+    keep = set(map(id, ranked[: max(3, math.ceil(len(ranked) / 3))]))
+    seen: set[str] = set()
+    for entry in ranked:
+        if entry.candidate.family.name not in seen:
+            seen.add(entry.candidate.family.name)
+            keep.add(id(entry))
+    for entry in ranked:
+        if id(entry) not in keep:
+            entry.state, entry.note = "behind", "fell behind on fewer rows"
+
+
+def choose(race: Race) -> tuple[Entry, Entry, float]:
+    """The one-standard-error rule: the simplest entry whose loss is within one standard error of the best.
+
+    Returns the choice, the entry with the lowest loss, and the standard error.
+    """
+    ranked = race.finished()
+    if not ranked:
+        first = next((e for e in race.entries if e.note), race.entries[0])
+        raise StudyError(f"No model could be fitted; the first, {first.candidate.label}, {first.state}: {first.note}.")
+    best = ranked[0]
+    losses = best.losses(race.last)
+    error = float(losses.std(ddof=1) / math.sqrt(len(losses))) if len(losses) > 1 else 0.0
+    within = [e for e in ranked if e.mean(race.last) <= best.mean(race.last) + error]
+    chosen = min(within, key=lambda e: (e.candidate.family.rank, e.mean(race.last), e.candidate.place))
+    # Within the family the same rule again: the most restrained setting that is as good.
+    same = [e for e in within if e.candidate.family is chosen.candidate.family]
+    chosen = min(same, key=lambda e: (e.candidate.place // len(e.candidate.family.encodings), e.mean(race.last)))
+    return chosen, best, error
+
+
+def standings(race: Race, chosen: Entry) -> list[dict[str, Any]]:
+    """The race as plain rows: finished ones best first with ties marked, then those that did not finish."""
+    rows = []
+    finished = race.finished()
+    reference = chosen.losses(race.last)
+    share = 1 / race.folds
+    for entry in finished:
+        losses = entry.losses(race.last)
+        _, p = corrected_t(losses - reference, share)
+        spread = float(losses.std(ddof=1)) if len(losses) > 1 else 0.0
+        # The same correction as in the test, for the interval around the mean.
+        half = 2.0 * spread * math.sqrt(1 / len(losses) + share / (1 - share))
+        results = entry.results[race.last]
+        rows.append(
+            {
+                "label": entry.candidate.label,
+                "id": entry.candidate.id,
+                "family": entry.candidate.family.name,
+                "words": entry.candidate.family.words,
+                "state": "chosen" if entry is chosen else "finished",
+                "loss": entry.mean(race.last),
+                "low": entry.mean(race.last) - half,
+                "high": entry.mean(race.last) + half,
+                "train_loss": entry.mean(race.last, "train_loss"),
+                **{k: entry.mean(race.last, k) for k in ("error", "auc", "mae") if k in results[0]},
+                "rows": race.rungs[race.last],
+                "fold_losses": losses.tolist(),
+                "p_value": p if entry is not chosen and math.isfinite(p) else None,
+                "tied": bool(entry is not chosen and math.isfinite(p) and p > 0.05),
+                "note": "" if all(r["converged"] for r in results) else "did not fully converge",
+                "timing": {
+                    "fit_s": float(np.mean([r["fit_s"] for r in results])),
+                    "predict_s": float(np.mean([r["predict_s"] for r in results])),
+                },
+            }
+        )
+    left = [e for e in race.entries if all(e is not f for f in finished)]
+    rows += [
+        {
+            "label": e.candidate.label,
+            "id": e.candidate.id,
+            "family": e.candidate.family.name,
+            "words": e.candidate.family.words,
+            "state": e.state,
+            "note": e.note,
+        }
+        for e in left
+    ]
+    return rows

@@ -1,0 +1,123 @@
+"""The study's end of the worker: orders with a time limit, and a kill when it runs out."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from learnt.study._errors import StudyError
+
+START_UP = 20.0  # seconds a fresh process may take to import and to read the rows
+
+
+class Failed(Exception):
+    """The worker answered that an order could not be carried out; the text is one line."""
+
+
+class TooSlow(Exception):
+    """The time for an order ran out and the worker was killed."""
+
+
+class Worker:
+    """A process that fits models; restarted when it was killed or died.
+
+    Keeping fits in a process of their own is what makes the time budget hard: compiled code does not listen, but a
+    process can always be ended. It also keeps a crash (memory, a bad library) from taking the study with it.
+    """
+
+    def __init__(self, folder: Path, threads: int | None = None) -> None:
+        self.folder, self.threads = folder, threads
+        self._process: subprocess.Popen | None = None
+        self._count = 0
+
+    def start(self) -> None:
+        """Start the process; it loads while the study does other things."""
+        environment = dict(os.environ)
+        if self.threads is not None:
+            environment["LEARNT_NUM_THREADS"] = str(self.threads)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "learnt.study._worker", str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+            start_new_session=True,  # Ctrl-C is for the study, which ends the worker itself
+        )
+        self._answers: queue.Queue[dict | None] = queue.Queue()
+        threading.Thread(target=_collect, args=(self._process.stdout, self._answers), daemon=True).start()
+        self._ready = False
+
+    def call(self, do: str, timeout: float, **arguments: Any) -> dict[str, Any]:
+        """Give one order and wait for its answer, at most `timeout` seconds."""
+        if self._process is None or self._process.poll() is not None:
+            self.start()
+        self._count += 1
+        order = {"id": self._count, "do": do, "with": arguments}
+        try:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            self.stop()
+            raise Failed(
+                f"the process that fits models could not be reached; see {self.folder / 'worker.log'}"
+            ) from None
+        while True:
+            try:
+                # The first answer waits for imports and data as well; that time is not the model's fault.
+                message = self._answers.get(timeout=max(timeout, 0.01) + (0 if self._ready else START_UP))
+            except queue.Empty:
+                self.stop()
+                raise TooSlow(f"stopped after {timeout:.0f} s") from None
+            if message is None:
+                code, ready = self._process.wait(), self._ready
+                self.stop()
+                if not ready:
+                    raise StudyError(f"The process that fits models did not start: {self._last_words()}")
+                why = "killed, perhaps out of memory" if code in (-9, 137) else f"exit code {code}"
+                raise Failed(f"the process fitting it died ({why})")
+            if message.get("ready"):
+                self._ready = True
+            elif message.get("id") == self._count:
+                if "failed" in message:
+                    raise Failed(message["failed"])
+                return message["result"]
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                with suppress(OSError):  # what was left in the pipe no longer matters
+                    stream.close()
+            self._process = None
+
+    def _last_words(self) -> str:
+        log = self.folder / "worker.log"
+        lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.exists() else []
+        said = [line.strip() for line in lines if line.strip()]
+        return said[-1] if said else "it said nothing."
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def _collect(stream: Any, answers: queue.Queue) -> None:
+    try:
+        for line in stream:
+            answers.put(json.loads(line))
+    except ValueError:
+        pass  # the stream was closed, or the process died in the middle of a line
+    answers.put(None)

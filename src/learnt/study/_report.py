@@ -1,0 +1,229 @@
+"""Step 7, the report: one page that needs nothing else, made from the numbers of the study."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from learnt import plots
+from learnt.plots import Row, number, percent
+from learnt.study._words import interval_words, ordinal, share
+
+MOST_COLUMNS = 60
+MOST_IMPORTANCES = 15
+MOST_RACERS = 12
+_DARK = """
+  --lt-ink: #e7eaf0; --lt-muted: #a2acbb; --lt-grid: #343d4b; --lt-accent: #6cbcd6; --lt-second: #eb9a6c;
+  --lt-soft: #26505f; --lt-paper: #1a2029; --page: #12161d; --line: #2b3340; --good: #8ed3ab; --bad: #f0a88f;
+  --good-back: #1b3629; --bad-back: #44261c; color-scheme: dark;
+"""
+
+
+def write_report(path: Path, facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None) -> None:
+    """Write the page in one step; `points` are the observed and predicted amounts of a regression."""
+    text = render(facts, points)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None = None) -> str:
+    """The page as text; everything that comes from data is escaped by the template."""
+    from jinja2 import DictLoader, Environment
+    from markupsafe import Markup
+
+    source = (files("learnt.study") / "templates" / "report.html").read_text(encoding="utf-8")
+    environment = Environment(loader=DictLoader({"report.html": source}), autoescape=True, trim_blocks=True)
+    environment.filters |= {
+        "percent": share,
+        "number": number,
+        "count": lambda n: f"{n:,}",
+        "interval": interval_words,
+        "interval_number": partial(interval_words, form=number),
+        "seconds": _seconds,
+        "bytes": _bytes,
+    }
+    charts = {name: Markup(str(chart)) for name, chart in _charts(facts, points).items() if chart is not None}
+    entries = facts["race"]["entries"]
+    finished = [e for e in entries if "loss" in e]
+    return environment.get_template("report.html").render(
+        facts=facts,
+        charts=charts,
+        dark=Markup(_DARK),
+        classify=facts["task"] == "classify",
+        loss_name=_loss_name(facts),
+        use=ordinal(facts["test"]["use"]),
+        finished=finished,
+        ties=[e["label"] for e in finished if e["tied"]][:6],
+        has_auc=any("auc" in e for e in finished),
+        columns=[{**c, "holds": _values(c)} for c in facts["data"]["columns"][:MOST_COLUMNS]],
+        shown_importances=MOST_IMPORTANCES,
+        provenance=_provenance(facts),
+    )
+
+
+def _loss_name(facts: dict[str, Any]) -> str:
+    return "Brier score" if facts["task"] == "classify" else "squared error"
+
+
+def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
+    classify, test = facts["task"] == "classify", facts["test"]
+    bracket = facts["bracket"]
+    shown = None if bracket["broken"] else (bracket["lower"], bracket["upper"])
+    if classify:
+        now, constant, form = test["error"], test["constant_error"], share
+    else:
+        now, constant, form = test["rmse"], test["constant_rmse"], number
+    charts: dict[str, Any] = {
+        "ruler": plots.ruler(
+            now["estimate"], (now["low"], now["high"]), constant=constant, bracket=shown, name="this model", form=form
+        )
+    }
+    charts["race"] = _race_chart(facts)
+    if facts["diagnosis"] is not None:
+        charts |= _diagnosis_charts(facts["diagnosis"], _loss_name(facts))
+    if classify:
+        charts |= _class_charts(facts)
+    elif points is not None:
+        observed, predicted = points
+        charts["fit"] = plots.density(
+            predicted, observed, x_label="predicted", y_label="observed", title="Predicted and observed", diagonal=True
+        )
+        charts["residuals"] = plots.density(
+            predicted, observed - predicted, x_label="predicted", y_label="error", title="Errors", zero=True
+        )
+    if facts["importances"]:
+        top = facts["importances"][:MOST_IMPORTANCES]
+        rows = [Row(f["column"], f["loss_added"], f["low"], f["high"]) for f in top]
+        charts["importances"] = plots.importances(rows, x_label=f"{_loss_name(facts)} added when shuffled")
+    return charts
+
+
+def _race_chart(facts: dict[str, Any]) -> Any:
+    """The best of each family, then the best of the rest, so that every family is seen."""
+    finished = [e for e in facts["race"]["entries"] if "loss" in e]
+    seen: set[str] = set()
+    firsts = [e for e in finished if e["family"] not in seen and not seen.add(e["family"])]  # type: ignore[func-returns-value]
+    chosen = [e for e in finished if e["state"] == "chosen"]
+    wanted = {e["id"] for e in firsts + chosen}
+    for entry in finished:
+        if len(wanted) >= MOST_RACERS:
+            break
+        wanted.add(entry["id"])
+    rows = [
+        Row(e["label"], e["loss"], e["low"], e["high"], strong=e["state"] == "chosen")
+        for e in finished
+        if e["id"] in wanted
+    ]
+    constant = next((e["loss"] for e in finished if e["family"] == "constant"), None)
+    return plots.race(rows, x_label=_loss_name(facts), reference=constant)
+
+
+def _diagnosis_charts(diagnosis: dict[str, Any], loss: str) -> dict[str, Any]:
+    curve = diagnosis["curve"]
+    train, valid = np.array(curve["train"]), np.array(curve["valid"])
+    parts = diagnosis["parts"]
+    charts = {
+        "parts": plots.decomposition(
+            [
+                (name, parts[key]["value"])
+                for name, key in (("noise", "noise"), ("bias", "bias"), ("variance", "variance"))
+            ],
+            form=number,
+        )
+    }
+    if len(curve["sizes"]) > 1:
+        charts["curve"] = plots.learning_curve(
+            curve["sizes"],
+            train.mean(axis=1),
+            valid.mean(axis=1),
+            train_spread=train.std(axis=1),
+            valid_spread=valid.std(axis=1),
+            floor=parts["noise"]["value"],
+            constant=diagnosis["constant"],
+            loss=loss,
+        )
+    return charts
+
+
+def _class_charts(facts: dict[str, Any]) -> dict[str, Any]:
+    test = facts["test"]
+    charts: dict[str, Any] = {}
+    if len(facts["classes"]) <= 20:
+        charts["confusion"] = plots.confusion(test["confusion"], [str(c) for c in facts["classes"]])
+    if "roc" in test:
+        point = (test["at_threshold"]["fpr"], test["at_threshold"]["tpr"])
+        charts["roc"] = plots.roc(test["roc"]["fpr"], test["roc"]["tpr"], test["auc"]["estimate"], point=point)
+        c = test["calibration"]
+        charts["calibration"] = plots.calibration(
+            c["predicted"], c["observed"], c["low"], c["high"], c["rows"], name=str(facts["positive"])
+        )
+    if "threshold" in facts:
+        t = facts["threshold"]
+        label = "cost a row" if facts["settings"]["cost"] else "errors a row"
+        form = number if facts["settings"]["cost"] else percent
+        charts["cost"] = plots.cost_curve(
+            t["curve"]["threshold"],
+            t["curve"]["cost"],
+            chosen=t["threshold"],
+            interval=(t["low"], t["high"]),
+            label=label,
+            y_format=form,
+        )
+    return charts
+
+
+def _values(column: dict[str, Any]) -> str:
+    """A few words on what a column holds."""
+    if column.get("mean") is not None:
+        return f"{number(column['min'])} to {number(column['max'])}, mean {number(column['mean'])}"
+    if column.get("min") is not None:
+        return f"{column['min']} to {column['max']}"
+    if column["kind"] in ("identifier", "text"):
+        return column["reason"]
+    top = column.get("top") or []
+    return ", ".join(f"{str(value)[:30]} ({count:,})" for value, count in top[:4])
+
+
+def _provenance(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    seal, settings = facts["seal"], facts["settings"]
+    rows = [
+        ("Table", f"{facts['table']}, {facts['data']['rows']:,} rows, sha256 {facts['data']['hash'][:16]}…"),
+        ("Test set", f"{seal['how']}; fingerprint {seal['hash'][:16]}…; {ordinal(facts['test']['use'])} use"),
+        ("Cross-validation", f"{facts['race']['folds']} folds of the other {seal['development_rows']:,} rows"),
+        ("Choice", "one-standard-error rule; ties by the corrected resampled t-test"),
+        ("Model", f"{facts['chosen']['model']}, {_settings(facts['chosen']['params'])}"),
+        ("Model file", f"sha256 {facts['model']['sha256'][:16]}…"),
+        ("Seed", str(settings["seed"])),
+        ("Budget", f"{settings['budget']:g} s"),
+        ("learnt", facts["learnt"]),
+    ]
+    if facts.get("run"):
+        rows.append(("Finished", facts["run"]["finished"]))
+        rows.append(("One row predicted in", _seconds(facts["run"]["seconds"]["predict one row"])))
+    return rows
+
+
+def _settings(params: dict[str, Any]) -> str:
+    return ", ".join(f"{k}={v}" for k, v in params.items()) or "default settings"
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{1e6 * seconds:.0f} µs"
+    if seconds < 1:
+        return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.1f} ms"
+    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
+
+
+def _bytes(size: int) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size = size / 1000
+    return f"{size:.1f} GB"

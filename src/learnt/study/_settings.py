@@ -1,0 +1,79 @@
+"""What a person may ask of a study, read from text where it comes as text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass
+
+from learnt._version import __version__
+from learnt.study._errors import StudyError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The request: everything beside the table."""
+
+    target: str
+    task: str = "auto"
+    time: str | None = None
+    group: str | None = None
+    cost: tuple[float, float] | None = None  # of a false alarm, of a missed positive
+    keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    seed: int = 0
+    budget: float = 60.0
+    threads: int | None = None
+    fresh: bool = False
+
+    def __post_init__(self) -> None:
+        if self.task not in ("auto", "classify", "regress"):
+            raise StudyError(f'The task can be auto, classify or regress; it is "{self.task}".')
+        if not self.budget > 0:
+            raise StudyError(f"The budget must be more than 0 seconds; it is {self.budget:g}.")
+        if self.seed < 0:
+            raise StudyError(f"The seed must be 0 or more; it is {self.seed}.")
+        if self.threads is not None and self.threads < 1:
+            raise StudyError(f"The number of threads must be 1 or more; it is {self.threads}.")
+
+    def key(self, data_hash: str) -> str:
+        """The name of the study in its journal: data and whatever changes a fit; not budget, costs or threads."""
+        asked = asdict(self)
+        for free in ("budget", "threads", "fresh", "cost"):
+            del asked[free]
+        text = json.dumps({"data": data_hash, "version": __version__, **asked}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def parse_budget(text: str | float) -> float:
+    """Seconds from "90", "60s", "2m", "1.5h" or "1h30m".
+
+    >>> [parse_budget(t) for t in ("90", "60s", "2m", "1h30m", 5)]
+    [90.0, 60.0, 120.0, 5400.0, 5.0]
+    """
+    if isinstance(text, int | float):
+        return float(text)
+    clean = text.strip().lower()
+    if re.fullmatch(r"\d+(\.\d+)?", clean):
+        return float(clean)
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*(h|m|s)[a-z]*", clean)
+    if not parts or re.sub(r"(\d+(?:\.\d+)?)\s*(h|m|s)[a-z]*", "", clean).strip():
+        raise StudyError(f'The budget "{text}" is not a time; write it as 60s, 5m or 1h.')
+    return sum(float(n) * {"h": 3600, "m": 60, "s": 1}[unit] for n, unit in parts)
+
+
+def parse_cost(text: str | None) -> tuple[float, float] | None:
+    """Costs of a false alarm and of a missed positive from "fp=1,fn=10".
+
+    >>> parse_cost("fp=1, fn=10"), parse_cost(None)
+    ((1.0, 10.0), None)
+    """
+    if text is None:
+        return None
+    found = dict(re.findall(r"(fp|fn)\s*=\s*(\d+(?:\.\d+)?)", text.lower()))
+    if set(found) != {"fp", "fn"} or float(found["fp"]) + float(found["fn"]) <= 0:
+        raise StudyError(
+            f'The cost "{text}" is not understood; write it as fp=1,fn=10 (a false alarm, a missed positive).'
+        )
+    return float(found["fp"]), float(found["fn"])

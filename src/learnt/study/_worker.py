@@ -1,0 +1,51 @@
+"""The worker process: fits models on orders from a study, one at a time, and dies with it.
+
+Started as ``python -m learnt.study._worker FOLDER``. Orders come as JSON lines on standard input and answers leave as
+JSON lines on the old standard output; whatever libraries print goes to a log file instead. When the input closes, the
+study is gone (even by ``kill -9``), and the process ends at once, in the middle of a fit if need be.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+from pathlib import Path
+
+
+def main(folder: str) -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    log = os.open(Path(folder) / "worker.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    orders: queue.Queue[dict] = queue.Queue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            orders.put(json.loads(line))
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+
+    def answer(message: dict) -> None:
+        answers.write(json.dumps(message) + "\n")
+        answers.flush()
+
+    from learnt.study._bench import Bench
+    from learnt.study._errors import one_line
+
+    bench = Bench(Path(folder))
+    answer({"ready": True})
+    while True:
+        order = orders.get()
+        try:
+            result = getattr(bench, order["do"])(**order["with"])
+            answer({"id": order["id"], "result": result})
+        except BaseException as error:
+            answer({"id": order["id"], "failed": one_line(error)})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
