@@ -149,19 +149,19 @@ def changed_bytes(data, dice, start=0):
 def test_changed_bytes_are_always_refused():
     dice = random.Random(1)
     done = 0
-    for _, data, sample, n in rounds(70_000):
+    for _, data, sample, n in rounds(84_000):
         for _ in range(n):
             changed = changed_bytes(data, dice)
             if changed != data:
                 assert attempt(changed, sample) == "refused"
                 done += 1
-    assert done > 69_000
+    assert done > 83_000
 
 
 def test_changed_bytes_with_a_matching_checksum():
     dice = random.Random(2)
     counts = dict.fromkeys(("refused", "used", "said no"), 0)
-    for _, data, sample, n in rounds(20_000):
+    for _, data, sample, n in rounds(10_000):
         head, body = split(data)
         for i in range(n):
             if body and i % 3 == 0:
@@ -170,7 +170,7 @@ def test_changed_bytes_with_a_matching_checksum():
                 text = changed_bytes(head[8:], dice, start=container._DIGITS.stop - 8)
                 changed = seal(len(text).to_bytes(8, "little") + text, body)
             counts[attempt(changed, sample)] += 1
-    assert sum(counts.values()) >= 20_000
+    assert sum(counts.values()) >= 10_000
     assert min(counts.values()) > 0, counts
 
 
@@ -288,7 +288,7 @@ def change_tensor(header, body, dice):
 def test_changed_structure_with_a_matching_checksum():
     dice = random.Random(3)
     counts = dict.fromkeys(("refused", "used", "said no"), 0)
-    for name, data, sample, n in rounds(16_000):
+    for name, data, sample, n in rounds(10_000):
         head, body = split(data)
         header_text = head[8:].decode()
         tree_text = json.loads(header_text)["__metadata__"]["tree"]
@@ -306,5 +306,5 @@ def test_changed_structure_with_a_matching_checksum():
                 counts[attempt(seal(len(text).to_bytes(8, "little") + text, new_body), sample)] += 1
             except Exception as error:
                 raise AssertionError(f"{name}, change {i}: {error!r}\n{json.dumps(tree)}\n{header}") from error
-    assert sum(counts.values()) >= 16_000
+    assert sum(counts.values()) >= 10_000
     assert min(counts.values()) > 0, counts
