@@ -123,7 +123,9 @@ def _length(cells: Any) -> int:
 
 
 def _native_names(X: Any) -> list:
-    # pyarrow calls them column_names; both allow repeats that narwhals would refuse in several lines.
+    # pyarrow calls them column_names; it and pandas allow repeats, which narwhals would refuse in several lines.
+    if type(X).__module__.partition(".")[0] == "polars":
+        return []
     names = getattr(X, "column_names", None)
     if names is None:
         names = getattr(X, "columns", None)
