@@ -155,9 +155,9 @@ def test_float32_is_summed_in_float64():
     X = np.full((200000, 2), 0.1, dtype=np.float32)
     (total,) = as_rows(X).sum(lambda b: (b.X.sum(axis=0),))
     assert total.dtype == np.float64
-    np.testing.assert_allclose(
-        total, 200000 * np.float64(np.float32(0.1)), rtol=1e-4
-    )  # one running float32 sum is off by 1e-2
+    exact = 200000 * np.float64(np.float32(0.1))
+    naive = np.add.accumulate(X[:, 0])[-1]  # one running float32 sum
+    assert abs(total[0] - exact) < 0.2 * abs(naive - exact)
 
 
 def test_memory_is_bounded_by_the_blocks():

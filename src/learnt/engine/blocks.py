@@ -28,11 +28,13 @@ def block_rows(n_rows: int, row_bytes: float, *, foreign: bool = False) -> int:
     """Rows in a block: decided by the data alone, never by the number of threads.
 
     >>> block_rows(10, 80), block_rows(10**6, 800), block_rows(10**6, 80000)
-    (10, 655, 256)
+    (10, 655, 1024)
     """
     if foreign:
         return max(1, min(n_rows, int(_FOREIGN_BLOCK_BYTES / max(row_bytes, 1))))
-    return max(1, min(n_rows, _MOST, max(_FEWEST, int(_BLOCK_BYTES / max(row_bytes, 1)))))
+    # A block with fewer rows than columns wastes a symmetric product.
+    fewest = max(_FEWEST, min(1024, int(row_bytes / 8)))
+    return max(1, min(n_rows, _MOST, max(fewest, int(_BLOCK_BYTES / max(row_bytes, 1)))))
 
 
 def lane_blocks(n_rows: int, rows: int, n_features: int) -> int:

@@ -244,8 +244,11 @@ def inner_products(Z: np.ndarray) -> np.ndarray:
     K = np.empty((n, n))
 
     def fill(lo: int, hi: int) -> None:
-        K[lo:hi, :hi] = Z[lo:hi] @ Z[:hi].T
-        K[:lo, lo:hi] = K[lo:hi, :lo].T
+        tile = Z[lo:hi]
+        K[lo:hi, lo:hi] = tile @ tile.T  # a symmetric product costs half
+        if lo:
+            K[lo:hi, :lo] = tile @ Z[:lo].T
+            K[:lo, lo:hi] = K[lo:hi, :lo].T
 
     for_blocks(fill, n, grain=_TILE)
     return K

@@ -62,25 +62,26 @@ def _state(rows: Rows, s: Spectrum, alphas: np.ndarray) -> tuple:
     coef = s.coef(alphas)
     d, k, A = coef.shape
     dtype = widen(rows.reference).dtype
-    arrays = (m.x_mean, m.y_mean, s.vectors, s.filters(alphas), coef.reshape(d, k * A))
+    arrays = (m.x_mean, m.y_mean, s.vectors, s.filters(alphas), s.vectors.T @ coef.reshape(d, k * A))
     return *(like(a, rows.reference, dtype) for a in arrays), float(m.weight) if s.center else 0.0
 
 
 def _residual_block(
-    block: Block, x_mean: Any, y_mean: Any, vectors: Any, filters: Any, coef: Any, weight: float
+    block: Block, x_mean: Any, y_mean: Any, vectors: Any, filters: Any, rotated_coef: Any, weight: float
 ) -> Any:
-    X = widen(block.X.toarray() if sparse.issparse(block.X) else block.X) - x_mean
+    X = widen(block.X.toarray() if sparse.issparse(block.X) else block.X)
     Y = widen(as_columns(block.y)) - y_mean
     xp = namespace(X)
     n, k, A = X.shape[0], Y.shape[1], filters.shape[1]
-    w = None if block.w is None else widen(block.w)[:, None]
-    Q = X @ vectors
-    leverage = Q * Q @ filters + (1.0 / weight if weight else 0.0)  # (n, A)
-    if w is not None:
-        leverage = leverage * w
-    left = xp.where(leverage < 1 - _SMALLEST, 1 - leverage, xp.full_like(leverage, _SMALLEST))
-    errors = Y[:, :, None] - xp.reshape(X @ coef, (n, k, A))
-    return errors / left[:, None, :]
+    Q = X @ vectors  # the rows in the directions of the spectrum
+    Q -= x_mean @ vectors
+    errors = Y[:, :, None] - xp.reshape(Q @ rotated_coef, (n, k, A))
+    Q *= Q
+    kept = 1.0 - (1.0 / weight if weight else 0.0) - Q @ filters  # (n, A): 1 − leverage, for weight 1
+    if block.w is not None:
+        kept = 1.0 - (1.0 - kept) * widen(block.w)[:, None]
+    kept = xp.where(kept > _SMALLEST, kept, xp.full_like(kept, _SMALLEST))
+    return errors / kept[:, None, :]
 
 
 def _squared_error_block(block: Block, *state: Any) -> tuple:

@@ -14,6 +14,8 @@ from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
 
+_DIGITS_TO_SPARE = 1e6  # a mean² this many variances large still leaves ten correct digits
+
 
 class Moments(NamedTuple):
     """Second moments about the means (about 0 without an intercept), as float64 NumPy arrays."""
@@ -28,24 +30,38 @@ class Moments(NamedTuple):
 def moments(rows: Rows, center: bool = True) -> Moments:
     """The moments in one pass.
 
-    Rows are shifted by the mean of the first few before they are squared: with a mean a million times the spread,
-    Σx² − n x̄² would have no correct digit left.
+    Σx² − n x̄² has no correct digit left when the mean is a million times the spread. So columns whose first rows look
+    like that are shifted by their mean before they are squared, and if others turn out so, there is a second pass.
     """
-    y_head = widen(as_columns(rows.head(256).y))
-    xp = namespace(y_head)
-    x0 = rows.first_mean() if center else None
-    y0 = xp.mean(y_head, axis=0) if center else None
-    total, sx, sy, gram, cross = rows.sum(shifted_moments, x0, y0)
-    total, sx, sy, gram, cross = (
-        to_numpy(part) if not np.isscalar(part) else part for part in (total, sx, sy, gram, cross)
-    )
-    total = float(total)
-    if not center:
-        return Moments(total, np.zeros(len(sx)), np.zeros(len(sy)), gram, cross)
-    dx, dy = sx / total, sy / total
-    gram = gram - total * np.outer(dx, dx)
-    cross = cross - total * np.outer(dx, dy)
-    return Moments(total, to_numpy(x0) + dx, to_numpy(y0) + dy, gram, cross)
+    x0, y0 = _provisional_means(rows) if center else (None, None)
+    while True:
+        total, joint, sy, gram = rows.sum(shifted_moments, x0, y0)
+        total, joint, sy, gram = float(total), to_numpy(joint), to_numpy(sy), to_numpy(gram)
+        sx, cross = joint[:, 0], joint[:, 1:]
+        if not center:
+            return Moments(total, np.zeros(len(sx)), np.zeros(len(sy)), gram, cross)
+        dx, dy = sx / total, sy / total
+        x_mean = dx if x0 is None else to_numpy(x0) + dx
+        about_mean = gram - total * np.outer(dx, dx)
+        if np.all(total * dx**2 <= _DIGITS_TO_SPARE * np.diag(about_mean) + np.finfo(float).tiny):
+            break
+        if x0 is not None and np.array_equal(x0, like(x_mean, x0)):  # shifted by the mean itself: nothing left to gain
+            break
+        x0 = like(x_mean, widen(rows.reference))
+    return Moments(total, x_mean, to_numpy(y0) + dy, about_mean, cross - total * np.outer(dx, dy))
+
+
+def _provisional_means(rows: Rows) -> tuple[Any, Any]:
+    """What to subtract from X (None: nothing, which saves a copy of every block) and from y."""
+    head = rows.head(256)
+    Y = widen(as_columns(head.y))
+    y0 = namespace(Y).mean(Y, axis=0)
+    if sparse.issparse(head.X):
+        return None, y0
+    X = widen(head.X)
+    xp = namespace(X)
+    mean, spread = xp.mean(X, axis=0), xp.std(X, axis=0)
+    return (mean if bool(xp.any(xp.abs(mean) > 10 * spread)) else None), y0
 
 
 def as_columns(y: Any) -> Any:
@@ -54,35 +70,30 @@ def as_columns(y: Any) -> Any:
 
 
 def shifted_moments(block: Block, x0: Any, y0: Any) -> tuple:
-    """Σw, Σw(x−x₀), Σw(y−y₀) and the products, of one block. Products are in float64 whatever the data: squaring a
-    float32 matrix squares its condition number too."""
+    """Σw, Σw(x−x₀)[1, (y−y₀)ᵀ], Σw(y−y₀) and Σw(x−x₀)(x−x₀)ᵀ of one block.
+
+    Products are in float64 whatever the data: squaring a float32 matrix squares its condition number too.
+    """
     Y = widen(as_columns(block.y))
     Y = Y if y0 is None else Y - y0
+    xp = namespace(Y)
+    w = xp.ones_like(Y[:, 0]) if block.w is None else widen(block.w)
+    ones_and_y = xp.concat([w[:, None], Y * w[:, None]], axis=1)  # one product gives both sums
+    total, sy = xp.sum(w), xp.sum(ones_and_y[:, 1:], axis=0)
     if sparse.issparse(block.X):
-        return _sparse_moments(widen_sparse(block.X), Y, block.w)
+        X = widen_sparse(block.X)
+        weighted = X if block.w is None else sparse.diags_array(w) @ X
+        return total, np.asarray(X.T @ ones_and_y), sy, (X.T @ weighted).toarray()
     X = widen(block.X)
     X = X if x0 is None else X - x0
-    xp = namespace(X)
-    w = block.w
-    if w is None:
-        return X.shape[0], xp.sum(X, axis=0), xp.sum(Y, axis=0), X.T @ X, X.T @ Y
-    w = widen(w)
-    root = xp.sqrt(w)[:, None]
-    sums = xp.sum(w), w @ X, w @ Y
-    X, Y = X * root, Y * root
-    return *sums, X.T @ X, X.T @ Y
+    joint = X.T @ ones_and_y
+    if block.w is not None:
+        X = X * xp.sqrt(w)[:, None]
+    return total, joint, sy, X.T @ X
 
 
 def widen_sparse(X: Any) -> Any:
     return X.astype(np.float64) if X.dtype != np.float64 else X
-
-
-def _sparse_moments(X: Any, Y: np.ndarray, w: np.ndarray | None) -> tuple:
-    if w is None:
-        w = np.ones(X.shape[0])
-    weighted = sparse.diags_array(w) @ X
-    gram = (X.T @ weighted).toarray()
-    return w.sum(), np.asarray(weighted.sum(axis=0)).ravel(), w @ Y, gram, np.asarray(weighted.T @ Y)
 
 
 def residual_moments(block: Block, x_mean: Any, y_mean: Any, coef: Any) -> tuple:
