@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from learnt.preprocessing import TableEncoder, profile
 
 quick = settings(
-    max_examples=20,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     derandomize=True,

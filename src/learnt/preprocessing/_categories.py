@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from learnt.engine.random import generator
 from learnt.preprocessing._frame import Column
@@ -41,7 +42,7 @@ def read_target(y: Any) -> Target:
             f"y has {int(np.isnan(values).sum())} missing values; drop those rows before fitting TableEncoder."
         )
     numeric = values.dtype.kind in "iuf"
-    distinct = np.unique(values if values.dtype.kind != "O" else values.astype(str))
+    distinct = _distinct(values)
     if numeric and (len(distinct) > MAX_CLASSES or len(distinct) < 2 or (distinct != np.round(distinct)).any()):
         return Target(values.astype(np.float64)[:, None], [": mean target"])
     if values.dtype.kind == "O":
@@ -50,6 +51,13 @@ def read_target(y: Any) -> Target:
     return Target(
         (values[:, None] == classes[None, :]).astype(np.float64), [f": share of {value}" for value in classes.tolist()]
     )
+
+
+def _distinct(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind not in "biuf":
+        return np.array(pl.Series(values.astype(str)).unique().sort().to_list())
+    rising = np.sort(values)
+    return rising[np.append(True, rising[1:] != rising[:-1])] if len(rising) else rising
 
 
 # --- learning ------------------------------------------------------------------------------------------------
