@@ -1,0 +1,99 @@
+"""Scores and losses: pure functions under scikit-learn's names, with its parameters, defaults and results.
+
+    _inputs       the door: lengths, finite numbers, weights        _labels       labels become small whole numbers
+    _confusion    confusion matrices, the four rates                _agreement    accuracy and its relatives
+    _precision    precision, recall, F, the report                  _sort         a radix sort of scores
+    _ranking      ROC, precision–recall and DET curves, areas       _areas        areas for many classes and labels
+    _probability  log loss, Brier score, calibration                _costs        decisions with costs
+    _regression   errors of predicted numbers
+
+Small inputs are answered by NumPy alone; large ones by compiled kernels on all cores. Results do not depend on the
+number of threads. Accuracy, log loss, the area under the ROC curve and the regression metrics also take PyTorch
+tensors and other Array API arrays, and compute where those lie.
+"""
+
+from learnt.metrics._agreement import (
+    accuracy_score,
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    hamming_loss,
+    matthews_corrcoef,
+    zero_one_loss,
+)
+from learnt.metrics._areas import average_precision_score, roc_auc_score
+from learnt.metrics._confusion import (
+    ClassificationRates,
+    classification_rates,
+    confusion_matrix,
+    multilabel_confusion_matrix,
+    sensitivity_score,
+    specificity_score,
+)
+from learnt.metrics._costs import cost_threshold, expected_loss, mean_cost
+from learnt.metrics._precision import (
+    classification_report,
+    f1_score,
+    fbeta_score,
+    precision_recall_fscore_support,
+    precision_score,
+    recall_score,
+)
+from learnt.metrics._probability import brier_score_loss, calibration_curve, log_loss
+from learnt.metrics._ranking import auc, det_curve, precision_recall_curve, roc_curve
+from learnt.metrics._regression import (
+    explained_variance_score,
+    max_error,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_pinball_loss,
+    mean_squared_error,
+    mean_squared_log_error,
+    median_absolute_error,
+    r2_score,
+    root_mean_squared_error,
+    root_mean_squared_log_error,
+)
+
+__all__ = [
+    "ClassificationRates",
+    "accuracy_score",
+    "auc",
+    "average_precision_score",
+    "balanced_accuracy_score",
+    "brier_score_loss",
+    "calibration_curve",
+    "classification_rates",
+    "classification_report",
+    "cohen_kappa_score",
+    "confusion_matrix",
+    "cost_threshold",
+    "det_curve",
+    "expected_loss",
+    "explained_variance_score",
+    "f1_score",
+    "fbeta_score",
+    "hamming_loss",
+    "log_loss",
+    "matthews_corrcoef",
+    "max_error",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_cost",
+    "mean_pinball_loss",
+    "mean_squared_error",
+    "mean_squared_log_error",
+    "median_absolute_error",
+    "multilabel_confusion_matrix",
+    "precision_recall_curve",
+    "precision_recall_fscore_support",
+    "precision_score",
+    "r2_score",
+    "recall_score",
+    "roc_auc_score",
+    "roc_curve",
+    "root_mean_squared_error",
+    "root_mean_squared_log_error",
+    "sensitivity_score",
+    "specificity_score",
+    "zero_one_loss",
+]

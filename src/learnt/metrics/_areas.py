@@ -1,0 +1,270 @@
+"""Areas under curves for two classes, many classes and label matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from learnt.engine.arrays import is_foreign_array
+from learnt.metrics._inputs import check_finite, check_lengths, check_option, check_weight, column, follow, host, ranks
+from learnt.metrics._labels import encode, is_multilabel, label_vector
+from learnt.metrics._ranking import binary_auc, binary_average_precision
+
+BinaryMetric = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], float]
+
+
+def _score_matrix(y_score: Any) -> np.ndarray:
+    scores = ranks(host(y_score, "y_score"), "y_score")
+    if scores.ndim not in (1, 2):
+        raise ValueError(f"y_score has shape {scores.shape}; give one score a row, or one a row and class.")
+    return scores
+
+
+def _over_labels(
+    metric: BinaryMetric, indicator: np.ndarray, scores: np.ndarray, average: str | None, weight: np.ndarray | None
+) -> Any:
+    """A binary metric on every column of a label matrix (uint8), averaged as asked."""
+    check_option(average, "average", (None, "micro", "macro", "weighted", "samples"))
+    if scores.shape != indicator.shape:
+        raise ValueError(f"y_score has shape {scores.shape}; y_true makes it {indicator.shape}: one column a label.")
+    if average == "micro":
+        spread = None if weight is None else np.repeat(weight, indicator.shape[1])
+        return metric(indicator.ravel(), scores.ravel(), spread)
+    shares: np.ndarray | None = None
+    if average == "samples":
+        indicator, scores, shares, weight = indicator.T, scores.T, weight, None
+    elif average == "weighted":
+        shares = indicator.sum(axis=0) if weight is None else weight @ indicator
+        if np.isclose(shares.sum(), 0):
+            return 0.0
+    values = np.array(
+        [
+            metric(np.ascontiguousarray(indicator[:, j]), np.ascontiguousarray(scores[:, j]), weight)
+            for j in range(indicator.shape[1])
+        ]
+    )
+    if average is None:
+        return values
+    if shares is not None:
+        values[shares == 0] = 0
+    return float(np.average(values, weights=shares))
+
+
+def _label_matrix(y_true: Any) -> np.ndarray:
+    return np.asarray(y_true.toarray() if issparse(y_true) else host(y_true, "y_true")).astype(np.uint8)
+
+
+def _area_on_device(y_true: Any, y_score: Any) -> float:
+    """The area where the scores lie on another device or library: pairs counted by binary search."""
+    xp, y_true, y_score, _ = follow(y_true, y_score, None)
+    check_finite(y_score, "y_score")
+    classes = xp.unique_values(y_true)
+    if classes.shape[0] > 2:
+        raise ValueError("multi_class must be in ('ovo', 'ovr') for more than two classes, and the scores a matrix.")
+    if classes.shape[0] == 1:
+        return binary_auc(np.ones(1, dtype=np.uint8), np.ones(1), None)
+    above, below = y_score[y_true == classes[1]], xp.sort(y_score[y_true == classes[0]])
+    left = xp.sum(xp.astype(xp.searchsorted(below, above, side="left"), xp.int64))
+    right = xp.sum(xp.astype(xp.searchsorted(below, above, side="right"), xp.int64))
+    return (int(left) + int(right)) / (2 * above.shape[0] * below.shape[0])
+
+
+def roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: str | None = "macro",
+    sample_weight: Any = None,
+    max_fpr: float | None = None,
+    multi_class: str = "raise",
+    labels: Any = None,
+) -> Any:
+    """The area under the ROC curve: P(s₊ > s₋) + ½ P(s₊ = s₋) for a random positive and a random negative.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), or (n, n_labels) of zeros and ones
+        Two classes: the larger label is the positive one.
+    y_score : array-like of shape (n,), or (n, n_classes)
+        Probabilities or decision values; with more than two classes, probabilities that sum to 1.
+    average : {"micro", "macro", "samples", "weighted"} or None, default="macro"
+        How labels or classes are averaged; None gives one area each.
+    sample_weight : array-like of shape (n,), default=None
+    max_fpr : float in (0, 1], default=None
+        The standardised area up to this false positive rate; two classes only.
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        With more than two classes: each against the rest, or each against each other.
+    labels : array-like, default=None
+        The classes of the columns of y_score, sorted; those of y_true by default.
+
+    Returns
+    -------
+    auc : float, or array where average is None
+        NaN, with a warning, where only one class is present.
+
+    Examples
+    --------
+    >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    if is_foreign_array(y_score) and y_score.ndim == 1 and sample_weight is None and max_fpr is None:
+        check_lengths(y_true=y_true, y_score=y_score)
+        return _area_on_device(y_true, y_score)
+    n = check_lengths(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
+    weight = check_weight(sample_weight, n)
+    scores = _score_matrix(y_score)
+    check_option(multi_class, "multi_class", ("raise", "ovr", "ovo"))
+    if max_fpr is not None and not 0 < max_fpr <= 1:
+        raise ValueError(f"Expected max_fpr in range (0, 1], got: {max_fpr!r}.")
+
+    def area(positive: np.ndarray, scores: np.ndarray, weight: np.ndarray | None) -> float:
+        return binary_auc(positive, scores, weight, max_fpr)
+
+    if is_multilabel(y_true):
+        return _over_labels(area, _label_matrix(y_true), scores, average, weight)
+    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    if classes.size > 2 or (scores.ndim == 2 and scores.shape[1] > 2):
+        if max_fpr is not None and max_fpr != 1:
+            raise ValueError(
+                "Partial AUC computation not available in multiclass setting, 'max_fpr' must be set to `None`, "
+                f"received `max_fpr={max_fpr}` instead."
+            )
+        return _multiclass_area(classes, codes, scores, average, weight, multi_class, labels)
+    if scores.ndim == 2 and scores.shape[1] == 2:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {scores.shape} instead: for two classes give the scores "
+            "of the positive one, y_score[:, 1]."
+        )
+    if classes.size == 1:
+        codes = np.zeros(n, dtype=np.uint8)
+    return binary_auc(codes.astype(np.uint8, copy=False), column(scores, "y_score"), weight, max_fpr)
+
+
+def _multiclass_area(
+    classes: np.ndarray,
+    codes: np.ndarray,
+    scores: np.ndarray,
+    average: str | None,
+    weight: np.ndarray | None,
+    multi_class: str,
+    labels: Any,
+) -> Any:
+    if multi_class == "raise":
+        raise ValueError("multi_class must be in ('ovo', 'ovr') for more than two classes; got 'raise'.")
+    if scores.ndim != 2:
+        raise ValueError(
+            "`y_score` needs to be of shape `(n_samples, n_classes)`, since `y_true` contains multiple classes, "
+            f"got `y_score.shape={scores.shape}`."
+        )
+    check_finite(scores, "y_score")
+    if not np.allclose(1, scores.sum(axis=1)):
+        raise ValueError(
+            "Target scores need to be probabilities for multiclass roc_auc, "
+            "i.e. they should sum up to 1.0 over classes."
+        )
+    allowed = ("macro", "weighted", None) if multi_class == "ovo" else ("micro", "macro", "weighted", None)
+    if average not in allowed:
+        raise ValueError(f"average must be one of {allowed} for multiclass problems, got {average!r}.")
+    if labels is not None:
+        classes, codes = _known_classes(classes, codes, labels)
+        if classes.size != scores.shape[1]:
+            raise ValueError(
+                f"Number of given labels, {classes.size}, not equal to the number of columns in 'y_score', "
+                f"{scores.shape[1]}."
+            )
+    elif classes.size != scores.shape[1]:
+        raise ValueError(
+            f"Number of classes in y_true not equal to the number of columns in 'y_score': {classes.size} against "
+            f"{scores.shape[1]}; give all classes as labels."
+        )
+    if multi_class == "ovr":
+        indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
+        return _over_labels(binary_auc, indicator, scores, average, weight)
+    if average is None:
+        raise NotImplementedError("average=None is not implemented for multi_class='ovo'.")
+    if weight is not None:
+        raise ValueError(
+            "sample_weight is not supported for multiclass one-vs-one ROC AUC, "
+            "'sample_weight' must be None in this case."
+        )
+    return _pairwise_area(codes, scores, average)
+
+
+def _known_classes(classes: np.ndarray, codes: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes against given labels, which must be sorted, distinct and cover the data."""
+    labels = column(np.asarray(labels), "labels")
+    if np.unique(labels).size != labels.size:
+        raise ValueError(f"Parameter 'labels' must be unique, got {labels.tolist()}.")
+    if not np.array_equal(np.unique(labels), labels):
+        raise ValueError(f"Parameter 'labels' must be ordered, got {labels.tolist()}.")
+    place = {label: i for i, label in enumerate(labels.tolist())}
+    unknown = [label for label in classes.tolist() if label not in place]
+    if unknown:
+        raise ValueError(f"'y_true' contains labels not in parameter 'labels', such as {unknown[0]!r}.")
+    return labels, np.array([place[label] for label in classes.tolist()], dtype=np.intp)[codes]
+
+
+def _pairwise_area(codes: np.ndarray, scores: np.ndarray, average: str | None) -> float:
+    """Hand and Till: each pair of classes, both ways round, weighted by how common the pair is where asked."""
+    rows = {c: np.flatnonzero(codes == c) for c in np.unique(codes).tolist()}
+    areas, shares = [], []
+    for a, b in combinations(rows, 2):
+        both = np.concatenate((rows[a], rows[b]))
+        first = np.zeros(both.size, dtype=np.uint8)
+        first[: rows[a].size] = 1
+        areas.append((binary_auc(first, scores[both, a], None) + binary_auc(1 - first, scores[both, b], None)) / 2)
+        shares.append(both.size)
+    return float(np.average(areas, weights=shares if average == "weighted" else None))
+
+
+def average_precision_score(
+    y_true: Any, y_score: Any, *, average: str | None = "macro", pos_label: Any = 1, sample_weight: Any = None
+) -> Any:
+    """Average precision Σ (Rₖ − Rₖ₋₁) Pₖ over the thresholds: the step-wise area under the precision–recall curve.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), or (n, n_labels) of zeros and ones
+    y_score : array-like of shape (n,), or (n, n_classes)
+    average : {"micro", "macro", "samples", "weighted"} or None, default="macro"
+        How classes or labels are averaged; None gives one number each.
+    pos_label : label, default=1
+        The positive one of two classes.
+    sample_weight : array-like of shape (n,), default=None
+
+    Examples
+    --------
+    >>> average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.8333333333333333
+    """
+    n = check_lengths(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
+    weight = check_weight(sample_weight, n)
+    scores = _score_matrix(y_score)
+    if is_multilabel(y_true):
+        _check_fixed(pos_label, "multilabel-indicator")
+        return _over_labels(binary_average_precision, _label_matrix(y_true), scores, average, weight)
+    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    if classes.size > 2:
+        _check_fixed(pos_label, "multiclass")
+        if scores.shape != (n, classes.size):
+            raise ValueError(
+                "`y_score` needs to be of shape `(n_samples, n_classes)`, since `y_true` contains multiple classes, "
+                f"got `y_score.shape={scores.shape}`."
+            )
+        indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
+        return _over_labels(binary_average_precision, indicator, scores, average, weight)
+    if classes.size == 2 and pos_label not in classes.tolist():
+        raise ValueError(f"pos_label={pos_label!r} is not a valid label: it should be one of {classes.tolist()}.")
+    matches = np.array([label == pos_label for label in classes.tolist()], dtype=np.uint8)
+    return binary_average_precision(matches[codes], column(scores, "y_score"), weight)
+
+
+def _check_fixed(pos_label: Any, kind: str) -> None:
+    if pos_label != 1:
+        raise ValueError(
+            f"Parameter pos_label is fixed to 1 for {kind} y_true: do not set pos_label or set pos_label to 1."
+        )

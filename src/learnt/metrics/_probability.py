@@ -1,0 +1,376 @@
+"""Predicted probabilities against what came: log loss, Brier score, calibration, and decisions with costs."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from learnt.engine.arrays import device_of, is_foreign_array
+from learnt.engine.kernel import kernel
+from learnt.engine.threads import for_blocks
+from learnt.metrics._inputs import (
+    GRAIN,
+    SMALL,
+    cached_blocks,
+    check_finite,
+    check_lengths,
+    check_option,
+    check_weight,
+    column,
+    follow,
+    host,
+    real,
+)
+from learnt.metrics._labels import encode, is_multilabel, label_vector
+
+
+@kernel
+def _vector_losses(p, positive, eps, losses):
+    """−log of the probability given to the true one of two classes. False: some p is not in [0, 1]."""
+    fine = True
+    for i in range(p.size):
+        q = np.float64(p[i])
+        if not (q >= 0.0 and q <= 1.0):  # written so that NaN fails
+            fine = False
+        if positive[i] == 0:
+            q = 1.0 - q
+        losses[i] = -np.log(min(max(q, eps), 1.0 - eps))
+    return fine
+
+
+@kernel
+def _matrix_losses(P, codes, eps, tolerance, losses):
+    """−log of the probability given to the true class. False: some p is not in [0, 1], or a row does not sum to 1."""
+    fine = True
+    for i in range(P.shape[0]):
+        total = 0.0
+        for j in range(P.shape[1]):
+            q = np.float64(P[i, j])
+            if not (q >= 0.0 and q <= 1.0):
+                fine = False
+            total += q
+        if not abs(total - 1.0) <= tolerance:
+            fine = False
+        losses[i] = -np.log(min(max(np.float64(P[i, codes[i]]), eps), 1.0 - eps))
+    return fine
+
+
+def _check_probabilities(xp: Any, P: Any, tolerance: float) -> None:
+    """Raise on entries outside [0, 1]; warn on rows that do not sum to 1. A vector is the second of two columns."""
+    check_finite(P, "y_proba")
+    low, high = float(xp.min(P)), float(xp.max(P))
+    if high > 1:
+        raise ValueError(f"y_prob contains values greater than 1: {high!r}; give probabilities.")
+    if low < 0:
+        raise ValueError(f"y_prob contains values lower than 0: {low!r}; give probabilities.")
+    if P.ndim == 2 and bool(
+        xp.any(xp.abs(P @ xp.ones_like(P[0, :]) - 1) > tolerance)
+    ):  # the product sums short rows fastest
+        warnings.warn(
+            "The y_prob values do not sum to one; make sure to pass probabilities.", UserWarning, stacklevel=4
+        )
+
+
+def _as_probabilities(y_proba: Any) -> tuple[np.ndarray, float]:
+    """Probabilities as a float matrix, or a vector for two classes, and the rounding of the type they came in."""
+    P = host(y_proba, "y_proba")
+    eps = float(np.finfo(P.dtype).eps) if P.dtype.kind == "f" else float(np.finfo(np.float64).eps)
+    P = real(P, "y_proba")
+    if P.ndim == 2 and P.shape[1] == 1:
+        P = P[:, 0]
+    if P.ndim not in (1, 2):
+        raise ValueError(f"y_proba has shape {P.shape}; give one probability a row, or one a row and class.")
+    return P, eps
+
+
+def _class_codes(y_true: Any, labels: Any, width: int) -> np.ndarray:
+    """Position of every true label among the classes, which must be as many as there are columns."""
+    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    if labels is None:
+        if classes.size == 1:
+            raise ValueError(
+                f"y_true contains only one label ({classes[0]}): please provide the list of all expected class labels "
+                "explicitly through the labels argument."
+            )
+        if classes.size != width:
+            raise ValueError(
+                f"y_true and y_prob contain different number of classes: {classes.size} vs {width}; please provide the "
+                f"true labels explicitly through the labels argument, classes found in y_true: {classes.tolist()}."
+            )
+        return codes
+    given = np.asarray(labels)
+    known = np.unique(given)
+    if known.size == 1:
+        raise ValueError(f"The labels array needs to contain at least two labels, got {known.tolist()}.")
+    if not np.array_equal(known, given):
+        warnings.warn(
+            f"Labels passed were {given.tolist()}, but this function assumes labels are ordered lexicographically; "
+            f"pass the ordered labels={known.tolist()} and ensure that the columns of y_prob correspond to them.",
+            UserWarning,
+            stacklevel=4,
+        )
+    place = {label: i for i, label in enumerate(known.tolist())}
+    unknown = {label for label in classes.tolist() if label not in place}
+    if unknown:
+        raise ValueError(f"y_true contains values {unknown} not belonging to the passed labels {given.tolist()}.")
+    if known.size != width:
+        raise ValueError(
+            f"The number of classes in labels is different from that in y_prob ({known.size} against {width}): classes "
+            f"found in labels: {known.tolist()}."
+        )
+    return np.array([place[label] for label in classes.tolist()], dtype=np.intp)[codes]
+
+
+def _mean(losses: np.ndarray, weight: np.ndarray | None, normalize: bool = True) -> float:
+    """The weighted mean (or sum) by NumPy's pairwise summation: one order, whatever the threads."""
+    if weight is None:
+        total, scale = losses.sum(dtype=np.float64), losses.shape[0]
+    else:
+        total, scale = (losses * weight).sum(dtype=np.float64), weight.sum(dtype=np.float64)
+    return float(total / scale) if normalize else float(total)
+
+
+def _row_losses(P: np.ndarray, codes: np.ndarray, eps: float) -> np.ndarray:
+    """−log probability of the true class, row by row, probabilities clipped to [eps, 1 − eps]."""
+    n, tolerance = P.shape[0], float(np.sqrt(eps))
+    if n <= SMALL:
+        _check_probabilities(np, P, tolerance)
+        p = np.where(codes == 1, P, 1 - P) if P.ndim == 1 else P[np.arange(n), codes]
+        return -np.log(np.clip(p.astype(np.float64), eps, 1 - eps))
+    P, losses = np.ascontiguousarray(P), np.empty(n)
+    codes = np.ascontiguousarray(codes, dtype=np.uint8 if codes.dtype == np.uint8 else np.int64)
+
+    def part(lo: int, hi: int) -> bool:
+        if P.ndim == 1:
+            return _vector_losses(P[lo:hi], codes[lo:hi], eps, losses[lo:hi])
+        return _matrix_losses(P[lo:hi], codes[lo:hi], eps, tolerance, losses[lo:hi])
+
+    if not all(for_blocks(part, n, grain=GRAIN // 8)):
+        _check_probabilities(np, P, tolerance)
+    return losses
+
+
+def log_loss(
+    y_true: Any,
+    y_proba: Any = None,
+    *,
+    normalize: bool = True,
+    sample_weight: Any = None,
+    labels: Any = None,
+    y_pred: Any = "deprecated",
+) -> float:
+    """Log loss, or cross-entropy: −Σ w log p(true class) / Σ w.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), or (n, n_classes) of zeros and ones
+    y_proba : array-like of shape (n, n_classes), or (n,)
+        Probabilities, columns in the order of the sorted labels; a vector is the probability of the larger of two.
+        They are clipped to [ε, 1 − ε], ε the rounding of their type.
+    normalize : bool, default=True
+        False gives the sum instead of the mean.
+    sample_weight : array-like of shape (n,), default=None
+    labels : array-like, default=None
+        All classes, where y_true does not show each of them.
+    y_pred : deprecated name of y_proba
+
+    Examples
+    --------
+    >>> log_loss(["spam", "ham", "ham", "spam"], [[.1, .9], [.9, .1], [.8, .2], [.35, .65]])
+    0.21616187468057912
+    """
+    if not (isinstance(y_pred, str) and y_pred == "deprecated"):
+        if y_proba is not None:
+            raise ValueError("Cannot use both `y_pred` and `y_proba`: `y_pred` is deprecated, use `y_proba` instead.")
+        warnings.warn("`y_pred` was renamed to `y_proba`; use `y_proba` instead.", FutureWarning, stacklevel=2)
+        y_proba = y_pred
+    if y_proba is None:
+        raise TypeError("log_loss needs y_proba, the predicted probabilities.")
+    n = check_lengths(y_proba=y_proba, y_true=y_true, sample_weight=sample_weight)
+    if is_foreign_array(y_proba):
+        return _log_loss_on_device(y_true, y_proba, sample_weight, labels, normalize)
+    P, eps = _as_probabilities(y_proba)
+    weight = check_weight(sample_weight, n)
+    if P.ndim == 2 and is_multilabel(y_true):
+        losses = _indicator_losses(y_true, P, eps)
+    else:
+        losses = _row_losses(P, _class_codes(y_true, labels, 2 if P.ndim == 1 else P.shape[1]), eps)
+    return _mean(losses, weight, normalize)
+
+
+def _indicator_losses(y_true: Any, P: np.ndarray, eps: float) -> np.ndarray:
+    indicator = y_true.toarray() if issparse(y_true) else host(y_true, "y_true")
+    if indicator.shape != P.shape:
+        raise ValueError(f"y_true has shape {indicator.shape} and y_prob {P.shape}; give one column a class in both.")
+    _check_probabilities(np, P, float(np.sqrt(eps)))
+    return -(indicator * np.log(np.clip(P.astype(np.float64), eps, 1 - eps))).sum(axis=1)
+
+
+def _log_loss_on_device(y_true: Any, y_proba: Any, sample_weight: Any, labels: Any, normalize: bool) -> float:
+    """The same in the namespace of `y_proba`, on its device."""
+    xp, y_true, P, weight = follow(y_true, y_proba, sample_weight)
+    n, eps = P.shape[0], float(xp.finfo(P.dtype).eps)
+    _check_probabilities(xp, P, eps**0.5)
+    classes = xp.unique_values(y_true if labels is None else follow(labels, P, None)[1])
+    width = P.shape[1] if P.ndim == 2 and P.shape[1] > 1 else 2
+    if classes.shape[0] != width:
+        raise ValueError(
+            f"y_true and y_prob contain different number of classes: {classes.shape[0]} vs {width}; please provide all "
+            "of them through the labels argument."
+        )
+    codes = xp.searchsorted(classes, y_true)
+    codes = xp.clip(codes, 0, width - 1)
+    if not bool(xp.all(classes[codes] == y_true)):
+        raise ValueError("y_true contains values not belonging to the passed labels.")
+    if P.ndim == 1 or P.shape[1] == 1:
+        P = xp.reshape(P, (-1,))
+        p = xp.where(codes == 1, P, 1 - P)
+    else:
+        places = xp.arange(n, device=device_of(P)) * width + codes
+        p = xp.take(xp.reshape(P, (-1,)), places, axis=0)
+    losses = -xp.log(xp.clip(p, eps, 1 - eps))
+    if weight is None:
+        total, scale = xp.sum(losses), n
+    else:
+        weight = xp.astype(weight, losses.dtype)
+        total, scale = xp.sum(losses * weight), xp.sum(weight)
+    return float(total / scale) if normalize else float(total)
+
+
+def _positive_rows(y_true: Any, pos_label: Any) -> np.ndarray:
+    """Rows of the positive one of two classes; without pos_label the larger number, never a guessed string."""
+    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    if classes.size > 2:
+        raise ValueError(
+            "The type of the target inferred from y_true is multiclass but should be binary according to the shape of "
+            f"y_prob (classes {classes.tolist()[:5]}, one column)."
+        )
+    if pos_label is None:
+        if classes.dtype.kind in "UTO":
+            raise ValueError(
+                f"y_true takes value in {{{', '.join(map(repr, classes.tolist()))}}} and pos_label is not specified: "
+                "either make y_true take value in {0, 1} or {-1, 1} or pass pos_label explicitly."
+            )
+        pos_label = 1 if set(classes.tolist()) in ({0}, {-1}) else classes[-1]
+    elif classes.size == 2 and pos_label not in classes.tolist():
+        raise ValueError(f"pos_label={pos_label!r} is not a valid label: it should be one of {classes.tolist()}.")
+    return np.array([label == pos_label for label in classes.tolist()])[codes]
+
+
+def brier_score_loss(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    labels: Any = None,
+    scale_by_half: bool | str = "auto",
+) -> float:
+    """Brier score: the mean over rows of Σₖ (1[y = k] − pₖ)², halved for two classes, which makes it (y − p)².
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    y_proba : array-like of shape (n,), or (n, n_classes)
+    sample_weight : array-like of shape (n,), default=None
+    pos_label : label, default=None
+        The class that a vector y_proba speaks of; the larger number by default.
+    labels : array-like, default=None
+        All classes, where y_true does not show each of them and y_proba is a matrix.
+    scale_by_half : {"auto", True, False}, default="auto"
+        "auto" halves for two classes.
+
+    Examples
+    --------
+    >>> brier_score_loss([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
+    0.0375
+    """
+    check_option(scale_by_half, "scale_by_half", ("auto", True, False))
+    n = check_lengths(y_true=y_true, y_proba=y_proba, sample_weight=sample_weight)
+    P, eps = _as_probabilities(y_proba)
+    weight = check_weight(sample_weight, n)
+    two = P.ndim == 1 or P.shape[1] == 2
+    if P.ndim == 1:
+        positive = _positive_rows(y_true, pos_label)
+        _check_probabilities(np, P, float(np.sqrt(eps)))
+        losses = 2 * np.square(positive - P)
+    elif is_multilabel(y_true):
+        indicator = y_true.toarray() if issparse(y_true) else host(y_true, "y_true")
+        _check_probabilities(np, P, float(np.sqrt(eps)))
+        losses = ((indicator - P) ** 2).sum(axis=1)
+    else:
+        codes = _class_codes(y_true, labels, P.shape[1])
+        _check_probabilities(np, P, float(np.sqrt(eps)))
+        losses = np.empty(n)
+        for rows in cached_blocks(n, P.shape[1]):
+            error = P[rows].astype(np.float64)
+            error[np.arange(error.shape[0]), codes[rows]] -= 1
+            losses[rows] = np.einsum("ij,ij->i", error, error)
+    score = _mean(losses, weight)
+    return score / 2 if (two if scale_by_half == "auto" else scale_by_half) else score
+
+
+def _bins(p: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """How many edges lie below each value; for few edges, counting them beats searching."""
+    if edges.size > 32:
+        return np.searchsorted(edges, p)
+    place = np.zeros(p.size, dtype=np.uint8)
+    for edge in edges:
+        place += p > edge
+    return place
+
+
+def calibration_curve(
+    y_true: Any, y_prob: Any, *, pos_label: Any = None, n_bins: int = 5, strategy: str = "uniform"
+) -> tuple[np.ndarray, np.ndarray]:
+    """In bins of predicted probability, the share that is positive against the mean prediction.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Two classes; pos_label must be given unless they are {0, 1} or {−1, 1}.
+    y_prob : array-like of shape (n,)
+    pos_label : label, default=None
+    n_bins : int, default=5
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equal count.
+
+    Returns
+    -------
+    prob_true, prob_pred : arrays, one entry a bin that is not empty
+
+    Examples
+    --------
+    >>> calibration_curve([0, 0, 0, 0, 1, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.65, 0.7, 0.8, 0.9, 1.0], n_bins=3)
+    (array([0. , 0.5, 1. ]), array([0.2  , 0.525, 0.85 ]))
+    """
+    check_lengths(y_true=y_true, y_prob=y_prob)
+    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        raise ValueError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    check_option(strategy, "strategy", ("uniform", "quantile"))
+    p = real(column(y_prob, "y_prob"), "y_prob")
+    check_finite(p, "y_prob")
+    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    if classes.size > 2:
+        raise ValueError(f"Only binary classification is supported, provided labels {classes.tolist()}.")
+    if pos_label is None:
+        if not set(classes.tolist()) <= {-1, 0, 1} or classes.tolist() == [-1, 0]:
+            raise ValueError(
+                f"y_true takes value in {{{', '.join(map(repr, classes.tolist()))}}} and pos_label is not specified: "
+                "either make y_true take value in {0, 1} or {-1, 1} or pass pos_label explicitly."
+            )
+        pos_label = 1
+    if float(p.min()) < 0 or float(p.max()) > 1:
+        raise ValueError("y_prob has values outside [0, 1]; give probabilities.")
+    positive = np.array([label == pos_label for label in classes.tolist()], dtype=np.uint8)[codes]
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    if strategy == "quantile":
+        edges = np.percentile(p, edges * 100)
+    place = _bins(p, edges[1:-1])
+    count = np.bincount(place, minlength=n_bins)
+    share, mean = np.bincount(place, positive, minlength=n_bins), np.bincount(place, p, minlength=n_bins)
+    full = count > 0
+    return share[full] / count[full], mean[full] / count[full]
