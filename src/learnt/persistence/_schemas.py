@@ -38,6 +38,10 @@ def _linear_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return None if reason is None else f"has an intercept_ that {reason}"
 
 
+def _logistic_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    return None if dims["r"] == (1 if dims["c"] == 2 else dims["c"]) else "has other coefficients than classes"
+
+
 _linear = {**_features, "coef_": anyof(real("d"), real("t", "d")), "intercept_": anything}
 
 _classes = {**_features, "classes_": labels("c")}
@@ -64,6 +68,12 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         state=_linear,
         extra={"rank_": anything, "singular_": anyof(none, real(None, low=0)), "solver_": text},
         rule=_linear_rule,
+    ),
+    "learnt.linear_model.LogisticRegression": Schema(
+        params={"fit_intercept": flag},
+        state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        extra={"n_iter_": whole(None), "converged_": flag, "optimality_": number(finite=False)},
+        rule=_logistic_rule,
     ),
     "learnt.linear_model.Ridge": Schema(
         params={"fit_intercept": flag},
