@@ -92,12 +92,8 @@ def run_predict(model: str, table: str, *, out: str | None, join: bool) -> int:
 
 
 def _write(rows: pl.DataFrame, path: Path) -> None:
-    writers = {
-        ".csv": rows.write_csv,
-        ".parquet": rows.write_parquet,
-        ".arrow": rows.write_ipc,
-        ".feather": rows.write_ipc,
-    }
+    writers: dict[str, Any] = {".csv": rows.write_csv, ".parquet": rows.write_parquet}
+    writers |= {".arrow": rows.write_ipc, ".feather": rows.write_ipc}
     write = writers.get(path.suffix.lower())
     if write is None:
         raise StudyError(f"{path} cannot be written: its ending must be .csv, .parquet, .arrow or .feather.")

@@ -76,8 +76,8 @@ def warm() -> list[tuple[str, str]]:
 
 def _data(dtype: type) -> tuple[np.ndarray, dict[str, Any]]:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(ROWS, COLUMNS)).astype(dtype)
-    amount = (X @ rng.normal(size=COLUMNS) + rng.normal(size=ROWS)).astype(dtype)
+    X: np.ndarray = rng.normal(size=(ROWS, COLUMNS)).astype(dtype)
+    amount: np.ndarray = (X @ rng.normal(size=COLUMNS) + rng.normal(size=ROWS)).astype(dtype)
     return X, {
         "amount": amount,
         "two classes": (amount > 0).astype(np.int64),

@@ -105,7 +105,7 @@ def noise_bounds(
 
     Parameters
     ----------
-    X, y : array (n, p) of numbers on comparable scales, and n targets.
+    X, y : array (n, p) of numbers on comparable scales, and n targets, or (n, t) of them whose variances are added up.
     n_neighbors : neighbours in the Gamma regression.
     max_rows, level, random_state : as in `bayes_error_bounds`.
 
@@ -121,7 +121,8 @@ def noise_bounds(
     if k < 1:
         return NoiseBounds(0.0, float("inf"), 0.0, float("inf"), len(y))
     index, squared = nearest(X, k)
-    halves = 0.5 * (y[index] - y[:, None]) ** 2
+    y = y[:, None] if y.ndim == 1 else y
+    halves = sum(0.5 * (column[index] - column[:, None]) ** 2 for column in y.T)
     delta = squared.mean(axis=0)
     gamma = bootstrap_interval(halves[:, 0], level=level, random_state=random_state)
     if k < 3 or np.ptp(delta) <= 1e-12 * max(delta.max(), 1e-300):

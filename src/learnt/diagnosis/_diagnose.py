@@ -82,29 +82,29 @@ def diagnose(
     fold_of = np.empty(n, dtype=np.int64)
     fold_of[order] = np.arange(n) % folds
     smallest = n - int(np.bincount(fold_of).max())
-    sizes = curve_sizes(smallest) if sizes is None else sorted({min(int(s), smallest) for s in sizes})
-    train, valid = np.empty((len(sizes), folds)), np.empty((len(sizes), folds))
+    steps = curve_sizes(smallest) if sizes is None else sorted({min(int(s), smallest) for s in sizes})
+    train, valid = np.empty((len(steps), folds)), np.empty((len(steps), folds))
     constant = np.empty(folds)
     for k in range(folds):
         inside = np.flatnonzero(fold_of != k)
         inside = inside[generator((random_state or 0) + k + 1).permutation(len(inside))]
         outside = np.flatnonzero(fold_of == k)
         constant[k] = _constant_loss(y[inside], y[outside], classes)
-        for s, size in enumerate(sizes):
+        for s, size in enumerate(steps):
             rows = inside[:size]
             try:
                 model = clone(estimator).fit(X[rows], y[rows])
                 train[s, k] = row_losses(y[rows], _predict(model, X[rows], classes), classes).mean()
                 valid[s, k] = row_losses(y[outside], _predict(model, X[outside], classes), classes).mean()
             except ValueError:
-                if size == sizes[-1]:
+                if size == steps[-1]:
                     raise
                 train[s, k] = valid[s, k] = np.nan  # too few rows for this model, e.g. for k neighbours
             if on_fit is not None:
                 on_fit()
     could = np.isfinite(valid).all(axis=1)
-    sizes, train, valid = np.array(sizes)[could], train[could], valid[could]
-    return read_curve(sizes, train, valid, noise=_noise(X, y, classes, random_state), constant=constant.mean())
+    kept, train, valid = np.array(steps)[could], train[could], valid[could]
+    return read_curve(kept, train, valid, noise=_noise(X, y, classes, random_state), constant=constant.mean())
 
 
 def _predict(model: Any, X: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
@@ -137,7 +137,7 @@ def _noise(X: np.ndarray, y: np.ndarray, classes: np.ndarray | None, random_stat
     scale = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
     if classes is None:
-        found = noise_bounds(X, y, random_state=random_state)
-        return found.lower, found.upper
-    each = [noise_bounds(X, (y == c).astype(float), random_state=random_state) for c in classes]
-    return 0.5 * sum(f.lower for f in each), 0.5 * sum(f.upper for f in each)
+        found, half = noise_bounds(X, y, random_state=random_state), 1.0
+    else:
+        found, half = noise_bounds(X, y[:, None] == classes[None, :], random_state=random_state), 0.5
+    return half * found.lower, half * found.upper

@@ -11,6 +11,8 @@ from scipy import stats
 
 from learnt.engine.random import generator
 
+MANY = 2000  # rows from which averages are taken as normal
+
 
 class Interval(NamedTuple):
     """An estimate and the two ends of its confidence interval."""
@@ -80,11 +82,16 @@ def bootstrap_interval(
     rng = generator(random_state)
     n = len(sums)
     means = np.empty((n_resamples, values.shape[1]))
-    for start in range(0, n_resamples, 50):  # 50 × n counts at a time keeps memory small
-        size = min(50, n_resamples - start)
-        counts = rng.poisson(1.0, size=(size, n)) if n > 50_000 else rng.multinomial(n, np.full(n, 1 / n), size)
-        counts = counts.astype(np.float64)
-        means[start : start + size] = (counts @ sums) / np.maximum(counts @ sizes, 1.0)[:, None]
+    if n > MANY:
+        # So many units are averaged that the averages are normal: draw them instead of the rows.
+        both = np.column_stack([sums, sizes])
+        covariance = np.atleast_2d(np.cov(both, rowvar=False)) / n
+        drawn = rng.multivariate_normal(both.mean(axis=0), covariance, size=n_resamples, method="eigh")
+        means = drawn[:, :-1] / drawn[:, -1:]
+    else:
+        for k in range(n_resamples):
+            rows = rng.integers(0, n, n)
+            means[k] = sums[rows].sum(axis=0) / sizes[rows].sum()
     found = np.asarray(statistic(means))
     whole = float(statistic((sums.sum(axis=0) / sizes.sum())[None])[0])
     low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -57,6 +58,8 @@ def read_curve(
     *,
     noise: tuple[float, float],
     constant: float,
+    form: Callable[[float], str] = "{:.4g}".format,
+    loss_name: str = "Loss",
 ) -> Diagnosis:
     """Diagnose from losses at several training sizes, a bracket of the noise, and the loss of the best constant.
 
@@ -70,6 +73,7 @@ def read_curve(
     train, valid : (s, folds) losses on the training rows and on held-out rows.
     noise : lower and upper estimate of the part no model can remove, in the same units.
     constant : loss of the best constant predictor on held-out rows.
+    form, loss_name : how losses are written and called in the evidence.
 
     >>> sizes = np.array([100, 200, 400, 800])
     >>> valid = (0.10 + 30 / sizes)[:, None] + np.array([-0.001, 0.001])
@@ -93,7 +97,7 @@ def read_curve(
     return Diagnosis(
         regime=regime,
         finding=_finding(regime, loss, constant, parts),
-        evidence=_evidence(sizes, train_loss, valid, constant, parts),
+        evidence=_evidence(sizes, train_loss, valid, constant, parts, form, loss_name),
         treatments=_TREATMENTS[regime],
         loss=loss,
         train_loss=train_loss,
@@ -159,23 +163,25 @@ def _finding(regime: str, loss: float, constant: float, parts: dict[str, Part]) 
 
 
 def _evidence(
-    sizes: np.ndarray, train_loss: float, valid: np.ndarray, constant: float, parts: dict[str, Part]
+    sizes: np.ndarray,
+    train_loss: float,
+    valid: np.ndarray,
+    constant: float,
+    parts: dict[str, Part],
+    form: Callable[[float], str],
+    name: str,
 ) -> tuple[str, ...]:
     mean = valid.mean(axis=1)
     loss = float(mean[-1])
-    said = [
-        f"Loss on new rows {loss:.4g}, on its own training rows {train_loss:.4g}, of the best constant {constant:.4g}."
-    ]
+    each = f"on its own training rows {form(train_loss)}, of the best constant {form(constant)}"
+    said = [f"{name} on new rows {form(loss)}, {each}."]
     if len(sizes) > 1 and mean[-2] > 0:
         change = (mean[-2] - mean[-1]) / mean[-2]
-        word = "fell" if change > 0 else "rose"
-        span = f"From {sizes[-2]:.0f} to {sizes[-1]:.0f} training rows"
-        said.append(f"{span} the loss on new rows {word} by {_share(abs(change), 1)}.")
-    n, b, v = parts["noise"], parts["bias"], parts["variance"]
-    said.append(
-        f"Of the loss, noise is {_share(n.low, loss)}–{_share(n.high, loss)}, bias {_share(b.low, loss)}–"
-        f"{_share(b.high, loss)}, variance {_share(v.low, loss)}–{_share(v.high, loss)}."
-    )
+        word = f"fell by {_share(change, 1)}" if change > 0.005 else f"rose by {_share(-change, 1)}"
+        word = "hardly changed" if abs(change) <= 0.005 else word
+        said.append(f"From {sizes[-2]:,.0f} to {sizes[-1]:,.0f} training rows the loss on new rows {word}.")
+    spans = [f"{name} {_share(p.low, loss).rstrip('%')}–{_share(p.high, loss)}" for name, p in parts.items()]
+    said.append(f"Of the loss on new rows: {', '.join(spans)}.")
     return tuple(said)
 
 

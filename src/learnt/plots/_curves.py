@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from learnt.plots._frame import Frame, legend
+from learnt.plots._frame import Frame, Numbers, legend
 from learnt.plots._svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, percent, picture, tag
-
-Numbers = Sequence[float]
 
 
 def learning_curve(
@@ -30,18 +28,24 @@ def learning_curve(
     >>> chart.title
     'Learning curve'
     """
-    sizes, train, valid = (np.asarray(v, dtype=float) for v in (sizes, train, valid))
+    sizes, train, valid = np.asarray(sizes, dtype=float), np.asarray(train, dtype=float), np.asarray(valid, dtype=float)
     t_spread = np.zeros_like(train) if train_spread is None else np.asarray(train_spread, dtype=float)
     v_spread = np.zeros_like(valid) if valid_spread is None else np.asarray(valid_spread, dtype=float)
     levels = [v for v in (floor, constant) if v is not None and math.isfinite(v)]
     low = min(float(np.min(train - t_spread)), float(np.min(valid - v_spread)), *levels, math.inf)
     high = max(float(np.max(train + t_spread)), float(np.max(valid + v_spread)), *levels, -math.inf)
     pad = 0.08 * (high - low) or 0.1
-    frame = Frame((sizes[0], sizes[-1]), (max(low - pad, 0.0) if low >= 0 else low - pad, high + pad), log_x=True)
+    frame = Frame(
+        (sizes[0], sizes[-1]),
+        (max(low - pad, 0.0) if low >= 0 else low - pad, high + pad),
+        log_x=True,
+        top=30,
+        height=278,
+    )
     shown = sizes if len(sizes) <= 6 else sizes[:: max(1, len(sizes) // 5)]
     frame.axes("training rows", loss, x_ticks=[float(s) for s in shown])
     right = float(sizes[-1])
-    for level, name in ((constant, "best constant"), (floor, "noise, about")):
+    for level, name in ((constant, "best constant"), (floor, "noise")):
         if level is not None and math.isfinite(level):
             frame.line([sizes[0], right], [level, level], color=MUTED, width=1.2, dash="4 4", label=name)
             frame.note(right, level + 0.15 * pad, name, anchor="end")
@@ -53,7 +57,7 @@ def learning_curve(
         frame.line(sizes, mean, color=color)
         labels = [f"{name}: {number(m)} at {number(s)} rows" for m, s in zip(mean, sizes)]
         frame.dots(sizes, mean, color=color, labels=labels)
-    legend(frame, [("on new rows", ACCENT), ("on its own training rows", SECOND)], 70, 26)
+    legend(frame, [("on new rows", ACCENT), ("on its own training rows", SECOND)])
     span = f"from {number(sizes[0])} to {number(right)} rows"
     said = f"The loss on new rows goes from {number(valid[0])} to {number(valid[-1])} {span}"
     return frame.close("Learning curve", said)
@@ -167,8 +171,8 @@ def density(
     frame = Frame(x_limits, y_limits, height=320)
     frame.axes(x_label, y_label)
     limits = [frame.x_limits, frame.y_limits]
-    inside = [np.clip(values, *lim) for values, lim in zip((x, y), limits)]
-    counts, x_edges, y_edges = np.histogram2d(*inside, bins=bins, range=limits)
+    inside_x, inside_y = np.clip(x, *limits[0]), np.clip(y, *limits[1])
+    counts, x_edges, y_edges = np.histogram2d(inside_x, inside_y, bins=bins, range=limits)
     shades = np.ceil(8 * np.sqrt(counts / (counts.max() or 1.0))).astype(int)
     for shade in range(1, 9):  # one path a shade keeps the text short
         cells = [

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from learnt.plots._svg import ACCENT, GRID, MUTED, Chart, hint, number, picture, tag, text, ticks
 
+Numbers = Sequence[float] | np.ndarray
 WIDTH = 400  # drawn for a phone; pages put two side by side on a desk
 
 
@@ -20,7 +23,7 @@ class Frame:
         *,
         height: float = 260,
         left: float = 52,
-        right: float = 14,
+        right: float = 20,
         top: float = 12,
         bottom: float = 44,
         log_x: bool = False,
@@ -65,8 +68,8 @@ class Frame:
 
     def line(
         self,
-        xs: Sequence[float],
-        ys: Sequence[float],
+        xs: Numbers,
+        ys: Numbers,
         *,
         color: str = ACCENT,
         width: float = 2,
@@ -90,15 +93,15 @@ class Frame:
             )
         )
 
-    def band(self, xs: Sequence[float], low: Sequence[float], high: Sequence[float], *, color: str = ACCENT) -> None:
+    def band(self, xs: Numbers, low: Numbers, high: Numbers, *, color: str = ACCENT) -> None:
         there = [(self.x(a), self.y(b)) for a, b in zip(xs, high)]
         back = [(self.x(a), self.y(b)) for a, b in zip(xs, low)][::-1]
         self.marks.append(tag("path", d=_path(there + back) + "Z", fill=color, fill_opacity=0.16))
 
     def dots(
         self,
-        xs: Sequence[float],
-        ys: Sequence[float],
+        xs: Numbers,
+        ys: Numbers,
         *,
         color: str = ACCENT,
         radius: float = 3.5,
@@ -108,9 +111,7 @@ class Frame:
             extra = (hint(labels[k]),) if labels else ()
             self.marks.append(tag("circle", *extra, cx=self.x(a), cy=self.y(b), r=radius, fill=color))
 
-    def whiskers(
-        self, xs: Sequence[float], low: Sequence[float], high: Sequence[float], *, color: str = ACCENT
-    ) -> None:
+    def whiskers(self, xs: Numbers, low: Numbers, high: Numbers, *, color: str = ACCENT) -> None:
         for a, b, c in zip(xs, low, high):
             x = self.x(a)
             self.marks.append(tag("path", d=_path([(x, self.y(b)), (x, self.y(c))]), stroke=color, stroke_width=1.5))
@@ -145,9 +146,10 @@ def _open(limits: tuple[float, float]) -> tuple[float, float]:
     return low, high
 
 
-def legend(frame: Frame, entries: Sequence[tuple[str, str]], x: float, y: float) -> None:
-    """Coloured words at a place in the picture (not in data coordinates)."""
-    for k, (label, color) in enumerate(entries):
-        row = y + 15 * k
-        frame.add(tag("circle", cx=x, cy=row - 4, r=4, fill=color))
-        frame.add(text(x + 9, row, label, font_size=11))
+def legend(frame: Frame, entries: Sequence[tuple[str, str]], y: float = 14) -> None:
+    """Coloured words in a row above the plot."""
+    x = frame.left + 4
+    for label, color in entries:
+        frame.add(tag("circle", cx=x, cy=y - 4, r=4, fill=color))
+        frame.add(text(x + 9, y, label, font_size=11))
+        x += 28 + 5.8 * len(label)

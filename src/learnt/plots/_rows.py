@@ -106,7 +106,8 @@ def importances(rows: Sequence[Row], *, x_label: str, form: Callable[[float], st
 
 
 def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=False, bars=False) -> Chart:
-    step, left, right, top = 26.0, 142.0, 14.0, 10.0
+    # The label stands above its line: names are long, phones are narrow, and the scale gets the whole width.
+    step, left, right, top = 38.0, 14.0, 14.0, 6.0
     ends = [v for r in rows for v in (r.value, r.low, r.high) if math.isfinite(v)]
     ends += [reference] if reference is not None else []
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
@@ -120,28 +121,28 @@ def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=Fals
         return left + (WIDTH - left - right) * min(max((v - low) / (high - low), 0.0), 1.0)
 
     bottom = top + step * len(rows)
+
+    def beside(at: float) -> str:
+        """A vertical line that leaves out the labels."""
+        return "".join(f"M{at:.1f} {top + step * k + 18:.1f}v18" for k in range(len(rows)))
+
     marks: list[str] = []
     for value in ticks(low, high, 4):
-        marks.append(tag("path", d=f"M{x(value):.1f} {top:.1f}V{bottom:.1f}", stroke=GRID))
+        marks.append(tag("path", d=beside(x(value)), stroke=GRID))
         marks.append(text(x(value), bottom + 15, form(value), text_anchor="middle", font_size=11))
     if reference is not None:
         marks.append(tag("path", d=f"M{x(reference):.1f} {top:.1f}V{bottom:.1f}", stroke=MUTED, stroke_dasharray="4 4"))
     for k, row in enumerate(rows):
-        middle = top + step * (k + 0.5)
+        middle = top + step * k + 27
         color = ACCENT if row.strong or bars else MUTED
-        whole = hint(f"{row.label}: {form(row.value)}, {form(row.low)} to {form(row.high)}")
-        label = text(
-            left - 10,
-            middle + 4,
-            _short(row.label, 20),
-            text_anchor="end",
-            fill=INK if row.strong else MUTED,
-            font_weight=600 if row.strong else None,
-        )
-        inside = [whole, label]
+        whole: str = hint(f"{row.label}: {form(row.value)}, {form(row.low)} to {form(row.high)}")
+        weight = 600 if row.strong else None
+        label = text(left, middle - 13, _short(row.label, 44), fill=INK, font_weight=weight)
+        shown = text(WIDTH - right, middle - 13, form(row.value), text_anchor="end", font_weight=weight)
+        inside: list[str] = [whole, label, shown]
         if bars:
             a, b = sorted((x(0.0), x(row.value)))
-            inside.append(tag("rect", x=a, y=middle - 7, width=max(b - a, 1.0), height=14.0, rx=2, fill=SOFT))
+            inside.append(tag("rect", x=a, y=middle - 5, width=max(b - a, 1.0), height=10.0, rx=2, fill=SOFT))
         if math.isfinite(row.low) and math.isfinite(row.high):
             d = f"M{x(row.low):.1f} {middle:.1f}H{x(row.high):.1f}"
             inside.append(tag("path", d=d, stroke=color, stroke_width=2.5, stroke_linecap="round"))
@@ -152,8 +153,8 @@ def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=Fals
     return picture(WIDTH, bottom + 42, marks, title, said)
 
 
-def decomposition(parts: Sequence[tuple[str, float]], *, form: Callable[[float], str] = percent) -> Chart:
-    """The parts of an error as one stacked bar, each part labelled with its share.
+def decomposition(parts: Sequence[tuple[str, float]]) -> Chart:
+    """The parts of an error as one stacked bar, each labelled with its share.
 
     >>> decomposition([("noise", 0.7), ("bias", 0.2), ("variance", 0.1)]).title
     'What the error is made of'
@@ -177,11 +178,14 @@ def decomposition(parts: Sequence[tuple[str, float]], *, form: Callable[[float],
             )
         )
         at += share * width
-        row = y + 46 + 18 * k
-        marks.append(tag("rect", x=left, y=row - 10, width=11.0, height=11.0, rx=2, fill=color))
-        marks.append(text(left + 18, row, f"{name}: {form(value)}, {percent(share)} of the error", fill=INK))
+    x = left
+    for k, (name, value) in enumerate(parts):
+        label = f"{name} {100 * max(value, 0.0) / total:.0f}%"
+        marks.append(tag("rect", x=x, y=y + 38, width=11.0, height=11.0, rx=2, fill=colors[k % len(colors)]))
+        marks.append(text(x + 16, y + 48, label, fill=INK))
+        x += 40 + 6.6 * len(label)
     said = ", ".join(f"{name} {percent(max(v, 0.0) / total)}" for name, v in parts)
-    return picture(WIDTH, y + 40 + 18 * len(parts), marks, "What the error is made of", said)
+    return picture(WIDTH, y + 58, marks, "What the error is made of", said)
 
 
 def confusion(matrix: Sequence[Sequence[float]], labels: Sequence[str]) -> Chart:

@@ -27,37 +27,26 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
         rows = np.sort(np.random.default_rng([seed, 3]).permutation(rows)[:MOST_ROWS])
     y = problem.y[rows]
     targets = (y[:, None] == np.array(problem.classes)[None, :]).astype(float) if problem.classify else y[:, None]
-    best: tuple | None = None
-    for name, X in _distances(problem, rows, targets):
-        noise = [noise_bounds(X, t, max_rows=MOST_ROWS, random_state=seed) for t in targets.T]
-        half = 0.5 if problem.classify else 1.0  # half the Brier score, as in `row_losses`
-        upper = half * sum(n.upper for n in noise)
-        if best is None or upper < best[0]:
-            bounds = bayes_error_bounds(X, y, max_rows=MOST_ROWS, random_state=seed) if problem.classify else None
-            best = (upper, half * sum(n.lower for n in noise), half * sum(n.low for n in noise), bounds, name)
-            high = half * sum(n.high for n in noise)
-    assert best is not None
+    tried = [
+        (noise_bounds(X, targets, max_rows=MOST_ROWS, random_state=seed), name, X)
+        for name, X in _distances(problem, rows, targets)
+    ]
+    noise, name, X = min(tried, key=lambda t: t[0].upper)
+    half = 0.5 if problem.classify else 1.0  # half the Brier score, as in `row_losses`
     found: dict[str, Any] = {
         "constant": _constant(problem, development),
-        "noise": {"lower": best[1], "upper": best[0], "low": best[2], "high": high},
-        "distance": best[4],
+        "noise": {key: half * getattr(noise, key) for key in ("lower", "upper", "low", "high")},
+        "distance": name,
         "rows": len(rows),
     }
-    if best[3] is not None:
-        b = best[3]
-        found["bayes_error"] = {
-            "lower": b.lower,
-            "upper": b.upper,
-            "low": b.low,
-            "high": b.high,
-            "nearest_neighbor_error": b.nearest_neighbor_error,
-        }
+    if problem.classify:
+        found["bayes_error"] = bayes_error_bounds(X, y, max_rows=MOST_ROWS, random_state=seed)._asdict()
     return found
 
 
 def _constant(problem: Problem, development: np.ndarray) -> dict[str, Any]:
     y = problem.y[development]
-    if not problem.classify:
+    if problem.classes is None:
         return {"predicts": float(y.mean()), "loss": float(y.var()), "rmse": float(y.std())}
     shares = np.array([np.mean(y == c) for c in problem.classes])
     loss = row_losses(y, np.tile(shares, (len(y), 1)), np.array(problem.classes)).mean()

@@ -101,7 +101,7 @@ def judge_classes(
     losses = row_losses(y, probability, names)
     constant = row_losses(y, np.tile(shares, (len(y), 1)), names)
     usual = (codes != int(shares.argmax())).astype(float)
-    options = {"groups": groups, "level": level, "random_state": seed}
+    options: dict[str, Any] = {"groups": groups, "level": level, "random_state": seed}
     gain = bootstrap_interval(constant - losses, **options)
     error = wilson_interval(wrong.sum(), len(y), level) if groups is None else bootstrap_interval(wrong, **options)
     found: dict[str, Any] = {
@@ -185,7 +185,7 @@ def judge_amounts(
 ) -> dict[str, Any]:
     """Everything the test set says about a regressor; `mean` and `half_width` come from the development rows."""
     squared, constant = (y - predicted) ** 2, (y - mean) ** 2
-    options = {"groups": groups, "level": level, "random_state": seed}
+    options: dict[str, Any] = {"groups": groups, "level": level, "random_state": seed}
     both = np.column_stack([squared, constant, y, y * y])
     rmse = bootstrap_interval(squared, lambda m: np.sqrt(m[:, 0]), **options)
     r2 = bootstrap_interval(both, lambda m: 1 - m[:, 0] / np.maximum(m[:, 3] - m[:, 2] ** 2, 1e-300), **options)

@@ -130,26 +130,31 @@ def _read_target(table: pl.DataFrame, target: str, task: str, notes: list[str]) 
         series = series.fill_nan(None)
     if series.null_count() == len(series):
         raise StudyError(f'Every cell of "{target}" is missing; there is nothing to learn from.')
+    numbers: np.ndarray | None
+    labels: Any  # a series of strings, or None where the cells are numbers
     if series.dtype.is_numeric():
-        numbers = series.cast(pl.Float64).to_numpy()
-        labels = None
+        numbers, labels = series.cast(pl.Float64).to_numpy(), None
     else:
         numbers, labels = _read_written(table, target, series)
-    readable = np.isfinite(numbers) if numbers is not None else np.asarray(labels.is_not_null())
+    if numbers is not None:
+        readable = np.isfinite(numbers)
+    else:
+        readable = np.asarray(labels.is_not_null())
     kind = task if task != "auto" else _task(numbers[readable] if numbers is not None else None)
-    if kind == "regress" and numbers is None:
-        raise StudyError(f'"{target}" does not hold numbers, so it cannot be regressed on; use --task classify.')
     lost = int((~readable).sum())
     if lost:
         notes.append(f'{lost:,} of {len(series):,} rows have no "{target}" and were left out.')
     if kind == "regress":
+        if numbers is None:
+            raise StudyError(f'"{target}" does not hold numbers, so it cannot be regressed on; use --task classify.')
         values = numbers[readable]
         if np.ptp(values) == 0:
             raise StudyError(f'Every cell of "{target}" is {values[0]:g}; there is nothing to predict.')
         return values, kind, readable
-    if labels is None:
-        whole = bool(np.all(numbers[readable] == np.floor(numbers[readable])))
-        return numbers[readable].astype(np.int64) if whole else numbers[readable].astype(str), kind, readable
+    if labels is None and numbers is not None:
+        values = numbers[readable]
+        whole = bool(np.all(values == np.floor(values)))
+        return values.astype(np.int64) if whole else values.astype(str), kind, readable
     return labels.filter(pl.Series(readable)).to_numpy().astype(str), kind, readable
 
 

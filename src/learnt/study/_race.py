@@ -193,9 +193,13 @@ def _halve(racing: list[Entry], rung: int) -> None:
 
 
 def choose(race: Race) -> tuple[Entry, Entry, float]:
-    """The one-standard-error rule: the simplest entry whose loss is within one standard error of the best.
+    """The one-standard-error rule: the simplest entry that is within one standard error of the best.
 
-    Returns the choice, the entry with the lowest loss, and the standard error.
+    Within the family of the best that is the classical rule: its mean loss is at most one standard error (over folds)
+    above. Another, simpler family must come that close on *paired* differences, fold by fold with the correction for
+    shared rows: folds differ from each other far more than models do, and must not lend a poor model their spread.
+
+    Returns the choice, the entry with the lowest loss, and the standard error of the latter.
     """
     ranked = race.finished()
     if not ranked:
@@ -203,27 +207,41 @@ def choose(race: Race) -> tuple[Entry, Entry, float]:
         raise StudyError(f"No model could be fitted; the first, {first.candidate.label}, {first.state}: {first.note}.")
     best = ranked[0]
     losses = best.losses(race.last)
-    error = float(losses.std(ddof=1) / math.sqrt(len(losses))) if len(losses) > 1 else 0.0
-    within = [e for e in ranked if e.mean(race.last) <= best.mean(race.last) + error]
-    chosen = min(within, key=lambda e: (e.candidate.family.rank, e.mean(race.last), e.candidate.place))
-    # Within the family the same rule again: the most restrained setting that is as good.
-    same = [e for e in within if e.candidate.family is chosen.candidate.family]
-    chosen = min(same, key=lambda e: (e.candidate.place // len(e.candidate.family.encodings), e.mean(race.last)))
+    error = _spread(losses) / math.sqrt(len(losses))
+    within = [best]
+    for entry in ranked[1:]:
+        excess = entry.losses(race.last) - losses
+        if entry.candidate.family is best.candidate.family:
+            near = excess.mean() <= error
+        else:
+            near = excess.mean() <= _spread(excess) * _correction(len(excess))
+        if near:
+            within.append(entry)
+    rank = min(e.candidate.family.rank for e in within)
+    simplest = [e for e in within if e.candidate.family.rank == rank]
+    chosen = min(simplest, key=lambda e: (e.candidate.place // len(e.candidate.family.encodings), e.mean(race.last)))
     return chosen, best, error
+
+
+def _spread(values: np.ndarray) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def _correction(folds: int) -> float:
+    """√(1/J + ρ/(1−ρ)) with ρ = 1/J: a standard error for folds that share training rows (Nadeau and Bengio)."""
+    return math.sqrt(1 / folds + 1 / (folds - 1)) if folds > 1 else 1.0
 
 
 def standings(race: Race, chosen: Entry) -> list[dict[str, Any]]:
     """The race as plain rows: finished ones best first with ties marked, then those that did not finish."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     finished = race.finished()
     reference = chosen.losses(race.last)
     share = 1 / race.folds
     for entry in finished:
         losses = entry.losses(race.last)
         _, p = corrected_t(losses - reference, share)
-        spread = float(losses.std(ddof=1)) if len(losses) > 1 else 0.0
-        # The same correction as in the test, for the interval around the mean.
-        half = 2.0 * spread * math.sqrt(1 / len(losses) + share / (1 - share))
+        half = 2.0 * _spread(losses) * _correction(len(losses))  # about 95 %
         results = entry.results[race.last]
         rows.append(
             {

@@ -38,10 +38,12 @@ def read_table(path: str | Path) -> pl.DataFrame:
     try:
         if kind == "csv":
             table = _read_csv(path)
-        elif kind == "json":
-            table = pl.read_json(path)
+        elif kind == "parquet":
+            table = pl.read_parquet(path)
+        elif kind == "ipc":
+            table = pl.read_ipc(path)
         else:
-            table = {"parquet": pl.read_parquet, "ipc": pl.read_ipc, "ndjson": pl.read_ndjson}[kind](path)
+            table = pl.read_json(path) if kind == "json" else pl.read_ndjson(path)
     except StudyError:
         raise
     except MemoryError:

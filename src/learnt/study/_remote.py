@@ -60,11 +60,14 @@ class Worker:
         """Give one order and wait for its answer, at most `timeout` seconds."""
         if self._process is None or self._process.poll() is not None:
             self.start()
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
         self._count += 1
         order = {"id": self._count, "do": do, "with": arguments}
         try:
-            self._process.stdin.write(json.dumps(order) + "\n")
-            self._process.stdin.flush()
+            process.stdin.write(json.dumps(order) + "\n")
+            process.stdin.flush()
         except OSError:
             self.stop()
             raise Failed(
@@ -78,7 +81,7 @@ class Worker:
                 self.stop()
                 raise TooSlow(f"stopped after {timeout:.0f} s") from None
             if message is None:
-                code, ready = self._process.wait(), self._ready
+                code, ready = process.wait(), self._ready
                 self.stop()
                 if not ready:
                     raise StudyError(f"The process that fits models did not start: {self._last_words()}")
@@ -98,7 +101,8 @@ class Worker:
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
                 with suppress(OSError):  # what was left in the pipe no longer matters
-                    stream.close()
+                    if stream is not None:
+                        stream.close()
             self._process = None
 
     def _last_words(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -68,7 +69,12 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
 
 
 def _loss_name(facts: dict[str, Any]) -> str:
-    return "Brier score" if facts["task"] == "classify" else "squared error"
+    return "Brier score" if facts["task"] == "classify" else "RMSE"
+
+
+def _scale(facts: dict[str, Any]) -> Callable[[Any], Any]:
+    """Losses as people read them: squared errors by their root, which has the unit of the target."""
+    return (lambda v: v) if facts["task"] == "classify" else (lambda v: np.sqrt(np.maximum(v, 0.0)))
 
 
 def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
@@ -86,7 +92,7 @@ def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
     }
     charts["race"] = _race_chart(facts)
     if facts["diagnosis"] is not None:
-        charts |= _diagnosis_charts(facts["diagnosis"], _loss_name(facts))
+        charts |= _diagnosis_charts(facts["diagnosis"], _loss_name(facts), _scale(facts))
     if classify:
         charts |= _class_charts(facts)
     elif points is not None:
@@ -99,7 +105,10 @@ def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
         )
     if facts["importances"]:
         top = facts["importances"][:MOST_IMPORTANCES]
-        rows = [Row(f["column"], f["loss_added"], f["low"], f["high"]) for f in top]
+        base = 0.0 if classify else test["rmse"]["estimate"] ** 2
+        scale = _scale(facts)
+        grown = [[float(scale(base + f[k]) - scale(base)) for k in ("loss_added", "low", "high")] for f in top]
+        rows = [Row(f["column"], value, low, high) for f, (value, low, high) in zip(top, grown)]
         charts["importances"] = plots.importances(rows, x_label=f"{_loss_name(facts)} added when shuffled")
     return charts
 
@@ -115,28 +124,23 @@ def _race_chart(facts: dict[str, Any]) -> Any:
         if len(wanted) >= MOST_RACERS:
             break
         wanted.add(entry["id"])
+    scale = _scale(facts)
     rows = [
-        Row(e["label"], e["loss"], e["low"], e["high"], strong=e["state"] == "chosen")
+        Row(
+            e["label"], float(scale(e["loss"])), float(scale(e["low"])), float(scale(e["high"])), e["state"] == "chosen"
+        )
         for e in finished
         if e["id"] in wanted
     ]
-    constant = next((e["loss"] for e in finished if e["family"] == "constant"), None)
+    constant = next((float(scale(e["loss"])) for e in finished if e["family"] == "constant"), None)
     return plots.race(rows, x_label=_loss_name(facts), reference=constant)
 
 
-def _diagnosis_charts(diagnosis: dict[str, Any], loss: str) -> dict[str, Any]:
+def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any], Any]) -> dict[str, Any]:
     curve = diagnosis["curve"]
-    train, valid = np.array(curve["train"]), np.array(curve["valid"])
+    train, valid = scale(np.array(curve["train"])), scale(np.array(curve["valid"]))
     parts = diagnosis["parts"]
-    charts = {
-        "parts": plots.decomposition(
-            [
-                (name, parts[key]["value"])
-                for name, key in (("noise", "noise"), ("bias", "bias"), ("variance", "variance"))
-            ],
-            form=number,
-        )
-    }
+    charts = {"parts": plots.decomposition([(name, parts[name]["value"]) for name in ("noise", "bias", "variance")])}
     if len(curve["sizes"]) > 1:
         charts["curve"] = plots.learning_curve(
             curve["sizes"],
@@ -144,8 +148,8 @@ def _diagnosis_charts(diagnosis: dict[str, Any], loss: str) -> dict[str, Any]:
             valid.mean(axis=1),
             train_spread=train.std(axis=1),
             valid_spread=valid.std(axis=1),
-            floor=parts["noise"]["value"],
-            constant=diagnosis["constant"],
+            floor=float(scale(parts["noise"]["value"])),
+            constant=float(scale(diagnosis["constant"])),
             loss=loss,
         )
     return charts
@@ -221,7 +225,7 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
 
 
-def _bytes(size: int) -> str:
+def _bytes(size: float) -> str:
     for unit in ("bytes", "KB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

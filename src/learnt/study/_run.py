@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -20,22 +19,22 @@ import polars as pl
 from learnt._version import __version__
 from learnt.diagnosis import curve_sizes, read_curve
 from learnt.engine import progress
-from learnt.persistence import load
-from learnt.study import _judge as judge
+from learnt.plots import number
 from learnt.study._bench import MOST_CELLS, lay_out
 from learnt.study._ceiling import floor_and_ceiling
 from learnt.study._errors import StudyError
 from learnt.study._example import TARGET, make_deliveries
 from learnt.study._journal import Journal
-from learnt.study._output import make_folder, plain_data, prediction_columns, write_text
+from learnt.study._opening import open_test_set
+from learnt.study._output import make_folder, plain_data, write_text
 from learnt.study._problem import Problem, pose
 from learnt.study._race import Entry, Race, choose, run_race, standings
 from learnt.study._read import open_table
 from learnt.study._remote import Failed, TooSlow, Worker
 from learnt.study._report import write_report
-from learnt.study._seal import Sealed, record_opening, seal
+from learnt.study._seal import Sealed, seal
 from learnt.study._settings import Settings
-from learnt.study._words import ordinal, summarise
+from learnt.study._words import summarise
 
 Say = Callable[[str], None]
 
@@ -173,13 +172,18 @@ class _Run:
                 "standard_error": spread,
                 "best": best.candidate.label,
             },
-            "chosen": {"label": chosen.candidate.label, "id": chosen.candidate.id, **chosen.candidate.spec()},
+            "chosen": {
+                "label": chosen.candidate.label,
+                "id": chosen.candidate.id,
+                "family": chosen.candidate.family.name,
+                **chosen.candidate.spec(),
+            },
             "diagnosis": diagnosis,
             "model": fitted,
         }
-        self._open_test_set(facts, problem, sealed, chosen, oof)
+        points = self._timed("test", open_test_set, facts, problem, sealed, oof, self)
         facts["summary"] = summarise(facts)
-        self._write(facts)
+        self._write(facts, points)
         return Study(facts, self.folder)
 
     # --- step 1 ---
@@ -211,8 +215,8 @@ class _Run:
             self.say(f'Always saying "{constant["predicts"]}" errs on {constant["error"]:.1%}; {best}.')
         else:
             n = ceiling["noise"]
-            between = f"{math.sqrt(n['lower']):.4g} and {math.sqrt(n['upper']):.4g}"
-            self.say(f"Always saying the mean has an RMSE of {constant['rmse']:.4g}; noise lies between {between}.")
+            between = f"{number(math.sqrt(n['lower']))} and {number(math.sqrt(n['upper']))}"
+            self.say(f"Always saying the mean has an RMSE of {number(constant['rmse'])}; noise is between {between}.")
 
     # --- step 4 ---
 
@@ -286,7 +290,10 @@ class _Run:
         noise = (ceiling["noise"]["lower"], ceiling["noise"]["upper"])
         constant = next(e for e in race.entries if e.candidate.is_constant)
         level = constant.mean(race.last)
-        verdict = read_curve(np.array(kept), train, valid, noise=noise, constant=level)
+        words: dict[str, Any] = {"form": lambda v: number(math.sqrt(max(v, 0.0))), "loss_name": "RMSE"}
+        if "bayes_error" in ceiling:
+            words = {"form": number, "loss_name": "Brier score"}
+        verdict = read_curve(np.array(kept), train, valid, noise=noise, constant=level, **words)
         self.say(verdict.finding)
         return {
             "regime": verdict.regime,
@@ -364,95 +371,9 @@ class _Run:
                 raise StudyError(f"The chosen model could not be fitted to all rows: {error}.") from None
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    # --- step 6 ---
-
-    def _open_test_set(
-        self, facts: dict[str, Any], problem: Problem, sealed: Sealed, chosen: Entry, oof: tuple[np.ndarray, np.ndarray]
-    ) -> None:
-        started = time.monotonic()
-        s, development = self.settings, sealed.development
-        model = load(self.folder / "model.learnt")  # what is judged is the file that will be used
-        fresh = str(self.journal.add("fresh run", "", time.time_ns())) if s.fresh else ""
-        asked = f"{self.journal.key}|{chosen.candidate.id}|{s.cost}|{facts['model']['rows']}|{fresh}"
-        opening = hashlib.sha256(asked.encode()).hexdigest()[:16]
-        use = record_opening(sealed.hash, opening, problem.name, self.folder / "test-sets.jsonl")
-        level = 1 - 0.05 / use  # Bonferroni: every look at the same rows spends confidence
-        X, y = sealed.box.open(reason=f"study of {problem.name}, {ordinal(use)} use")
-        if use > 1:
-            self.say(
-                f"{ordinal(use)} use of this test set: its intervals are widened to {100 * level:.1f}% confidence."
-            )
-        held, predicted = oof
-        truth = problem.y[development][held]
-        threshold = 0.5
-        if problem.positive is not None:
-            cost = s.cost or (1.0, 1.0)
-            is_positive = truth == problem.classes[problem.positive]
-            facts["threshold"] = judge.choose_threshold(is_positive, predicted[:, problem.positive], cost, s.seed)
-            threshold = facts["threshold"]["threshold"] if s.cost else 0.5
-        groups = None if problem.groups is None else problem.groups[sealed.test]
-        output = judge.predict(model, X, problem.classes)
-        if problem.classify:
-            shares = np.array([np.mean(problem.y[development] == c) for c in problem.classes])
-            options = {"positive": problem.positive, "threshold": threshold, "cost": s.cost}
-            test = judge.judge_classes(
-                y, output, problem.classes, shares, groups=groups, level=level, seed=s.seed, **options
-            )
-            gain = test["brier_gain"]
-        else:
-            half = float(np.quantile(np.abs(truth - predicted), judge.COVERAGE))
-            mean = float(problem.y[development].mean())
-            test = judge.judge_amounts(y, output, mean, half, groups=groups, level=level, seed=s.seed)
-            gain = test["gain"]
-        test["use"] = use
-        facts["test"] = test
-        facts["beats_constant"] = bool(not chosen.candidate.is_constant and gain["low"] > 0)
-        facts["bracket"] = _bracket(facts)
-        if facts["beats_constant"]:
-            deadline = max(self.end - 0.05 * s.budget, time.monotonic() + 1.0)
-            with progress.task("importances"):
-                facts["importances"] = judge.importances(model, X, y, problem.classes, seed=s.seed, deadline=deadline)
-        else:
-            facts["importances"] = []
-        facts["_points"] = (y, output) if not problem.classify else None
-        self._write_predictions(problem, sealed, held, predicted, output, threshold, test)
-        row = X[:1]
-        model.predict(row)
-        at = time.perf_counter()
-        for _ in range(5):
-            model.predict(row)
-        self.seconds["predict one row"] = (time.perf_counter() - at) / 5
-        self.seconds["test"] = time.monotonic() - started
-
-    def _write_predictions(
-        self,
-        problem: Problem,
-        sealed: Sealed,
-        held: np.ndarray,
-        held_output: np.ndarray,
-        output: np.ndarray,
-        threshold: float,
-        test: dict[str, Any],
-    ) -> None:
-        rows = np.concatenate([sealed.development[held], sealed.test])
-        both = np.concatenate([held_output, output])
-        columns: dict[str, Any] = {
-            "row": problem.rows[rows],
-            "part": ["out of fold"] * len(held) + ["test"] * len(sealed.test),
-            problem.target: problem.y[rows],
-        }
-        columns |= prediction_columns(
-            both, problem.classes, problem.positive, threshold, test.get("interval", {}).get("half_width")
-        )
-        path = self.folder / "predictions.parquet"
-        temporary = path.with_suffix(".tmp")
-        pl.DataFrame(columns).write_parquet(temporary)
-        os.replace(temporary, path)
-
     # --- step 7 ---
 
-    def _write(self, facts: dict[str, Any]) -> None:
-        points = facts.pop("_points")
+    def _write(self, facts: dict[str, Any], points: Any) -> None:
         self.seconds["total"] = time.monotonic() - self.began
         facts["model"]["sha256"] = hashlib.sha256((self.folder / "model.learnt").read_bytes()).hexdigest()
         facts["model"]["bytes"] = (self.folder / "model.learnt").stat().st_size
@@ -476,18 +397,6 @@ class _Run:
         if found is None:
             found = self.journal.add(kind, name, plain_data(self._timed(kind, step, *arguments)))
         return found
-
-
-def _bracket(facts: dict[str, Any]) -> dict[str, Any]:
-    """The best possible error in the units of the headline, never above what the model has already reached."""
-    if facts["task"] == "classify":
-        found, now = facts["ceiling"]["bayes_error"], facts["test"]["error"]
-    else:
-        found = {k: math.sqrt(max(v, 0.0)) for k, v in facts["ceiling"]["noise"].items()}
-        now = facts["test"]["rmse"]
-    broken = now["high"] < found["lower"]
-    upper = min(found["upper"], now["estimate"]) if now["estimate"] >= found["lower"] else found["lower"]
-    return {"lower": found["lower"], "upper": upper, "low": found["low"], "high": found["high"], "broken": broken}
 
 
 def _truth(example: bool) -> dict[str, float] | None:

@@ -56,11 +56,16 @@ def seal(problem: Problem, seed: int) -> Sealed:
 
 
 def _by_time(problem: Problem, share: float) -> tuple[np.ndarray, np.ndarray, str]:
-    when = np.where(np.isnan(problem.when), -np.inf, problem.when)  # an unknown moment counts as past
+    when = _when(problem)
     moments = np.sort(when)
     first = moments[int(np.ceil(len(when) * (1 - share)))]  # rows of one moment stay on one side
     development, test = np.flatnonzero(when < first), np.flatnonzero(when >= first)
     return development, test, f'the most recent {len(test):,} rows by "{problem.time}"'
+
+
+def _when(problem: Problem) -> np.ndarray:
+    when = np.asarray(problem.when, dtype=np.float64)
+    return np.where(np.isnan(when), -np.inf, when)  # an unknown moment counts as past
 
 
 def _by_group(groups: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, str]:
@@ -99,14 +104,14 @@ def _units(problem: Problem, rows: np.ndarray | None = None) -> tuple[np.ndarray
 
 def _folds(problem: Problem, development: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     if problem.when is not None:
-        order = np.argsort(np.where(np.isnan(problem.when), -np.inf, problem.when)[development], kind="stable")
+        order = np.argsort(_when(problem)[development], kind="stable")
         # Each fold is a tenth that comes after all it is trained on; half of the rows are always there to train on.
         splitter = TimeSeriesSplit(FOLDS, test_size=max(len(order) // (2 * FOLDS), 1))
         return [(order[a], order[b]) for a, b in splitter.split(order)]
     if problem.groups is not None:
         groups = problem.groups[development]
-        folds = min(FOLDS, len(np.unique(groups)))
-        return list(GroupKFold(folds).split(development, groups=groups))
+        count = min(FOLDS, len(np.unique(groups)))
+        return list(GroupKFold(count).split(development, groups=groups))
     units, firsts = _units(problem, development)
     y = problem.y[development][firsts]
     splitter = (StratifiedKFold if problem.classify else KFold)(FOLDS, shuffle=True, random_state=seed)

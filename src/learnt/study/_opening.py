@@ -1,0 +1,146 @@
+"""Step 6, opening the test set: once, written down, with the file that will be used."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from learnt.engine import progress
+from learnt.persistence import load
+from learnt.study import _judge as judge
+from learnt.study._journal import Journal
+from learnt.study._output import prediction_columns
+from learnt.study._problem import Problem
+from learnt.study._seal import Sealed, record_opening
+from learnt.study._settings import Settings
+from learnt.study._words import ordinal
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+class Run(Protocol):
+    """What is needed of the study under way."""
+
+    settings: Settings
+    folder: Path
+    journal: Journal
+    say: Callable[[str], None]
+    end: float
+    seconds: dict[str, float]
+
+
+def open_test_set(facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, run: Run) -> Rows | None:
+    """Judge the saved model on the test rows and add what they say to `facts`.
+
+    `oof` are positions of development rows and what models that had not seen them predicted: threshold and interval
+    come from there, so that the test rows decide nothing. Returns observed and predicted amounts of a regression.
+    """
+    s, development = run.settings, sealed.development
+    model = load(run.folder / "model.learnt")  # what is judged is the file that will be used
+    use = _written_down(facts, problem, sealed, run)
+    level = 1 - 0.05 / use  # Bonferroni: every look at the same rows spends confidence
+    X, y = sealed.box.open(reason=f"study of {problem.name}, {ordinal(use)} use")
+    if use > 1:
+        run.say(f"{ordinal(use)} use of this test set: its intervals are widened to {100 * level:.1f}% confidence.")
+    held, predicted = oof
+    truth = problem.y[development][held]
+    groups = None if problem.groups is None else problem.groups[sealed.test]
+    output = judge.predict(model, X, problem.classes)
+    threshold = 0.5
+    if problem.classes is not None:
+        if problem.positive is not None:
+            is_positive = truth == problem.classes[problem.positive]
+            score = predicted[:, problem.positive]
+            facts["threshold"] = judge.choose_threshold(is_positive, score, s.cost or (1.0, 1.0), s.seed)
+            threshold = facts["threshold"]["threshold"] if s.cost else 0.5
+        test = judge.judge_classes(
+            y,
+            output,
+            problem.classes,
+            np.array([np.mean(problem.y[development] == c) for c in problem.classes]),
+            positive=problem.positive,
+            threshold=threshold,
+            cost=s.cost,
+            groups=groups,
+            level=level,
+            seed=s.seed,
+        )
+        gain = test["brier_gain"]
+    else:
+        half = float(np.quantile(np.abs(truth - predicted), judge.COVERAGE))
+        mean = float(problem.y[development].mean())
+        test = judge.judge_amounts(y, output, mean, half, groups=groups, level=level, seed=s.seed)
+        gain = test["gain"]
+    test["use"] = use
+    facts["test"] = test
+    facts["beats_constant"] = bool(facts["chosen"]["family"] != "constant" and gain["low"] > 0)
+    facts["bracket"] = _bracket(facts)
+    facts["importances"] = []
+    if facts["beats_constant"]:
+        deadline = max(run.end - 0.05 * s.budget, time.monotonic() + 1.0)
+        with progress.task("importances"):
+            facts["importances"] = judge.importances(model, X, y, problem.classes, seed=s.seed, deadline=deadline)
+    _write_predictions(run.folder, problem, sealed, oof, output, threshold, test)
+    run.seconds["predict one row"] = _latency(model, X[:1])
+    return None if problem.classify else (y, output)
+
+
+def _written_down(facts: dict[str, Any], problem: Problem, sealed: Sealed, run: Run) -> int:
+    """Record the opening; which use of these rows it is. The same question asked again is the same use."""
+    fresh = str(run.journal.add("fresh run", "", time.time_ns())) if run.settings.fresh else ""
+    asked = f"{run.journal.key}|{facts['chosen']['id']}|{run.settings.cost}|{facts['model']['rows']}|{fresh}"
+    opening = hashlib.sha256(asked.encode()).hexdigest()[:16]
+    return record_opening(sealed.hash, opening, problem.name, run.folder / "test-sets.jsonl")
+
+
+def _write_predictions(
+    folder: Path,
+    problem: Problem,
+    sealed: Sealed,
+    oof: Rows,
+    output: np.ndarray,
+    threshold: float,
+    test: dict[str, Any],
+) -> None:
+    held, held_output = oof
+    rows = np.concatenate([sealed.development[held], sealed.test])
+    columns: dict[str, Any] = {
+        "row": problem.rows[rows],
+        "part": ["out of fold"] * len(held) + ["test"] * len(sealed.test),
+        problem.target: problem.y[rows],
+    }
+    half_width = test.get("interval", {}).get("half_width")
+    both = np.concatenate([held_output, output])
+    columns |= prediction_columns(both, problem.classes, problem.positive, threshold, half_width)
+    temporary = folder / "predictions.tmp"
+    pl.DataFrame(columns).write_parquet(temporary)
+    os.replace(temporary, folder / "predictions.parquet")
+
+
+def _latency(model: Any, row: pl.DataFrame) -> float:
+    """Seconds to predict one raw row, the first call not counted."""
+    model.predict(row)
+    started = time.perf_counter()
+    for _ in range(5):
+        model.predict(row)
+    return (time.perf_counter() - started) / 5
+
+
+def _bracket(facts: dict[str, Any]) -> dict[str, Any]:
+    """The best possible error in the units of the headline, never above what the model has already reached."""
+    if facts["task"] == "classify":
+        found, now = facts["ceiling"]["bayes_error"], facts["test"]["error"]
+    else:
+        found = {k: math.sqrt(max(v, 0.0)) for k, v in facts["ceiling"]["noise"].items()}
+        now = facts["test"]["rmse"]
+    broken = now["high"] < found["lower"]
+    upper = min(found["upper"], now["estimate"]) if now["estimate"] >= found["lower"] else found["lower"]
+    return {"lower": found["lower"], "upper": upper, "low": found["low"], "high": found["high"], "broken": broken}

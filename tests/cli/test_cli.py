@@ -1,0 +1,187 @@
+"""The command: quick to answer, one sentence when something is wrong, exit codes that mean something."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from learnt.cli._errors import run
+
+HEAVY = ("numpy", "scipy", "sklearn", "polars", "numba", "pandas", "pyarrow", "jinja2")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))
+
+
+def table(n=200, noise=False):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    y = rng.choice(["no", "yes"], n) if noise else np.where(x + 0.5 * rng.normal(size=n) > 0, "yes", "no")
+    return pl.DataFrame({"x": x, "kind": rng.choice(["a", "b"], n), "y": y})
+
+
+def test_help_answers_at_once_and_imports_nothing_heavy():
+    script = (
+        "import sys, time; started = time.process_time()\n"
+        "from learnt.cli._errors import run\n"
+        "code = run(['--help'])\n"
+        f"heavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "print(code, heavy, time.process_time() - started, file=sys.stderr)"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    code, heavy, seconds = found.stderr.strip().rsplit("\n", 1)[-1].split(" ", 2)
+    assert (code, heavy) == ("0", "[]")
+    assert float(seconds) < 0.4  # of processor time, whatever else the machine does
+    for command in ("study", "predict", "inspect", "warmup", "bench", "info"):
+        assert command in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["study", "nowhere.csv", "--target", "y"], "no file nowhere.csv"),
+        (["study", "t.csv"], "--target"),
+        (["study", "t.csv", "--target", "z"], 'did you mean "y"|the columns are'),
+        (["study", "t.csv", "--target", "y", "--budget", "soon"], "not a time"),
+        (["study", "t.csv", "--target", "y", "--cost", "fn=3"], "fp=1,fn=10"),
+        (["study", "t.csv", "--target", "y", "--task", "guess"], "auto, classify or regress"),
+        (["study", "t.csv", "--target", "y", "--seed", "many"], "(?i)invalid value"),
+        (["study", "t.csv", "--nonsense"], "No such option"),
+        (["nonsense"], "No such command"),
+        (["study", "broken.csv", "--target", "y"], "Line 3 of broken.csv"),
+        (["predict", "nowhere.learnt", "t.csv"], "no such file"),
+        (["predict", "t.csv", "t.csv"], "cannot be loaded"),
+        (["inspect", "t.csv"], "cannot be inspected"),
+        (["inspect", "."], "no finished study"),
+    ],
+)
+def test_every_error_is_one_sentence_on_stderr_with_exit_code_2(capfd, tmp_path, arguments, said):
+    table(60).write_csv("t.csv")
+    (tmp_path / "broken.csv").write_text("x,y\n1,no\n2,yes,3\n")
+    assert run(arguments) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    lines = err.strip().split("\n")
+    assert len(lines) == 1, err
+    assert lines[0].startswith("learnt: ")
+
+    assert re.search(said, lines[0]), lines[0]
+    assert "Traceback" not in err
+
+
+def test_debug_shows_the_traceback():
+    with pytest.raises(ValueError, match="no file"):
+        run(["study", "nowhere.csv", "--target", "y", "--debug"])
+
+
+def test_a_study_ends_with_the_path_of_its_report_and_its_model_predicts(capfd):
+    table().write_csv("t.csv")
+    assert run(["study", "t.csv", "--target", "y"]) == 0
+    out, err = capfd.readouterr()
+    assert out.rstrip().split("\n")[-1] == os.path.join("learnt-study-t", "report.html")
+    assert os.path.exists(out.rstrip().split("\n")[-1])
+    assert "can be predicted" in out
+    assert "Sealed" in err
+
+    table(20).drop("y").write_parquet("new.parquet")
+    assert run(["predict", "learnt-study-t/model.learnt", "new.parquet"]) == 0
+    printed = capfd.readouterr().out
+    assert len(printed.strip().split("\n")) == 21
+    assert printed.split("\n")[0].startswith("prediction,p(no),p(yes)")
+    assert run(["predict", "learnt-study-t", "new.parquet", "--out", "p.csv", "--join"]) == 0
+    assert capfd.readouterr().out.strip() == "p.csv"
+    joined = pl.read_csv("p.csv")
+    assert joined.columns[:2] == ["x", "kind"]
+    assert (joined["prediction"] == table(20)["y"]).mean() > 0.6
+    assert run(["predict", "learnt-study-t", "new.parquet", "--out", "p.xyz"]) == 2
+    assert ".parquet" in capfd.readouterr().err
+
+    assert run(["inspect", "learnt-study-t"]) == 0
+    shown = capfd.readouterr().out
+    assert "can be predicted" in shown
+    assert "TableEncoder" in shown
+    assert run(["inspect", "learnt-study-t/model.learnt", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["model"]["cls"] == "sklearn.pipeline.Pipeline"
+
+
+def test_noise_ends_with_exit_code_3_and_kind_words(capfd):
+    table(160, noise=True).write_csv("n.csv")
+    assert run(["study", "n.csv", "--target", "y", "--out", "o"]) == 3
+    out, _ = capfd.readouterr()
+    assert "No model predicts" in out
+    assert os.path.exists(out.rstrip().split("\n")[-1])
+
+
+def test_ctrl_c_says_what_was_kept(tmp_path):
+    table(3000).write_csv("t.csv")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "learnt.cli", "study", "t.csv", "--target", "y", "--out", "o"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    journal = tmp_path / "o" / "journal.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 2):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    last = err.strip().split("\n")[-1]
+    assert "results are kept in o" in last
+    assert "run the same command again" in last
+    assert "Traceback" not in err
+    assert out == ""
+
+
+def test_info_names_versions_threads_and_cache(capfd):
+    assert run(["info"]) == 0
+    shown = capfd.readouterr().out
+    for word in ("learnt", "numpy", "scikit-learn", "threads", "BLAS", "kernel cache", "GPU"):
+        assert word in shown
+
+
+def test_version(capfd):
+    from learnt import __version__
+
+    assert run(["--version"]) == 0
+    assert capfd.readouterr().out.strip() == f"learnt {__version__}"
+
+
+def test_warmup_fits_everything_it_lists(capfd, monkeypatch, tmp_path):
+    monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path / "kernels"))
+    from learnt.cli._warmup import WORK, warm
+
+    assert warm() == []
+    assert len(WORK) >= 12
+    assert run(["warmup", "--clear"]) == 0
+    assert "removed" in capfd.readouterr().out
+
+
+def test_warmup_lists_every_estimator_that_can_be_saved():
+    from learnt.cli._warmup import WORK
+    from learnt.persistence._registry import LEARNT
+
+    assert {path for path, _, _ in WORK} == LEARNT - {"learnt.preprocessing.TableEncoder"}
+
+
+def test_bench_compares_with_a_peer():
+    from sklearn.linear_model import Ridge as Theirs
+
+    from learnt.cli._bench import TASKS, compare
+    from learnt.linear_model import Ridge
+
+    seconds, quality = compare(Ridge, Theirs, "amount", rows=500)
+    assert all(s > 0 for s in seconds)
+    assert quality[0] == pytest.approx(quality[1])
+    assert {"linear", "cluster"} <= set(TASKS)

@@ -1,0 +1,59 @@
+"""Two finished studies that several tests look at, and a ledger that is not the user's."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from learnt.study import study
+
+EVIL = '<script>alert("x")</script>'
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_ledger(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEARNT_LEDGER", str(tmp_path_factory.mktemp("state") / "ledger.jsonl"))
+        yield
+
+
+def class_table(n=420, seed=0):
+    """Numbers, a category, text, money, missing cells, an identifier, and names that would be markup."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=n), rng.normal(size=n)
+    town = rng.choice(["Oslo", "<b>Rome</b>", "Åre & co"], n)
+    late = 2 * x + 1.5 * (town == "Oslo") + rng.normal(size=n) > 0.5
+    frame = pl.DataFrame(
+        {
+            "row_id": [f"R{k:05d}" for k in range(n)],
+            EVIL: x,
+            "z": z,
+            "town": town,
+            "price": [f"€{v:,.2f}" for v in 1000 + 200 * z],
+            "outcome": np.where(late, "yes", f"no {EVIL}"),
+        }
+    )
+    return frame.with_columns(pl.when(pl.Series(rng.random(n) < 0.1)).then(None).otherwise(pl.col("z")).alias("z"))
+
+
+def amount_table(n=420, seed=1):
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=n), rng.uniform(0, 3, n)
+    return pl.DataFrame(
+        {"x": x, "z": z, "kind": rng.choice(["a", "b"], n), "price": 50 + 8 * x + 3 * z + rng.normal(size=n)}
+    )
+
+
+@pytest.fixture(scope="session")
+def classified(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("classified")
+    class_table().write_csv(folder / "orders.csv")
+    said = []
+    found = study(folder / "orders.csv", "outcome", out=folder / "out", cost=(1.0, 5.0), say=said.append)
+    return found, said
+
+
+@pytest.fixture(scope="session")
+def regressed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("regressed")
+    amount_table().write_parquet(folder / "prices.parquet")
+    return study(folder / "prices.parquet", "price", out=folder / "out")

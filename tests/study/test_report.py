@@ -1,0 +1,131 @@
+"""The report in a real browser: no errors, no network, no sideways scrolling, readable in the dark, no injection."""
+
+import os
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+CONTRAST = """
+() => {
+  const parse = c => { const v = c.match(/[\\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
+  const linear = v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
+  const light = c => .2126 * linear(c[0]) + .7152 * linear(c[1]) + .0722 * linear(c[2]);
+  const behind = e => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c[3] > .99) return c;
+    }
+    return [255, 255, 255, 1];
+  };
+  const silent = ["SCRIPT", "STYLE", "title", "desc"], bad = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement, text = walker.currentNode.data.trim();
+    if (!text || !e.getClientRects().length || silent.includes(e.tagName)) continue;
+    const style = getComputedStyle(e), svg = e.namespaceURI.endsWith("svg");
+    const a = light(parse(svg ? style.fill : style.color)), b = light(behind(e));
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) bad.push([text.slice(0, 40), ratio.toFixed(2)]);
+  }
+  return bad;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def open_page(tmp_path_factory):
+    """Opens a file at a width and colour scheme; whatever goes wrong in the page is collected in `page.trouble`."""
+    found = os.environ.get("LEARNT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    assert found, "These tests need Chromium: install it, or name it in LEARNT_CHROMIUM."
+    contexts = []
+    with sync_playwright() as playwright:
+
+        def opener(path, width, scheme):
+            context = playwright.chromium.launch_persistent_context(
+                str(tmp_path_factory.mktemp("browser")),
+                executable_path=found,
+                headless=True,
+                args=ARGUMENTS,
+                viewport={"width": width, "height": 900},
+                color_scheme=scheme,
+            )
+            contexts.append(context)
+            page = context.new_page()
+            page.trouble = []
+            page.on("console", lambda message: page.trouble.append(message.text))
+            page.on("pageerror", lambda error: page.trouble.append(str(error)))
+            page.on("dialog", lambda dialog: (page.trouble.append(f"dialog {dialog.message}"), dialog.dismiss()))
+            page.on("request", lambda request: page.trouble.append(request.url) if request.url != page.own else None)
+            page.own = path.as_uri()
+            page.goto(page.own)
+            return page
+
+        yield opener
+        for context in contexts:
+            context.close()
+
+
+def look(page):
+    """Open every section and collect what is wrong."""
+    titles = page.locator("summary")
+    for k in range(titles.count()):
+        section = titles.nth(k).locator("xpath=..")
+        if section.get_attribute("open") is None:
+            titles.nth(k).click()
+        assert section.get_attribute("open") is not None
+        assert section.locator(".body").is_visible()
+    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    return page.trouble, wide, page.evaluate(CONTRAST)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")])
+def test_a_classification_report_is_sound(classified, open_page, width, scheme):
+    page = open_page(classified[0].report, width, scheme)
+    assert page.locator("h1").is_visible()
+    assert page.locator("dd").count() == 5
+    assert look(page) == ([], 0, [])
+    assert page.locator("figure svg").count() >= 6
+    assert page.locator("script").count() == 1  # ours
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_a_regression_report_is_sound(regressed, open_page, width, scheme):
+    page = open_page(regressed.report, width, scheme)
+    assert look(page) == ([], 0, [])
+    assert page.locator("figure svg").count() >= 4
+
+
+def test_the_answer_is_on_the_first_screen(classified, open_page):
+    page = open_page(classified[0].report, 1280, "light")
+    last = page.locator("dd").nth(4).bounding_box()
+    assert last["y"] + last["height"] < 900
+
+
+def test_the_button_switches_light_and_dark(classified, open_page):
+    page = open_page(classified[0].report, 390, "light")
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+    assert page.evaluate(CONTRAST) == []
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == before
+
+
+def test_data_never_becomes_markup(classified, regressed):
+    text = classified[0].report.read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+    assert "<b>Rome" not in text
+    for report in (text, regressed.report.read_text(encoding="utf-8")):
+        outside = re.findall(r"(?:src|href|url)\s*[=(]\s*['\"]?(?:https?:)?//[^'\")\s]+", report)
+        assert outside == []
+        assert len(report) < 400_000

@@ -1,0 +1,236 @@
+"""A whole study, end to end: files, numbers, reproducibility, resuming after a kill, noise, test-set uses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from learnt.study import StudyError, predict_table, study
+
+
+def numbers(folder):
+    """Everything in study.json that must not change from run to run."""
+    facts = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    del facts["run"], facts["test"]["use"], facts["settings"]["budget"]
+    for entry in facts["race"]["entries"]:
+        entry.pop("timing", None)
+    return facts
+
+
+def table(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 3))
+    y = np.where(x[:, 0] + x[:, 1] + 0.5 * rng.normal(size=n) > 0, "yes", "no")
+    return pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "kind": rng.choice(["p", "q"], n), "y": y})
+
+
+def test_every_file_is_there_and_nothing_else(classified):
+    found, said = classified
+    assert sorted(p.name for p in found.folder.iterdir()) == [
+        "journal.jsonl",
+        "model.learnt",
+        "predictions.parquet",
+        "report.html",
+        "study.json",
+    ]
+    assert found.beats_constant
+    assert any("row_id" in s and "identifier" in s for s in said)
+    assert all("\n" not in s for s in said)
+
+
+def test_the_numbers_hang_together(classified):
+    facts = json.loads((classified[0].folder / "study.json").read_text(encoding="utf-8"))
+    test, chosen = facts["test"], facts["chosen"]
+    assert test["error"]["low"] <= test["error"]["estimate"] <= test["error"]["high"]
+    assert test["error"]["estimate"] < test["constant_error"]
+    assert np.sum(test["confusion"]) == test["rows"] == facts["seal"]["test_rows"]
+    assert facts["race"]["entries"][0]["loss"] <= facts["race"]["entries"][1]["loss"]
+    assert chosen["id"] in {e["id"] for e in facts["race"]["entries"] if e["state"] == "chosen"}
+    assert sum(p["value"] for p in facts["diagnosis"]["parts"].values()) == pytest.approx(facts["diagnosis"]["loss"])
+    assert facts["bracket"]["lower"] <= facts["bracket"]["upper"]
+    assert facts["threshold"]["threshold"] < 0.5  # a miss costs five false alarms
+    assert facts["importances"][0]["column"] == '<script>alert("x")</script>'
+
+
+def test_predictions_are_those_of_the_saved_model(classified):
+    found, _ = classified
+    rows = pl.read_parquet(found.folder / "predictions.parquet")
+    raw = pl.read_csv(found.folder.parent / "orders.csv")
+    test = rows.filter(pl.col("part") == "test")
+    assert len(test) == found.facts["test"]["rows"]
+    again = predict_table(found.model, raw[test["row"].to_numpy()])
+    assert again["prediction"].to_list() == test["prediction"].to_list()
+    wrong = (test["prediction"] != test["outcome"]).mean()
+    assert wrong == pytest.approx(found.facts["test"]["error"]["estimate"])
+    assert rows.filter(pl.col("part") == "out of fold")["row"].n_unique() == found.facts["seal"]["development_rows"]
+
+
+def test_a_moved_model_predicts_raw_tables_with_missing_and_strange_cells(classified, tmp_path):
+    found, _ = classified
+    moved = tmp_path / "elsewhere.learnt"
+    moved.write_bytes(found.model.read_bytes())
+    raw = pl.read_csv(found.folder.parent / "orders.csv").drop("outcome", "row_id")
+    strange = raw[:3].with_columns(town=pl.Series(["Atlantis", None, ""]), price=pl.Series(["a lot", "$1k", None]))
+    predicted = predict_table(moved, strange)
+    assert set(predicted["prediction"]) <= set(found.facts["classes"])
+    np.testing.assert_allclose(predicted.select(pl.sum_horizontal(pl.selectors.starts_with("p("))).to_series(), 1.0)
+    with pytest.raises(StudyError, match='lacks the column "town"'):
+        predict_table(moved, raw.drop("town"))
+
+
+def test_amounts_come_with_intervals_that_cover(regressed):
+    test = regressed.facts["test"]
+    assert test["rmse"]["low"] < 1.2
+    assert test["r2"]["estimate"] > 0.9
+    assert test["interval"]["covered"]["low"] <= 0.9 <= test["interval"]["covered"]["high"]
+    assert regressed.facts["bracket"]["lower"] <= 1.1  # the noise has standard deviation 1
+    rows = pl.read_parquet(regressed.folder / "predictions.parquet")
+    assert {"prediction", "low", "high"} <= set(rows.columns)
+
+
+def test_the_same_seed_gives_the_same_numbers_and_the_same_bytes(regressed, tmp_path):
+    source = regressed.folder.parent / "prices.parquet"
+    again = study(source, "price", out=tmp_path / "again", threads=1)
+    assert numbers(again.folder) == numbers(regressed.folder)
+    assert again.model.read_bytes() == regressed.model.read_bytes()
+
+
+def test_a_finished_study_run_again_reuses_everything(regressed, tmp_path):
+    before = numbers(regressed.folder)
+    said = []
+    again = study(regressed.folder.parent / "prices.parquet", "price", out=regressed.folder, say=said.append)
+    assert numbers(again.folder) == before
+    assert again.facts["run"]["seconds"]["race"] < 1.0
+    assert said[0].startswith("Resuming")
+    assert again.facts["test"]["use"] == regressed.facts["test"]["use"]  # the same question is not a new use
+
+
+def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
+    table(n=2500).write_csv(tmp_path / "t.csv")
+    command = [sys.executable, "-m", "learnt.cli", "study", "t.csv", "--target", "y", "--out", "killed", "--quiet"]
+    journal = tmp_path / "killed" / "journal.jsonl"
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 4):
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    kept = journal.read_bytes()
+    kept = kept[: kept.rfind(b"\n") + 1]
+    assert kept.count(b"\n") >= 4
+    assert not (tmp_path / "killed" / "study.json").exists()
+    resumed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stdout.strip().endswith(os.path.join("killed", "report.html"))
+    after = journal.read_bytes()
+    assert after.startswith(kept)
+    names = [(json.loads(line)["kind"], json.loads(line)["name"]) for line in after.splitlines()]
+    assert len(names) == len(set(names))  # nothing was worked out twice
+    whole = study(tmp_path / "t.csv", "y", out=tmp_path / "whole")
+    assert numbers(tmp_path / "killed") == numbers(whole.folder)
+    assert (tmp_path / "killed" / "model.learnt").read_bytes() == whole.model.read_bytes()
+
+
+def test_the_worker_dies_with_the_study(tmp_path):
+    from learnt.study._bench import lay_out
+    from learnt.study._remote import Worker
+
+    frame = table(60)
+    folds = [(np.arange(30), np.arange(30, 60))]
+    lay_out(tmp_path, frame.drop("y"), (frame["y"] == "yes").to_numpy().astype(int), folds, ["no", "yes"], 0)
+    with Worker(tmp_path) as worker:
+        worker.start()
+        process = worker._process
+        assert process.poll() is None
+        process.stdin.close()  # all that a killed study leaves behind
+        assert process.wait(timeout=60) == 0
+
+
+def test_pure_noise_is_called_noise(tmp_path):
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({f"x{k}": rng.normal(size=400) for k in range(6)} | {"y": rng.choice(["no", "yes"], 400)})
+    found = study(frame, "y", out=tmp_path / "noise")
+    assert not found.beats_constant
+    area = found.facts["test"]["auc"]
+    assert area["low"] <= 0.5 <= area["high"]
+    assert "No model" in found.facts["summary"]["headline"]
+    assert found.report.exists()
+
+
+def test_the_third_use_of_a_test_set_is_said_and_widens_the_interval(tmp_path):
+    table().write_csv(tmp_path / "t.csv")
+    found = [study(tmp_path / "t.csv", "y", out=tmp_path / "o", cost=(1.0, float(k))) for k in (1, 2, 3)]
+    assert [f.facts["test"]["use"] for f in found] == [1, 2, 3]
+    assert found[2].facts["test"]["level"] == pytest.approx(1 - 0.05 / 3)
+    assert "3rd use of this test set" in found[2].report.read_text(encoding="utf-8")
+    width = [f.facts["test"]["auc"]["high"] - f.facts["test"]["auc"]["low"] for f in found]
+    assert width[0] < width[1] < width[2]
+
+
+def test_a_budget_too_short_still_ends_in_time_and_says_what_was_skipped(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 60_000
+    frame = pl.DataFrame({f"x{k}": rng.normal(size=n) for k in range(30)})
+    frame = frame.with_columns(y=pl.Series(np.where(frame["x0"] + rng.normal(size=n) > 0, "yes", "no")))
+    started = time.monotonic()
+    found = study(frame, "y", out=tmp_path / "short", budget=8.0)
+    assert time.monotonic() - started < 40  # 8 s and the start of a process on a busy machine
+    assert found.report.exists()
+    states = {e["state"] for e in found.facts["race"]["entries"]}
+    assert states & {"skipped", "behind"}
+    assert all(e["note"] for e in found.facts["race"]["entries"] if e["state"] == "skipped")
+
+
+def test_groups_and_time_reach_the_report(tmp_path):
+    frame = table(400).with_columns(who=pl.Series(np.arange(400) // 10))
+    found = study(frame, "y", out=tmp_path / "g", group="who")
+    assert "groups" in found.facts["seal"]["how"]
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 1) + pl.duration(days=399), eager=True)
+    timed = study(table(400).with_columns(day=days), "y", out=tmp_path / "t")
+    assert timed.facts["data"]["time"] == "day"
+    assert "most recent" in timed.facts["seal"]["how"]
+
+
+def test_many_classes(tmp_path):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(400, 2))
+    frame = pl.DataFrame(
+        {"a": x[:, 0], "b": x[:, 1], "y": np.digitize(x[:, 0] + 0.3 * rng.normal(size=400), [-0.6, 0.6])}
+    )
+    found = study(frame, "y", out=tmp_path / "m")
+    assert found.facts["classes"] == [0, 1, 2]
+    assert found.beats_constant
+    with pytest.raises(StudyError, match="two classes"):
+        study(frame, "y", out=tmp_path / "m", cost=(1.0, 2.0))
+
+
+def test_what_cannot_be_written_or_named_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StudyError, match="cannot be written"):
+        study(table(), "y", out=tmp_path / "file")
+    with pytest.raises(StudyError, match="--target"):
+        study(table(), None, out=tmp_path / "x")
+    with pytest.raises(StudyError, match="no column"):
+        study(table(), "yy", out=tmp_path / "x")
+
+
+def test_the_shipped_example_ends_in_a_report_that_knows_the_truth(tmp_path):
+    found = study(out=tmp_path / "example")
+    facts = found.facts
+    assert found.beats_constant
+    assert facts["example"]["bayes_error"] == pytest.approx(0.0956, abs=1e-3)
+    assert (
+        facts["ceiling"]["bayes_error"]["low"]
+        <= facts["example"]["bayes_error"]
+        <= facts["ceiling"]["bayes_error"]["high"]
+    )
+    assert {e["column"] for e in facts["data"]["set_aside"]} == {"delivery_id", "refund"}
+    assert facts["data"]["time"] == "ordered_at"
+    assert Path(found.report).stat().st_size < 300_000
