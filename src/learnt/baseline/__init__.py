@@ -1,0 +1,12 @@
+"""Best constants: what can be said without looking at the features, and so the floor under every model.
+
+    ConstantClassifier    the most common label, or the shares of the labels
+    ConstantRegressor     the mean (best for squared loss), the median (for absolute loss), a quantile, a given number
+
+Implementation: `_door` (rows are counted and never read), `_quantiles` (quantiles of weighted rows), one file a class.
+"""
+
+from learnt.baseline._classifier import ConstantClassifier
+from learnt.baseline._regressor import ConstantRegressor
+
+__all__ = ["ConstantClassifier", "ConstantRegressor"]

@@ -1,0 +1,161 @@
+"""The best constant label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
+
+from learnt.baseline._door import require_fitted, row_count, stand_in
+from learnt.engine.labels import encode_labels
+from learnt.engine.params import check_choice
+from learnt.engine.validation import check_target, check_weights
+
+
+class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
+    """Predict the same for every row: the most common label, argmax_c π_c with π_c = Σ w·1[y = c] / Σ w.
+
+    No rule that ignores the features makes fewer mistakes, so this is the floor under every classifier. X is counted
+    and never read. Equals scikit-learn's `DummyClassifier` with the strategies of the same names.
+
+    Parameters
+    ----------
+    strategy : {"prior", "most_frequent", "constant"}, default="prior"
+        All but the last predict the most common label (the smallest, if several are). `predict_proba` gives the shares
+        π for "prior", and certainty otherwise.
+    constant : label, or array-like of shape (n_outputs,), default=None
+        What strategy="constant" predicts; it must occur in y.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), or list of such arrays
+    class_prior_ : array of shape (n_classes,), or list of such arrays
+        The share of each class in the weight of the training rows.
+    n_classes_ : int, or list of int
+    n_outputs_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> model = ConstantClassifier().fit([[0], [1], [2], [3]], ["ham", "spam", "ham", "ham"])
+    >>> model.predict([[7]]).tolist(), model.predict_proba([[7]]).tolist()
+    (['ham'], [[0.75, 0.25]])
+    """
+
+    def __init__(self, *, strategy: str = "prior", constant: Any = None) -> None:
+        self.strategy = strategy
+        self.constant = constant
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstantClassifier:
+        """Count the labels.
+
+        Parameters
+        ----------
+        X : anything with rows
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), default=None
+        """
+        check_choice(self, "strategy", ("prior", "most_frequent", "constant"))
+        name = type(self).__name__
+        rows = stand_in(self, X, y)
+        if y is None:
+            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+        weight = check_weights(sample_weight, rows)
+        targets = [check_target(target, "label", rows, name) for target in _outputs(y)]
+        constants = self._constants(len(targets))
+        shares = [label_shares(target, weight) for target in targets]
+        for (classes, _), constant in zip(shares, constants, strict=True):
+            if self.strategy == "constant" and constant not in classes.tolist():
+                raise ValueError(
+                    "The constant target value must be present in the training data; "
+                    f"constant={constant!r}, possible values are {classes.tolist()}."
+                )
+        self.n_outputs_ = len(targets)
+        self.classes_: Any = [classes for classes, _ in shares]
+        self.class_prior_: Any = [prior for _, prior in shares]
+        self.n_classes_: Any = [classes.size for classes, _ in shares]
+        if self.n_outputs_ == 1:
+            self.classes_, self.class_prior_ = shares[0]
+            self.n_classes_ = self.classes_.size
+        return self
+
+    def _constants(self, n_outputs: int) -> list[Any]:
+        """The constant of each output; None where the strategy needs none."""
+        if self.strategy != "constant":
+            return [None] * n_outputs
+        if self.constant is None:
+            raise ValueError("Constant target value has to be specified when the constant strategy is used.")
+        given = np.ravel(np.asarray(self.constant)).tolist()
+        if len(given) != n_outputs:
+            raise ValueError(
+                f"Constant target value should have shape ({n_outputs}, 1), one for each output; got {self.constant!r}."
+            )
+        return given
+
+    def _choices(self) -> list[tuple[np.ndarray, np.ndarray, int]]:
+        """For each output: classes, shares, and the position of the class that is predicted."""
+        require_fitted(self)
+        single = self.n_outputs_ == 1
+        classes, priors = ([self.classes_], [self.class_prior_]) if single else (self.classes_, self.class_prior_)
+        choices = []
+        for labels, prior, constant in zip(classes, priors, self._constants(self.n_outputs_), strict=True):
+            best = labels.tolist().index(constant) if self.strategy == "constant" else int(prior.argmax())
+            choices.append((labels, prior, best))
+        return choices
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The constant, once for every row of X."""
+        columns = [labels[[best]] for labels, _, best in self._choices()]
+        n = row_count(self, X)
+        if len(columns) == 1:
+            return np.repeat(columns[0], n)
+        return np.tile(np.array([column[0] for column in columns]), (n, 1))
+
+    def predict_proba(self, X: Any) -> Any:
+        """The shares of the classes ("prior") or certainty, once for every row; a list, one an output, for several."""
+        answers = []
+        choices = self._choices()
+        n = row_count(self, X)
+        for labels, prior, best in choices:
+            share = prior if self.strategy == "prior" else np.eye(1, labels.size, best)[0]
+            answers.append(np.tile(share, (n, 1)))
+        return answers[0] if len(answers) == 1 else answers
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithm of `predict_proba`; −infinity for what is ruled out."""
+        P = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(p) for p in P] if isinstance(P, list) else np.log(P)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy; X may be None."""
+        return super().score(np.zeros((len(y), 1)) if X is None else X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True
+        tags.no_validation = True  # there is nothing in X that could be wrong
+        return tags
+
+
+def _outputs(y: Any) -> list[Any]:
+    """The targets one by one; a vector, or a matrix of one column, is one."""
+    shape = getattr(y, "shape", None) or np.shape(y)
+    if len(shape) == 2 and shape[1] > 1:
+        return list(np.asarray(y).T)
+    return [y]
+
+
+def label_shares(y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted labels and the share of the weight each has; labels whose rows all weigh 0 are not there.
+
+    >>> label_shares(np.array([1, 3, 3]), None)[1]
+    array([0.333, 0.667])
+    """
+    classes, codes = encode_labels(y)
+    total = np.bincount(codes, weights=weight, minlength=classes.size).astype(np.float64)
+    present = total > 0
+    return classes[present], total[present] / total.sum()
