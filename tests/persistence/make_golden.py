@@ -20,6 +20,9 @@ from sklearn.preprocessing import FunctionTransformer, LabelEncoder, MinMaxScale
 from sklearn.preprocessing import StandardScaler as SklearnScaler
 
 import learnt
+from learnt.baseline import ConstantClassifier, ConstantRegressor
+from learnt.cluster import KMeans
+from learnt.decomposition import PCA
 from learnt.linear_model import LinearRegression, Ridge, RidgeCV
 from learnt.naive_bayes import GaussianNB
 from learnt.preprocessing import StandardScaler, TableEncoder
@@ -50,6 +53,7 @@ def models() -> dict:
     """Name → (fitted model, the data it answers for)."""
     numbers = ("numbers", make_pipeline(SimpleImputer(add_indicator=True), SklearnScaler()), ["size"])
     towns = ("towns", OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist"), ["town", "shop"])
+    two = np.c_[classes, classes[::-1]]
     first = ("n", StandardScaler(), slice(0, 2))
     return {
         "linear": (LinearRegression().fit(X, y), X),
@@ -58,6 +62,13 @@ def models() -> dict:
         "ridge": (Ridge(alpha=0.5).fit(named, y), named),
         "ridge-cv": (RidgeCV(alphas=[0.1, 1.0], store_cv_results=True).fit(X, y), X),
         "gaussian-nb": (GaussianNB().fit(X, classes), X),
+        "constant-label": (ConstantClassifier().fit(X, classes), X),
+        "constant-labels": (ConstantClassifier(strategy="constant", constant=["low", "high"]).fit(X, two), X),
+        "constant-number": (ConstantRegressor(strategy="median").fit(X, y), X),
+        "constant-numbers": (ConstantRegressor().fit(X, np.c_[y, -y]), X),
+        "k-means": (KMeans(3, n_init=1, random_state=0).fit(X), X),
+        "pca": (PCA(2).fit(X), X),
+        "pca-whiten": (PCA(0.9, whiten=True).fit(X.astype("f4")), X.astype("f4")),
         "scaler": (StandardScaler().fit(named), named),
         "scaler-nothing": (StandardScaler(with_mean=False, with_std=False).fit(X), X),
         "table": (TableEncoder(max_onehot=6).fit(table, y), table),

@@ -17,6 +17,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, LabelEncoder, MinMaxScaler, OneHotEncoder, OrdinalEncoder
 
+from learnt.baseline import ConstantClassifier, ConstantRegressor
+from learnt.cluster import KMeans
+from learnt.decomposition import PCA
 from learnt.linear_model import LinearRegression, Ridge, RidgeCV
 from learnt.naive_bayes import GaussianNB
 from learnt.persistence import LearntFileError, _registry
@@ -28,6 +31,7 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 3))
 y = X @ [1.0, 2.0, 3.0] + rng.normal(size=30)
 labels = np.array(["no", "yes", "maybe"])[rng.integers(0, 3, 30)]
+labels_too = np.array(["a", "b"])[rng.integers(0, 2, 30)]
 towns = pd.DataFrame(
     {
         "size": np.where(np.arange(30) % 5 == 0, np.nan, X[:, 0]),
@@ -53,6 +57,14 @@ MODELS = {
     "ridge": (Ridge(alpha=0.5).fit(named, y), named),
     "ridge cv": (RidgeCV(store_cv_results=True).fit(X, y), X),
     "gaussian nb": (GaussianNB().fit(X, labels), X),
+    "constant label": (ConstantClassifier().fit(X, labels), X),
+    "constant labels": (
+        ConstantClassifier(strategy="constant", constant=["no", "a"]).fit(X, np.c_[labels, labels_too]),
+        X,
+    ),
+    "constant number": (ConstantRegressor(strategy="median").fit(X, y), X),
+    "k-means": (KMeans(3, n_init=1, random_state=0).fit(X), X),
+    "pca": (PCA(2, whiten=True).fit(X), X),
     "scaler": (StandardScaler().fit(X), X),
     "table": (TableEncoder(max_onehot=4).fit(towns, y), towns),
     "pipeline": (make_pipeline(StandardScaler(), MinMaxScaler(clip=True), Ridge()).fit(X, y), X),

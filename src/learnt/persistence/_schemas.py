@@ -14,6 +14,7 @@ from learnt.persistence._checks import (
     Schema,
     anyof,
     anything,
+    choice,
     count,
     flag,
     labels,
@@ -46,7 +47,45 @@ _linear = {**_features, "coef_": anyof(real("d"), real("t", "d")), "intercept_":
 
 _classes = {**_features, "classes_": labels("c")}
 
+
+def _shares_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """One output: arrays. Several: lists of them, one item an output."""
+    keys = ("classes_", "class_prior_", "n_classes_")
+    single = state["n_outputs_"] == 1
+    outputs = [tuple(state[key] for key in keys)] if single else None
+    if outputs is None:
+        if any(type(state[key]) is not list or len(state[key]) != state["n_outputs_"] for key in keys):
+            return "does not have one list of classes for each output"
+        outputs = list(zip(*(state[key] for key in keys)))
+    for values in outputs:
+        sizes: Dims = {}
+        for key, check, value in zip(keys, (labels("c"), real("c", low=0, high=1), count(1, name="c")), values):
+            reason = check(value, sizes)
+            if reason is not None:
+                return f"has {key} that {reason}"
+    return None
+
+
+def _rest_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    return None if state["residual_quantiles_"].shape[0] else "has no residuals"
+
+
 LEARNT_SCHEMAS: dict[str, Schema] = {
+    "learnt.baseline.ConstantClassifier": Schema(
+        params={"strategy": choice("prior", "most_frequent", "constant")},
+        state={"n_outputs_": count(1), "classes_": anything, "class_prior_": anything, "n_classes_": anything},
+        rule=_shares_rule,
+    ),
+    "learnt.baseline.ConstantRegressor": Schema(
+        params={"strategy": choice("mean", "median", "quantile", "constant")},
+        state={
+            "n_outputs_": count(1, name="t"),
+            "constant_": real(1, "t"),
+            "residual_quantiles_": real(None, "t"),
+            "residual_count_": number(above=0),
+        },
+        rule=_rest_rule,
+    ),
     "learnt.cluster.KMeans": Schema(
         state={**_features, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
         extra={"labels_": whole(None, below="k"), "n_iter_": count(), "converged_": flag},
