@@ -143,7 +143,7 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
 def _outputs(y: Any) -> list[Any]:
     """The targets one by one; a vector, or a matrix of one column, is one."""
-    shape = getattr(y, "shape", None) or np.shape(y)
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     if len(shape) == 2 and shape[1] > 1:
         return list(np.asarray(y).T)
     return [y]
