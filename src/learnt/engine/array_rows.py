@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ class ArrayRows(Rows):
                 total = merge(total, statistic(self.block(lo, min(lo + size, self.n_rows)), *state))
             return total
 
-        parts = run_tasks([lambda s=s: reduce_lane(s) for s in range(0, self.n_rows, lane)], n_jobs=self.n_jobs)
+        parts = run_tasks([partial(reduce_lane, s) for s in range(0, self.n_rows, lane)], n_jobs=self.n_jobs)
         total = None
         for part in parts:
             total = merge(total, part)
@@ -128,7 +129,7 @@ class ArrayRows(Rows):
             out[lo:hi] = function(self.block(lo, hi), *state)
 
         starts = range(self.block_size, self.n_rows, self.block_size)
-        run_tasks([lambda lo=lo: fill(lo) for lo in starts], n_jobs=self.n_jobs)
+        run_tasks([partial(fill, lo) for lo in starts], n_jobs=self.n_jobs)
         return out
 
 

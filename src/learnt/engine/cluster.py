@@ -141,7 +141,8 @@ def partition_map(X: Any, dtype: Any, function: Callable[..., Any], state: tuple
 
 def first_rows(X: Any, y: Any, w: Any, dtype: Any, n: int) -> Block:
     block = as_block(X, y, w, dtype)
-    return Block(*(None if part is None else part[:n] for part in block[:3]))
+    X, y, w = (None if part is None else part[:n] for part in block[:3])
+    return Block(X, y, w)
 
 
 def merge_all(parts: list[Any], merge: Merge) -> Any:

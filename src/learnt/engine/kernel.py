@@ -61,6 +61,7 @@ class Kernel:
     def __init__(self, function: FunctionType, reassociate: bool) -> None:
         functools.update_wrapper(self, function)
         self.python = function
+        self.name = f"{function.__module__}.{function.__qualname__}"
         self._reassociate = reassociate
         self._run: Callable[..., Any] | None = None
         self._digest: str | None = None
@@ -72,7 +73,7 @@ class Kernel:
         return run(*args)
 
     def __repr__(self) -> str:
-        return f"<kernel {self.__module__}.{self.__qualname__}>"
+        return f"<kernel {self.name}>"
 
     def resolve(self) -> Callable[..., Any]:
         """The callable behind this kernel: a Numba dispatcher, or the plain function."""
@@ -117,7 +118,7 @@ class Kernel:
         flags = _REASSOCIATING if self._reassociate else _EXACT
         dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags)(function)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
-        kernel_cache.attach(dispatcher, f"{self.__module__}.{self.__qualname__}", self.digest())
+        kernel_cache.attach(dispatcher, self.name, self.digest())
         return dispatcher
 
 

@@ -28,7 +28,7 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where the installed scikit-learn has no callback protocol."""
 
-    def with_callbacks(method: Any) -> Any:  # type: ignore[misc]
+    def with_callbacks(method: Any) -> Any:
         return method
 
 
@@ -176,7 +176,7 @@ def task(label: str, total: int | None = None) -> Iterator[Bar]:
 def track(items: Iterable[T], label: str, total: int | None = None) -> Iterator[T]:
     """Walk over `items`, reporting each."""
     if total is None and hasattr(items, "__len__"):
-        total = len(items)
+        total = len(items)  # type: ignore[arg-type]
     with task(label, total) as bar:
         for item in items:
             yield item

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -207,7 +208,7 @@ def for_blocks(task: Callable[[int, int], T], n: int, *, grain: int, n_jobs: int
         with single_blas():
             return [task(0, n)] if n > 0 else []
     blocks = [(lo, min(lo + grain, n)) for lo in range(0, n, grain)]
-    return run_tasks([lambda lo=lo, hi=hi: task(lo, hi) for lo, hi in blocks], n_jobs=n_jobs)  # type: ignore[misc]
+    return run_tasks([partial(task, lo, hi) for lo, hi in blocks], n_jobs=n_jobs)
 
 
 @contextmanager

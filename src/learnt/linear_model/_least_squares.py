@@ -107,9 +107,10 @@ def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectr
             coef = factor.solve(m.cross)
             if factor.rcond < _SAFE and solver != "normal":
                 coef = _corrected(rows, m, factor, coef, ridge)
-            singular = np.sqrt(np.clip(np.linalg.eigvalsh(m.gram)[::-1], 0, None)) if spectrum else None
-            rank = m.gram.shape[0] if ridge == 0 else None
-            return Solution(coef, m.x_mean, m.y_mean, "cholesky", rank, singular)
+            if not spectrum:
+                return Solution(coef, m.x_mean, m.y_mean, "cholesky")
+            singular = np.sqrt(np.clip(np.linalg.eigvalsh(m.gram)[::-1], 0, None))
+            return Solution(coef, m.x_mean, m.y_mean, "cholesky", m.gram.shape[0], singular)
     return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
 
 

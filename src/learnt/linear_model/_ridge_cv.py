@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any
 
@@ -177,7 +178,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         for i, value in enumerate(given):
             if not isinstance(value, Real) or isinstance(value, bool):
                 raise ParameterError(f"alphas[{i}] must be an instance of float, not {type(value).__name__}.")
-            if value < 0 or (value == 0 and lowest_is_open) or not np.isfinite(value):
+            if value < 0 or (value == 0 and lowest_is_open) or not math.isfinite(value):
                 bound = "> 0.0" if lowest_is_open else ">= 0.0"
                 raise ParameterError(f"alphas[{i}] == {value}, must be {bound} and finite.")
         if not len(given):
