@@ -115,19 +115,13 @@ def _matrix(
     name = type(estimator).__name__
     if is_lazy(X):
         if not lazy:
-            raise TypeError(
-                f"{name} needs the whole table in memory and X is a {type(X).__name__} read in blocks; "
-                "load it first (X.compute() for Dask), or take a sample."
-            )
+            refuse_elsewhere(X, name)
         _require_shape(X.shape, X.ndim, name, 0)
         _remember_columns(estimator, X, X.shape[1], reset)
         return X
     if is_foreign_array(X):
         if not foreign:
-            raise TypeError(
-                f"{name} computes on the CPU with NumPy and X is a {type(X).__module__.partition('.')[0]} array on "
-                f"{getattr(X, 'device', 'its device')}; convert it first, for example with X.cpu().numpy()."
-            )
+            refuse_elsewhere(X, name)
         matrix = _foreign_matrix(X, name, allow_nan, min_rows)
         _remember_columns(estimator, matrix, matrix.shape[1], reset)
         return matrix
@@ -144,6 +138,20 @@ def _matrix(
     if not allow_nan:
         require_finite(matrix.data if sparse.issparse(matrix) else matrix, "X", name, columns=_column_names(X))
     return matrix
+
+
+def refuse_elsewhere(X: Any, name: str) -> None:
+    """Raise where X is not in memory or not on the CPU: nothing is fetched or computed elsewhere in silence."""
+    if is_lazy(X):
+        raise TypeError(
+            f"{name} needs the whole table in memory and X is a {type(X).__name__} read in blocks; "
+            "load it first (X.compute() for Dask), or take a sample."
+        )
+    if is_foreign_array(X):
+        raise TypeError(
+            f"{name} computes on the CPU with NumPy and X is a {type(X).__module__.partition('.')[0]} array on "
+            f"{getattr(X, 'device', 'its device')}; convert it first, for example with X.cpu().numpy()."
+        )
 
 
 def is_frame(X: Any) -> bool:

@@ -22,6 +22,8 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from learnt.engine.validation import refuse_elsewhere
+
 MICROSECONDS_PER_DAY = 86_400_000_000
 _NUMBERS = (int, float, np.integer, np.floating, decimal.Decimal)
 
@@ -52,6 +54,7 @@ class Table:
 
 def read_table(X: Any, who: str = "TableEncoder") -> Table:
     """Read any dense table: a data frame of any library narwhals knows, a dict of columns, an array, nested lists."""
+    refuse_elsewhere(X, who)
     if isinstance(X, Mapping):
         return _from_mapping(X, who)
     _refuse_repeated(_native_names(X), who)
