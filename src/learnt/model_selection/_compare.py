@@ -1,0 +1,127 @@
+"""What cross-validated scores say: intervals for their mean, and which models cannot be told apart.
+
+Scores of overlapping training sets are not independent, and the plain standard error s/√J is far too small. Nadeau and
+Bengio's correction counts the share of rows that differ: the variance of the mean is (1/J + n_test/n_train)·s².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+
+class ScoreInterval(NamedTuple):
+    """A mean of scores with its corrected interval."""
+
+    mean: float
+    low: float
+    high: float
+    std_error: float
+
+
+class Comparison(NamedTuple):
+    """The mean difference of two models' scores; `tied` where the interval holds 0."""
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    tied: bool
+
+
+def _check(scores: Any, n_train: float, n_test: float, level: float) -> np.ndarray:
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or values.size < 2:
+        raise ValueError(f"scores has shape {values.shape}; give one score a fold, at least 2.")
+    if not np.isfinite(values).all():
+        raise ValueError(f"scores holds NaN or infinity (first at fold {int(np.argmin(np.isfinite(values)))}).")
+    if not (n_train > 0 and n_test > 0):
+        raise ValueError(f"n_train and n_test are rows per fold and must be positive; got {n_train} and {n_test}.")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, both excluded; got {level!r}.")
+    return values
+
+
+def _std_error(values: np.ndarray, n_train: float, n_test: float) -> float:
+    return float(np.sqrt((1 / values.size + n_test / n_train) * values.var(ddof=1)))
+
+
+def corrected_interval(scores: Any, n_train: float, n_test: float, *, level: float = 0.95) -> ScoreInterval:
+    """An interval for the expected score: mean ± t·√((1/J + n_test/n_train)·s²), with J − 1 degrees of freedom.
+
+    Parameters
+    ----------
+    scores : array-like of shape (J,)
+        One score a fold or repetition.
+    n_train, n_test : int
+        Rows trained and tested on in one of them.
+    level : float in (0, 1), default=0.95
+
+    References
+    ----------
+    C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning 52 (2003),
+    https://doi.org/10.1023/A:1024068626366
+
+    Examples
+    --------
+    >>> interval = corrected_interval([0.80, 0.82, 0.78, 0.81, 0.79], n_train=800, n_test=200)
+    >>> round(interval.low, 3), round(interval.mean, 3), round(interval.high, 3)
+    (0.771, 0.8, 0.829)
+    """
+    values = _check(scores, n_train, n_test, level)
+    mean, error = float(values.mean()), _std_error(values, n_train, n_test)
+    reach = float(student.ppf((1 + level) / 2, values.size - 1)) * error
+    return ScoreInterval(mean, mean - reach, mean + reach, error)
+
+
+def compare_scores(first: Any, second: Any, n_train: float, n_test: float, *, level: float = 0.95) -> Comparison:
+    """Whether two models differ: the corrected resampled t-test on their scores fold by fold.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (J,)
+        Scores of both models on the same folds.
+    n_train, n_test : int
+        Rows trained and tested on in one fold.
+    level : float in (0, 1), default=0.95
+        Of the interval of the difference; models are tied where it holds 0.
+
+    Examples
+    --------
+    >>> compare_scores([0.80, 0.82, 0.78], [0.79, 0.83, 0.78], n_train=800, n_test=200).tied
+    True
+    """
+    a, b = _check(first, n_train, n_test, level), _check(second, n_train, n_test, level)
+    if a.size != b.size:
+        raise ValueError(f"The models have {a.size} and {b.size} scores; compare them on the same folds.")
+    mean, low, high, error = corrected_interval(a - b, n_train, n_test, level=level)
+    if error == 0:  # the same difference in every fold: certain, one way or the other
+        p_value = 1.0 if mean == 0 else 0.0
+    else:
+        p_value = float(2 * student.sf(abs(mean) / error, a.size - 1))
+    return Comparison(mean, low, high, p_value, low <= 0 <= high)
+
+
+def tied_with_best(scores: Mapping[str, Any], n_train: float, n_test: float, *, level: float = 0.95) -> list[str]:
+    """The names of the best model and of all that cannot be told from it, best mean first; larger scores are better.
+
+    Parameters
+    ----------
+    scores : mapping from name to scores on the same folds
+    n_train, n_test, level
+        As in `compare_scores`.
+
+    Examples
+    --------
+    >>> tied_with_best({"a": [0.80, 0.82, 0.78], "b": [0.79, 0.83, 0.78], "c": [0.5, 0.51, 0.5]}, 800, 200)
+    ['a', 'b']
+    """
+    if not scores:
+        raise ValueError("There are no models to compare; scores is empty.")
+    order = sorted(scores, key=lambda name: -float(np.mean(scores[name])))
+    best = scores[order[0]]
+    rest = [name for name in order[1:] if compare_scores(best, scores[name], n_train, n_test, level=level).tied]
+    return [order[0], *rest]
