@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import KFold
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, LabelEncoder, MinMaxScaler, OneHotEncoder, OrdinalEncoder
 from sklearn.preprocessing import StandardScaler as SklearnScaler
@@ -23,7 +24,7 @@ import learnt
 from learnt.baseline import ConstantClassifier, ConstantRegressor
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA
-from learnt.linear_model import LinearRegression, Ridge, RidgeCV
+from learnt.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from learnt.naive_bayes import GaussianNB
 from learnt.preprocessing import StandardScaler, TableEncoder
 
@@ -61,6 +62,9 @@ def models() -> dict:
         "linear-float32": (LinearRegression().fit(X.astype("f4"), y.astype("f4")), X.astype("f4")),
         "ridge": (Ridge(alpha=0.5).fit(named, y), named),
         "ridge-cv": (RidgeCV(alphas=[0.1, 1.0], store_cv_results=True).fit(X, y), X),
+        "ridge-cv-folds": (RidgeCV(cv=KFold(3, shuffle=True, random_state=0)).fit(X, y), X),
+        "logistic": (LogisticRegression().fit(X, classes == "low"), X),
+        "logistic-three-classes": (LogisticRegression(class_weight="balanced").fit(named, classes), named),
         "gaussian-nb": (GaussianNB().fit(X, classes), X),
         "constant-label": (ConstantClassifier().fit(X, classes), X),
         "constant-labels": (ConstantClassifier(strategy="constant", constant=["low", "high"]).fit(X, two), X),

@@ -14,13 +14,14 @@ import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import KFold
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, LabelEncoder, MinMaxScaler, OneHotEncoder, OrdinalEncoder
 
 from learnt.baseline import ConstantClassifier, ConstantRegressor
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA
-from learnt.linear_model import LinearRegression, Ridge, RidgeCV
+from learnt.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from learnt.naive_bayes import GaussianNB
 from learnt.persistence import LearntFileError, _registry
 from learnt.persistence import _container as container
@@ -56,6 +57,9 @@ MODELS = {
     "linear, two targets": (LinearRegression().fit(X, np.c_[y, y]), X),
     "ridge": (Ridge(alpha=0.5).fit(named, y), named),
     "ridge cv": (RidgeCV(store_cv_results=True).fit(X, y), X),
+    "logistic": (LogisticRegression().fit(X, labels), X),
+    "logistic, two classes": (LogisticRegression(class_weight="balanced").fit(named, labels_too), named),
+    "ridge cv, folds": (RidgeCV(cv=KFold(3)).fit(X, y), X),
     "gaussian nb": (GaussianNB().fit(X, labels), X),
     "constant label": (ConstantClassifier().fit(X, labels), X),
     "constant labels": (

@@ -176,6 +176,14 @@ def test_tensors_of_other_libraries_become_numpy_arrays(holder):
     assert same(again.value, np.array(2.5))
 
 
+def test_splitters_come_back(holder):
+    from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
+
+    for splitter in (KFold(3, shuffle=True, random_state=4), StratifiedKFold(), LeaveOneOut(),
+                     ShuffleSplit(test_size=0.3), TimeSeriesSplit(4, gap=2)):  # fmt: skip
+        assert repr(load_bytes(to_bytes(holder(splitter))).value) == repr(splitter)
+
+
 def test_memory_maps_become_plain_arrays(holder, tmp_path):
     mapped = np.memmap(tmp_path / "x", dtype=np.float64, mode="w+", shape=(3,))
     mapped[:] = [1.5, 2.5, 3.5]

@@ -229,7 +229,11 @@ class Decoder:
         fields = self._parts(content["fields"])
         if name not in _registry.RECORDS or fields.keys() != set(_registry.RECORDS[name]):
             raise self._no(f"is a record of the unknown kind {shown(name)}")
-        return self._tell(_registry.resolve, name)(**fields)
+        cls = self._tell(_registry.resolve, name)
+        try:
+            return cls(**fields)
+        except (TypeError, ValueError):
+            raise self._no(f"is a {cls.__name__} of values that it cannot have") from None
 
     def _object(self, content: Any) -> Any:
         keys = content.keys() if type(content) is dict else set()

@@ -32,7 +32,6 @@ LEARNT = {
 SKLEARN = {
     "sklearn.compose.ColumnTransformer",
     "sklearn.compose.TransformedTargetRegressor",
-    "sklearn.compose.make_column_selector",
     "sklearn.impute.MissingIndicator",
     "sklearn.impute.SimpleImputer",
     "sklearn.pipeline.FeatureUnion",
@@ -45,13 +44,19 @@ SKLEARN = {
     "sklearn.preprocessing.StandardScaler",
 }
 
-CLASSES = LEARNT | SKLEARN
-
-# Plain data holders that are no estimators (no `get_params`): frozen dataclasses and the like. They are rebuilt by
-# calling the class with the fields named here and by nothing else.
+# Plain data holders that are no estimators (no `get_params`): splitters, selectors, frozen dataclasses. They are
+# rebuilt by calling the class with the fields named here and by nothing else.
 RECORDS: dict[str, tuple[str, ...]] = {
     "sklearn.compose.make_column_selector": ("pattern", "dtype_include", "dtype_exclude"),
+    "sklearn.model_selection.GroupKFold": ("n_splits", "shuffle", "random_state"),
+    "sklearn.model_selection.KFold": ("n_splits", "shuffle", "random_state"),
+    "sklearn.model_selection.LeaveOneOut": (),
+    "sklearn.model_selection.ShuffleSplit": ("n_splits", "test_size", "train_size", "random_state"),
+    "sklearn.model_selection.StratifiedKFold": ("n_splits", "shuffle", "random_state"),
+    "sklearn.model_selection.TimeSeriesSplit": ("n_splits", "max_train_size", "test_size", "gap"),
 }
+
+CLASSES = LEARNT | SKLEARN | set(RECORDS)
 
 # A class that has moved since some release wrote a file: its old name and its name now.
 RENAMED: dict[str, str] = {}
