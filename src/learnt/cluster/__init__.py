@@ -1,0 +1,18 @@
+"""Clusters.
+
+KMeans             k centres by Lloyd's algorithm
+kmeans_plusplus    rows to start it from
+
+_kmeans.py         the class
+_lloyd.py          the algorithm, over any rows
+_bounded.py        the same for arrays in memory, faster
+_nearest.py        which centre is nearest: the definition
+_kernels.py        compiled inner loops
+_starts.py         the `init` parameter
+_seeding.py        k-means++ and farthest-first
+"""
+
+from learnt.cluster._kmeans import KMeans
+from learnt.cluster._plusplus import kmeans_plusplus
+
+__all__ = ["KMeans", "kmeans_plusplus"]

@@ -1,0 +1,312 @@
+"""Lloyd's algorithm for arrays in memory, with distances left out that cannot matter (Hamerly's bounds).
+
+    G. Hamerly, "Making k-means even faster", SDM 2010.
+
+Rows that the bounds do not settle are gathered into matrix products in single precision; what single precision does
+not settle is compared in double. The labels are those of the plain algorithm, to the last row. Rows are cut into lanes
+whose size depends on the data alone and whose sums are added in order: any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from learnt.cluster import _kernels
+from learnt.cluster._lloyd import Sums, farthest_rows
+from learnt.cluster._nearest import cluster_sums, errors
+from learnt.engine.arrays import is_numpy
+from learnt.engine.blocks import Block
+from learnt.engine.kernel import compilation_enabled
+from learnt.engine.rows import csr_rows
+from learnt.engine.threads import for_blocks
+
+# Multiplications in one assignment from which compiled code is worth loading.
+COMPILED_WORK = 500_000
+_LANES = 64
+_FEWEST_ROWS = 4096
+_NO_WEIGHTS = np.empty(0)
+
+
+def lane_rows(n_rows: int, k: int) -> int:
+    """Rows in a lane: at most 64 lanes, each long enough to outweigh its k sums."""
+    return max(_FEWEST_ROWS, 8 * k, -(-n_rows // _LANES))
+
+
+class Moves(NamedTuple):
+    """How far the centres moved since the last assignment, in scaled units, rounded up; see `_kernels.assign`."""
+
+    shift: np.ndarray
+    half: np.ndarray
+    most: np.float32
+    most_at: int
+    next_most: np.float32
+
+
+def no_moves(k: int) -> Moves:
+    """For rows that have no label yet."""
+    return Moves(np.zeros(k, np.float32), np.zeros(k, np.float32), np.float32(0), 0, np.float32(0))
+
+
+def moves(new: np.ndarray, old: np.ndarray, n_rows: int) -> Moves:
+    """Shifts of the centres, and half the distance of each to its nearest fellow (left out where it costs too much)."""
+    k = new.shape[0]
+    shift = (np.sqrt(np.square(new - old).sum(axis=1)) * (1 + 1e-6)).astype(np.float32)
+    shift = np.nextafter(shift, np.float32(np.inf))
+    most_at = int(shift.argmax())
+    others = np.delete(shift, most_at)
+    half = np.full(k, np.inf, np.float32) if k == 1 else np.zeros(k, np.float32)
+    if 1 < k <= max(64, n_rows // 16):
+        norms = np.einsum("ij,ij->i", new, new)
+        between = norms[:, None] - 2.0 * (new @ new.T) + norms
+        between -= 1e-13 * (new.shape[1] + 8) * (norms[:, None] + norms)
+        np.fill_diagonal(between, np.inf)
+        half = (0.5 * (1 - 1e-6) * np.sqrt(np.maximum(between.min(axis=1), 0.0))).astype(np.float32)
+    return Moves(shift, half, shift[most_at], most_at, others.max() if others.size else np.float32(0))
+
+
+class View(NamedTuple):
+    """Centres as the kernel wants them: about the origin, scaled, rounded like W, padded to a multiple of 4."""
+
+    centers: np.ndarray  # float64, as they are
+    scaled: np.ndarray  # float64, (c − origin) · scale
+    centred: np.ndarray
+    minus2: np.ndarray
+    extra: np.ndarray
+    radius: float
+    product_error: float
+    norm_error: float
+
+
+def view(centers: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> View:
+    """The constants bound the rounding of ‖c‖² − 2 x·c by  product_error ‖x‖ radius + norm_error (‖x‖² + radius²)."""
+    k, d = centers.shape
+    scaled = (centers - origin) * scale
+    norms = np.einsum("ij,ij->i", scaled, scaled)
+    wide = -(-k // 4) * 4
+    centred = np.zeros((wide, d), dtype=dtype)
+    centred[:k] = scaled
+    extra = np.full(wide, np.inf, dtype=dtype)
+    extra[:k] = norms
+    unit = float(np.finfo(dtype).eps) / 2
+    return View(
+        centers, scaled, centred, -2 * centred, extra, float(np.sqrt(norms.max())), unit * (2 * d + 12), unit * 4
+    )
+
+
+def work_rows(X: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """W = (X − origin) · scale, rounded, and the squared norms of its rows."""
+    Z = X - origin
+    Z *= scale
+    return Z.astype(dtype), np.einsum("ij,ij->i", Z, Z).astype(dtype)
+
+
+def scale_of(spread: float) -> float:
+    """The power of two that brings a root mean square to about 1, so that squares neither overflow nor underflow.
+
+    >>> scale_of(8.0), scale_of(0.0)
+    (0.125, 1.0)
+    """
+    return 1.0 if not spread > 0 else 2.0 ** -int(np.clip(round(float(np.log2(spread))), -1000, 1000))
+
+
+class _Kept:
+    """Labels and bounds that are kept from one assignment to the next."""
+
+    def __init__(self, X: Any, weights: np.ndarray | None, origin: np.ndarray, scale: float, k: int) -> None:
+        self.X, self.weights, self.origin, self.scale, self.k = X, weights, origin, scale, k
+        self.n, self.d = X.shape
+        self.lane = lane_rows(self.n, k)
+        self.labels = np.empty(0, dtype=np.int32)
+        self.upper = np.zeros(self.n, dtype=np.float32)
+        self.lower = np.zeros(self.n, dtype=np.float32)
+        self._last: np.ndarray | None = None
+
+    def start(self) -> None:
+        """Forget the last run."""
+        self.labels = np.full(self.n, -1, dtype=np.int32)
+        self.upper[:] = np.inf
+        self._last = None
+
+    def _moves(self, scaled: np.ndarray) -> Moves:
+        found = no_moves(self.k) if self._last is None else moves(scaled, self._last, self.n)
+        self._last = scaled
+        return found
+
+    def _weights(self, lo: int, hi: int) -> np.ndarray:
+        return _NO_WEIGHTS if self.weights is None else self.weights[lo:hi]
+
+    def finish(self, centers: np.ndarray) -> tuple[np.ndarray, float]:
+        """Labels and inertia for the centres found."""
+        self.assign(centers)
+        parts = for_blocks(lambda lo, hi: self._weighted_error(centers, lo, hi), self.n, grain=self.lane)
+        return self.labels, float(np.sum(parts))
+
+    def _weighted_error(self, centers: np.ndarray, lo: int, hi: int) -> float:
+        error = self._errors(centers, lo, hi)
+        return float(error.sum() if self.weights is None else error @ self.weights[lo:hi])
+
+    def farthest(self, centers: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The m rows with weight farthest from their centres: rows, weights, centres, squared distances."""
+        error = np.concatenate(for_blocks(lambda lo, hi: self._errors(centers, lo, hi), self.n, grain=self.lane))
+        index = farthest_rows(error, self.weights, m)
+        rows = self.X[index]
+        rows = rows.toarray() if hasattr(rows, "toarray") else rows.astype(np.float64)
+        weights = np.ones(index.size) if self.weights is None else self.weights[index]
+        return rows, weights, self.labels[index], error[index]
+
+    def assign(self, centers: np.ndarray) -> Sums:
+        raise NotImplementedError
+
+    def _errors(self, centers: np.ndarray, lo: int, hi: int) -> np.ndarray:
+        raise NotImplementedError
+
+
+class DenseLloyd(_Kept):
+    """Dense rows. `copy` keeps the rounded rows W in memory; without it they are rounded as they are read."""
+
+    def __init__(
+        self, X: np.ndarray, weights: np.ndarray | None, origin: np.ndarray, scale: float, k: int, *, copy: bool
+    ) -> None:
+        super().__init__(X, weights, origin, scale, k)
+        self.copy = copy
+        n_lanes = -(-self.n // self.lane)
+        self.sums = np.empty((n_lanes, k, self.d))
+        self.mass = np.empty((n_lanes, k))
+        self.counts = np.empty((n_lanes, k), dtype=np.int64)
+        self.W = np.empty((0, self.d), dtype=np.float32)
+        self.norms = np.empty(0, dtype=np.float32)
+        self.use(np.float32)
+
+    def start(self) -> None:
+        super().start()
+        self._forget_sums()
+
+    def _forget_sums(self) -> None:
+        self.sums[:] = 0.0
+        self.mass[:] = 0.0
+        self.counts[:] = 0
+
+    def _totals(self, changed: int | None) -> Sums:
+        return Sums(self.sums.sum(axis=0), self.mass.sum(axis=0), self.counts.sum(axis=0), changed)
+
+    def use(self, dtype: Any) -> None:
+        """Compute in this precision from now on."""
+        self.dtype = dtype
+        if not self.copy:
+            return
+        self.W = np.empty((self.n, self.d), dtype=dtype)
+        self.norms = np.empty(self.n, dtype=dtype)
+
+        def fill(lo: int, hi: int) -> None:
+            self.W[lo:hi], self.norms[lo:hi] = work_rows(self.X[lo:hi], self.origin, self.scale, dtype)
+
+        for_blocks(fill, self.n, grain=self.lane)
+
+    def assign(self, centers: np.ndarray) -> Sums:
+        v = view(centers, self.origin, self.scale, self.dtype)
+        moved = self._moves(v.scaled)
+
+        def one(lo: int, hi: int) -> tuple[int, int]:
+            lane = lo // self.lane
+            if self.copy:
+                W, norms = self.W[lo:hi], self.norms[lo:hi]
+            else:
+                W, norms = work_rows(self.X[lo:hi], self.origin, self.scale, self.dtype)
+            return _kernels.assign(
+                W, norms, self.X[lo:hi], v.centers, v.centred, v.minus2, v.extra, v.radius, v.product_error,
+                v.norm_error, self.origin, self._weights(lo, hi), *moved, self.labels[lo:hi], self.upper[lo:hi],
+                self.lower[lo:hi], self.sums[lane], self.mass[lane], self.counts[lane],
+            )  # fmt: skip
+
+        found = for_blocks(one, self.n, grain=self.lane)
+        if self.dtype == np.float32 and sum(evaluated for _, evaluated in found) > self.n:
+            self.use(np.float64)  # clusters too tight, or too far apart, for single precision to tell
+        return self._totals(sum(changed for changed, _ in found))
+
+    def recount(self) -> Sums:
+        """The sums again from the rows, without what differences have accumulated of rounding."""
+        self._forget_sums()
+
+        def one(lo: int, hi: int) -> None:
+            lane = lo // self.lane
+            _kernels.add_rows(
+                self.X[lo:hi], self.origin, self._weights(lo, hi), self.labels[lo:hi], self.sums[lane],
+                self.mass[lane], self.counts[lane],
+            )  # fmt: skip
+
+        for_blocks(one, self.n, grain=self.lane)
+        return self._totals(None)
+
+    def _errors(self, centers: np.ndarray, lo: int, hi: int) -> np.ndarray:
+        out = np.empty(hi - lo)
+        _kernels.row_errors(self.X[lo:hi], centers, self.labels[lo:hi], out)
+        return out
+
+
+class SparseLloyd(_Kept):
+    """CSR rows; nothing is centred, so that they stay sparse."""
+
+    def __init__(self, X: Any, weights: np.ndarray | None, k: int) -> None:
+        super().__init__(X, weights, np.zeros(X.shape[1]), 1.0, k)
+        self.norms = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+
+    def assign(self, centers: np.ndarray) -> Sums:
+        moved = self._moves(centers)
+        transposed = np.ascontiguousarray(centers.T)
+        extra = np.einsum("ij,ij->i", centers, centers)
+        radius = float(np.sqrt(extra.max()))
+        X = self.X
+
+        def one(lo: int, hi: int) -> int:
+            return _kernels.assign_sparse(
+                X.data, X.indices, X.indptr[lo : hi + 1], self.norms[lo:hi], transposed, extra, radius, 2.0**-51,
+                *moved, self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi],
+            )  # fmt: skip
+
+        changed = sum(for_blocks(one, self.n, grain=self.lane))
+        # One table of sums, whatever the number of lanes: with many features several would not fit in memory.
+        sums, mass, counts = np.zeros((self.k, self.d)), np.zeros(self.k), np.zeros(self.k, dtype=np.int64)
+        _kernels.add_sparse_rows(X.data, X.indices, X.indptr, self._weights(0, self.n), self.labels, sums, mass, counts)
+        return Sums(sums, mass, counts, changed)
+
+    def recount(self) -> Sums | None:
+        return None
+
+    def _errors(self, centers: np.ndarray, lo: int, hi: int) -> np.ndarray:
+        return errors(csr_rows(self.X, lo, hi), centers, self.labels[lo:hi])
+
+
+def assign_once(
+    X: np.ndarray, weights: np.ndarray | None, centers: np.ndarray, origin: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Labels of rows that have none yet, and the sums, masses and counts of the clusters."""
+    (n, d), k = X.shape, centers.shape[0]
+    spread = max(float(np.abs(X - origin).max()), float(np.abs(centers - origin).max()))
+    scale = scale_of(spread)
+    v = view(centers, origin, scale, np.float32)
+    W, norms = work_rows(X, origin, scale, np.float32)
+    labels = np.full(n, -1, dtype=np.int32)
+    upper, lower = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.float32)
+    sums, mass, counts = np.zeros((k, d)), np.zeros(k), np.zeros(k, dtype=np.int64)
+    _kernels.assign(
+        W, norms, X, v.centers, v.centred, v.minus2, v.extra, v.radius, v.product_error, v.norm_error, origin,
+        _NO_WEIGHTS if weights is None else weights, *no_moves(k), labels, upper, lower, sums, mass, counts,
+    )  # fmt: skip
+    return labels, sums, mass, counts
+
+
+def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """The nearest centre of each of many rows, as `_nearest.nearest` says it."""
+    return np.concatenate(
+        for_blocks(lambda lo, hi: assign_once(X[lo:hi], None, centers, origin)[0], X.shape[0], grain=_FEWEST_ROWS)
+    )
+
+
+def quick_sums(block: Block, centers: np.ndarray, origin: np.ndarray) -> tuple:
+    """`_nearest.cluster_sums`, compiled where the block is dense and large enough."""
+    X = block.X
+    if is_numpy(X) and X.size * centers.shape[0] >= COMPILED_WORK and compilation_enabled():
+        return assign_once(np.ascontiguousarray(X), block.w, centers, origin)[1:]
+    return cluster_sums(block, centers, origin)

@@ -1,0 +1,283 @@
+"""k-means clustering."""
+
+from __future__ import annotations
+
+import logging
+import mmap
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.cluster._bounded import COMPILED_WORK, DenseLloyd, SparseLloyd, dense_labels, quick_sums, scale_of
+from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
+from learnt.cluster._moments import Spread, spread_of
+from learnt.cluster._nearest import distance_block, inertia_sum, label_block, nearest, to_reference
+from learnt.cluster._starts import Starts, check_centers
+from learnt.cluster._take import count_rows
+from learnt.engine.arrays import is_lazy, is_numpy, like, to_numpy
+from learnt.engine.kernel import compilation_enabled
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
+from learnt.engine.random import random_state_of
+from learnt.engine.rows import Rows, as_rows
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit, check_predict, check_weights
+
+_log = logging.getLogger("learnt")
+_INITS = ("k-means++", "farthest-first", "random")
+
+
+class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Clusters around k centres:  min over c₁…c_k of  Σᵢ wᵢ min_j ‖xᵢ − c_j‖²,  by Lloyd's algorithm.
+
+    Arrays in memory are clustered with Hamerly's bounds and matrix products in single precision, checked so that every
+    row gets the centre that the plain algorithm gives it. X may also be a SciPy matrix, a memory map, a tensor on a
+    device, a `learnt.scan` table larger than memory, or a Dask collection: there, each iteration is a sum over rows.
+    The result is the same for any number of threads, any order of the rows (k-means++), and for a row of weight 2 in
+    place of the row twice.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters k.
+    init : {"k-means++", "farthest-first", "random"}, callable or array of shape (k, n_features), default="k-means++"
+        Where to start: rows drawn far apart (greedy k-means++), each row the farthest from those before, any rows, a
+        function of (X, n_clusters, random_state), or the centres themselves. For rows that are read in blocks the
+        first two look at a sample.
+    n_init : "auto" or int, default="auto"
+        How many starts; the one with the lowest inertia is kept. "auto" is 10 for "random" and a callable, else 1.
+    max_iter : int, default=300
+        Most iterations of one start.
+    tol : float, default=1e-4
+        Stop when the squared movements of the centres sum to less than this times the mean variance of the features.
+    verbose : int, default=0
+        Above 0, iterations are told to the logger named "learnt".
+    random_state : int, RandomState, Generator or None
+        Seed of the starts.
+    copy_x : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    algorithm : {"lloyd", "elkan", "hamerly", "auto"}, default="lloyd"
+        Names of ways to the same result; the fastest one here is always taken.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (k, n_features)
+    labels_ : array of shape (n_samples,)
+        The cluster of each row, as `predict` gives it. A lazy Dask array where X was a Dask collection.
+    inertia_ : float
+        Σᵢ wᵢ ‖xᵢ − its centre‖².
+    n_iter_ : int
+        Iterations of the start that was kept.
+    converged_ : bool
+        Whether it stopped because nothing moved any more, and not at `max_iter`.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 0.0], [10.0, 2.0], [10.0, 4.0], [10.0, 0.0]])
+    >>> model = KMeans(n_clusters=2, random_state=0).fit(X)
+    >>> model.cluster_centers_[model.predict([[0.0, 0.0], [12.0, 3.0]])]
+    array([[ 1.,  2.],
+           [10.,  2.]])
+    >>> model.inertia_
+    16.0
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="k-means++",
+        n_init="auto",
+        max_iter=300,
+        tol=1e-4,
+        verbose=0,
+        random_state=None,
+        copy_x=True,
+        algorithm="lloyd",
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
+        """Find the clusters; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        self._check_params()
+        X, _, w = check_fit(self, X, None, sample_weight, accept_sparse=True, foreign=True, lazy=True, order="C")
+        rows = as_rows(X, None, w)
+        n_init = self._check_against(rows)
+        with single_blas():  # once for the whole fit: changing the limit costs more than a small fit
+            best = self._best_run(X, rows, w, n_init)
+        self._record(best, rows)
+        return self
+
+    def _check_params(self) -> None:
+        check_number(self, "n_clusters", 1, integer=True)
+        check_number(self, "n_init", 1, integer=True, also=("auto",))
+        check_number(self, "max_iter", 1, integer=True)
+        check_number(self, "tol", 0)
+        check_choice(self, "algorithm", ("lloyd", "elkan", "hamerly", "auto"))
+        check_flag(self, "copy_x")
+        if isinstance(self.init, str) and self.init not in _INITS:
+            check_choice(self, "init", _INITS)
+        elif not (callable(self.init) or isinstance(self.init, str) or hasattr(self.init, "__len__")):
+            raise ParameterError(
+                f"The 'init' parameter of {type(self).__name__} must be one of {', '.join(map(repr, _INITS))}, "
+                f"a callable or an array of centers. Got {self.init!r} instead."
+            )
+
+    def _check_against(self, rows: Rows) -> int:
+        """The number of starts; refuses more clusters than rows and centres of the wrong shape."""
+        n = count_rows(rows)
+        if n < self.n_clusters:
+            raise ValueError(
+                f"n_samples={n} should be >= n_clusters={self.n_clusters}; ask for fewer clusters or give more rows."
+            )
+        given = not (isinstance(self.init, str) or callable(self.init))
+        if given:
+            check_centers(self.init, (self.n_clusters, rows.n_features))
+        if self.n_init == "auto":
+            return 10 if callable(self.init) or (isinstance(self.init, str) and self.init == "random") else 1
+        if given and self.n_init != 1:
+            warnings.warn(
+                "Explicit initial center position passed: performing only one init in "
+                f"{type(self).__name__} instead of n_init={self.n_init}.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            return 1
+        return self.n_init
+
+    def _best_run(self, X: Any, rows: Rows, w: Any, n_init: int) -> Run:
+        spread = spread_of(rows, weighted=w is not None)
+        problem = _problem(X, rows, w, spread, self.n_clusters)
+        rounded = (problem.W, problem.norms) if isinstance(problem, DenseLloyd) and problem.copy else None
+        origin = to_reference(spread.mean, rows.reference)
+        starts = Starts(X, rows, w, origin, self.n_clusters, self.init, rounded)
+        dtype = np.float32 if "32" in str(rows.dtype) else np.float64  # NumPy's name for it, whatever the library
+        random_state = random_state_of(self.random_state)
+        best: Run | None = None
+        with fit_loop(self, n_init * self.max_iter, X) as loop:
+            for _ in range(n_init):
+                centers = starts.draw(random_state)
+
+                def step(iteration: int, shift: float, state: Any) -> bool:
+                    if self.verbose:
+                        _log.info("KMeans iteration %d: centers moved by %.3g", iteration, shift)
+                    return loop.step(f"shift {shift:.2g}", state)
+
+                run = lloyd(problem, centers, dtype, self.max_iter, self.tol * spread.variance, step)
+                # Equal clusterings under other names differ by rounding: keep the first of them.
+                if best is None or run.inertia < best.inertia * (1 - 1e-12):
+                    best = run
+                if run.stopped:
+                    break
+        return best  # type: ignore[return-value]
+
+    def _record(self, run: Run, rows: Rows) -> None:
+        self.cluster_centers_ = like(run.centers, rows.reference)
+        self.labels_ = run.labels
+        self.inertia_ = run.inertia
+        self.n_iter_ = run.n_iter
+        self.converged_ = run.converged
+        used = run.n_used if is_lazy(run.labels) else len(np.unique(to_numpy(run.labels)))
+        if used < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({used}) found smaller than n_clusters ({self.n_clusters}). Possibly due "
+                "to duplicate points in X; ask for fewer clusters.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def predict(self, X: Any) -> Any:
+        """The index of the nearest centre of each row."""
+        X, rows = self._rows(X)
+        C = self._centers(rows)
+        if _many(X, C.shape[0]) and is_numpy(X):
+            return dense_labels(X, C, C.mean(axis=0))
+        with single_blas():
+            if is_numpy(X) and X.shape[0] <= 4096:
+                return nearest(X, C, C.mean(axis=0))
+            return rows.map(label_block, C, C.mean(axis=0))
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return the labels of the rows."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def transform(self, X: Any) -> Any:
+        """Euclidean distances of the rows to the centres, (n_samples, k)."""
+        return self._transform(X)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return the distances of the rows to the centres."""
+        return self.fit(X, sample_weight=sample_weight)._transform(X)
+
+    def _transform(self, X: Any) -> Any:
+        X, rows = self._rows(X)
+        C = self._centers(rows)
+        with single_blas():
+            return rows.map(distance_block, C, C.mean(axis=0))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the inertia of the rows: higher is better."""
+        X, _ = self._rows(X)
+        rows = as_rows(X, None, check_weights(sample_weight, X))
+        C = self._centers(rows)
+        return -float(rows.sum(inertia_sum, C, C.mean(axis=0))[0])
+
+    def _rows(self, X: Any) -> tuple[Any, Rows]:
+        X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True, order="C")
+        return X, as_rows(X)
+
+    def _centers(self, rows: Rows) -> Any:
+        """The centres in float64, in the library and on the device of the rows."""
+        return to_reference(to_numpy(self.cluster_centers_).astype(np.float64), rows.reference)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.cluster_centers_.shape[0]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _many(X: Any, k: int) -> bool:
+    """Whether one assignment is enough work for compiled code."""
+    if not (is_numpy(X) or sparse.issparse(X)) or not compilation_enabled():
+        return False
+    return (X.nnz if sparse.issparse(X) else X.size) * k >= COMPILED_WORK
+
+
+def _problem(X: Any, rows: Rows, w: Any, spread: Spread, k: int) -> Any:
+    """The quickest kind of assignment for these rows."""
+    if is_lazy(X):
+        return RowsLloyd(rows, w, spread.mean, quick_sums)
+    if not _many(X, k):
+        return RowsLloyd(rows, w, spread.mean)
+    if sparse.issparse(X):
+        return SparseLloyd(X, w, k)
+    return DenseLloyd(X, w, spread.mean, scale_of(spread.size), k, copy=not _is_mapped(X))
+
+
+def _is_mapped(X: Any) -> bool:
+    """Whether the array lies in a file: then it may not fit in memory."""
+    while X is not None:
+        if isinstance(X, np.memmap | mmap.mmap):
+            return True
+        X = getattr(X, "base", None) if isinstance(X, np.ndarray) else getattr(X, "obj", None)
+    return False

@@ -1,0 +1,70 @@
+"""k-means++ on its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from learnt.cluster._device_seeding import lottery_of, seeds_of
+from learnt.cluster._seeding import plus_plus
+from learnt.engine.params import check_number
+from learnt.engine.random import random_state_of
+from learnt.engine.validation import check_fit
+
+
+class _PlusPlus(BaseEstimator):
+    """Carries the names of parameters and columns to the checks."""
+
+    def __init__(self, n_clusters: int, n_local_trials: int | None) -> None:
+        self.n_clusters, self.n_local_trials = n_clusters, n_local_trials
+
+
+def kmeans_plusplus(
+    X: Any,
+    n_clusters: int,
+    *,
+    sample_weight: Any = None,
+    x_squared_norms: Any = None,
+    random_state: Any = None,
+    n_local_trials: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of X to start k-means from, drawn far apart, and their numbers.
+
+    Parameters
+    ----------
+    X : array or SciPy matrix of shape (n_samples, n_features)
+    n_clusters : int
+        How many rows.
+    sample_weight : array of shape (n_samples,), optional
+        A row of weight 2 is drawn as if it were there twice.
+    x_squared_norms : array of shape (n_samples,), optional
+        Kept for scikit-learn's signature: the norms are not needed.
+    random_state : int, RandomState, Generator or None
+    n_local_trials : int or None
+        Rows drawn for each seed, of which the best is taken; None is 2 + ⌊ln k⌋, and 1 the plain k-means++.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [1.0, 2.1], [10.0, 2.0], [10.1, 2.0]])
+    >>> centers, index = kmeans_plusplus(X, 2, random_state=0)
+    >>> sorted(int(i) // 2 for i in index)
+    [0, 1]
+    """
+    checks = _PlusPlus(n_clusters, n_local_trials)
+    check_number(checks, "n_clusters", 1, integer=True)
+    check_number(checks, "n_local_trials", 1, integer=True, also=(None,))
+    X, _, w = check_fit(checks, X, None, sample_weight, accept_sparse=True, order="C")
+    if X.shape[0] < n_clusters:
+        raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={n_clusters}; ask for fewer clusters.")
+    if x_squared_norms is not None and len(x_squared_norms) != X.shape[0]:
+        raise ValueError(
+            f"The length of x_squared_norms {len(x_squared_norms)} should be equal to the length of n_samples "
+            f"{X.shape[0]}; leave it out."
+        )
+    index = plus_plus(
+        seeds_of(X, w, None, None), lottery_of(X), n_clusters, random_state_of(random_state), n_local_trials
+    )
+    centers = X[index]
+    return (centers.toarray() if hasattr(centers, "toarray") else centers), index
