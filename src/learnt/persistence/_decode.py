@@ -144,7 +144,9 @@ class Decoder:
     def _range(self, content: Any) -> range:
         if type(content) is not list or len(content) != 3 or not all(type(n) is int for n in content) or not content[2]:
             raise self._no("is not a range")
-        return range(*content)
+        span = range(*content)
+        self.spend(8 * max(0, (span.stop - span.start) // span.step + 1))  # what it takes once it is an array
+        return span
 
     def _named(self, table: dict[str, Any], content: Any) -> Any:
         if type(content) is not str or content not in table:
