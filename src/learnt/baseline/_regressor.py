@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit  # Student's quantiles without the seconds that scipy.stats takes to import
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.baseline._door import require_fitted, row_count, stand_in
@@ -181,7 +181,7 @@ def residual_interval(residuals: np.ndarray, count: float, coverage: float) -> t
     mean = residuals.mean(axis=0)
     free = max(count - 1, 1)
     spread = np.sqrt(((residuals - mean) ** 2).mean(axis=0) * count / free * (1 + 1 / count))
-    reach = student.ppf((1 + coverage) / 2, free) * spread
+    reach = stdtrit(free, (1 + coverage) / 2) * spread
     return np.minimum(mean - reach, residuals[0]), np.maximum(mean + reach, residuals[-1])
 
 

@@ -43,7 +43,7 @@ def take(x: Any, rows: np.ndarray) -> Any:
         return xp.take(x, xp.asarray(rows, device=device_of(x)), axis=0)
     if is_lazy(x) and not is_dask(x):
         raise TypeError("A learnt.scan table is read in blocks and has no rows to pick; collect it, or split the file.")
-    if hasattr(x, "take") and type(x).__module__.partition(".")[0] in ("pandas", "pyarrow"):
+    if hasattr(x, "take") and (hasattr(x, "iloc") or type(x).__module__.partition(".")[0] == "pyarrow"):
         return x.take(rows)
     if isinstance(x, list | tuple):
         return [x[i] for i in rows.tolist()]
