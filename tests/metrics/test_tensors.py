@@ -84,3 +84,17 @@ def test_bad_tensors_get_the_same_sentences(library):
         metrics.log_loss(asarray(CODES % 2), asarray(P))
     with pytest.raises(ValueError, match="y_score contains NaN"):
         metrics.roc_auc_score(asarray(CODES % 2), asarray(np.full(N, np.nan)))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_mixed_precisions_and_integers(library):
+    asarray = LIBRARIES[library]
+    narrow = Y.astype(np.float32), Z.astype(np.float32)
+    for name in REGRESSION:
+        metric = getattr(metrics, name)
+        got = metric(asarray(narrow[0]), asarray(narrow[1]), sample_weight=asarray(W))
+        assert got == pytest.approx(metric(*narrow, sample_weight=W), rel=1e-4)
+        got = metric(asarray(CODES), asarray(Z))
+        assert got == pytest.approx(metric(CODES, Z), rel=1e-12)
+    got = metrics.log_loss(asarray(CODES.astype(np.int32)), asarray(P), labels=[0, 1, 2])
+    assert got == pytest.approx(metrics.log_loss(CODES, P), rel=1e-12)

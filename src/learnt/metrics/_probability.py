@@ -214,7 +214,7 @@ def _log_loss_on_device(y_true: Any, y_proba: Any, sample_weight: Any, labels: A
     xp, y_true, P, weight = follow(y_true, y_proba, sample_weight)
     n, eps = P.shape[0], float(xp.finfo(P.dtype).eps)
     _check_probabilities(xp, P, eps**0.5)
-    classes = xp.unique_values(y_true if labels is None else follow(labels, P, None)[1])
+    classes = xp.unique_values(y_true if labels is None else xp.astype(follow(labels, P, None)[1], y_true.dtype))
     width = P.shape[1] if P.ndim == 2 and P.shape[1] > 1 else 2
     if classes.shape[0] != width:
         raise ValueError(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from learnt.engine.arrays import float_dtype, is_float, like
+from learnt.engine.arrays import like
 from learnt.engine.threads import single_blas
 from learnt.metrics._inputs import CACHED, SMALL, check_finite, check_lengths, check_weight, follow, real
 from learnt.metrics._sort import FallingScores
@@ -126,9 +126,9 @@ def check_pairs(y_true: Any, y_pred: Any, sample_weight: Any) -> Pairs:
         true, pred = real(true, "y_true"), real(pred, "y_pred")
         weight = check_weight(weight, n)
     else:
-        true, pred, weight = (
-            x if x is None or is_float(x) else xp.astype(x, float_dtype(x)) for x in (true, pred, weight)
-        )
+        narrow = all(x.dtype == xp.float32 for x in (true, pred))
+        dtype = xp.float32 if narrow else xp.float64
+        true, pred, weight = (x if x is None else xp.astype(x, dtype, copy=False) for x in (true, pred, weight))
         if weight is not None and weight.shape != (n,):
             raise ValueError(f"sample_weight.shape == {tuple(weight.shape)}, expected {(n,)}: one weight a row.")
     if true.ndim > 2 or pred.ndim > 2:
