@@ -120,6 +120,9 @@ def test_noise_ends_with_exit_code_3_and_kind_words(capfd):
     out, _ = capfd.readouterr()
     assert "No model predicts" in out
     assert os.path.exists(out.rstrip().split("\n")[-1])
+    with open("o/study.json", encoding="utf-8") as file:
+        area = json.load(file)["test"]["auc"]
+    assert area["low"] <= 0.5 <= area["high"]
 
 
 def test_ctrl_c_says_what_was_kept(tmp_path):

@@ -79,3 +79,9 @@ def test_a_missing_file_gets_a_hint(tmp_path):
         read_table(tmp_path / "titanc.csv")
     with pytest.raises(StudyError, match="is a folder"):
         read_table(tmp_path)
+
+
+def test_names_keep_their_quotes_and_delimiters(tmp_path):
+    frame = pl.DataFrame({'say "hi"': [1, 2], "a, b": [3, 4], "": [5, 6], "line\nbreak": [7, 8]})
+    frame.write_csv(tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv").equals(frame)

@@ -9,6 +9,10 @@ FAILED = 2
 INTERRUPTED = 130
 
 
+class Interrupted(Exception):
+    """Ctrl-C, with a sentence on what was kept; no KeyboardInterrupt, because typer would swallow its words."""
+
+
 def run(arguments: list[str]) -> int:
     """Run the command line; returns the exit code."""
     debug = "--debug" in arguments
@@ -22,12 +26,18 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader of our output has gone (learnt … | head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt as stop:
-        tell(str(stop) or "Interrupted.")
+    except Interrupted as stop:
+        tell(str(stop))
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        tell("Interrupted.")
         return INTERRUPTED
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else FAILED
     except Exception as error:
+        if type(error).__name__ == "Abort":  # typer's name for Ctrl-C
+            tell("Interrupted.")
+            return INTERRUPTED
         if debug:
             raise
         tell(sentence(error))
@@ -42,8 +52,6 @@ def sentence(error: BaseException) -> str:
         context = getattr(error, "ctx", None)
         path = getattr(context, "command_path", "learnt") if context is not None else "learnt"
         return f"{said.rstrip('.')}; see {path} --help."
-    if type(error).__name__ == "Abort":
-        return "Stopped."
     said = " ".join(str(error).split())
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"There is no file {error.filename}; check the path."

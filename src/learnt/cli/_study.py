@@ -10,6 +10,7 @@ import polars as pl
 from rich.console import Console
 from rich.markup import escape
 
+from learnt.cli._errors import Interrupted
 from learnt.engine import progress
 from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, predict_table, read_table, study
 
@@ -47,7 +48,7 @@ def run_study(
     try:
         found = study(table, target, out=out, say=say, budget=seconds, cost=costs, **options)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_kept(Path(out))) from None
+        raise Interrupted(_kept(Path(out))) from None
     if not quiet:
         _tell(found)
     print(found.report)

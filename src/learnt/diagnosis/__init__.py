@@ -18,7 +18,6 @@ from learnt.diagnosis._diagnose import spread_columns as spread_columns
 from learnt.diagnosis._intervals import Interval as Interval
 from learnt.diagnosis._intervals import auc_interval as auc_interval
 from learnt.diagnosis._intervals import bootstrap_interval as bootstrap_interval
-from learnt.diagnosis._intervals import corrected_t as corrected_t
 from learnt.diagnosis._intervals import wilson_interval as wilson_interval
 from learnt.diagnosis._regime import Diagnosis as Diagnosis
 from learnt.diagnosis._regime import Part as Part
@@ -33,7 +32,6 @@ __all__ = [
     "auc_interval",
     "bayes_error_bounds",
     "bootstrap_interval",
-    "corrected_t",
     "cover_hart_lower",
     "curve_sizes",
     "diagnose",

@@ -76,8 +76,8 @@ def roc(fpr: Numbers, tpr: Numbers, area: float, *, name: str = "", point: tuple
     frame.band(xs, np.zeros_like(xs), ys)
     frame.line(xs, ys)
     if point is not None:
-        frame.dots([point[0]], [point[1]], color=SECOND, radius=5, labels=["the chosen threshold"])
-        frame.note(min(point[0] + 0.03, 0.55), max(point[1] - 0.05, 0.03), "chosen threshold", color=SECOND)
+        frame.dots([point[0]], [point[1]], color=SECOND, radius=5, labels=["the threshold in use"])
+        frame.note(min(point[0] + 0.03, 0.55), max(point[1] - 0.05, 0.03), "threshold in use", color=SECOND)
     frame.note(0.97, 0.12, f"area {area:.3f}", anchor="end", color=INK)
     if name:
         frame.note(0.97, 0.05, name, anchor="end")

@@ -229,7 +229,8 @@ def _set_aside(found: dict[str, Any], keep: set[str]) -> list[dict[str, str]]:
         if finding["what"] in ("constant", "empty"):
             reasons[finding["column"]] = "constant: the same value in every row"
         elif finding["what"] == "leak":
-            reasons[finding["column"]] = f"leak: {finding['message']}"
+            told = finding["message"].removeprefix(f"{finding['column']!r} ")
+            reasons[finding["column"]] = f"leak: {told}"
     return [{"column": name, "reason": reason} for name, reason in reasons.items() if name not in keep]
 
 

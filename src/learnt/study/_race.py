@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from learnt.diagnosis import corrected_t
+from learnt.model_selection import compare_scores, corrected_interval
 from learnt.study._errors import StudyError
 from learnt.study._families import Candidate, candidates_for
 from learnt.study._journal import Journal
 from learnt.study._remote import Failed, TooSlow, Worker
 
 SMALLEST_RUNG = 1000
+LEAST_SECONDS = 20.0  # for the constant, whatever the budget
 EARLY_FOLDS = 3  # folds used before the last rung
 
 
@@ -139,6 +140,8 @@ def _measure(
         result = journal.get("fit", name)
         if result is None:
             left = deadline - time.monotonic()
+            if entry.candidate.is_constant:
+                left = max(left, LEAST_SECONDS)  # it costs next to nothing, and without it nothing can be said
             expected = _expected(entry, rung, rungs, needed - fold)
             if left <= 0 or expected > left:
                 about = f"about {expected:.0f} s more were needed for {size:,} rows" if expected else "no time was left"
@@ -207,14 +210,14 @@ def choose(race: Race) -> tuple[Entry, Entry, float]:
         raise StudyError(f"No model could be fitted; the first, {first.candidate.label}, {first.state}: {first.note}.")
     best = ranked[0]
     losses = best.losses(race.last)
-    error = _spread(losses) / math.sqrt(len(losses))
+    error = float(losses.std(ddof=1) / math.sqrt(len(losses)))
     within = [best]
     for entry in ranked[1:]:
         excess = entry.losses(race.last) - losses
         if entry.candidate.family is best.candidate.family:
             near = excess.mean() <= error
         else:
-            near = excess.mean() <= _spread(excess) * _correction(len(excess))
+            near = excess.mean() <= corrected_interval(excess, *_shares(len(excess))).std_error
         if near:
             within.append(entry)
     rank = min(e.candidate.family.rank for e in within)
@@ -223,13 +226,9 @@ def choose(race: Race) -> tuple[Entry, Entry, float]:
     return chosen, best, error
 
 
-def _spread(values: np.ndarray) -> float:
-    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
-
-
-def _correction(folds: int) -> float:
-    """√(1/J + ρ/(1−ρ)) with ρ = 1/J: a standard error for folds that share training rows (Nadeau and Bengio)."""
-    return math.sqrt(1 / folds + 1 / (folds - 1)) if folds > 1 else 1.0
+def _shares(folds: int) -> tuple[int, int]:
+    """Training and test rows of a fold, up to a factor: all that the correction for shared rows needs."""
+    return folds - 1, 1
 
 
 def standings(race: Race, chosen: Entry) -> list[dict[str, Any]]:
@@ -237,11 +236,10 @@ def standings(race: Race, chosen: Entry) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     finished = race.finished()
     reference = chosen.losses(race.last)
-    share = 1 / race.folds
     for entry in finished:
         losses = entry.losses(race.last)
-        _, p = corrected_t(losses - reference, share)
-        half = 2.0 * _spread(losses) * _correction(len(losses))  # about 95 %
+        interval = corrected_interval(losses, *_shares(len(losses)))
+        compared = compare_scores(losses, reference, *_shares(len(losses)))
         results = entry.results[race.last]
         rows.append(
             {
@@ -251,14 +249,14 @@ def standings(race: Race, chosen: Entry) -> list[dict[str, Any]]:
                 "words": entry.candidate.family.words,
                 "state": "chosen" if entry is chosen else "finished",
                 "loss": entry.mean(race.last),
-                "low": entry.mean(race.last) - half,
-                "high": entry.mean(race.last) + half,
+                "low": interval.low,
+                "high": interval.high,
                 "train_loss": entry.mean(race.last, "train_loss"),
                 **{k: entry.mean(race.last, k) for k in ("error", "auc", "mae") if k in results[0]},
                 "rows": race.rungs[race.last],
                 "fold_losses": losses.tolist(),
-                "p_value": p if entry is not chosen and math.isfinite(p) else None,
-                "tied": bool(entry is not chosen and math.isfinite(p) and p > 0.05),
+                "p_value": None if entry is chosen else compared.p_value,
+                "tied": entry is not chosen and compared.tied,
                 "note": "" if all(r["converged"] for r in results) else "did not fully converge",
                 "timing": {
                     "fit_s": float(np.mean([r["fit_s"] for r in results])),

@@ -92,7 +92,10 @@ def _read_csv(path: Path) -> pl.DataFrame:
     if len(text_bytes) <= _CHECKED_BYTES:
         _check_lines(text_bytes, delimiter, path)
     try:
-        return pl.read_csv(text_bytes, separator=delimiter, infer_schema_length=None, null_values=[""])
+        table = pl.read_csv(text_bytes, separator=delimiter, infer_schema_length=None, null_values=[""])
+        names = next(csv.reader(io.StringIO(text_bytes[:1_000_000].decode("utf-8", "ignore")), delimiter=delimiter))
+        # Polars leaves doubled quotes in names as they are.
+        return table.rename(dict(zip(table.columns, names))) if len(names) == table.width else table
     except Exception as error:
         _check_lines(text_bytes, delimiter, path)
         raise StudyError(f"{path} could not be read: {one_line(error)}; check its quotes and delimiters.") from error

@@ -40,12 +40,19 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
 
     source = (files("learnt.study") / "templates" / "report.html").read_text(encoding="utf-8")
     environment = Environment(loader=DictLoader({"report.html": source}), autoescape=True, trim_blocks=True)
+    scale = _scale(facts)
+
+    def loss(value: float) -> str:
+        return f"{value:.3f}" if facts["task"] == "classify" else number(float(scale(value)))
+
     environment.filters |= {
         "percent": share,
         "number": number,
         "count": lambda n: f"{n:,}",
         "interval": interval_words,
         "interval_number": partial(interval_words, form=number),
+        "loss": loss,
+        "interval_loss": partial(interval_words, form=loss),
         "seconds": _seconds,
         "bytes": _bytes,
     }
@@ -60,12 +67,26 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         loss_name=_loss_name(facts),
         use=ordinal(facts["test"]["use"]),
         finished=finished,
+        unfinished=_unfinished(entries),
         ties=[e["label"] for e in finished if e["tied"]][:6],
         has_auc=any("auc" in e for e in finished),
         columns=[{**c, "holds": _values(c)} for c in facts["data"]["columns"][:MOST_COLUMNS]],
         shown_importances=MOST_IMPORTANCES,
         provenance=_provenance(facts),
     )
+
+
+def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Models that did not finish, settings of one family with the same fate in one line."""
+    fates: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        if "loss" not in entry:
+            said = entry["note"] if entry["state"] == "behind" else f"{entry['state']}: {entry['note']}"
+            fates.setdefault((entry["family"], said), []).append(entry["label"])
+    return [
+        (labels[0] if len(labels) == 1 else f"{family}, {len(labels)} other settings", said)
+        for (family, said), labels in fates.items()
+    ]
 
 
 def _loss_name(facts: dict[str, Any]) -> str:
