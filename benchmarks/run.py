@@ -1,0 +1,112 @@
+"""Run benchmarks: `python benchmarks/run.py [FAMILY ...] [--quick] [--repeat N] [--json FILE]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+THREADS = "2"
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LEARNT_NUM_THREADS"):
+    os.environ[variable] = THREADS  # before NumPy is imported by anything below
+
+from tasks import all_tasks  # noqa: E402
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compare learnt with its peers on this machine.")
+    parser.add_argument("families", nargs="*", help="families or task names; all without")
+    parser.add_argument("--quick", action="store_true", help="3 rounds, no memory")
+    parser.add_argument("--repeat", type=int, default=9)
+    parser.add_argument("--budget", type=float, default=12.0, help="seconds of rounds a task")
+    parser.add_argument("--json", type=Path, help="where to write the numbers (benchmarks/results/ by default)")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--one", help=argparse.SUPPRESS)  # in a process of its own: this task
+    parser.add_argument("--memory", help=argparse.SUPPRESS)  # …and only the memory of this contender
+    options = parser.parse_args()
+    if options.one:
+        return _one(options)
+    tasks = [t for t in all_tasks() if not options.families or {t.family, t.name} & set(options.families)]
+    if not tasks or options.list:
+        known = sorted({t.family for t in all_tasks()})
+        print("\n".join(f"{t.family:14s} {t.name}" for t in tasks) or f"No such family; there are {', '.join(known)}.")
+        return 0 if tasks else 2
+    rows = []
+    print(_header(), flush=True)
+    print("| task | best peer | ratio | needed | ok | learnt s | peer s | quality | learnt | peer | MiB | peer MiB |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    for task in tasks:
+        row = _spawn(task, options)
+        rows.append(row)
+        print(_line(row), flush=True)
+    target = options.json or HERE / "results" / f"{time.strftime('%Y%m%d-%H%M%S')}.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps({"machine": _header(), "rows": rows}, indent=1))
+    failed = [row["task"] for row in rows if not row.get("ok")]
+    print(f"\n{len(rows) - len(failed)} of {len(rows)} reach their ratio at equal quality. Numbers in {target}")
+    return 0
+
+
+def _spawn(task, options) -> dict:
+    command = [sys.executable, str(Path(__file__)), "--one", task.name, "--repeat", str(options.repeat)]
+    command += ["--budget", str(options.budget)] + (["--quick"] if options.quick else [])
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return {"task": task.name, "family": task.family, "failed": last, "ok": False}
+    row = json.loads(done.stdout.strip().splitlines()[-1])
+    row["ok"] = row["equal"] and row["ratio"] >= row["required"]
+    if not options.quick:
+        for who, key in (("learnt", "memory"), (row["best_peer"], "peer_memory")):
+            done = subprocess.run([*command, "--memory", who], capture_output=True, text=True)
+            row[key] = json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 else None
+    return row
+
+
+def _one(options) -> int:
+    from harness import measure, peak_growth
+
+    task = next(t for t in all_tasks() if t.name == options.one)
+    if options.memory:
+        print(json.dumps(peak_growth(task, options.memory)))
+        return 0
+    repeat, budget = (3, 1.0) if options.quick else (options.repeat, options.budget)
+    print(json.dumps(asdict(measure(task, repeat, budget))))
+    return 0
+
+
+def _line(row: dict) -> str:
+    if "failed" in row:
+        return f"| {row['task']} | failed: {row['failed'][:100]} |" + " |" * 10
+    peer = row["best_peer"]
+    memory = [f"{row[key]:.0f}" if row.get(key) is not None else "" for key in ("memory", "peer_memory")]
+    return (
+        f"| {row['task']} | {peer} | **{row['ratio']:.2f}** | {row['required']:g} | {'yes' if row['ok'] else 'NO'} "
+        f"| {row['seconds']['learnt']:.4g} | {row['seconds'][peer]:.4g} | {row['quality_name']} "
+        f"| {row['quality']['learnt']:.7g} | {row['quality'][peer]:.7g} | {memory[0]} | {memory[1]} |"
+    )
+
+
+def _header() -> str:
+    import numba
+    import numpy
+    import scipy
+    import sklearn
+
+    import learnt
+
+    versions = f"learnt {learnt.__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}"
+    versions += f", SciPy {scipy.__version__}, Numba {numba.__version__}, Python {platform.python_version()}"
+    return f"{versions}; {platform.machine()}, {os.cpu_count()} cores, {THREADS} threads each"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+"""Every task, by family."""
+
+from __future__ import annotations
+
+from tasks import bayes, cluster, decomposition, latency, linear, logistic, metrics, neighbors, preprocessing, selection
+
+_FAMILIES = (linear, logistic, bayes, decomposition, cluster, neighbors, metrics, preprocessing, selection, latency)
+
+
+def all_tasks() -> list:
+    return [task for family in _FAMILIES for task in family.TASKS]

@@ -1,0 +1,65 @@
+"""KMeans against scikit-learn's two algorithms: inertia reached from the same starting centres."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from harness import Task
+
+
+def make(d: int, k: int, blobs: bool):
+    def data(n: int) -> dict:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, d))
+        if blobs:
+            X += 4.0 * rng.normal(size=(2 * k, d))[rng.integers(2 * k, size=n)]
+        return {"X": X, "k": k, "start": X[rng.choice(n, k, replace=False)].copy()}
+
+    return data
+
+
+def fit(package: str, **params):
+    def work(data: dict):
+        from importlib import import_module
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            start = {"init": data["start"], "n_init": 1} if "random_state" not in params else {"n_init": 1}
+            model = import_module(f"{package}.cluster").KMeans(n_clusters=data["k"], tol=0.0, **start, **params)
+            return model.fit(data["X"])
+
+    return work
+
+
+def inertia(model, data: dict) -> float:
+    difference = data["X"] - model.cluster_centers_[model.labels_]
+    return float(np.square(difference).sum())
+
+
+def task(n: int, d: int, k: int, blobs: bool, tolerance: float = 1e-6, **params) -> Task:
+    kind = "blobs" if blobs else "one cloud"
+    seeded = ", k-means++" if "random_state" in params else ""
+    algorithms = {f"sklearn {a}": fit("sklearn", algorithm=a, **params) for a in ("lloyd", "elkan")}
+    return Task(
+        name=f"KMeans {n // 1000}k×{d}, k={k}, {kind}{seeded}",
+        family="cluster",
+        make=make(d, k, blobs),
+        rows=n,
+        ours=fit("learnt", **params),
+        peers=algorithms,
+        quality=inertia,
+        quality_name="inertia",
+        required=1.5,
+        tolerance=tolerance,
+        toy=400,
+    )
+
+
+TASKS = [
+    task(200_000, 32, 100, True, max_iter=20),
+    task(200_000, 32, 100, False, max_iter=20),
+    task(100_000, 2, 8, True, max_iter=100),
+    task(50_000, 50, 20, False, max_iter=50),
+    task(100_000, 20, 50, True, tolerance=0.02, max_iter=30, random_state=0),
+]

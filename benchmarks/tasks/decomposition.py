@@ -1,0 +1,56 @@
+"""PCA against scikit-learn: variance explained by the components that were asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+from harness import Task
+
+
+def make(d: int):
+    def data(n: int) -> dict:
+        rng = np.random.default_rng(0)
+        rank = min(n, d, 50)
+        factors = rng.normal(size=(n, rank)) * np.linspace(10, 1, rank)
+        return {"X": factors @ rng.normal(size=(rank, d)) / np.sqrt(d) + 0.5 * rng.normal(size=(n, d)) + 3.0}
+
+    return data
+
+
+def fit(package: str, **params):
+    def work(data: dict):
+        from importlib import import_module
+
+        return import_module(f"{package}.decomposition").PCA(**params).fit(data["X"])
+
+    return work
+
+
+def explained(model, data: dict) -> float:
+    """Variance of the first rows along the components, by projecting them: independent of what the model claims."""
+    X = data["X"][:5000] - data["X"].mean(axis=0)
+    return float(np.square(X @ model.components_.T).sum() / np.square(X).sum())
+
+
+def task(name: str, n: int, d: int, **params) -> Task:
+    return Task(
+        name=f"PCA {name}",
+        family="decomposition",
+        make=make(d),
+        rows=n,
+        ours=fit("learnt", **params),
+        peers={"scikit-learn": fit("sklearn", **params)},
+        quality=explained,
+        quality_name="variance kept",
+        required=1.3,
+        better="higher",
+        tolerance=1e-4,
+    )
+
+
+TASKS = [
+    task("200k×100, k=10", 200_000, 100, n_components=10),
+    task("1M×20, k=5", 1_000_000, 20, n_components=5),
+    task("20k×500, k=20", 20_000, 500, n_components=20),
+    task("500×5000, k=10", 500, 5000, n_components=10, random_state=0),
+    task("20k×2000, k=10 randomized", 20_000, 2000, n_components=10, svd_solver="randomized", random_state=0),
+]

@@ -1,0 +1,60 @@
+"""Every benchmark task runs at toy size, and the harness tells fast from slow and good from bad."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+sys.path.insert(0, str(FOLDER))
+
+from harness import Task, measure  # noqa: E402
+from tasks import all_tasks  # noqa: E402
+
+
+@pytest.mark.parametrize("task", [t for t in all_tasks() if t.family != "latency"], ids=lambda t: t.name)
+def test_tasks_run_and_agree_at_toy_size(task):
+    data = task.make(task.toy)
+    ours = task.quality(task.ours(data), data)
+    theirs = [task.quality(peer(data), data) for peer in task.peers.values()]
+    assert ours == ours
+    if task.better == "same":
+        assert theirs == pytest.approx([ours] * len(theirs), rel=1e-6, abs=1e-9)
+
+
+def test_names_are_unique():
+    names = [task.name for task in all_tasks()]
+    assert len(names) == len(set(names))
+
+
+def toy(ours_seconds, ours_quality):
+    def wait(seconds, quality):
+        def work(data):
+            time.sleep(seconds)
+            return quality
+
+        return work
+
+    return Task("t", "f", lambda n: {}, 1, wait(ours_seconds, ours_quality), {"peer": wait(0.02, 1.0)},
+                lambda q, data: q, "loss", 2.0)  # fmt: skip
+
+
+def test_a_faster_worse_answer_is_not_equal():
+    assert measure(toy(0.001, 1.0), 3, 1.0).equal
+    assert not measure(toy(0.001, 1.1), 3, 1.0).equal
+
+
+def test_ratio_is_peer_over_ours():
+    assert measure(toy(0.001, 1.0), 3, 1.0).ratio > 2
+    assert measure(toy(0.05, 1.0), 3, 1.0).ratio < 1
+
+
+def test_the_command_prints_a_table(tmp_path):
+    command = [sys.executable, str(FOLDER / "run.py"), "log_loss 1000", "--quick", "--json", str(tmp_path / "out.json")]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "| log_loss 1000 | scikit-learn |" in done.stdout
+    assert (tmp_path / "out.json").exists()
