@@ -7,7 +7,7 @@ WORKERS ?= 2
 FAMILY ?=
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help study test check lint types imports warmup bench browser clean
+.PHONY: help study test check lint types imports warmup bench browser peers clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -56,6 +56,9 @@ warmup: $(VENV)/.installed  ## compile every kernel ahead of time
 
 bench: $(VENV)/.installed-dev  ## compare with the peers: make bench FAMILY=linear
 	@$(BIN)/python benchmarks/run.py $(FAMILY)
+
+peers: $(VENV)/.installed-dev  ## scikit-learn's own tests with our classes in place of theirs
+	@$(BIN)/python tests/sklearn_own
 
 clean:  ## remove the environment, caches and studies
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis learnt-study* benchmarks/results

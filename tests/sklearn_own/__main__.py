@@ -1,0 +1,14 @@
+"""Run scikit-learn's own tests against our classes: `python tests/sklearn_own [MODULE ...]`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import swap  # noqa: E402
+
+modules = sys.argv[1:] or swap.TESTS
+code = "import sys, pytest; sys.path.insert(0, sys.argv[1]); sys.exit(pytest.main(sys.argv[2:]))"
+options = ["-p", "swap", "-q", "--tb=line", "-p", "no:cacheprovider", "--pyargs", *modules]
+sys.exit(subprocess.run([sys.executable, "-c", code, str(HERE), *options], cwd="/").returncode)
