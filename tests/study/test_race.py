@@ -18,7 +18,7 @@ class Pretend:
     def __init__(self, losses, trouble=None, seconds=0.001):
         self.losses, self.trouble, self.seconds, self.calls = losses, trouble or {}, seconds, []
 
-    def call(self, do, timeout, *, spec, fold, rows, most, keep=None):
+    def call(self, do, timeout, *, spec, fold, rows, most, tested=None, keep=None):
         name = spec["model"].rpartition(".")[2]
         self.calls.append((name, tuple(spec["params"].items()), spec["encoding"], rows, fold))
         for part, error in self.trouble.items():
@@ -98,8 +98,23 @@ def test_slow_models_are_skipped_with_a_reason_when_time_is_short(tmp_path):
     race = run(worker, tmp_path, rows=9000, seconds=1000.0)
     skipped = [e for e in race.entries if e.state == "skipped"]
     assert skipped
-    assert all("s more were needed" in e.note or "no time" in e.note for e in skipped)
+    assert all("s were needed" in e.note or "no time" in e.note for e in skipped)
     assert race.cut_short
+
+
+def test_every_family_is_tried_before_the_second_of_any_and_the_quick_before_the_slow(tmp_path):
+    class Slow(Pretend):
+        def call(self, do, timeout, *, spec, **rest):
+            result = super().call(do, timeout, spec=spec, **rest)
+            return result | {"fit_s": 5.0 if "KNeighbors" in spec["model"] else 0.01}
+
+    worker = Slow({"ConstantClassifier": 0.25})
+    run(worker, tmp_path, seconds=1e6)
+    order = list(dict.fromkeys((name, params, encoding) for name, params, encoding, _, _ in worker.calls))
+    families = [name for name, _, _ in order]
+    assert families[0] == "ConstantClassifier"
+    assert len(set(families[:4])) == 4
+    assert families[-3:] == ["KNeighborsClassifier"] * 3
 
 
 def test_a_second_run_takes_everything_from_the_journal(tmp_path):

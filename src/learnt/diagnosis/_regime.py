@@ -87,10 +87,10 @@ def read_curve(
     loss, train_loss = float(valid[-1].mean()), float(train[-1].mean())
     limit, half = _limit(sizes, train, valid)
     low, high = (min(max(float(v), 0.0), limit) for v in noise)
-    middle = (low + high) / 2
+    # Neighbours are never at distance zero, so both ends err on the high side: the lower one is the better estimate.
     parts = {
-        "noise": Part(middle, low, high),
-        "bias": Part(max(limit - middle, 0.0), max(limit - half - high, 0.0), max(limit + half - low, 0.0)),
+        "noise": Part(low, low, high),
+        "bias": Part(max(limit - low, 0.0), max(limit - half - high, 0.0), max(limit + half - low, 0.0)),
         "variance": Part(max(loss - limit, 0.0), max(loss - limit - half, 0.0), max(loss - limit + half, 0.0)),
     }
     regime = _regime(loss, constant, parts, float(noise[1]))
@@ -142,7 +142,7 @@ def _regime(loss: float, constant: float, parts: dict[str, Part], noise_high: fl
     if loss >= 0.99 * constant and noise_high >= 0.9 * constant:
         return "no signal"
     removable = parts["bias"].value + parts["variance"].value
-    if loss - parts["noise"].high <= 0.10 * loss or removable <= 0.10 * loss:
+    if removable <= 0.10 * loss:
         return "near the ceiling"
     return "high variance" if parts["variance"].value >= parts["bias"].value else "high bias"
 

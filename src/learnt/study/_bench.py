@@ -54,8 +54,7 @@ class Bench:
             rng = np.random.default_rng([self.seed, fold])
             train, valid = self.folds[fold]
             train = train[rng.permutation(len(train))][:most]
-            if len(valid) > MOST_VALID:
-                valid = valid[np.sort(rng.permutation(len(valid))[:MOST_VALID])]
+            valid = valid[rng.permutation(len(valid))][:MOST_VALID]
             encoder = TableEncoder(numeric=encoding)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # unreadable cells were counted in the profile
@@ -67,11 +66,15 @@ class Bench:
         return self._prepared[key]
 
     def evaluate(
-        self, spec: dict[str, Any], fold: int, rows: int, most: int, keep: str | None = None
+        self, spec: dict[str, Any], fold: int, rows: int, most: int, tested: int | None = None, keep: str | None = None
     ) -> dict[str, Any]:
-        """Fit on `rows` training rows of a fold and measure on its held-out rows; `keep` names a file for them."""
+        """Fit on `rows` training rows of a fold and measure on its held-out rows (at most `tested` of them).
+
+        `keep` names a file for the held-out rows and their predictions.
+        """
         inside, y_inside, outside, y_outside, valid = self.prepared(fold, spec["encoding"], most)
         inside, y_inside = inside[:rows], y_inside[:rows]
+        outside, y_outside, valid = outside[:tested], y_outside[:tested], valid[:tested]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             started = time.perf_counter()

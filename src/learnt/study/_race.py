@@ -20,6 +20,7 @@ from learnt.study._remote import Failed, TooSlow, Worker
 SMALLEST_RUNG = 1000
 LEAST_SECONDS = 20.0  # for the constant, whatever the budget
 EARLY_FOLDS = 3  # folds used before the last rung
+EARLY_TESTED = 3000  # held-out rows of a fold used before the last rung
 
 
 @dataclass
@@ -97,8 +98,8 @@ def run_race(
     for rung in range(len(rungs)):
         racing = [e for e in entries if e.state == "racing"]
         needed = folds_at(rung, len(rungs), folds)
-        # The constant first: whatever happens, the others are compared with it.
-        for step, entry in enumerate(sorted(racing, key=lambda e: not e.candidate.is_constant)):
+        for step in range(len(racing)):
+            entry = _next([e for e in racing if rung not in e.results and e.state == "racing"], entries, rung)
             on_step(entry.candidate.label, step, len(racing))
             _measure(entry, rung, rungs, needed, worker, journal, deadline, warmed)
             cut_short = cut_short or entry.state == "skipped"
@@ -115,6 +116,26 @@ def run_race(
         if entry.state == "racing":
             entry.state = "finished"
     return Race(entries, rungs, folds, deciding, cut_short, time.monotonic() - started)
+
+
+def _next(waiting: list[Entry], entries: list[Entry], rung: int) -> Entry:
+    """Whose turn it is: the constant, then one of each family, then the quick before the slow.
+
+    Whatever happens the others are compared with the constant; every family is seen early; and a slow family does not
+    take the time of the quick ones. How quick an entry is, is known from itself or from its family on an earlier rung.
+    """
+    seen: dict[str, float] = {}
+    for entry in entries:
+        for done in entry.results.values():
+            if done:
+                taken = sum(r["fit_s"] + r["predict_s"] for r in done) / sum(r["rows"] for r in done)
+                seen[entry.candidate.family.name] = max(seen.get(entry.candidate.family.name, 0.0), taken)
+
+    def turn(entry: Entry) -> tuple[bool, bool, float]:
+        name = entry.candidate.family.name
+        return not entry.candidate.is_constant, name in seen, seen.get(name, 0.0)
+
+    return min(waiting, key=turn)
 
 
 def _measure(
@@ -135,6 +156,7 @@ def _measure(
         return
     results = entry.results.setdefault(rung, [])
     spec = entry.candidate.spec()
+    sizes = {"most": most, "tested": None if size == most else EARLY_TESTED}
     for fold in range(needed):
         name = f"{entry.candidate.id}@{size}#{fold}"
         result = journal.get("fit", name)
@@ -144,10 +166,11 @@ def _measure(
                 left = max(left, LEAST_SECONDS)  # it costs next to nothing, and without it nothing can be said
             expected = _expected(entry, rung, rungs, needed - fold)
             if left <= 0 or expected > left:
-                about = f"about {expected:.0f} s more were needed for {size:,} rows" if expected else "no time was left"
-                entry.state, entry.note = "skipped", f"{about}, {max(left, 0):.0f} s remained"
+                entry.state, entry.note = "skipped", f"no time was left for {size:,} rows"
+                if left > 0:
+                    entry.note = f"about {expected:.0f} s were needed for {size:,} rows, {left:.0f} s remained"
                 return
-            result = _one(entry, spec, fold, size, most, worker, left, warmed)
+            result = _one(spec, fold, size, sizes, worker, left, warmed)
             if "failed" not in result:  # what failed is tried again the next time, perhaps with more time or memory
                 journal.add("fit", name, result)
         if "failed" in result:
@@ -157,15 +180,15 @@ def _measure(
 
 
 def _one(
-    entry: Entry, spec: dict, fold: int, size: int, most: int, worker: Worker, left: float, warmed: set[str]
+    spec: dict, fold: int, size: int, sizes: dict[str, Any], worker: Worker, left: float, warmed: set[str]
 ) -> dict[str, Any]:
     """One fit; a failure is a result too."""
     try:
         if spec["model"] not in warmed:  # compile before the clock runs
             with suppress(Failed):  # too few rows for it, perhaps; the real fit will tell
-                worker.call("evaluate", left, spec=spec, fold=fold, rows=min(400, size), most=most)
+                worker.call("evaluate", left, spec=spec, fold=fold, rows=min(400, size), **sizes | {"tested": 100})
             warmed.add(spec["model"])
-        return worker.call("evaluate", left, spec=spec, fold=fold, rows=size, most=most)
+        return worker.call("evaluate", left, spec=spec, fold=fold, rows=size, **sizes)
     except TooSlow as error:
         return {"failed": f"{error} on {size:,} rows", "state": "skipped"}
     except Failed as error:
