@@ -1,0 +1,341 @@
+"""Principal component analysis: the estimator."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.decomposition._choice import cheapest_solver, check_count, check_parameters, resolve_count
+from learnt.decomposition._exact import Spectrum, first_of, from_scatter, from_triangle, to_six_digits
+from learnt.decomposition._krylov import arpack, randomized
+from learnt.decomposition._moments import NotFiniteError
+from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.random import random_state_of
+from learnt.engine.rows import Block, Rows, as_rows
+from learnt.engine.validation import check_fit, check_predict
+
+_SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
+
+
+class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Principal components: the orthonormal directions v₁, v₂, … of largest variance.
+
+    v_k = argmax ‖(X − mean) v‖²  over unit v at right angles to v₁ … v_{k−1}
+
+    The mean and the d × d scatter are sums over rows, so X may be an array, a memory map, a `learnt.scan` table, a Dask
+    collection or an array on a GPU, and is neither copied nor centred in place.
+
+    Parameters
+    ----------
+    n_components : int, float in (0, 1), "mle" or None, default=None
+        How many components: a number; enough for this share of the variance; Minka's choice; all min(n, d).
+    copy : bool, default=True
+        For code written for scikit-learn: X is left as it is either way.
+    whiten : bool, default=False
+        Divide the scores by their standard deviations.
+    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
+        "covariance_eigh" takes eigenvectors of the scatter, "full" singular vectors by QR, which keeps all digits of
+        small ones; "randomized" and "arpack" find a few components of a large matrix. "auto" takes the fastest that is
+        exact to about six digits in every component it gives, or "randomized" where exactness would cost much more.
+    tol : float, default=0.0
+        Tolerance of "arpack"; 0 is machine precision.
+    iterated_power : int or "auto", default="auto"
+        Passes over the data that "randomized" makes after the first; "auto" stops when converged, after 5 at most.
+    n_oversamples : int, default=10
+        How many vectors "randomized" iterates beyond n_components.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
+        For code written for scikit-learn: "randomized" always orthonormalises, by QR.
+    random_state : int, RandomState, Generator or None, default=None
+        The start of "randomized" and "arpack".
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components_, n_features)
+        The directions, one a row, by falling variance; the largest entry of each is positive.
+    explained_variance_, explained_variance_ratio_ : arrays of shape (n_components_,)
+        Variance along each (divisor n − 1), and its share of the total.
+    singular_values_ : array of shape (n_components_,)
+        ‖(X − mean) v_k‖.
+    mean_ : array of shape (n_features,)
+    n_components_, n_samples_ : int
+    noise_variance_ : float
+        Mean variance of the directions left out (probabilistic PCA, Tipping and Bishop 1999).
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Results are the same to the last bit at any number of threads. `get_covariance` and `score` are those of
+    probabilistic PCA whether or not scores are whitened.
+
+    Examples
+    --------
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> pca = PCA(n_components=1).fit(X)
+    >>> pca.explained_variance_ratio_
+    array([0.992])
+    >>> pca.components_
+    array([[0.838, 0.544]])
+    """
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        copy: bool = True,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: Any = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> PCA:
+        """Find the components of X."""
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Find the components of X, and give its scores."""
+        return self._scores(self._fit(X))
+
+    def _fit(self, X: Any) -> Any:
+        """Check, choose, solve, record; gives the checked X."""
+        check_parameters(self)
+        if sparse.issparse(X) and self.svd_solver not in _SPARSE_SOLVERS:
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while '
+                f'"{self.svd_solver}" was passed; use one of those, or X.toarray() if it fits in memory.'
+            )
+        if self.svd_solver == "arpack" and is_foreign_array(X):
+            raise ValueError(
+                "PCA with svd_solver='arpack' is not supported for Array API inputs; "
+                "use 'randomized', which runs on the device."
+            )
+        # The first sum shows whether all cells are finite; only if not, the door is asked which one is to blame.
+        matrix = self._through_the_door(X, allow_nan=True)
+        try:
+            self._record(self._solve(matrix), matrix)
+        except NotFiniteError:
+            self._through_the_door(X, allow_nan=False)
+            raise ValueError(
+                "X has values so large that their squares are infinite; scale the columns before PCA."
+            ) from None
+        return matrix
+
+    def _through_the_door(self, X: Any, allow_nan: bool) -> Any:
+        return check_fit(self, X, accept_sparse=True, foreign=True, lazy=True, min_rows=2, allow_nan=allow_nan).X
+
+    def _solve(self, X: Any) -> tuple[Spectrum, int]:
+        """The spectrum of X, and how many of its components are wanted."""
+        rows = as_rows(X)
+        d = rows.n_features
+        n = getattr(rows, "n_rows", None)
+        solver = self.svd_solver
+        if solver == "auto" and sparse.issparse(X):
+            # The scatter of a wide sparse matrix is a dense d × d.
+            solver = "covariance_eigh" if d <= 1000 and X.shape[0] >= d else "arpack"
+        elif solver == "auto":
+            solver = cheapest_solver(n, d, self.n_components)
+        less = int(solver == "arpack" or (sparse.issparse(X) and self.svd_solver == "auto"))
+        wanted = self._wanted(d if n is None else n, d, solver, less)
+        spectrum = self._run(rows, wanted, solver)
+        n = spectrum.centre.n
+        if n < 2:
+            raise ValueError(f"Found array with n_samples = {n} while a minimum of 2 is required by PCA.")
+        wanted = self._wanted(n, d, solver, less)  # n may have been unknown until the rows were read
+        return spectrum, resolve_count(wanted, to_numpy(spectrum.variance), spectrum.centre.total, n)
+
+    def _wanted(self, n: int, d: int, solver: str, less: int) -> Any:
+        """n_components, with None filled in, if `solver` can give them."""
+        wanted = min(n, d) - less if self.n_components is None else self.n_components
+        check_count(wanted, n, d, solver)
+        return wanted
+
+    def _run(self, rows: Rows, wanted: Any, solver: str) -> Spectrum:
+        draw = random_state_of(self.random_state)
+        if solver == "randomized":
+            power = None if self.iterated_power == "auto" else int(self.iterated_power)
+            return randomized(rows, int(wanted), int(self.n_oversamples), power, draw)
+        if solver == "arpack":
+            return arpack(rows, int(wanted), float(self.tol), draw)
+        if solver == "full":
+            return from_triangle(rows)
+        if self.svd_solver == "auto" and not sparse.issparse(getattr(rows, "X", None)):
+            return to_six_digits(rows, wanted)
+        return from_scatter(rows, first_of(wanted))
+
+    def _record(self, found: tuple[Spectrum, int], X: Any) -> None:
+        spectrum, k = found
+        centre = spectrum.centre
+        xp = namespace(centre.mean)
+        d = centre.mean.shape[0]
+        dtype = xp.float32 if str(getattr(X, "dtype", "")).endswith("float32") else xp.float64
+        variance = spectrum.variance[:k]
+        components = with_positive_peaks(spectrum.components[:k, :])
+
+        def kept(values: Any) -> Any:
+            return (
+                like(values, centre.mean, dtype) if not is_numpy(values) else np.array(values, dtype=dtype, order="C")
+            )
+
+        self.n_samples_, self.n_components_ = centre.n, k
+        self.mean_ = kept(centre.mean)
+        self.components_ = kept(components)
+        self.explained_variance_ = kept(variance)
+        self.explained_variance_ratio_ = kept(variance / (centre.total if centre.total > 0 else 1.0))
+        self.singular_values_ = kept((variance * (centre.n - 1)) ** 0.5)
+        left = min(centre.n, d) - k
+        if left > 0:
+            rest = spectrum.variance[k:]
+            # The sum of what is left where it is known, as the difference of two totals has fewer digits.
+            sum_left = float(xp.sum(rest)) if rest.shape[0] == left else centre.total - float(xp.sum(variance))
+            self.noise_variance_ = max(sum_left, 0.0) / left
+        else:
+            self.noise_variance_ = 0.0
+
+    def transform(self, X: Any) -> Any:
+        """Scores (X − mean) v_k of each row (n × n_components_)."""
+        return self._scores(check_predict(self, X, accept_sparse=True, foreign=True, lazy=True))
+
+    def _scores(self, X: Any) -> Any:
+        V, mean = self._parameters(X)
+        V = V.T
+        if self.whiten:
+            xp = namespace(V)
+            scale = like(self.explained_variance_, V) ** 0.5
+            least = float(xp.finfo(self.explained_variance_.dtype).eps)
+            V = V / xp.where(scale > least, scale, like(least, V))
+        return as_rows(X).map(project, V, mean @ V)
+
+    def _parameters(self, X: Any) -> tuple[Any, Any]:
+        """Components and mean in the library of X."""
+        if is_foreign_array(X) != is_foreign_array(self.components_):
+            names = [type(a).__module__.partition(".")[0] for a in (self.components_, X)]
+            raise TypeError(f"This PCA was fitted on {names[0]} arrays and X is of {names[1]}; convert X first.")
+        return self.components_, self.mean_
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Rows from their scores: mean + Σ_k score_k v_k."""
+        check_is_fitted(self)
+        if is_lazy(X) or sparse.issparse(X):
+            raise TypeError(
+                "inverse_transform needs scores in memory as a dense array; use X.compute() or X.toarray()."
+            )
+        Z = X if is_foreign_array(X) else np.asarray(X)
+        if not is_foreign_array(Z) and Z.dtype.kind != "f":
+            Z = Z.astype(np.float64)
+        if Z.ndim != 2 or Z.shape[1] != self.n_components_:
+            raise ValueError(
+                f"X has shape {tuple(Z.shape)}, and inverse_transform takes one column for each of the "
+                f"{self.n_components_} components."
+            )
+        V, mean = self._parameters(Z)
+        if self.whiten:
+            V = V * like(self.explained_variance_, V)[:, None] ** 0.5
+        return as_rows(Z).map(project, V, -mean) if self.n_components_ else like(np.zeros((Z.shape[0], 1)), Z) + mean
+
+    def get_covariance(self) -> Any:
+        """The covariance of the fitted model: Σ_k (λ_k − σ²)⁺ v_k v_kᵀ + σ² I."""
+        check_is_fitted(self)
+        V = self.components_
+        covariance = (V.T * self._excess()) @ V
+        return covariance + self.noise_variance_ * like(np.eye(V.shape[1]), V)
+
+    def get_precision(self) -> Any:
+        """The inverse of `get_covariance`, or its pseudo-inverse where it is singular; no d × d matrix is inverted."""
+        check_is_fitted(self)
+        V = self.components_
+        _, inverse = self._spread()
+        rest = 1.0 / self.noise_variance_ if self.noise_variance_ > 0 else 0.0
+        return (V.T * (inverse - rest)) @ V + rest * like(np.eye(V.shape[1]), V)
+
+    def _excess(self) -> Any:
+        """(λ − σ²)⁺ of each component."""
+        xp = namespace(self.components_)
+        excess = self.explained_variance_ - self.noise_variance_
+        return xp.where(excess > 0, excess, xp.zeros_like(excess))
+
+    def _spread(self) -> tuple[Any, Any]:
+        """The model's variance along each component, and its inverse; both 0 where there is none to speak of."""
+        xp = namespace(self.components_)
+        variance = self._excess() + self.noise_variance_
+        if self.n_components_ == 0:
+            return variance, variance
+        some = variance > float(xp.finfo(variance.dtype).eps) * xp.max(variance)
+        variance = xp.where(some, variance, xp.zeros_like(variance))
+        return variance, xp.where(some, 1.0 / xp.where(some, variance, xp.ones_like(variance)), variance)
+
+    def score_samples(self, X: Any) -> Any:
+        """Log density of each row under the fitted normal model.
+
+        Where no variance is left over for noise, that is the density within the span of the components.
+        """
+        X = check_predict(self, X, foreign=True, lazy=True)
+        V, mean = self._parameters(X)
+        variance, inverse = self._spread()
+        noise = self.noise_variance_
+        spread = to_numpy(variance)
+        spread = spread[spread > 0]
+        n_noise = self.components_.shape[1] - self.n_components_ if noise > 0 else 0
+        log_det = float(np.log(spread).sum()) + n_noise * math.log(noise or 1.0)
+        constant = (len(spread) + n_noise) * math.log(2 * math.pi) + log_det
+        rest = 1.0 / noise if noise > 0 else 0.0
+        return as_rows(X).map(log_density, mean, V.T, inverse - rest, rest, constant)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density of the rows."""
+        return float(self.score_samples(X).mean())
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = self.svd_solver in _SPARSE_SOLVERS
+        return tags
+
+
+def with_positive_peaks(V: Any) -> Any:
+    """Signs are arbitrary: make the entry of largest absolute value of each row positive."""
+    if V.shape[0] == 0:
+        return V
+    xp = namespace(V)
+    peak = xp.max(V, axis=1), xp.min(V, axis=1)
+    sign = xp.where(peak[0] >= -peak[1], xp.ones_like(peak[0]), -xp.ones_like(peak[0]))
+    return V * sign[:, None]
+
+
+def project(block: Block, V: Any, offset: Any) -> Any:
+    """x V − offset."""
+    out = block.X @ V
+    out -= offset
+    return out
+
+
+def log_density(block: Block, mean: Any, V: Any, inverse: Any, rest: float, constant: float) -> Any:
+    """−½ (zᵀ (V diag(inverse) Vᵀ + rest I) z + constant), z = x − mean."""
+    xp = namespace(block.X)
+    Z = block.X - mean
+    square = (Z @ V) ** 2 @ inverse
+    if rest:
+        square = square + rest * xp.sum(Z * Z, axis=1)
+    return -0.5 * (square + constant)

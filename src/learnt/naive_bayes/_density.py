@@ -1,0 +1,81 @@
+"""Joint log densities of rows and classes, log p(x, c) = log π_c − ½ Σ_j [log 2πσ²_cj + (x_j − θ_cj)² / σ²_cj].
+
+The squares are taken of differences and never multiplied out: far from the origin, or with tiny variances, the
+expanded form loses all its digits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.kernel import kernel
+from learnt.engine.rows import Block
+from learnt.naive_bayes._moments import kernel_matrix
+
+
+class Normals(NamedTuple):
+    """K normal densities with diagonal covariance: means, precisions (K × d), and all that does not depend on x."""
+
+    mean: Any
+    precision: Any
+    constant: Any
+
+
+def normals(prior: Any, mean: Any, variance: Any) -> Normals:
+    xp = namespace(mean)
+    with np.errstate(divide="ignore"):  # a class that was never seen has prior 0 and log prior −∞
+        log_prior = xp.log(prior)
+    constant = log_prior - 0.5 * xp.sum(xp.log(2.0 * math.pi * variance), axis=1)
+    return Normals(mean, 1.0 / variance, constant)
+
+
+def joint_log_density(block: Block, density: Normals) -> Any:
+    """log p(x, c) of each row and class (n × K), in any array library."""
+    xp = namespace(block.X)
+    columns = []
+    for k in range(density.mean.shape[0]):
+        z = block.X - density.mean[k, :]
+        columns.append(density.constant[k] - 0.5 * ((z * z) @ density.precision[k, :]))
+    return xp.stack(columns, axis=1)
+
+
+def compiled_joint_log_density(block: Block, density: Normals) -> np.ndarray:
+    """The same in one walk over a NumPy block."""
+    out = np.empty((block.X.shape[0], density.mean.shape[0]))
+    fill_joint_log_density(kernel_matrix(block.X), *density, out)
+    return out
+
+
+@kernel(reassociate=True)
+def fill_joint_log_density(X, mean, precision, constant, out):
+    n_classes, n_features = mean.shape
+    for i in range(X.shape[0]):
+        for k in range(n_classes):
+            s = 0.0
+            for j in range(n_features):
+                z = X[i, j] - mean[k, j]
+                s += z * z * precision[k, j]
+            out[i, k] = constant[k] - 0.5 * s
+
+
+def log_posterior(joint: Any) -> Any:
+    """log p(c | x) from log p(x, c)."""
+    xp = namespace(joint)
+    below = joint - xp.max(joint, axis=1, keepdims=True)
+    return below - xp.log(xp.sum(xp.exp(below), axis=1, keepdims=True))
+
+
+def posterior(joint: Any) -> Any:
+    """p(c | x) from log p(x, c)."""
+    xp = namespace(joint)
+    p = xp.exp(joint - xp.max(joint, axis=1, keepdims=True))
+    return p / xp.sum(p, axis=1, keepdims=True)
+
+
+def winner(joint: Any) -> Any:
+    """The position of the most probable class of each row."""
+    return joint.argmax(axis=1) if is_numpy(joint) else namespace(joint).argmax(joint, axis=1)
