@@ -1,0 +1,124 @@
+"""From linear scores to labels and probabilities, on every kind of data a classifier can be fitted on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.arrays import device_of, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.blocks import Block
+from learnt.engine.rows import as_rows
+from learnt.engine.validation import check_predict
+
+_SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
+
+
+def block_scores(block: Block, coef: Any, intercept: Any) -> Any:
+    """X coefᵀ + intercept: (n,) for two classes, (n, K) for more."""
+    product = block.X @ coef.T + intercept
+    return product[:, 0] if coef.shape[0] == 1 else product
+
+
+def block_labels(block: Block, coef: Any, intercept: Any, classes: Any) -> Any:
+    """The class of the highest score, the first among equals."""
+    scores = block_scores(block, coef, intercept)
+    xp = namespace(scores)
+    if xp is np:
+        return classes[(scores > 0).view(np.int8) if scores.ndim == 1 else scores.argmax(axis=1)]
+    best = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
+    return xp.take(classes, best) if is_foreign_array(classes) else classes[to_numpy(best)]
+
+
+def block_probabilities(block: Block, coef: Any, intercept: Any) -> Any:
+    """Softmax of the scores; for two classes, that of 0 and the score."""
+    scores = block_scores(block, coef, intercept)
+    xp = namespace(scores)
+    if scores.ndim == 1:
+        e = xp.exp(-xp.abs(scores))
+        high, low = 1 / (1 + e), e / (1 + e)
+        positive = scores > 0
+        return xp.stack([xp.where(positive, low, high), xp.where(positive, high, low)], axis=1)
+    e = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+    return e / xp.sum(e, axis=1, keepdims=True)
+
+
+def block_log_probabilities(block: Block, coef: Any, intercept: Any) -> Any:
+    """Logarithms without the underflow of probabilities: finite however unlikely a class is."""
+    scores = block_scores(block, coef, intercept)
+    xp = namespace(scores)
+    if scores.ndim == 1:
+        tail = xp.log1p(xp.exp(-xp.abs(scores)))
+        zero = xp.zeros_like(scores)
+        above, below = xp.where(scores > 0, scores, zero), xp.where(scores > 0, zero, scores)
+        return xp.stack([-above - tail, below - tail], axis=1)
+    shifted = scores - xp.max(scores, axis=1, keepdims=True)
+    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=1, keepdims=True))
+
+
+class LinearClassifier:
+    """Scores, labels and accuracy for estimators with `coef_`, `intercept_` and `classes_`."""
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores: how far each row lies on the side of the second class, or (n, K) for K > 2 classes."""
+        return self._map(X, block_scores)
+
+    def predict(self, X: Any) -> Any:
+        """The likeliest class of each row."""
+        return self._map(X, block_labels, self._classes_like)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted."""
+        labels = self.predict(X)
+        if is_lazy(labels):
+            labels = labels.compute()
+        y = y.compute() if is_lazy(y) and hasattr(y, "compute") else y
+        right = np.asarray(to_numpy(labels) == np.ravel(to_numpy(np.asarray(y) if not is_foreign_array(y) else y)))
+        return float(np.average(right, weights=None if sample_weight is None else to_numpy(sample_weight)))
+
+    def sparsify(self) -> Any:
+        """Keep `coef_` as a CSR matrix."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Any:
+        """Keep `coef_` as an array again."""
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def _map(self, X: Any, function: Any, more: Any = None) -> Any:
+        X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
+        coef, intercept = self.coef_, self.intercept_
+        if sparse.issparse(coef):
+            coef = coef.toarray()
+        if is_foreign_array(X):
+            coef, intercept = like(to_numpy(coef), X), like(to_numpy(intercept), X)
+        elif not is_numpy(coef):
+            coef, intercept = to_numpy(coef), to_numpy(intercept)
+        state = (coef, intercept) if more is None else (coef, intercept, more(X))
+        if is_numpy(X) and X.size <= _SMALL:
+            return function(Block(X), *state)
+        return as_rows(X).map(function, *state)
+
+    def _classes_like(self, X: Any) -> Any:
+        classes = self.classes_  # type: ignore[attr-defined]
+        if is_foreign_array(X) and classes.dtype.kind in "iufb":
+            return namespace(X).asarray(classes, device=device_of(X))
+        return classes
+
+
+class ProbabilisticLinearClassifier(LinearClassifier):
+    """Probabilities too, where scores are logits."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class, (n, K), in the order of `classes_`."""
+        return self._map(X, block_probabilities)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithm of the probability of each class, (n, K)."""
+        return self._map(X, block_log_probabilities)

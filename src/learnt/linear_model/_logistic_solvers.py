@@ -1,0 +1,182 @@
+"""Newton's method and L-BFGS for smooth convex functions, as one loop.
+
+Both take the step  −H⁻¹g  and look along it. For Newton, H is the second derivative at hand; for L-BFGS it is an
+approximation that was paid for once, corrected by the last few changes of the gradient; between the two lies asking for
+H again when it has served its time. How far the minimum is can be read off the step itself, whatever the units:
+f − min f ≈ gᵀH⁻¹g / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+_ROUNDING = 1e-13  # tolerance below which steps only move rounding errors
+_STALLED = 1e-6  # a tolerance at which an end of all progress counts as the precision of float64, not as a failure
+_NOISE = 1e-14  # of a value, relative
+_TRIALS = 40
+
+
+class Curvature(Protocol):
+    """The second derivative, or something like it, as equations that can be solved."""
+
+    exact: bool  # whether it is the second derivative, at the place where it was asked for
+
+    def solve(self, g: np.ndarray) -> np.ndarray: ...
+
+
+class Point(NamedTuple):
+    """Where the search stands."""
+
+    theta: np.ndarray
+    value: float
+    gradient: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """Where the search ended, how far below the minimum is thought to be, and why it ended."""
+
+    theta: np.ndarray
+    value: float
+    gap: float
+    n_iter: int
+    status: str  # "converged", "iterations", "stopped" (by `watch`) or "stalled"
+    curvature: Curvature
+
+
+class Memory:
+    """The last changes of place and gradient, and what they say of H⁻¹: the two loops of L-BFGS.
+
+    Reference: Nocedal & Wright, Numerical Optimization, 2nd edition, algorithm 7.4, doi:10.1007/978-0-387-40065-5.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+        self._factor = 1.0
+
+    def add(self, s: np.ndarray, y: np.ndarray, curvature: Curvature) -> None:
+        sy = float(s @ y)
+        if self._size and sy > 0:
+            self._pairs = [*self._pairs, (s, y, sy)][-self._size :]
+            self._factor = sy / float(y @ curvature.solve(y))
+
+    def renew(self, curvature: Curvature) -> None:
+        """The curvature is new; where it is exact it knows better than the past."""
+        self._factor = 1.0
+        if curvature.exact:
+            self._pairs = []
+
+    def solve(self, g: np.ndarray, curvature: Curvature) -> np.ndarray:
+        if not self._pairs:
+            return curvature.solve(g)
+        q = g.copy()
+        shares = []
+        for s, y, sy in reversed(self._pairs):
+            share = float(s @ q) / sy
+            q -= share * y
+            shares.append(share)
+        r = self._factor * curvature.solve(q)
+        for (s, y, sy), share in zip(self._pairs, reversed(shares), strict=True):
+            r += (share - float(y @ r) / sy) * s
+        return r
+
+
+def minimize(
+    evaluate: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    theta: np.ndarray,
+    curvature_at: Callable[[np.ndarray], Curvature],
+    *,
+    tol: float,
+    max_iter: int,
+    memory: int = 0,
+    stale: float = 0.0,
+    confirm_at: Callable[[np.ndarray], Curvature] | None = None,
+    enough: float = 0.0,
+    watch: Callable[[Point, int], bool] | None = None,
+) -> Outcome:
+    """Minimise a smooth convex function until  gᵀH⁻¹g ≤ max(tol² f, enough).
+
+    Parameters
+    ----------
+    evaluate : theta → value, gradient
+    curvature_at : theta → Curvature
+    memory : pairs that L-BFGS remembers; 0 for Newton
+    stale : the curvature is asked for again after a step that left more than this share of gᵀH⁻¹g: always (0, Newton)
+        to never (infinity, L-BFGS)
+    confirm_at : the end is believed only on the word of this curvature, taken there. An old one may have been far
+        steeper in a direction that has become flat since, and see no distance where there is some
+    watch : told of every step; True ends the search
+    """
+    point = Point(theta, *evaluate(theta))
+    curvature = curvature_at(theta)
+    pairs = Memory(memory)
+    n_iter, asked, before, stop = 0, 0, np.inf, False
+    while True:
+        step = pairs.solve(point.gradient, curvature)
+        decrement = float(point.gradient @ step)
+        goal = max(max(tol, _ROUNDING) ** 2 * point.value, enough)
+        again = None
+        if n_iter > asked and decrement <= goal:
+            again = confirm_at
+        elif n_iter > asked and decrement > stale * before:
+            again = curvature_at
+        if again is not None:
+            curvature = again(point.theta)
+            pairs.renew(curvature)
+            step = pairs.solve(point.gradient, curvature)
+            decrement, asked = float(point.gradient @ step), n_iter
+
+        def ended(status: str, point: Point = point, gap: float = decrement / 2, n_iter: int = n_iter) -> Outcome:
+            return Outcome(point.theta, point.value, max(gap, 0.0), n_iter, status, curvature)  # noqa: B023
+
+        if decrement <= goal:
+            return ended("converged")
+        if stop:
+            return ended("stopped")
+        if n_iter >= max_iter:
+            return ended("iterations")
+        new = search(evaluate, point, -step, -decrement)
+        if new is None:
+            return ended("converged" if decrement <= _STALLED**2 * point.value else "stalled")
+        pairs.add(new.theta - point.theta, new.gradient - point.gradient, curvature)
+        point, before = new, decrement
+        n_iter += 1
+        stop = watch is not None and watch(point, n_iter)
+
+
+def search(evaluate: Any, start: Point, direction: np.ndarray, slope: float) -> Point | None:
+    """A point along `direction` with a lower value and less slope; None where rounding hides all progress.
+
+    Close to its minimum along a line a convex function is nearly a parabola: the secant of the slopes points there.
+    """
+    step, low, high = 1.0, 0.0, np.inf
+    noise = _NOISE * abs(start.value)
+    best = None
+    for _ in range(_TRIALS):
+        theta = start.theta + step * direction
+        point = Point(theta, *evaluate(theta))
+        here = float(point.gradient @ direction)
+        if not np.isfinite(point.value + here):
+            high, guess = step, 0.1 * step
+        else:
+            lower = point.value <= start.value + 1e-4 * step * slope
+            if lower and (best is None or point.value < best.value):
+                best = point
+            # Where values differ by rounding alone, slopes still tell.
+            hidden = abs(point.value - start.value) <= noise and abs(here) < 0.9 * abs(slope)
+            if hidden or (lower and here >= 0.9 * slope):
+                return point
+            secant = step * slope / (slope - here) if here > slope else np.inf
+            if lower and here < 0:
+                low, guess = step, min(max(secant, 1.5 * step), 10 * step)
+            else:
+                high, guess = step, min(secant, 0.5 * step)
+        if np.isfinite(high):
+            guess = min(max(guess, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+        if step * abs(slope) < 1e-4 * noise or (best is not None and step > 1e8):
+            break
+        step = guess
+    return best

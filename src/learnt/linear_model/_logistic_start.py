@@ -1,0 +1,126 @@
+"""Where a fit starts from: units for the columns, and a sample of the rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.arrays import device_of, is_numpy, like, namespace, to_numpy
+from learnt.engine.blocks import Block
+from learnt.engine.rows import ArrayRows, Rows
+from learnt.linear_model import _logistic_kernels as kernels
+from learnt.linear_model._logistic_loss import Target, codes_of, csr_arrays, floats, is_sparse, row_weights
+from learnt.linear_model._logistic_problem import Problem, total
+
+_SEED = 20011  # of the sample: the optimum does not depend on it, and the path there is always the same
+_FEWEST_OF_A_CLASS = 200
+
+
+class Units(NamedTuple):
+    """Mean and variance of each column, and how many rows the variance rests on: (Σz²)²/Σz⁴."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+    support: np.ndarray
+
+
+def units(rows: Rows, target: Target, centred: bool) -> Units:
+    """The columns' units from all of `rows`; not centred where there is no intercept to take up the mean."""
+    shift = to_numpy(rows.first_mean()) if centred else np.zeros(rows.n_features)
+    weight, first, second, squares, fourths = (to_numpy(part) for part in total(rows, _column_sums, target, shift))
+    mean = first / weight if centred else np.zeros_like(shift)
+    variance = np.maximum(second / weight - mean**2, 0.0)
+    support = squares**2 / np.maximum(fourths, np.finfo(float).tiny)
+    rounding = 1e-24 * (second / weight + shift**2)  # what is left of a constant column
+    return Units(mean + shift, np.where(variance <= rounding, 0.0, variance), support)
+
+
+def _column_sums(block: Block, target: Target, shift: np.ndarray) -> tuple[Any, ...]:
+    """Σ w, Σ w z, Σ w z², Σ z² and Σ z⁴ of every column, with z = x − shift (x where X is sparse)."""
+    X = block.X
+    if is_sparse(X):
+        w = row_weights(block, np.empty(0), target)
+        if target.compiled:
+            sums = np.zeros((4, X.shape[1]))
+            kernels.csr_column_sums(*csr_arrays(X), w, sums)
+            return (float(w.sum()), *sums)
+        X, ones = floats(X), np.ones_like(w)
+        squares = X.power(2)
+        return float(w.sum()), X.T @ w, squares.T @ w, squares.T @ ones, squares.power(2).T @ ones
+    Z = floats(X)
+    Z = Z - like(shift, Z)
+    w = row_weights(block, Z, target)
+    xp = namespace(Z)
+    squares = Z * Z
+    return xp.sum(w), w @ Z, w @ squares, xp.sum(squares, axis=0), xp.sum(squares * squares, axis=0)
+
+
+def scale_of(curve: float, alpha: float, columns: Units) -> np.ndarray:
+    """Units in which the objective curves by one, where one more score costs `curve` in all rows together."""
+    scale = np.sqrt(curve * columns.variance + alpha)
+    idle = scale == 0  # a constant column and no penalty: any unit will do
+    scale[idle] = np.sqrt(curve) * np.maximum(np.abs(columns.mean[idle]), 1.0)
+    return scale
+
+
+def standardised(problem: Problem) -> Problem:
+    """The same problem in the same variables, over a dense copy of its rows that is in their units."""
+    rows = problem.rows
+    Z = rows.X.toarray() if sparse.issparse(rows.X) else rows.X.astype(np.float64)
+    Z -= problem.shift
+    Z /= problem.scale
+    penalty = problem.penalty.copy()
+    penalty[:-1] /= problem.scale**2
+    return Problem(ArrayRows(Z, rows.y, rows.w, rows.n_jobs), problem.target, penalty)
+
+
+def sample(rows: Rows, target: Target, counts: np.ndarray, size: int) -> tuple[ArrayRows, Target]:
+    """About `size` rows as dense arrays in memory, each standing for as many as were left out.
+
+    Of a rare class more rows are kept, with less weight, so that none is missing.
+    """
+    share = min(1.0, size / counts.sum())
+    keep = np.minimum(1.0, np.maximum(share, _FEWEST_OF_A_CLASS / np.maximum(counts, 1.0)))
+    if rows.in_memory:
+        parts = _take(rows.block(0, rows.n_rows), target, share, keep)
+    else:
+        parts = rows.reduce(_take, _collect, target, share, keep)
+    X, codes, w = (column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True))
+    return ArrayRows(X, codes, w, getattr(rows, "n_jobs", None)), target._replace(labels=None)
+
+
+def _take(block: Block, target: Target, share: float, keep: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+    codes = to_numpy(codes_of(block, target))
+    n = codes.shape[0]
+    rng = np.random.Generator(np.random.PCG64([_SEED, block.start]))
+    size = int(share * n + rng.random())
+    kept = ((np.arange(size) + rng.random(size)) * (n / max(size, 1))).astype(np.intp)  # one from each stretch of rows
+    more = np.flatnonzero(keep > share)
+    if more.size:
+        rare = np.isin(codes, more)
+        rows = np.flatnonzero(rare)
+        rows = rows[rng.random(rows.size) < keep[codes[rows].astype(np.intp)]]
+        kept = np.sort(np.concatenate([kept[~rare[kept]], rows]))
+    X = block.X
+    if sparse.issparse(X):
+        X = X[kept].toarray()
+    else:
+        X = X[kept] if is_numpy(X) else to_numpy(_rows_of(X, kept))
+    codes = codes[kept]
+    w = 1.0 / keep[codes.astype(np.intp, copy=False)]
+    if block.w is not None:
+        w *= to_numpy(block.w)[kept]
+    return [(X, codes, w)]
+
+
+def _rows_of(X: Any, kept: np.ndarray) -> Any:
+    xp = namespace(X)
+    return xp.take(X, xp.asarray(kept, dtype=xp.int64, device=device_of(X)), axis=0)
+
+
+def _collect(total: list | None, part: list | None) -> list | None:
+    if total is None or part is None:
+        return part if total is None else total
+    return total + part

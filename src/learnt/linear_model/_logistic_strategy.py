@@ -1,0 +1,229 @@
+"""Which road leads to the minimum: chosen by the shape of the data, and the same minimum from each.
+
+    small     a copy of the rows in their units, and its second derivative
+    climb     the minimum over a sample first, whose second derivative then serves for all rows: a few passes over them
+    direct    the second derivative over all rows
+    wide      the second derivative in the space of the rows, where they are fewer than the columns
+    plain     every column in its unit and no second derivative, for thousands of columns
+
+The solvers' names say how often the second derivative is asked for on the way: at every step by "newton", once by
+"lbfgs", and where it has served its time by "auto".
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.arrays import is_numpy
+from learnt.engine.kernel import compilation_enabled
+from learnt.engine.rows import Rows
+from learnt.linear_model._logistic_curvature import Diagonal
+from learnt.linear_model._logistic_loss import Target
+from learnt.linear_model._logistic_problem import Problem
+from learnt.linear_model._logistic_solvers import Outcome, Point, minimize
+from learnt.linear_model._logistic_start import Units, sample, scale_of, standardised, units
+from learnt.linear_model._logistic_wide import RowSpace
+
+_COMPILE_FROM = 1 << 15  # cells; below, NumPy is as quick and Numba need not be loaded
+_SMALL = 1 << 17  # cells of which a copy costs nothing
+_FULL_COLUMNS = 600  # columns up to which a d × d matrix pays
+_FEW_ROWS = 2000  # rows up to which an n × n matrix pays, where columns are more
+_ROWS_PER_COLUMN = 20  # in the smallest sample
+_SAMPLE_SHARE = 16
+_SUPPORT = 25.0  # rows that a column's variance must rest on for a sample to be believed
+_FEW_RARE = 4  # columns that a sample may know nothing of
+_MEMORY = 10
+# "auto" asks for a second derivative again where a step leaves more than this share of the distance. An exact one pays
+# soon: the next steps are the better for it. But over many rows it costs as much as several steps; and one that leaves
+# something out always takes several.
+_EXACT, _LARGE, _SAMPLED, _APPROXIMATE = 0.1, 0.5, 0.8, 0.9
+
+
+class Task(NamedTuple):
+    """All that decides the minimum, and how closely to approach it."""
+
+    rows: Rows
+    target: Target
+    alpha: float
+    fit_intercept: bool
+    counts: np.ndarray  # rows of each class
+    weight: float  # of all rows together
+    tol: float
+    max_iter: int
+    solver: str = "auto"  # or "newton" or "lbfgs"
+    start: np.ndarray | None = None  # coefficients and intercepts to start from, K × (d + 1)
+    watch: Any = None  # (coefficients and intercepts, value, n_iter) → whether to stop
+
+
+class Solution(NamedTuple):
+    theta: np.ndarray  # coefficients and intercepts, K × (d + 1)
+    outcome: Outcome
+
+
+def solve(task: Task) -> Solution:
+    """The minimum, by the road that suits the shape of the data."""
+    rows = task.rows
+    dense = not (rows.in_memory and sparse.issparse(rows.X))
+    local = rows.in_memory and is_numpy(rows.reference)
+    cells = rows.n_rows * rows.n_features if rows.in_memory else np.inf
+    stored = cells if dense else rows.X.nnz
+    task = task._replace(target=task.target._replace(compiled=stored > _COMPILE_FROM and compilation_enabled()))
+    if rows.n_features <= _FULL_COLUMNS:
+        return small(task) if local and cells <= _SMALL else climb(task)
+    if rows.in_memory and dense and rows.n_rows <= _FEW_ROWS and task.alpha > 0:
+        return wide(task)
+    return plain(task)
+
+
+def small(task: Task) -> Solution:
+    problem = pose(task, units(task.rows, task.target, task.fit_intercept))
+    copy = standardised(problem)
+    return finish(task, copy, copy.curvature, begin(task, problem), of=problem)
+
+
+def direct(task: Task) -> Solution:
+    problem = pose(task, units(task.rows, task.target, task.fit_intercept))
+    return finish(task, problem, problem.curvature, begin(task, problem), stale=large(task, problem))
+
+
+def plain(task: Task) -> Solution:
+    problem = pose(task, units(task.rows, task.target, task.fit_intercept))
+    curvature = Diagonal(np.append(np.ones(task.rows.n_features), curve_at_start(task)))
+    # Units are a rough measure of the distance left: a hundredth of what is asked for.
+    task = task._replace(tol=task.tol / 10)
+    return finish(task, problem, lambda u: curvature, begin(task, problem), stale=np.inf)
+
+
+def wide(task: Task) -> Solution:
+    """Over as many variables as there are rows; what rounding cost is made good in all columns at the end."""
+    mean = units(task.rows, task.target, task.fit_intercept).mean
+    scale = np.full(task.rows.n_features, np.sqrt(task.alpha))
+    problem = Problem(task.rows, task.target, penalty_of(task), mean, scale)
+    space = RowSpace(problem, task.alpha)
+    start, reduced = space.reduce(begin(task, problem)), space.reduced
+    first = finish(task, reduced, space.reduced_curvature, start, of=problem, expand=space.expand).outcome
+    rest = task._replace(max_iter=task.max_iter - first.n_iter)
+    last = finish(rest, problem, space.curvature, space.expand(first.theta))
+    return last._replace(outcome=last.outcome._replace(n_iter=first.n_iter + last.outcome.n_iter))
+
+
+def climb(task: Task) -> Solution:
+    rows, target = task.rows, task.target
+    n = float(task.counts.sum())
+    size = max(_ROWS_PER_COLUMN * (rows.n_features + 1), int(n) // _SAMPLE_SHARE)
+    if 2 * size > n or task.solver == "newton":
+        return direct(task)
+    sampled, sample_target = sample(rows, target, task.counts, size)
+    columns = units(sampled, sample_target, task.fit_intercept)
+    rare = columns.support < _SUPPORT
+    if rare.any():
+        columns = units(rows, target, task.fit_intercept)
+    problem = pose(task, columns)
+    known = without(standardised(problem.over(sampled, sample_target)), rare)
+    start, curvature = ascend(known, begin(task, problem), n)
+    if rare.sum() > _FEW_RARE:  # what the sample cannot tell, all rows must
+        return finish(task, problem, problem.curvature, start, stale=large(task, problem))
+    once = iter([curvature])
+    stale = _SAMPLED if task.solver == "auto" else np.inf
+    return finish(
+        task,
+        problem,
+        lambda u: next(once, None) or problem.curvature(u),
+        start,
+        stale=stale,
+        confirm_at=known.curvature,
+    )
+
+
+def ascend(problem: Problem, start: np.ndarray, n: float) -> tuple[np.ndarray, Any]:
+    """The minimum over a sample, as far as it can matter for all n rows, and the second derivative there."""
+    m = problem.rows.n_rows
+    fewest = _ROWS_PER_COLUMN * problem.shape[1]
+    # Of n rows, the sample's own minimum is about (variables) · n/m/2 above theirs.
+    settings = {"tol": 0.0, "enough": 0.1 * start.size * n / m, "max_iter": 30, "memory": _MEMORY}
+    if m > 4 * fewest:
+        counts = np.bincount(problem.rows.y.astype(np.intp), minlength=problem.target.n_classes).astype(float)
+        start, below = ascend(problem.over(*sample(problem.rows, problem.target, counts, fewest)), start, n)
+        outcome = minimize(problem.evaluate, start, lambda u: below, stale=np.inf, **settings)
+        return outcome.theta, problem.curvature(outcome.theta)
+    outcome = minimize(problem.evaluate, start, problem.curvature, stale=patience(problem), **settings)
+    return outcome.theta, outcome.curvature if outcome.curvature.exact else problem.curvature(outcome.theta)
+
+
+def without(problem: Problem, rare: np.ndarray) -> Problem:
+    """A sample that says nothing of its `rare` columns: they stay at 0, and curve by one."""
+    if rare.any():
+        problem.rows.X[:, rare] = 0.0
+        problem = Problem(problem.rows, problem.target, problem.penalty + np.append(rare, False))
+    return problem
+
+
+def finish(
+    task: Task,
+    problem: Problem,
+    curvature_at: Any,
+    start: np.ndarray,
+    *,
+    stale: float | None = None,
+    confirm_at: Any = None,
+    of: Problem | None = None,
+    expand: Any = None,
+) -> Solution:
+    """The minimum to the tolerance asked for.
+
+    `of` is the problem whose coefficients are wanted, where `problem` stands for it; `expand` leads from the variables
+    of the one to those of the other.
+    """
+
+    def coefficients(u: np.ndarray) -> np.ndarray:
+        return (of or problem).coefficients(u if expand is None else expand(u))
+
+    def watch(point: Point, n_iter: int) -> bool:
+        return task.watch(coefficients(point.theta), point.value, n_iter)
+
+    if stale is None:
+        stale = {"auto": patience(problem), "newton": 0.0 if problem.all_at_once else _APPROXIMATE}.get(
+            task.solver, np.inf
+        )
+    outcome = minimize(
+        problem.evaluate,
+        start,
+        curvature_at,
+        tol=task.tol,
+        max_iter=task.max_iter,
+        memory=_MEMORY,
+        stale=stale,
+        confirm_at=confirm_at or curvature_at,
+        watch=None if task.watch is None else watch,
+    )
+    return Solution(coefficients(outcome.theta), outcome)
+
+
+def large(task: Task, problem: Problem) -> float | None:
+    return _LARGE if task.solver == "auto" and problem.all_at_once else None
+
+
+def patience(problem: Problem) -> float:
+    return _EXACT if problem.all_at_once else _APPROXIMATE
+
+
+def pose(task: Task, columns: Units) -> Problem:
+    scale = scale_of(curve_at_start(task), task.alpha, columns)
+    return Problem(task.rows, task.target, penalty_of(task), columns.mean, scale)
+
+
+def penalty_of(task: Task) -> np.ndarray:
+    return np.append(np.full(task.rows.n_features, task.alpha), 0.0 if task.fit_intercept else np.inf)
+
+
+def curve_at_start(task: Task) -> float:
+    """What a unit more in the scores of one class curves the loss by, where all classes are equally likely."""
+    K = task.target.n_classes
+    return task.weight * (K - 1) / K**2
+
+
+def begin(task: Task, problem: Problem) -> np.ndarray:
+    return problem.variables(np.zeros(problem.shape) if task.start is None else task.start)

@@ -1,0 +1,123 @@
+"""Fewer rows than columns: the coefficients are combinations of rows, so there are only n of them to find.
+
+In the variables u of the problem, whose penalty is ‖u‖²/2, let A = (X − mean)/√α. At the minimum u = Aᵀt, and with
+G = AAᵀ = LLᵀ the variables v = Lᵀt have the same penalty, ‖v‖²/2, and the same scores, Lv: L is a table of n columns
+that stands for X.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from learnt.engine.arrays import is_numpy, like, to_numpy
+from learnt.engine.rows import ArrayRows
+from learnt.engine.threads import run_tasks
+from learnt.linear_model._logistic_curvature import Cholesky, cholesky
+from learnt.linear_model._logistic_loss import curve, floats, row_weights, scores_of
+from learnt.linear_model._logistic_problem import Problem
+
+_TILE = 128
+
+
+class RowSpace:
+    """A problem over n rows of more columns, as one over n columns; `problem` is in units of √α."""
+
+    def __init__(self, problem: Problem, alpha: float) -> None:
+        rows = problem.rows
+        self.problem, self.alpha = problem, alpha
+        self._X = floats(rows.X)
+        self._gram = centred_gram(self._X, problem.shift, rows.n_jobs) / alpha
+        self._L = np.ascontiguousarray(cholesky(self._gram))
+        n = rows.n_rows
+        penalty = np.append(np.ones(n), problem.penalty[-1])
+        w = None if rows.w is None else to_numpy(rows.w)
+        self.reduced = Problem(ArrayRows(self._L, to_numpy(rows.y), w, rows.n_jobs), problem.target, penalty)
+
+    def reduce(self, u: np.ndarray) -> np.ndarray:
+        """The reduced variables of the same scores."""
+        u = u.reshape(self.problem.shape)
+        rows = self._forth(u[:, :-1])
+        v = linalg.solve_triangular(self._L, rows, lower=True, check_finite=False).T
+        return np.concatenate([v, u[:, -1:]], axis=1).ravel()
+
+    def expand(self, v: np.ndarray) -> np.ndarray:
+        """The problem's variables from reduced ones."""
+        v = v.reshape(self.reduced.shape)
+        t = linalg.solve_triangular(self._L, v[:, :-1].T, lower=True, trans="T", check_finite=False)
+        return np.concatenate([self._back(t), v[:, -1:]], axis=1).ravel()
+
+    def reduced_curvature(self, v: np.ndarray) -> Woodbury:
+        scores = scores_of(self._L, self.reduced.coefficients(v))
+        L = self._L
+        return Woodbury(self._gram, self._rates(scores), lambda coef: L @ coef.T, lambda t: t.T @ L, self.reduced)
+
+    def curvature(self, u: np.ndarray) -> Woodbury:
+        scores = to_numpy(scores_of(self._X, self.problem.coefficients(u)))
+        return Woodbury(self._gram, self._rates(scores), self._forth, self._back, self.problem)
+
+    def _rates(self, scores: np.ndarray) -> np.ndarray:
+        """What a score of each row curves by; for K classes their mean, which one factor serves."""
+        target = self.problem.target
+        w = row_weights(self.reduced.rows.block(0, scores.shape[0]), scores, target)
+        return w * curve(scores, target).mean(axis=1)
+
+    def _forth(self, coef: np.ndarray) -> np.ndarray:
+        """A coefᵀ, n × K."""
+        coef = coef / np.sqrt(self.alpha)
+        return _product(self._X, coef.T) - coef @ self.problem.shift
+
+    def _back(self, t: np.ndarray) -> np.ndarray:
+        """(Aᵀ t)ᵀ, K × d."""
+        return (_product(self._X.T, t).T - np.outer(t.sum(axis=0), self.problem.shift)) / np.sqrt(self.alpha)
+
+
+class Woodbury:
+    """H = I + AᵀSA, bordered by the intercept, with S = diag(rates):  H⁻¹g = g − AᵀS½ (I + S½GS½)⁻¹ S½Ag.
+
+    Only a factor of an n × n matrix is needed. `forth` and `back` multiply by A and Aᵀ.
+    """
+
+    def __init__(self, gram: np.ndarray, rates: np.ndarray, forth: Any, back: Any, problem: Problem) -> None:
+        self._root, self._forth, self._back = np.sqrt(rates), forth, back
+        self._n_outputs = problem.shape[0]
+        self.exact = problem.target.binary
+        B = self._root[:, None] * gram * self._root
+        B.flat[:: B.shape[0] + 1] += 1.0
+        self._inner = Cholesky(B)
+        self._ones = self._inner.solve(self._root)
+        self._border = float(self._root @ self._ones) if problem.fit_intercept else np.inf
+
+    def solve(self, g: np.ndarray) -> np.ndarray:
+        g = g.reshape(self._n_outputs, -1)
+        rows = self._inner.solve(self._root[:, None] * self._forth(g[:, :-1]))
+        step = np.empty_like(g)
+        step[:, -1] = (g[:, -1] - self._root @ rows) / self._border
+        rows = self._root[:, None] * (rows + np.outer(self._ones, step[:, -1]))
+        step[:, :-1] = g[:, :-1] - self._back(rows)
+        return step.ravel()
+
+
+def centred_gram(X: Any, mean: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """(X − mean)(X − mean)ᵀ, tile by tile on the pool."""
+    if is_numpy(X):
+        n = X.shape[0]
+        gram = np.empty((n, n))
+
+        def fill(i: int, j: int) -> None:
+            rows, columns = slice(i, i + _TILE), slice(j, j + _TILE)
+            gram[rows, columns] = X[rows] @ X[columns].T
+            gram[columns, rows] = gram[rows, columns].T
+
+        tiles = [(i, j) for i in range(0, n, _TILE) for j in range(0, i + 1, _TILE)]
+        run_tasks([lambda i=i, j=j: fill(i, j) for i, j in tiles], n_jobs=n_jobs)
+    else:
+        gram = to_numpy(X @ X.T)
+    cross = _product(X, mean[:, None])[:, 0]
+    return gram - cross[:, None] - cross + mean @ mean
+
+
+def _product(X: Any, V: np.ndarray) -> np.ndarray:
+    return X @ V if is_numpy(X) else to_numpy(X @ like(V, X))
