@@ -8,8 +8,9 @@ The mathematics is in pure functions beside the classes: `_moments` (sums over r
 `_leave_one_out` (the error of every penalty in two passes).
 """
 
+from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
 from learnt.linear_model._ordinary import LinearRegression as LinearRegression
 from learnt.linear_model._ridge import Ridge as Ridge
 from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
 
-__all__ = ["LinearRegression", "Ridge", "RidgeCV"]
+__all__ = ["LinearRegression", "LogisticRegression", "Ridge", "RidgeCV"]
