@@ -26,6 +26,12 @@ class Rows(ABC):
     dtype: Any
     # An empty array of the library, device and dtype that results belong to.
     reference: Any
+    # What was given: whole arrays where `in_memory`, with the number of rows and the threads to use.
+    X: Any
+    y: Any
+    w: Any
+    n_rows: int
+    n_jobs: int | None
 
     @abstractmethod
     def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
