@@ -15,7 +15,7 @@ def count_rows(rows: Rows) -> int:
     """How many rows there are; a Dask data frame has to be counted."""
     n = getattr(rows, "n_rows", None)
     if n is None:
-        X: Any = rows.X  # type: ignore[attr-defined]
+        X: Any = rows.X
         n = X.shape[0] if isinstance(X.shape[0], int | np.integer) else len(X)
     return int(n)
 
@@ -28,7 +28,7 @@ def take_rows(rows: Rows, index: np.ndarray) -> np.ndarray:
     array([[4., 5.],
            [0., 1.]])
     """
-    X: Any = rows.X  # type: ignore[attr-defined]
+    X: Any = rows.X
     order = np.argsort(index, kind="stable")
     wanted = index[order]
     if is_dask(X):

@@ -86,8 +86,8 @@ def least_squares(
 def _choose(rows: Rows) -> str:
     if not rows.in_memory:
         return "cholesky"
-    n, d = rows.X.shape  # type: ignore[attr-defined]
-    if sparse.issparse(rows.X):  # type: ignore[attr-defined]
+    n, d = rows.X.shape
+    if sparse.issparse(rows.X):
         return "cholesky" if d <= _LARGEST_SPARSE_GRAM else "lsqr"
     return "dual" if n < d and rows.reference.__class__ is np.ndarray else "cholesky"
 

@@ -96,7 +96,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         return self
 
     def _is_wide(self, rows: Rows) -> bool:
-        return rows.in_memory and is_numpy(rows.reference) and rows.X.shape[0] < rows.n_features  # type: ignore[attr-defined]
+        return rows.in_memory and is_numpy(rows.reference) and rows.X.shape[0] < rows.n_features
 
     def _fit_tall(self, rows: Rows, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         spectrum = loo.spectrum(rows, self.fit_intercept)
