@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold
@@ -26,6 +27,7 @@ from learnt.cluster import KMeans
 from learnt.decomposition import PCA
 from learnt.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from learnt.naive_bayes import GaussianNB
+from learnt.neighbors import KNeighborsClassifier
 from learnt.preprocessing import StandardScaler, TableEncoder
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -70,6 +72,9 @@ def models() -> dict:
         "constant-labels": (ConstantClassifier(strategy="constant", constant=["low", "high"]).fit(X, two), X),
         "constant-number": (ConstantRegressor(strategy="median").fit(X, y), X),
         "constant-numbers": (ConstantRegressor().fit(X, np.c_[y, -y]), X),
+        "neighbors": (KNeighborsClassifier(3, weights="distance").fit(X, classes), X),
+        "neighbors-two-outputs": (KNeighborsClassifier(3, metric="manhattan").fit(X, two), X),
+        "neighbors-sparse": (KNeighborsClassifier(2).fit(sparse.csr_matrix(X), classes), X),
         "k-means": (KMeans(3, n_init=1, random_state=0).fit(X), X),
         "pca": (PCA(2).fit(X), X),
         "pca-whiten": (PCA(0.9, whiten=True).fit(X.astype("f4")), X.astype("f4")),

@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold
@@ -23,6 +24,7 @@ from learnt.cluster import KMeans
 from learnt.decomposition import PCA
 from learnt.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from learnt.naive_bayes import GaussianNB
+from learnt.neighbors import KNeighborsClassifier
 from learnt.persistence import LearntFileError, _registry
 from learnt.persistence import _container as container
 from learnt.persistence._files import load_bytes, to_bytes
@@ -67,6 +69,13 @@ MODELS = {
         X,
     ),
     "constant number": (ConstantRegressor(strategy="median").fit(X, y), X),
+    "neighbours": (KNeighborsClassifier(3, weights="distance").fit(X, labels), X),
+    "neighbours, two outputs": (KNeighborsClassifier(3, p=3).fit(X, np.c_[labels, labels_too]), X),
+    "neighbours, sparse": (KNeighborsClassifier(2).fit(sparse.csr_array(np.round(X)), labels), X),
+    "neighbours, distances": (
+        KNeighborsClassifier(2, metric="precomputed").fit(np.abs(X @ X.T), labels),
+        np.abs(X @ X.T),
+    ),
     "k-means": (KMeans(3, n_init=1, random_state=0).fit(X), X),
     "pca": (PCA(2, whiten=True).fit(X), X),
     "scaler": (StandardScaler().fit(X), X),

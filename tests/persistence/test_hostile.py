@@ -11,6 +11,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from learnt.linear_model import LinearRegression
 from learnt.naive_bayes import GaussianNB
+from learnt.neighbors import KNeighborsClassifier
 from learnt.persistence import LearntFileError
 from learnt.persistence import _container as container
 from learnt.persistence._files import load_bytes, to_bytes
@@ -155,6 +156,19 @@ def test_random_keys_of_another_length(holder):
     [name] = forge.arrays
     forge.arrays[name] = forge.arrays[name][:600]
     forge.refused("random generator")
+
+
+def test_neighbours_vote_for_classes_that_are_there():
+    for array, index, value in (("_y", 0, 3), ("_y", -1, 255), ("_fit_X", (0, 0), np.nan)):
+        forge = Forge(KNeighborsClassifier().fit(X + 0.01, np.arange(20) % 3))
+        forge.arrays[array][index] = value
+        forge.refused("KNeighborsClassifier")
+    for key, value in (("n_samples_fit_", 21), ("effective_metric_", "precomputed"), ("outputs_2d_", True),
+                       ("effective_metric_", "nan_euclidean"), ("effective_metric_params_", {"dict": {"VI": 1}}),
+                       ("metric", 3)):  # fmt: skip
+        forge = Forge(KNeighborsClassifier().fit(X + 0.01, np.arange(20) % 3))
+        forge.root["params" if key == "metric" else "state"][key] = value
+        forge.refused("KNeighborsClassifier")
 
 
 # --- encoders of scikit-learn, whose own code trusts its attributes down to compiled loops

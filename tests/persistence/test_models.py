@@ -47,6 +47,14 @@ def test_the_registry_is_the_set_of_public_estimators():
     assert public_estimators() == _registry.LEARNT
 
 
+def test_the_metrics_are_those_of_the_neighbours():
+    from learnt.neighbors import _metrics
+    from learnt.persistence import _neighbors
+
+    assert set(_neighbors.METRICS) == set(_metrics.NAMES)
+    assert set(_neighbors.SPARSE_METRICS) == set(_metrics.SPARSE_NAMES)
+
+
 def test_every_class_of_the_registry_has_a_schema():
     with_schema = {name for name in _registry.CLASSES if name in _models.SCHEMAS or name in _registry.RECORDS}
     assert with_schema == _registry.CLASSES
@@ -78,7 +86,11 @@ def test_a_loaded_model_is_as_good_as_new(name):
         return
     target = np.abs(y)
     if is_classifier(model):
-        target = np.c_[GOLDEN["classes"], GOLDEN["classes"]] if name == "constant-labels" else GOLDEN["classes"]
+        target = (
+            np.c_[GOLDEN["classes"], GOLDEN["classes"]]
+            if name in ("constant-labels", "neighbors-two-outputs")
+            else GOLDEN["classes"]
+        )
     assert type(again.fit(data, target)) is type(model)
 
 

@@ -12,7 +12,7 @@ How a model walks into its file and back:
                ├─ _registry    the classes that may stand in a file; no other name is ever imported
                └─ _models      parameters and fitted attributes of an estimator against the schema of its class
                     ├─ _checks      the language of schemas: kind, shape, range and finiteness
-                    ├─ _schemas     the fitted attributes of every `learnt` estimator, in that language
+                    ├─ _schemas     the fitted attributes of every `learnt` estimator (also _tables, _neighbors)
                     └─ _containers  the same for the scikit-learn containers our models sit in
 
 There is no pickle here and no fallback to one. A file of an older format is brought up to date by `_migrations`.

@@ -46,7 +46,7 @@ def real(
     """A floating-point array (float32 or float64) within bounds."""
 
     def check(value: Any, dims: Dims) -> str | None:
-        if type(value) is not np.ndarray or value.dtype not in (np.float64, np.float32, np.float16):
+        if type(value) is not np.ndarray or value.dtype not in (np.float64, np.float32):
             return "is not an array of real numbers"
         if not finite or not value.size:
             return _shaped(value, shape, dims)
@@ -64,7 +64,7 @@ def whole(*shape: Any, low: int = 0, below: Any = None) -> Check:
     """An array of integers at least `low` and less than `below`."""
 
     def check(value: Any, dims: Dims) -> str | None:
-        if type(value) is not np.ndarray or value.dtype.kind not in "iu":
+        if type(value) is not np.ndarray or value.dtype.kind != "i":
             return "is not an array of integers"
         top = dims.get(below) if isinstance(below, str) else below
         if below is not None and top is None:

@@ -36,13 +36,11 @@ def from_parts(parts: dict[str, Any]) -> Any:
     import scipy.sparse
 
     fmt, kind, shape, data = (parts.get(key) for key in ("format", "kind", "shape", "data"))
-    names = ("row", "col") if type(fmt) is str and fmt == "coo" else ("indices", "indptr")
-    if (
-        fmt not in _FORMATS
-        or kind not in ("array", "matrix")
-        or parts.keys() != {"format", "kind", "shape", "data", *names}
-    ):
+    if type(fmt) is not str or fmt not in _FORMATS or type(kind) is not str or kind not in ("array", "matrix"):
         raise Refused(f"is a sparse container of the unknown kind {shown(fmt)}")
+    names = ("row", "col") if fmt == "coo" else ("indices", "indptr")
+    if parts.keys() != {"format", "kind", "shape", "data", *names}:
+        raise Refused("is a sparse container with other parts than it has")
     if type(shape) is not list or len(shape) != 2 or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
         raise Refused(f"is a sparse container of the shape {shown(shape)}")
     if type(data) is not np.ndarray or data.ndim != 1 or data.dtype.kind not in "biufc":

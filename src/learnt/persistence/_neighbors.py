@@ -1,0 +1,120 @@
+"""What a neighbour search may hold in a file: its rows, the codes it counts votes with, and a metric by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.persistence._checks import (
+    Check,
+    Dims,
+    Schema,
+    anyof,
+    anything,
+    choice,
+    count,
+    flag,
+    labels,
+    none,
+    number,
+    real,
+    scalar,
+    whole,
+)
+
+_OF_NUMBERS = (
+    "braycurtis",
+    "canberra",
+    "chebyshev",
+    "correlation",
+    "cosine",
+    "euclidean",
+    "hamming",
+    "infinity",
+    "sqeuclidean",
+)
+_OF_FLAGS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+_w = anyof(none, real("d", low=0))
+# The parameters of each metric; a function of the user's is code and cannot be in a file.
+METRICS: dict[str, dict[str, Check]] = {
+    **{name: {"w": _w} for name in (*_OF_NUMBERS, *_OF_FLAGS)},
+    **{name: {} for name in ("cityblock", "haversine", "l1", "l2", "manhattan", "precomputed")},
+    **{name: {"p": anyof(none, number(above=0)), "w": _w} for name in ("minkowski", "p")},
+    "nan_euclidean": {"missing_values": scalar},
+    "mahalanobis": {"V": real("d", "d"), "VI": real("d", "d")},
+    "seuclidean": {"V": real("d", above=0)},
+}
+SPARSE_METRICS = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed", "sqeuclidean")
+
+
+def _rows(value: Any, dims: Dims) -> str | None:
+    """The training rows: a table in C order, or compressed sparse rows (their indices are checked already)."""
+    if type(value).__module__.startswith("scipy.sparse"):
+        if value.format != "csr" or value.dtype not in (np.float64, np.float32) or not np.isfinite(value.data).all():
+            return "is not a sparse table of finite numbers"
+        n, d = value.shape
+        fits = dims.setdefault("n", n) == n and dims.setdefault("d", d) == d
+        return None if fits else f"has the shape {value.shape} instead of ({dims['n']}, {dims['d']})"
+    reason = real("n", "d", finite=False)(value, dims)
+    return reason or (None if value.flags.c_contiguous else "is not in C order")
+
+
+def _rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    return _metric_rule(model, state, dims) or _labels_rule(state, dims)
+
+
+def _metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    rows, metric, params = state["_fit_X"], state["effective_metric_"], state["effective_metric_params_"]
+    # These decide what goes through the door of `predict`, so the two must say the same.
+    if any((model.metric == name) != (metric == name) for name in ("precomputed", "nan_euclidean")):
+        return "has two metrics"
+    is_table = isinstance(rows, np.ndarray)
+    if not is_table and metric not in SPARSE_METRICS:
+        return f"has sparse rows and the metric {metric!r}"
+    if is_table and metric != "nan_euclidean" and not np.isfinite(rows).all():
+        return "has rows that are not finite"
+    if metric == "precomputed" and dims["n"] != dims["d"]:
+        return "has distances between other rows than its own"
+    known = METRICS[metric]
+    if type(params) is not dict or not params.keys() <= known.keys():
+        return f"has parameters that the metric {metric!r} does not have"
+    reasons = (known[key](value, dims) for key, value in params.items())
+    return next((f"has a metric whose parameter {reason}" for reason in reasons if reason is not None), None)
+
+
+def _labels_rule(state: dict[str, Any], dims: Dims) -> str | None:
+    """Codes index the classes: one array of each, or one column and one item of a list for each output."""
+    codes, classes = state["_y"], state["classes_"]
+    if state["outputs_2d_"]:
+        if type(codes) is not np.ndarray or type(classes) is not list or codes.shape[1:] != (len(classes),):
+            return "does not have one column of codes for each output"
+        outputs = [(codes[:, j], names) for j, names in enumerate(classes)]
+    else:
+        outputs = [(codes, classes)]
+    for column, names in outputs:
+        sizes = {"n": dims["n"]}
+        reason = labels("c")(names, sizes) or whole("n", below="c")(column, sizes)
+        if reason is not None:
+            return f"has classes or codes of which one {reason}"
+    return None
+
+
+NEIGHBORS_CLASSIFIER = Schema(
+    params={
+        "n_neighbors": count(1),
+        "weights": choice(None, "uniform", "distance"),
+        "metric": choice(*METRICS),
+    },
+    state={
+        "n_features_in_": count(1, name="d"),
+        "n_samples_fit_": count(1, name="n"),
+        "_fit_X": _rows,
+        "effective_metric_": choice(*METRICS),
+        "effective_metric_params_": anything,
+        "outputs_2d_": flag,
+        "classes_": anything,
+        "_y": anything,
+    },
+    rule=_rule,
+)
