@@ -61,12 +61,22 @@ def test_rows_that_do_not_sum_to_one_warn():
             metrics.brier_score_loss(y, P)
 
 
+@pytest.mark.parametrize("certainty", [1e-12, 1e-6, 0.01, 0.2, 1.0])
+def test_one_logarithm_for_many_loses_nothing(certainty):
+    """From near-perfect predictions, whose losses are tiny, to hopeless ones, which are all clipped."""
+    r = np.random.default_rng(0)
+    p = 1 - certainty * r.random(11_003)
+    exact = -np.log(np.clip(p, 2.0**-52, 1 - 2.0**-52).astype(np.longdouble)).mean()
+    assert metrics.log_loss(np.ones(p.size), p, labels=[0, 1]) == pytest.approx(float(exact), rel=1e-14)
+    assert metrics.log_loss(np.zeros(p.size), np.ones(p.size), labels=[0, 1]) == pytest.approx(52 * np.log(2))
+
+
 def test_compiled_plain_and_threaded_losses_agree(monkeypatch):
     codes, P, w = _problem(5_000, 3)
     two, p = codes % 2, P[:, 1].copy()
     plain = metrics.log_loss(codes, P), metrics.log_loss(two, p), metrics.log_loss(codes, P, sample_weight=w)
     monkeypatch.setattr(_probability, "SMALL", 0)
-    monkeypatch.setattr(_probability, "GRAIN", 8 * 700)
+    monkeypatch.setattr(_probability, "GRAIN", 4 * 700)
     answers = []
     for threads in (1, 4):
         set_threads(threads)

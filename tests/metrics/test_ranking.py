@@ -80,6 +80,7 @@ CLOUDS = {
     "one dense clump and two far points": lambda r, n: np.r_[1 + 1e-13 * r.random(n - 2), -1e300, 1e300],
     "all scales": lambda r, n: np.exp(600 * (2 * r.random(n) - 1)) * r.choice([-1, 1], n),
     "zeros of both signs": lambda r, n: r.choice([0.0, -0.0, 1.0], n),
+    "hundredths of both signs": lambda r, n: np.round(r.standard_normal(n), 2),
     "constant": lambda r, n: np.full(n, 0.25),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -28,8 +29,8 @@ from learnt.metrics._labels import encode, is_multilabel, label_vector
 
 
 @kernel
-def _vector_losses(p, positive, eps, losses):
-    """−log of the probability given to the true one of two classes. False: some p is not in [0, 1]."""
+def _pick_from_vector(p, positive, eps, picked):
+    """The probability given to the true one of two classes, clipped. False: some p is not in [0, 1]."""
     fine = True
     for i in range(p.size):
         q = np.float64(p[i])
@@ -37,13 +38,13 @@ def _vector_losses(p, positive, eps, losses):
             fine = False
         if positive[i] == 0:
             q = 1.0 - q
-        losses[i] = -np.log(min(max(q, eps), 1.0 - eps))
+        picked[i] = min(max(q, eps), 1.0 - eps)
     return fine
 
 
 @kernel
-def _matrix_losses(P, codes, eps, tolerance, losses):
-    """−log of the probability given to the true class. False: some p is not in [0, 1], or a row does not sum to 1."""
+def _pick_from_matrix(P, codes, eps, tolerance, picked):
+    """The probability given to the true class, clipped. False: some p is not in [0, 1], or a row does not sum to 1."""
     fine = True
     for i in range(P.shape[0]):
         total = 0.0
@@ -54,8 +55,32 @@ def _matrix_losses(P, codes, eps, tolerance, losses):
             total += q
         if not abs(total - 1.0) <= tolerance:
             fine = False
-        losses[i] = -np.log(min(max(np.float64(P[i, codes[i]]), eps), 1.0 - eps))
+        picked[i] = min(max(np.float64(P[i, codes[i]]), eps), 1.0 - eps)
     return fine
+
+
+@kernel
+def _sum_of_logs(p):
+    """Σ log p for probabilities of at least 2⁻⁵², one logarithm for sixteen of them.
+
+    A product of sixteen cannot underflow. Its rounding is that of the sum of their logarithms, unless it is near 1,
+    where logarithms are small and their own rounding counts: there each is taken by itself.
+    """
+    total = 0.0
+    n = p.size
+    i = 0
+    while i < n:
+        end = min(i + 16, n)
+        product = 1.0
+        for j in range(i, end):
+            product *= p[j]
+        if product < 0.5:
+            total += np.log(product)
+        else:
+            for j in range(i, end):
+                total += np.log(p[j])
+        i = end
+    return total
 
 
 def _check_probabilities(xp: Any, P: Any, tolerance: float) -> None:
@@ -133,24 +158,30 @@ def _mean(losses: np.ndarray, weight: np.ndarray | None, normalize: bool = True)
     return float(total / scale) if normalize else float(total)
 
 
-def _row_losses(P: np.ndarray, codes: np.ndarray, eps: float) -> np.ndarray:
-    """−log probability of the true class, row by row, probabilities clipped to [eps, 1 − eps]."""
+def _total_loss(P: np.ndarray, codes: np.ndarray, eps: float, weight: np.ndarray | None) -> float:
+    """−Σ w log(probability of the true class), probabilities clipped to [eps, 1 − eps]."""
     n, tolerance = P.shape[0], float(np.sqrt(eps))
     if n <= SMALL:
         _check_probabilities(np, P, tolerance)
         p = np.where(codes == 1, P, 1 - P) if P.ndim == 1 else P[np.arange(n), codes]
-        return -np.log(np.clip(p.astype(np.float64), eps, 1 - eps))
-    P, losses = np.ascontiguousarray(P), np.empty(n)
+        losses = -np.log(np.clip(p.astype(np.float64), eps, 1 - eps))
+        return float(losses.sum() if weight is None else (losses * weight).sum())
+    P, picked = np.ascontiguousarray(P), np.empty(n)
     codes = np.ascontiguousarray(codes, dtype=np.uint8 if codes.dtype == np.uint8 else np.int64)
 
-    def part(lo: int, hi: int) -> bool:
+    def part(lo: int, hi: int) -> tuple[bool, float]:
         if P.ndim == 1:
-            return _vector_losses(P[lo:hi], codes[lo:hi], eps, losses[lo:hi])
-        return _matrix_losses(P[lo:hi], codes[lo:hi], eps, tolerance, losses[lo:hi])
+            fine = _pick_from_vector(P[lo:hi], codes[lo:hi], eps, picked[lo:hi])
+        else:
+            fine = _pick_from_matrix(P[lo:hi], codes[lo:hi], eps, tolerance, picked[lo:hi])
+        if weight is None:
+            return fine, _sum_of_logs(picked[lo:hi])
+        return fine, float((np.log(picked[lo:hi]) * weight[lo:hi]).sum())
 
-    if not all(for_blocks(part, n, grain=GRAIN // 8)):
+    parts = for_blocks(part, n, grain=GRAIN // 4)
+    if not all(fine for fine, _ in parts):
         _check_probabilities(np, P, tolerance)
-    return losses
+    return -math.fsum(total for _, total in parts)
 
 
 def log_loss(
@@ -195,10 +226,11 @@ def log_loss(
     P, eps = _as_probabilities(y_proba)
     weight = check_weight(sample_weight, n)
     if P.ndim == 2 and is_multilabel(y_true):
-        losses = _indicator_losses(y_true, P, eps)
-    else:
-        losses = _row_losses(P, _class_codes(y_true, labels, 2 if P.ndim == 1 else P.shape[1]), eps)
-    return _mean(losses, weight, normalize)
+        return _mean(_indicator_losses(y_true, P, eps), weight, normalize)
+    total = _total_loss(P, _class_codes(y_true, labels, 2 if P.ndim == 1 else P.shape[1]), eps, weight)
+    if not normalize:
+        return total
+    return total / (n if weight is None else float(weight.sum(dtype=np.float64)))
 
 
 def _indicator_losses(y_true: Any, P: np.ndarray, eps: float) -> np.ndarray:

@@ -25,19 +25,26 @@ _GRAIN = 1 << 18
 @kernel
 def _ordered_pairs(keys, positive, start, stop):
     """Positives p, negatives q, and twice the pairs in the right order plus ties, over the tied groups that begin in
-    [start, stop) of a falling order."""
+    [start, stop) of a falling order. Without `positive`, it is the lowest bit of the keys."""
     n = keys.size
+    one = np.uint64(1)
+    label_bits = np.uint64(0)
+    if positive is None:
+        label_bits = one
     i = start
     if i > 0:
-        while i < n and keys[i] == keys[start - 1]:
+        while i < n and keys[i] >> label_bits == keys[start - 1] >> label_bits:
             i += 1
     pairs = p = q = 0
     while i < stop:
-        key = keys[i]
+        key = keys[i] >> label_bits
         tied = tied_p = 0
-        while i < n and keys[i] == key:
+        while i < n and keys[i] >> label_bits == key:
             tied += 1
-            tied_p += np.int64(positive[i])
+            if positive is None:
+                tied_p += np.int64(keys[i] & one)
+            else:
+                tied_p += np.int64(positive[i])
             i += 1
         tied_q = tied - tied_p
         pairs += tied_q * (2 * p + tied_p)
@@ -54,7 +61,7 @@ def _exact_area(positive: np.ndarray, scores: np.ndarray) -> float:
         above, below = scores[is_positive], np.sort(scores[~is_positive])
         pairs = int(np.searchsorted(below, above, "left").sum() + np.searchsorted(below, above, "right").sum())
         return pairs / (2 * above.size * below.size)
-    ranked = FallingScores(scores, positive)
+    ranked = FallingScores(scores, positive, packed=True)
     if not ranked.finite:
         check_finite(scores, "y_score")
     parts = for_blocks(lambda lo, hi: _ordered_pairs(ranked.keys, ranked.payload, lo, hi), scores.size, grain=_GRAIN)
