@@ -38,13 +38,15 @@ class Measured:
     task: str
     family: str
     required: float
-    first: float
+    first: dict[str, float] = field(default_factory=dict)  # the first run in this process: imports, machine code, pools
     seconds: dict[str, float] = field(default_factory=dict)
     spread: dict[str, float] = field(default_factory=dict)
     quality: dict[str, float] = field(default_factory=dict)
     quality_name: str = ""
     best_peer: str = ""
-    ratio: float = 0.0
+    ratio: float = 0.0  # median over rounds of peer / learnt
+    ratio_range: tuple[float, float] = (0.0, 0.0)  # its quartiles
+    rounds: int = 0
     equal: bool = False
 
 
@@ -54,12 +56,11 @@ def measure(task: Task, repeat: int, budget: float) -> Measured:
     contenders = {"learnt": task.ours, **task.peers}
     times: dict[str, list[float]] = {name: [] for name in contenders}
     results: dict[str, Any] = {}
-    first = 0.0
-    for name, work in contenders.items():  # warm-up, the same for all; ours may load machine code here
+    measured = Measured(task.name, task.family, task.required, quality_name=task.quality_name)
+    for name, work in contenders.items():  # warm-up, the same for all
         began = time.perf_counter()
         results[name] = work(data)
-        if name == "learnt":
-            first = time.perf_counter() - began
+        measured.first[name] = time.perf_counter() - began
     started = time.perf_counter()
     for round_ in range(repeat):
         for name, work in contenders.items():
@@ -68,14 +69,17 @@ def measure(task: Task, repeat: int, budget: float) -> Measured:
             times[name].append(time.perf_counter() - began)
         if round_ >= 2 and time.perf_counter() - started > budget:
             break
-    measured = Measured(task.name, task.family, task.required, first, quality_name=task.quality_name)
     for name, taken in times.items():
         measured.seconds[name] = statistics.median(taken)
         measured.spread[name] = (max(taken) - min(taken)) / statistics.median(taken)
         measured.quality[name] = float(task.quality(results[name], data))
     good = {name: s for name, s in measured.seconds.items() if name != "learnt" and _usable(task, measured, name)}
     measured.best_peer = min(good or {n: measured.seconds[n] for n in task.peers}, key=measured.seconds.__getitem__)
-    measured.ratio = measured.seconds[measured.best_peer] / measured.seconds["learnt"]
+    # The two of a round ran one after the other, so that what else the machine did weighs on both.
+    ratios = [theirs / ours for ours, theirs in zip(times["learnt"], times[measured.best_peer], strict=True)]
+    measured.rounds, measured.ratio = len(ratios), statistics.median(ratios)
+    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    measured.ratio_range = (low, high)
     measured.equal = _as_good(task, measured.quality["learnt"], measured.quality[measured.best_peer])
     return measured
 

@@ -20,6 +20,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 from tasks import all_tasks  # noqa: E402
 
+TITLES = (
+    "| task | best peer | ratio | quartiles | needed | ok | learnt s | peer s | first run s | peer's | quality "
+    "| learnt | peer | MiB | peer MiB |"
+)
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Compare learnt with its peers on this machine.")
@@ -41,8 +46,8 @@ def main() -> int:
         return 0 if tasks else 2
     rows = []
     print(_header(), flush=True)
-    print("| task | best peer | ratio | needed | ok | learnt s | peer s | quality | learnt | peer | MiB | peer MiB |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print(TITLES)
+    print("|---" * TITLES.count(" | ") + "|---|", flush=True)
     for task in tasks:
         row = _spawn(task, options)
         rows.append(row)
@@ -85,12 +90,14 @@ def _one(options) -> int:
 
 def _line(row: dict) -> str:
     if "failed" in row:
-        return f"| {row['task']} | failed: {row['failed'][:100]} |" + " |" * 10
+        return f"| {row['task']} | failed: {row['failed'][:100]} |" + " |" * (TITLES.count(" | ") - 1)
     peer = row["best_peer"]
     memory = [f"{row[key]:.0f}" if row.get(key) is not None else "" for key in ("memory", "peer_memory")]
     return (
-        f"| {row['task']} | {peer} | **{row['ratio']:.2f}** | {row['required']:g} | {'yes' if row['ok'] else 'NO'} "
-        f"| {row['seconds']['learnt']:.4g} | {row['seconds'][peer]:.4g} | {row['quality_name']} "
+        f"| {row['task']} | {peer} | **{row['ratio']:.2f}** | {row['ratio_range'][0]:.2f}–{row['ratio_range'][1]:.2f} "
+        f"| {row['required']:g} | {'yes' if row['ok'] else 'NO'} "
+        f"| {row['seconds']['learnt']:.4g} | {row['seconds'][peer]:.4g} "
+        f"| {row['first']['learnt']:.4g} | {row['first'][peer]:.4g} | {row['quality_name']} "
         f"| {row['quality']['learnt']:.7g} | {row['quality'][peer]:.7g} | {memory[0]} | {memory[1]} |"
     )
 
@@ -105,7 +112,9 @@ def _header() -> str:
 
     versions = f"learnt {learnt.__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}"
     versions += f", SciPy {scipy.__version__}, Numba {numba.__version__}, Python {platform.python_version()}"
-    return f"{versions}; {platform.machine()}, {os.cpu_count()} cores, {THREADS} threads each"
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, {THREADS} threads each, load {busy:.1f} at the start"
+    return f"{versions}; {machine}{' (busy: do not trust the ratios)' if busy > 0.5 * (os.cpu_count() or 1) else ''}"
 
 
 if __name__ == "__main__":

@@ -52,9 +52,19 @@ def test_ratio_is_peer_over_ours():
     assert measure(toy(0.05, 1.0), 3, 1.0).ratio < 1
 
 
+def test_ratio_lies_between_its_quartiles_and_first_runs_are_kept():
+    measured = measure(toy(0.001, 1.0), 5, 1.0)
+    assert measured.ratio_range[0] <= measured.ratio <= measured.ratio_range[1]
+    assert set(measured.first) == {"learnt", "peer"}
+    assert measured.rounds == 5
+
+
 def test_the_command_prints_a_table(tmp_path):
     command = [sys.executable, str(FOLDER / "run.py"), "log_loss 1000", "--quick", "--json", str(tmp_path / "out.json")]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "| log_loss 1000 | scikit-learn |" in done.stdout
+    header, titles, rule, row = done.stdout.splitlines()[:4]
+    assert "scikit-learn" in header
+    assert titles.count("|") == rule.count("|") == row.count("|")
     assert (tmp_path / "out.json").exists()
