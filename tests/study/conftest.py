@@ -48,7 +48,7 @@ def classified(tmp_path_factory):
     folder = tmp_path_factory.mktemp("classified")
     class_table().write_csv(folder / "orders.csv")
     said = []
-    found = study(folder / "orders.csv", "outcome", out=folder / "out", cost=(1.0, 5.0), say=said.append)
+    found = study(folder / "orders.csv", "outcome", out=folder / "out", cost=(1.0, 5.0), say=said.append, budget=600)
     return found, said
 
 
@@ -56,4 +56,4 @@ def classified(tmp_path_factory):
 def regressed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("regressed")
     amount_table().write_parquet(folder / "prices.parquet")
-    return study(folder / "prices.parquet", "price", out=folder / "out")
+    return study(folder / "prices.parquet", "price", out=folder / "out", budget=600)

@@ -1,6 +1,7 @@
 """The race: halving, budgets, failures as rows, resuming, the one-standard-error rule; the worker only pretends."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ class Pretend:
 
     def __init__(self, losses, trouble=None, seconds=0.001):
         self.losses, self.trouble, self.seconds, self.calls = losses, trouble or {}, seconds, []
+        self.folder = Path("nowhere")
 
     def call(self, do, timeout, *, spec, fold, rows, most, tested=None, keep=None):
         name = spec["model"].rpartition(".")[2]

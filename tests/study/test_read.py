@@ -85,3 +85,23 @@ def test_names_keep_their_quotes_and_delimiters(tmp_path):
     frame = pl.DataFrame({'say "hi"': [1, 2], "a, b": [3, 4], "": [5, 6], "line\nbreak": [7, 8]})
     frame.write_csv(tmp_path / "t.csv")
     assert read_table(tmp_path / "t.csv").equals(frame)
+
+
+def test_a_long_file_is_checked_too(tmp_path):
+    lines = ["a,b,c", *(f"{k},{k / 2},x{k}" for k in range(400_000))]
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(lines) + "\n")
+    assert path.stat().st_size > 5_000_000
+    assert read_table(path).shape == (400_000, 3)
+    lines[300_001] = "1,2"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(StudyError, match=r"Line 300002 of .* has 2 fields"):
+        read_table(path)
+
+
+def test_a_late_surprise_changes_the_type_and_loses_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,2\n" * 12_000 + "1.5,NA\n")
+    table = read_table(path)
+    assert table["a"][-1] == 1.5
+    assert table["b"][-1] == "NA"

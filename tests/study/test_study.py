@@ -100,11 +100,11 @@ def test_the_same_seed_gives_the_same_numbers_and_the_same_bytes_and_a_repetitio
     regressed, tmp_path
 ):
     source = regressed.folder.parent / "prices.parquet"
-    again = study(source, "price", out=tmp_path / "again", threads=1)
+    again = study(source, "price", out=tmp_path / "again", threads=1, budget=600)
     assert numbers(again.folder) == numbers(regressed.folder)
     assert again.model.read_bytes() == regressed.model.read_bytes()
     said = []
-    third = study(source, "price", out=tmp_path / "again", say=said.append)
+    third = study(source, "price", out=tmp_path / "again", say=said.append, budget=600)
     assert numbers(third.folder) == numbers(regressed.folder)
     assert third.facts["run"]["reused"] > 50
     assert said[0].startswith("Resuming")
@@ -112,8 +112,9 @@ def test_the_same_seed_gives_the_same_numbers_and_the_same_bytes_and_a_repetitio
 
 
 def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
-    table(n=2500).write_csv(tmp_path / "t.csv")
+    table(n=900).write_csv(tmp_path / "t.csv")
     command = [sys.executable, "-m", "learnt.cli", "study", "t.csv", "--target", "y", "--out", "killed", "--quiet"]
+    command += ["--budget", "10m"]  # the clock must not decide here, whatever else the machine does
     journal = tmp_path / "killed" / "journal.jsonl"
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
@@ -132,7 +133,7 @@ def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
     assert after.startswith(kept)
     names = [(json.loads(line)["kind"], json.loads(line)["name"]) for line in after.splitlines()]
     assert len(names) == len(set(names))  # nothing was worked out twice
-    whole = study(tmp_path / "t.csv", "y", out=tmp_path / "whole")
+    whole = study(tmp_path / "t.csv", "y", out=tmp_path / "whole", budget=600)
     assert numbers(tmp_path / "killed") == numbers(whole.folder)
     assert (tmp_path / "killed" / "model.learnt").read_bytes() == whole.model.read_bytes()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import warnings
 from pathlib import Path
@@ -48,22 +49,32 @@ class Bench:
         self._prepared: dict[tuple[int, str, int], tuple] = {}
 
     def prepared(self, fold: int, encoding: str, most: int) -> tuple:
-        """Encoded training rows in random order (a prefix is a sample) and held-out rows, with their targets."""
+        """Encoded training rows in random order (a prefix is a sample) and held-out rows, with their targets.
+
+        The encoder learns from at most `most` training rows, and from no other row.
+        """
         key = (fold, encoding, most)
         if key not in self._prepared:
+            for smaller in [k for k in self._prepared if k[2] < most]:
+                del self._prepared[smaller]  # the race has moved on to more rows
             rng = np.random.default_rng([self.seed, fold])
             train, valid = self.folds[fold]
             train = train[rng.permutation(len(train))][:most]
             valid = valid[rng.permutation(len(valid))][:MOST_VALID]
-            encoder = TableEncoder(numeric=encoding)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # unreadable cells were counted in the profile
-                inside = encoder.fit_transform(self.X[train], self.y[train])
-                if inside.size > MOST_CELLS:
-                    inside = inside[: max(MOST_CELLS // inside.shape[1], 1000)]
-                outside = encoder.transform(self.X[valid])
+            inside, outside = self._encoded(train, valid, encoding)
             self._prepared[key] = (inside, self.y[train][: len(inside)], outside, self.y[valid], valid)
         return self._prepared[key]
+
+    def _encoded(self, train: np.ndarray, valid: np.ndarray, encoding: str) -> tuple[np.ndarray, np.ndarray]:
+        if encoding == "none":
+            return np.zeros((len(train), 1)), np.zeros((len(valid), 1))
+        encoder = TableEncoder(numeric=encoding)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # unreadable cells were counted in the profile
+            inside = encoder.fit_transform(self.X[train], self.y[train])
+            if inside.size > MOST_CELLS:
+                inside = inside[: max(MOST_CELLS // inside.shape[1], 1000)]
+            return inside, encoder.transform(self.X[valid])
 
     def evaluate(
         self, spec: dict[str, Any], fold: int, rows: int, most: int, tested: int | None = None, keep: str | None = None
@@ -72,7 +83,9 @@ class Bench:
 
         `keep` names a file for the held-out rows and their predictions.
         """
+        started = time.perf_counter()
         inside, y_inside, outside, y_outside, valid = self.prepared(fold, spec["encoding"], most)
+        prepared = time.perf_counter() - started
         inside, y_inside = inside[:rows], y_inside[:rows]
         outside, y_outside, valid = outside[:tested], y_outside[:tested], valid[:tested]
         with warnings.catch_warnings(record=True) as caught:
@@ -88,6 +101,7 @@ class Bench:
             "rows": len(inside),
             "loss": float(row_losses(y_outside, predicted, self.classes).mean()),
             "train_loss": float(train_loss),
+            "prepare_s": prepared,
             "fit_s": fitted - started,
             "predict_s": done - fitted,
             "converged": not any(issubclass(w.category, ConvergenceWarning) for w in caught),
@@ -96,7 +110,10 @@ class Bench:
         if not np.isfinite(result["loss"]):
             raise ValueError("its predictions are not finite numbers")
         if keep is not None:
-            np.savez(keep, rows=valid, predicted=predicted)
+            Path(keep).parent.mkdir(exist_ok=True)
+            part = f"{keep}.part.npz"
+            np.savez(part, rows=valid, predicted=predicted)
+            os.replace(part, keep)  # whole or not at all
         return result
 
     def fit(self, spec: dict[str, Any], path: str, rows: int | None) -> dict[str, Any]:
@@ -108,7 +125,8 @@ class Bench:
             chosen = np.sort(np.random.default_rng([self.seed, 99]).permutation(len(chosen))[:rows])
         y = self.y[chosen] if self.labels is None else np.array(self.labels)[self.y[chosen]]
         steps = build(spec).steps
-        model = Pipeline([("table", TableEncoder(numeric=spec["encoding"])), *steps])
+        numeric = "raw" if spec["encoding"] == "none" else spec["encoding"]
+        model = Pipeline([("table", TableEncoder(numeric=numeric)), *steps])
         started = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -12,7 +12,7 @@ from learnt.linear_model import Ridge
 from learnt.preprocessing import StandardScaler, TableEncoder
 from learnt.study._problem import Problem
 
-MOST_ROWS = 5000
+MOST_ROWS = 4000
 
 
 def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> dict[str, Any]:

@@ -18,7 +18,7 @@ LEAST_ROWS = 30
 LEAST_PER_CLASS = 5
 _POSITIVE = ("1", "true", "yes", "y", "t", "positive", "pos", "on")
 _NOT_WHEN = re.compile(r"birth|dob|born", re.IGNORECASE)
-_PROFILED = 100_000  # of a longer table a sample of rows is profiled
+_PROFILED = 30_000  # of a longer table a sample of rows is profiled
 _UNUSABLE = ("identifier", "constant", "empty", "duplicate", "nested", "drop")
 
 

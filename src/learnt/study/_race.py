@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,12 @@ class Entry:
         return float(np.mean(found)) if found else math.nan
 
     def seconds(self, rung: int) -> float:
+        """Of one fit and its predictions, the preparation of its rows not counted."""
         return float(np.mean([r["fit_s"] + r["predict_s"] for r in self.results[rung]]))
+
+    def preparation(self, rung: int) -> float:
+        """Seconds to prepare the rows of one fold; 0 where others had prepared them before."""
+        return max((r.get("prepare_s", 0.0) for r in self.results.get(rung, [])), default=0.0)
 
 
 @dataclass
@@ -101,7 +108,7 @@ def run_race(
         for step in range(len(racing)):
             entry = _next([e for e in racing if rung not in e.results and e.state == "racing"], entries, rung)
             on_step(entry.candidate.label, step, len(racing))
-            _measure(entry, rung, rungs, needed, worker, journal, deadline, warmed)
+            _measure(entry, entries, rung, rungs, needed, worker, journal, deadline, warmed)
             cut_short = cut_short or entry.state == "skipped"
         if rung < len(rungs) - 1:
             _halve([e for e in entries if e.state == "racing"], rung)
@@ -140,6 +147,7 @@ def _next(waiting: list[Entry], entries: list[Entry], rung: int) -> Entry:
 
 def _measure(
     entry: Entry,
+    entries: list[Entry],
     rung: int,
     rungs: list[int],
     needed: int,
@@ -149,34 +157,51 @@ def _measure(
     warmed: set[str],
 ) -> None:
     """Measure one entry on the folds of one rung, from the journal where it is there."""
-    size, most = rungs[rung], rungs[-1]
+    size = rungs[rung]
     family = entry.candidate.family
     if size > 1.1 * family.most_rows and not entry.candidate.is_constant:
         entry.state, entry.note = "skipped", f"not tried on {size:,} rows: too slow to use on so many"
         return
     results = entry.results.setdefault(rung, [])
     spec = entry.candidate.spec()
-    sizes = {"most": most, "tested": None if size == most else EARLY_TESTED}
+    last = rung == len(rungs) - 1
+    sizes = {"most": size, "tested": None if last else EARLY_TESTED}
+    held = worker.folder / "held"
     for fold in range(needed):
-        name = f"{entry.candidate.id}@{size}#{fold}"
+        name = _name(entry, rung, rungs, fold)
         result = journal.get("fit", name)
         if result is None:
             left = deadline - time.monotonic()
-            if entry.candidate.is_constant:
+            if entry.candidate.is_constant and rung == 0:
                 left = max(left, LEAST_SECONDS)  # it costs next to nothing, and without it nothing can be said
-            expected = _expected(entry, rung, rungs, needed - fold)
-            if left <= 0 or expected > left:
+            expected = _expected(entry, entries, rung, rungs, needed - fold)
+            if left < 1 or expected > left:
                 entry.state, entry.note = "skipped", f"no time was left for {size:,} rows"
-                if left > 0:
+                if left >= 1:
                     entry.note = f"about {expected:.0f} s were needed for {size:,} rows, {left:.0f} s remained"
                 return
-            result = _one(spec, fold, size, sizes, worker, left, warmed)
+            result = _one(spec, fold, size, sizes | {"keep": str(held_file(held, name))}, worker, left, warmed)
             if "failed" not in result:  # what failed is tried again the next time, perhaps with more time or memory
                 journal.add("fit", name, result)
         if "failed" in result:
             entry.state, entry.note = result["state"], result["failed"]
             return
         results.append(result)
+
+
+def held_file(folder: Path, name: str) -> Path:
+    """Where the held-out predictions of one fit are kept while the study runs."""
+    return folder / f"{hashlib.sha256(name.encode()).hexdigest()[:20]}.npz"
+
+
+def fit_name(entry: Entry, race: Race, fold: int) -> str:
+    """The name of an entry's fit on the deciding rung."""
+    return _name(entry, race.last, race.rungs, fold)
+
+
+def _name(entry: Entry, rung: int, rungs: list[int], fold: int) -> str:
+    early = "" if rung == len(rungs) - 1 else " early"
+    return f"{entry.candidate.id}@{rungs[rung]}{early}#{fold}"
 
 
 def _one(
@@ -186,7 +211,9 @@ def _one(
     try:
         if spec["model"] not in warmed:  # compile before the clock runs
             with suppress(Failed):  # too few rows for it, perhaps; the real fit will tell
-                worker.call("evaluate", left, spec=spec, fold=fold, rows=min(400, size), **sizes | {"tested": 100})
+                worker.call(
+                    "evaluate", left, spec=spec, fold=fold, rows=min(400, size), **sizes | {"tested": 100, "keep": None}
+                )
             warmed.add(spec["model"])
         return worker.call("evaluate", left, spec=spec, fold=fold, rows=size, **sizes)
     except TooSlow as error:
@@ -195,13 +222,17 @@ def _one(
         return {"failed": str(error), "state": "failed"}
 
 
-def _expected(entry: Entry, rung: int, rungs: list[int], folds_left: int) -> float:
+def _expected(entry: Entry, entries: list[Entry], rung: int, rungs: list[int], folds_left: int) -> float:
     """Seconds the remaining folds will take, from what was measured so far; 0 when nothing was."""
-    for known in range(rung, -1, -1):
-        if entry.results.get(known):
-            growth = (rungs[rung] / rungs[known]) ** 1.3  # most fits grow a little faster than their rows
-            return entry.seconds(known) * growth * folds_left
-    return 0.0
+    growth = [
+        (rungs[rung] / rungs[k]) ** 1.3 for k in range(rung + 1)
+    ]  # most fits grow a little faster than their rows
+    fitting = next((entry.seconds(k) * growth[k] for k in range(rung, -1, -1) if entry.results.get(k)), 0.0)
+    alike = [e for e in entries if e.candidate.encoding == entry.candidate.encoding]
+    if any(len(e.results.get(rung, [])) > len(entry.results.get(rung, [])) for e in alike):
+        return fitting * folds_left  # their rows are prepared already
+    preparing = next((p * growth[k] for k in range(rung, -1, -1) if (p := max(e.preparation(k) for e in alike))), 0.0)
+    return (fitting + preparing) * folds_left
 
 
 def _halve(racing: list[Entry], rung: int) -> None:

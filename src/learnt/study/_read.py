@@ -9,6 +9,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from learnt.study._errors import StudyError, did_you_mean, one_line
@@ -21,7 +22,8 @@ FORMATS = {
     ".jsonl": "ndjson", ".ndjson": "ndjson", ".json": "json",
 }  # fmt: skip
 _DELIMITERS = ",;\t|"
-_CHECKED_BYTES = 100_000_000  # a larger file is only looked at line by line after a failure
+_PIECE = 1 << 25
+_CHECKED_BYTES = 5_000_000  # a larger file is looked at line by line only where a quick look finds something
 
 
 def read_table(path: str | Path) -> pl.DataFrame:
@@ -89,16 +91,25 @@ def _read_csv(path: Path) -> pl.DataFrame:
     if not text_bytes.strip():
         raise StudyError(f"{path} is empty; a table needs a line of column names and rows below it.")
     delimiter = _delimiter(text_bytes[:200_000].decode("utf-8", "ignore"))
-    if len(text_bytes) <= _CHECKED_BYTES:
+    if len(text_bytes) <= _CHECKED_BYTES or _uneven(text_bytes, delimiter):
         _check_lines(text_bytes, delimiter, path)
     try:
-        table = pl.read_csv(text_bytes, separator=delimiter, infer_schema_length=None, null_values=[""])
+        table = _typed(text_bytes, delimiter)
         names = next(csv.reader(io.StringIO(text_bytes[:1_000_000].decode("utf-8", "ignore")), delimiter=delimiter))
         # Polars leaves doubled quotes in names as they are.
         return table.rename(dict(zip(table.columns, names))) if len(names) == table.width else table
     except Exception as error:
         _check_lines(text_bytes, delimiter, path)
         raise StudyError(f"{path} could not be read: {one_line(error)}; check its quotes and delimiters.") from error
+
+
+def _typed(text_bytes: bytes, delimiter: str) -> pl.DataFrame:
+    """Types from the first rows, which is quick; from all rows where a later cell does not fit."""
+    options: dict[str, Any] = {"separator": delimiter, "null_values": [""]}
+    try:
+        return pl.read_csv(text_bytes, infer_schema_length=10_000, **options)
+    except pl.exceptions.ComputeError:
+        return pl.read_csv(text_bytes, infer_schema_length=None, **options)
 
 
 def _as_utf8(raw: bytes, path: Path) -> bytes:
@@ -134,6 +145,25 @@ def _delimiter(sample: str) -> str:
         same = sum(w == widths[0] for w in widths) / len(widths)
         score, best = max((score, best), ((round(same, 1), widths[0]), delimiter), key=lambda pair: pair[0])
     return best
+
+
+def _uneven(text_bytes: bytes, delimiter: str) -> bool:
+    """Whether the lines of a long text hold different numbers of delimiters; text with quotes is left to the reader."""
+    if b'"' in text_bytes:
+        return False
+    cells = np.frombuffer(text_bytes, dtype=np.uint8)
+    expected, start = None, 0
+    while start < len(cells):
+        stop = text_bytes.rfind(b"\n", start, start + _PIECE) + 1 or len(cells)  # whole lines
+        piece = cells[start:stop]
+        ends = np.append(np.flatnonzero(piece == ord("\n")), len(piece))
+        held = np.diff(np.searchsorted(np.flatnonzero(piece == ord(delimiter)), ends), prepend=0)
+        long = np.diff(ends, prepend=-1) > 2  # not empty, and no mere carriage return
+        expected = held[0] if expected is None else expected
+        if np.any(held[long] != expected):
+            return True
+        start = stop
+    return False
 
 
 def _check_lines(text_bytes: bytes, delimiter: str, path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from learnt.study._errors import StudyError
 
-START_UP = 20.0  # seconds a fresh process may take to import and to read the rows
+START_UP = 15.0  # seconds a fresh process may take to import and to read the rows
 
 
 class Failed(Exception):
@@ -35,6 +35,7 @@ class Worker:
     def __init__(self, folder: Path, threads: int | None = None) -> None:
         self.folder, self.threads = folder, threads
         self._process: subprocess.Popen | None = None
+        self._ready = False
         self._count = 0
 
     def start(self) -> None:
@@ -60,6 +61,7 @@ class Worker:
         """Give one order and wait for its answer, at most `timeout` seconds."""
         if self._process is None or self._process.poll() is not None:
             self.start()
+        patience = timeout if self._ready else timeout + START_UP
         process = self._process
         assert process is not None
         assert process.stdin is not None
@@ -76,9 +78,10 @@ class Worker:
         while True:
             try:
                 # The first answer waits for imports and data as well; that time is not the model's fault.
-                message = self._answers.get(timeout=max(timeout, 0.01) + (0 if self._ready else START_UP))
+                message = self._answers.get(timeout=max(patience, 0.01))
             except queue.Empty:
                 self.stop()
+                self.start()  # a fresh process loads while the study decides what to do next
                 raise TooSlow(f"stopped after {timeout:.0f} s") from None
             if message is None:
                 code, ready = process.wait(), self._ready
@@ -88,7 +91,7 @@ class Worker:
                 why = "killed, perhaps out of memory" if code in (-9, 137) else f"exit code {code}"
                 raise Failed(f"the process fitting it died ({why})")
             if message.get("ready"):
-                self._ready = True
+                self._ready, patience = True, timeout
             elif message.get("id") == self._count:
                 if "failed" in message:
                     raise Failed(message["failed"])

@@ -28,7 +28,7 @@ from learnt.study._journal import Journal
 from learnt.study._opening import open_test_set
 from learnt.study._output import make_folder, plain_data, write_text
 from learnt.study._problem import Problem, pose
-from learnt.study._race import Entry, Race, choose, run_race, standings
+from learnt.study._race import Entry, Race, choose, fit_name, held_file, run_race, standings
 from learnt.study._read import open_table
 from learnt.study._remote import Failed, TooSlow, Worker
 from learnt.study._report import write_report
@@ -135,7 +135,7 @@ class _Run:
             rows = standings(race, chosen)
             self._say_choice(race, chosen, best)
             diagnosis = self._diagnose(worker, race, chosen, sealed, ceiling)
-            oof = self._out_of_fold(worker, race, chosen, sealed)
+            oof = self._out_of_fold(worker, race, chosen)
             fitted = self._fit(worker, chosen, race, len(development))
         facts = {
             "learnt": __version__,
@@ -241,19 +241,24 @@ class _Run:
                 deadline=deadline,
                 on_step=step,
             )
+            bar.done = bar.total or 0
         self.seconds["race"] = time.monotonic() - started
         return race
 
     def _say_choice(self, race: Race, chosen: Entry, best: Entry) -> None:
         told: dict[tuple[str, str, str], list[str]] = {}
+        finished = set(map(id, race.finished()))
         for entry in race.entries:
-            if entry.state in ("failed", "skipped"):
+            if entry.state in ("failed", "skipped") and id(entry) not in finished:
                 key = (entry.candidate.family.name, entry.state, entry.note)
                 told.setdefault(key, []).append(entry.candidate.label)
         for (family, state, note), labels in told.items():
             who = labels[0] if len(labels) == 1 else f"{family} ({len(labels)} settings)"
             self.say(f"{who} {state}: {note.rstrip('.')}.")
-        done, all_of_them = len(race.finished()), len(race.entries)
+        if race.last < len(race.rungs) - 1:
+            sizes = f"{race.rungs[race.last]:,} of {race.rungs[-1]:,} rows"
+            self.say(f"The budget ended the race at {sizes}; a larger --budget goes on from here.")
+        done, all_of_them = len(finished), len(race.entries)
         why = "the best" if chosen is best else f"the simplest within one standard error of {best.candidate.label}"
         self.say(f"Raced {all_of_them} models, {done} to the end; chosen: {chosen.candidate.label} ({why}).")
 
@@ -263,7 +268,7 @@ class _Run:
         self, worker: Worker, race: Race, chosen: Entry, sealed: Sealed, ceiling: dict[str, Any]
     ) -> dict[str, Any] | None:
         """Learning curve of the choice and what it says; None when there was no time for it."""
-        most = race.rungs[-1]
+        most = race.rungs[race.last]
         top = min(min(len(train) for train, _ in sealed.folds), race.rungs[race.last])
         sizes = curve_sizes(top, 6)
         now = time.monotonic()
@@ -325,18 +330,23 @@ class _Run:
             return None
         return self.journal.add("fit", name, result)
 
-    def _out_of_fold(self, worker: Worker, race: Race, chosen: Entry, sealed: Sealed) -> tuple[np.ndarray, np.ndarray]:
-        """Predictions of the choice for development rows by models that did not see them: rows and predictions."""
+    def _out_of_fold(self, worker: Worker, race: Race, chosen: Entry) -> tuple[np.ndarray, np.ndarray]:
+        """Predictions of the choice for development rows by models that did not see them: rows and predictions.
+
+        The race has left them in files; what is no longer there (a finished study run again) is worked out again.
+        """
         started = time.monotonic()
         rows, predicted = [], []
         spec, size = chosen.candidate.spec(), race.rungs[race.last]
-        for fold in range(race.folds):
-            path = self.work / f"held-{fold}.npz"
-            left = max(0.5 * (self.end - time.monotonic()), 1.0)
-            try:
-                worker.call("evaluate", left, spec=spec, fold=fold, rows=size, most=race.rungs[-1], keep=str(path))
-            except (TooSlow, Failed):
-                continue
+        for fold in range(race.needed(race.last)):
+            path = held_file(self.work / "held", fit_name(chosen, race, fold))
+            if not path.exists():
+                # Known to take so long; a restarted process also has to prepare its rows.
+                left = max(0.5 * (self.end - time.monotonic()), 10.0 + 3 * chosen.seconds(race.last))
+                try:
+                    worker.call("evaluate", left, spec=spec, fold=fold, rows=size, most=size, keep=str(path))
+                except (TooSlow, Failed):
+                    continue
             with np.load(path) as held:
                 rows.append(held["rows"])
                 predicted.append(held["predicted"])
@@ -353,8 +363,9 @@ class _Run:
         path, spec = str(self.folder / "model.learnt"), chosen.candidate.spec()
         left = self.end - time.monotonic()
         size = race.rungs[race.last]
-        expected = 2 * chosen.seconds(race.last) * (rows / size) ** 1.3
-        limits: list[int | None] = [None, size] if expected < 0.8 * left else [size]
+        preparing = max(e.preparation(race.last) for e in race.entries)
+        expected = 1.5 * (chosen.seconds(race.last) + preparing) * (rows / size) ** 1.1
+        limits: list[int | None] = [None, size] if expected < 0.7 * left or size >= rows else [size]
         for k, limit in enumerate(limits):
             last = k == len(limits) - 1
             try:

@@ -18,7 +18,7 @@ from learnt.study._errors import StudyError
 from learnt.study._problem import Problem
 
 TEST_SHARE = 0.2
-MOST_TEST = 100_000
+MOST_TEST = 50_000
 FOLDS = 5
 
 
