@@ -27,7 +27,7 @@ from learnt.cluster import KMeans
 from learnt.decomposition import PCA
 from learnt.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from learnt.naive_bayes import GaussianNB
-from learnt.neighbors import KNeighborsClassifier
+from learnt.neighbors import KNeighborsClassifier, NearestNeighbors
 from learnt.preprocessing import StandardScaler, TableEncoder
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -74,6 +74,7 @@ def models() -> dict:
         "constant-numbers": (ConstantRegressor().fit(X, np.c_[y, -y]), X),
         "neighbors": (KNeighborsClassifier(3, weights="distance").fit(X, classes), X),
         "neighbors-two-outputs": (KNeighborsClassifier(3, metric="manhattan").fit(X, two), X),
+        "nearest": (NearestNeighbors(n_neighbors=2, metric="chebyshev").fit(X), X),
         "neighbors-sparse": (KNeighborsClassifier(2).fit(sparse.csr_matrix(X), classes), X),
         "k-means": (KMeans(3, n_init=1, random_state=0).fit(X), X),
         "pca": (PCA(2).fit(X), X),
@@ -99,7 +100,7 @@ def answers(model, data) -> dict[str, np.ndarray]:
     if data is None:
         return {"repr": np.array(repr(model))}
     said = {}
-    for method in ("predict", "predict_proba", "transform"):
+    for method in ("predict", "predict_proba", "transform", "kneighbors"):
         if hasattr(model, method):
             result = getattr(model, method)(data)
             said[method] = np.asarray(result.toarray() if hasattr(result, "toarray") else result)

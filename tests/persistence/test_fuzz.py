@@ -24,7 +24,7 @@ from learnt.cluster import KMeans
 from learnt.decomposition import PCA
 from learnt.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from learnt.naive_bayes import GaussianNB
-from learnt.neighbors import KNeighborsClassifier
+from learnt.neighbors import KNeighborsClassifier, NearestNeighbors
 from learnt.persistence import LearntFileError, _registry
 from learnt.persistence import _container as container
 from learnt.persistence._files import load_bytes, to_bytes
@@ -70,6 +70,7 @@ MODELS = {
     ),
     "constant number": (ConstantRegressor(strategy="median").fit(X, y), X),
     "neighbours": (KNeighborsClassifier(3, weights="distance").fit(X, labels), X),
+    "nearest": (NearestNeighbors(n_neighbors=2, metric="chebyshev").fit(X), X),
     "neighbours, two outputs": (KNeighborsClassifier(3, p=3).fit(X, np.c_[labels, labels_too]), X),
     "neighbours, sparse": (KNeighborsClassifier(2).fit(sparse.csr_array(np.round(X)), labels), X),
     "neighbours, distances": (
@@ -110,9 +111,9 @@ def rounds(total):
 def use(model, data):
     """What anyone would do with a loaded model; ValueError is an answer too."""
     try:
-        for method in ("predict", "predict_proba", "transform"):
+        for method, more in (("predict", ()), ("predict_proba", ()), ("transform", ()), ("kneighbors", (2,))):
             if hasattr(model, method):
-                getattr(model, method)(data)
+                getattr(model, method)(data, *more)
         return "used"
     except ValueError:
         return "said no"

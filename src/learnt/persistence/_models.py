@@ -48,6 +48,9 @@ def check_model(model: Any, name: str, params: dict[str, Any], state: dict[str, 
     strange = state.keys() - checks.keys()
     if strange:
         raise Refused(f"is a {cls.__name__} with the attribute {shown(min(strange))}, which it cannot have")
+    lacking = schema.state.keys() - fitted.keys() if schema and fitted else None
+    if lacking:
+        raise Refused(f"is a fitted {cls.__name__} without {min(lacking)}")
     for key, check in checks.items():  # in the order of the schema: what comes first binds the sizes
         if key in state:
             reason = check(state[key], dims)
@@ -56,9 +59,6 @@ def check_model(model: Any, name: str, params: dict[str, Any], state: dict[str, 
     if "feature_names_in_" in state and "n_features_in_" not in state and not hasattr(cls, "n_features_in_"):
         raise Refused(f"is a {cls.__name__} with feature names but no number of features")
     if schema and fitted:
-        lacking = schema.state.keys() - fitted.keys()
-        if lacking:
-            raise Refused(f"is a fitted {cls.__name__} without {min(lacking)}")
         reason = schema.rule(model, state, dims) if schema.rule else None
         if reason is not None:
             raise Refused(f"is a {cls.__name__} that {reason}")

@@ -54,14 +54,10 @@ def _rows(value: Any, dims: Dims) -> str | None:
         if value.format != "csr" or value.dtype not in (np.float64, np.float32) or not np.isfinite(value.data).all():
             return "is not a sparse table of finite numbers"
         n, d = value.shape
-        fits = dims.setdefault("n", n) == n and dims.setdefault("d", d) == d
-        return None if fits else f"has the shape {value.shape} instead of ({dims['n']}, {dims['d']})"
+        wanted = (dims.setdefault("n", n), dims.setdefault("d", d))
+        return None if value.shape == wanted else f"has the shape {value.shape} instead of {wanted}"
     reason = real("n", "d", finite=False)(value, dims)
     return reason or (None if value.flags.c_contiguous else "is not in C order")
-
-
-def _rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    return _metric_rule(model, state, dims) or _labels_rule(state, dims)
 
 
 def _metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
@@ -83,8 +79,11 @@ def _metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return next((f"has a metric whose parameter {reason}" for reason in reasons if reason is not None), None)
 
 
-def _labels_rule(state: dict[str, Any], dims: Dims) -> str | None:
+def _votes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     """Codes index the classes: one array of each, or one column and one item of a list for each output."""
+    reason = _metric_rule(model, state, dims)
+    if reason is not None:
+        return reason
     codes, classes = state["_y"], state["classes_"]
     if state["outputs_2d_"]:
         if type(codes) is not np.ndarray or type(classes) is not list or codes.shape[1:] != (len(classes),):
@@ -100,21 +99,22 @@ def _labels_rule(state: dict[str, Any], dims: Dims) -> str | None:
     return None
 
 
+_metric = {"metric": choice(*METRICS)}
+_search: dict[str, Check] = {
+    "n_features_in_": count(1, name="d"),
+    "n_samples_fit_": count(1, name="n"),
+    "_fit_X": _rows,
+    "effective_metric_": choice(*METRICS),
+    "effective_metric_params_": anything,
+}
+
+NEAREST_NEIGHBORS = Schema(
+    params={"n_neighbors": anyof(none, count(1)), "radius": anyof(none, number(0, finite=False)), **_metric},
+    state=_search,
+    rule=_metric_rule,
+)
 NEIGHBORS_CLASSIFIER = Schema(
-    params={
-        "n_neighbors": count(1),
-        "weights": choice(None, "uniform", "distance"),
-        "metric": choice(*METRICS),
-    },
-    state={
-        "n_features_in_": count(1, name="d"),
-        "n_samples_fit_": count(1, name="n"),
-        "_fit_X": _rows,
-        "effective_metric_": choice(*METRICS),
-        "effective_metric_params_": anything,
-        "outputs_2d_": flag,
-        "classes_": anything,
-        "_y": anything,
-    },
-    rule=_rule,
+    params={"n_neighbors": count(1), "weights": choice(None, "uniform", "distance"), **_metric},
+    state={**_search, "outputs_2d_": flag, "classes_": anything, "_y": anything},
+    rule=_votes_rule,
 )

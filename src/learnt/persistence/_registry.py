@@ -24,6 +24,7 @@ LEARNT = {
     "learnt.linear_model.RidgeCV",
     "learnt.naive_bayes.GaussianNB",
     "learnt.neighbors.KNeighborsClassifier",
+    "learnt.neighbors.NearestNeighbors",
     "learnt.preprocessing.StandardScaler",
     "learnt.preprocessing.TableEncoder",
 }

@@ -25,7 +25,7 @@ from learnt.persistence._checks import (
     whole,
 )
 from learnt.persistence._containers import SCALER
-from learnt.persistence._neighbors import NEIGHBORS_CLASSIFIER
+from learnt.persistence._neighbors import NEAREST_NEIGHBORS, NEIGHBORS_CLASSIFIER
 from learnt.persistence._tables import TABLE_ENCODER
 
 _features = {"n_features_in_": count(1, name="d")}
@@ -139,6 +139,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         extra={"_class_mean": real("c", "d"), "_class_ssd": real("c", "d", low=0)},
     ),
     "learnt.neighbors.KNeighborsClassifier": NEIGHBORS_CLASSIFIER,
+    "learnt.neighbors.NearestNeighbors": NEAREST_NEIGHBORS,
     "learnt.preprocessing.StandardScaler": SCALER,
     "learnt.preprocessing.TableEncoder": TABLE_ENCODER,
 }
