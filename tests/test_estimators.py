@@ -85,6 +85,8 @@ def output(model, X):
     for method in ("predict_proba", "predict", "transform"):
         if hasattr(model, method):
             return np.asarray(getattr(model, method)(X))
+    if hasattr(model, "kneighbors"):
+        return np.asarray(model.kneighbors(X)[0])
     raise AssertionError(f"{model} has no output")
 
 
@@ -118,6 +120,7 @@ def test_discovery_finds_them_all():
         "KNeighborsClassifier",
         "LinearRegression",
         "LogisticRegression",
+        "NearestNeighbors",
         "PCA",
         "Ridge",
         "RidgeCV",
@@ -343,7 +346,7 @@ def test_bad_input_gets_one_sentence(name, kind):
 def test_wrong_width_and_unfitted_get_one_sentence(name):
     X, y = problem(name, n=60)
     model = make(name)
-    method = next(m for m in ("predict", "transform") if hasattr(model, m))
+    method = next(m for m in ("predict", "transform", "kneighbors") if hasattr(model, m))
     with pytest.raises(NotFittedError) as caught:
         getattr(model, method)(X)
     assert "\n" not in str(caught.value)

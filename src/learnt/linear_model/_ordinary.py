@@ -55,8 +55,8 @@ class LinearRegression(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEs
     >>> X = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 2.0], [2.0, 3.0]])
     >>> y = X @ [1.0, 2.0] + 3.0
     >>> model = LinearRegression().fit(X, y)
-    >>> model.coef_, model.intercept_
-    (array([1., 2.]), 3.0)
+    >>> model.coef_.round(6), float(model.intercept_)
+    (array([1., 2.]), 3.00)
     >>> model.predict(np.array([[3.0, 5.0]]))
     array([16.])
     """

@@ -59,7 +59,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> y = np.array([1.0, 3.0, 5.0, 7.0])
     >>> model = Ridge(alpha=5.0).fit(X, y)
-    >>> model.coef_, model.intercept_
+    >>> model.coef_, float(model.intercept_)
     (array([1.]), 2.5)
     """
 

@@ -54,10 +54,10 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(50, 3))
-    >>> y = X @ [1.0, 0.0, -2.0] + rng.normal(size=50)
+    >>> X = rng.normal(size=(20, 10))
+    >>> y = X[:, 0] + 2.0 * rng.normal(size=20)
     >>> RidgeCV(alphas=[0.01, 1.0, 100.0]).fit(X, y).alpha_
-    1.0
+    100.0
     """
 
     def __init__(
