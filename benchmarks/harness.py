@@ -38,7 +38,6 @@ class Measured:
     task: str
     family: str
     required: float
-    first: dict[str, float] = field(default_factory=dict)  # the first run in this process: imports, machine code, pools
     seconds: dict[str, float] = field(default_factory=dict)
     spread: dict[str, float] = field(default_factory=dict)
     quality: dict[str, float] = field(default_factory=dict)
@@ -57,10 +56,8 @@ def measure(task: Task, repeat: int, budget: float) -> Measured:
     times: dict[str, list[float]] = {name: [] for name in contenders}
     results: dict[str, Any] = {}
     measured = Measured(task.name, task.family, task.required, quality_name=task.quality_name)
-    for name, work in contenders.items():  # warm-up, the same for all
-        began = time.perf_counter()
+    for name, work in contenders.items():  # warm-up, the same for all: imports, machine code, pools
         results[name] = work(data)
-        measured.first[name] = time.perf_counter() - began
     started = time.perf_counter()
     for round_ in range(repeat):
         for name, work in contenders.items():
@@ -99,15 +96,22 @@ def _as_good(task: Task, ours: float, theirs: float) -> bool:
     return abs(ours - theirs) <= slack
 
 
-def peak_growth(task: Task, who: str) -> float:
-    """MiB by which the process grew at its peak over what it held with the data made and a toy run behind it."""
+def cold_start(task: Task, who: str) -> tuple[float, float]:
+    """In a fresh process: seconds of the first run, at toy size, and MiB that a run at full size takes at its peak.
+
+    The MiB are counted over what the process held with the data made and a smaller run behind it.
+    """
     work = task.ours if who == "learnt" else task.peers[who]
-    work(task.make(task.toy))  # imports, machine code, pools
+    data = task.make(task.toy)
+    began = time.perf_counter()
+    work(data)  # imports and pools
+    first = time.perf_counter() - began
+    work(task.make(max(task.toy, task.rows // 4)))  # machine code that only large data need
     data = task.make(task.rows)
     _reset_peak()
     before = _rss()
     work(data)
-    return (_peak() - before) / 2**20
+    return first, (_peak() - before) / 2**20
 
 
 def _rss() -> int:

@@ -21,21 +21,21 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 from tasks import all_tasks  # noqa: E402
 
 TITLES = (
-    "| task | best peer | ratio | quartiles | needed | ok | learnt s | peer s | first run s | peer's | quality "
-    "| learnt | peer | MiB | peer MiB |"
+    "| task | best peer | ratio | quartiles | needed | ok | learnt s | peer s | quality | learnt | peer "
+    "| cold s | peer cold s | MiB | peer MiB |"
 )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Compare learnt with its peers on this machine.")
     parser.add_argument("families", nargs="*", help="families or task names; all without")
-    parser.add_argument("--quick", action="store_true", help="3 rounds, no memory")
+    parser.add_argument("--quick", action="store_true", help="3 rounds, no cold starts, no memory")
     parser.add_argument("--repeat", type=int, default=9)
     parser.add_argument("--budget", type=float, default=12.0, help="seconds of rounds a task")
     parser.add_argument("--json", type=Path, help="where to write the numbers (benchmarks/results/ by default)")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--one", help=argparse.SUPPRESS)  # in a process of its own: this task
-    parser.add_argument("--memory", help=argparse.SUPPRESS)  # …and only the memory of this contender
+    parser.add_argument("--cold", help=argparse.SUPPRESS)  # …and only the cold start and memory of this contender
     options = parser.parse_args()
     if options.one:
         return _one(options)
@@ -70,18 +70,19 @@ def _spawn(task, options) -> dict:
     row = json.loads(done.stdout.strip().splitlines()[-1])
     row["ok"] = row["equal"] and row["ratio"] >= row["required"]
     if not options.quick:
-        for who, key in (("learnt", "memory"), (row["best_peer"], "peer_memory")):
-            done = subprocess.run([*command, "--memory", who], capture_output=True, text=True)
-            row[key] = json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 else None
+        for who, prefix in (("learnt", ""), (row["best_peer"], "peer_")):
+            done = subprocess.run([*command, "--cold", who], capture_output=True, text=True)
+            if done.returncode == 0:
+                row[f"{prefix}cold"], row[f"{prefix}memory"] = json.loads(done.stdout.strip().splitlines()[-1])
     return row
 
 
 def _one(options) -> int:
-    from harness import measure, peak_growth
+    from harness import cold_start, measure
 
     task = next(t for t in all_tasks() if t.name == options.one)
-    if options.memory:
-        print(json.dumps(peak_growth(task, options.memory)))
+    if options.cold:
+        print(json.dumps(cold_start(task, options.cold)))
         return 0
     repeat, budget = (3, 1.0) if options.quick else (options.repeat, options.budget)
     print(json.dumps(asdict(measure(task, repeat, budget))))
@@ -92,13 +93,12 @@ def _line(row: dict) -> str:
     if "failed" in row:
         return f"| {row['task']} | failed: {row['failed'][:100]} |" + " |" * (TITLES.count(" | ") - 1)
     peer = row["best_peer"]
-    memory = [f"{row[key]:.0f}" if row.get(key) is not None else "" for key in ("memory", "peer_memory")]
+    alone = [f"{row[key]:.3g}" if key in row else "" for key in ("cold", "peer_cold", "memory", "peer_memory")]
     return (
         f"| {row['task']} | {peer} | **{row['ratio']:.2f}** | {row['ratio_range'][0]:.2f}–{row['ratio_range'][1]:.2f} "
         f"| {row['required']:g} | {'yes' if row['ok'] else 'NO'} "
-        f"| {row['seconds']['learnt']:.4g} | {row['seconds'][peer]:.4g} "
-        f"| {row['first']['learnt']:.4g} | {row['first'][peer]:.4g} | {row['quality_name']} "
-        f"| {row['quality']['learnt']:.7g} | {row['quality'][peer]:.7g} | {memory[0]} | {memory[1]} |"
+        f"| {row['seconds']['learnt']:.4g} | {row['seconds'][peer]:.4g} | {row['quality_name']} "
+        f"| {row['quality']['learnt']:.7g} | {row['quality'][peer]:.7g} | {' | '.join(alone)} |"
     )
 
 

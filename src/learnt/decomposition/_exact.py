@@ -21,6 +21,7 @@ from learnt.decomposition._moments import (
     joined,
     scatter,
     single,
+    starting_point,
     sum_thin,
     triangles,
 )
@@ -68,18 +69,21 @@ def from_scatter(rows: Rows, k: int | None) -> Spectrum:
 def from_gram(rows: Any, k: int | None) -> Spectrum:
     """Eigenvectors of the Gram matrix of the rows, for fewer rows than columns."""
     middle = centre(rows)
+    centred = starting_point(rows) is not None
     columns = in_blocks(ArrayRows(rows.X.T, n_jobs=rows.n_jobs))
     mean = single(middle.mean, rows) if middle.n**2 * rows.n_features > WIDE_WORK else middle.mean
-    gram = sum_thin(columns, gram_of_columns, mean, part_bytes=8 * middle.n**2)[0]
+    gram, along = sum_thin(columns, gram_of_columns, mean, centred, part_bytes=8 * middle.n**2)
+    xp = namespace(gram)
+    if not centred:
+        gram = gram - along[:, None] - along[None, :] + xp.sum(middle.mean**2)
     _, U = largest_eigen(gram, k)
-    V = like(columns.map(columns_times, mean, like(U, mean)).T, middle.mean)
+    V = like(columns.map(columns_times, mean, like(U, mean), centred).T, middle.mean)
     length = row_lengths(V)
-    xp = namespace(V)
     none_left = length <= 1e-8 * length[0]
     V = V / xp.where(none_left, xp.ones_like(length), length)[:, None]
     if k == middle.n and bool(none_left[-1]):
         # Centring takes one dimension away, so that with all components the last is any direction left over.
-        V[-1, :] = left_over(V[:-1, :])
+        V = joined(V[:-1, :], left_over(V[:-1, :])[None, :], axis=0)
     return Spectrum(middle, length**2 / max(middle.n - 1, 1), V)
 
 
@@ -91,8 +95,7 @@ def left_over(V: Any) -> Any:
     """A unit vector at right angles to the orthonormal rows of V: what is left of the axis they use least."""
     xp = namespace(V)
     axis = int(xp.argmin(xp.sum(V * V, axis=0)))
-    v = xp.zeros_like(V[0, :])
-    v[axis] = 1.0
+    v = like(np.eye(1, V.shape[1], axis)[0], V)
     for _ in range(2):  # once for the mathematics, once for rounding
         v = v - V.T @ (V @ v)
     return v / xp.sum(v * v) ** 0.5

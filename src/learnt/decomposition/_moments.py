@@ -174,15 +174,19 @@ def about(X: Any, point: Any) -> Any:
     return X if point is None else X - point
 
 
-def gram_of_columns(block: Block, mean: Any) -> tuple:
-    """Rows here are columns of X: Σ over columns of (x_j − mean_j)(x_j − mean_j)ᵀ (n × n)."""
-    Z = block.X - mean[block.start : block.start + block.X.shape[0], None]
-    return (Z.T @ Z,)
+def gram_of_columns(block: Block, mean: Any, centred: bool) -> tuple:
+    """Rows here are columns x_j of X: Σ z zᵀ and Σ mean_j z (n × n and n), z = x_j − mean_j, or x_j unless centred."""
+    m = mean[block.start : block.start + block.X.shape[0]]
+    Z = block.X - m[:, None] if centred else block.X
+    return Z.T @ Z, Z.T @ m
 
 
-def columns_times(block: Block, mean: Any, U: Any) -> Any:
-    """Rows here are columns of X: (X − mean)ᵀ U."""
-    return (block.X - mean[block.start : block.start + block.X.shape[0], None]) @ U
+def columns_times(block: Block, mean: Any, U: Any, centred: bool) -> Any:
+    """Rows here are columns of X: (X − mean)ᵀ U, subtracting before the product where `centred`, else after."""
+    m = mean[block.start : block.start + block.X.shape[0], None]
+    if centred:
+        return (block.X - m) @ U
+    return block.X @ U - m * column_sum(U)[None, :]
 
 
 class Triangle:
