@@ -66,6 +66,8 @@ def test_every_measure_of_a_classifier_is_what_it_says():
     assert wider["error"]["high"] > found["error"]["high"]
     dear = judged(p, y, cost=(1.0, 10.0), threshold=1 / 11)
     assert dear["cost"]["estimate"] < dear["cost_at_half"]
+    assert dear["error"] == found["error"]  # costs move decisions, not what is known
+    assert dear["error_at_threshold"] > found["error_at_threshold"] == found["error"]["estimate"]
 
 
 def test_noise_gains_nothing():

@@ -119,6 +119,20 @@ def test_every_family_is_tried_before_the_second_of_any_and_the_quick_before_the
     assert families[-3:] == ["KNeighborsClassifier"] * 3
 
 
+def test_a_race_cut_short_is_not_won_by_those_who_happened_to_be_measured(tmp_path):
+    # The best family is so slow on the last rung that only others finish there.
+    class Slow(Pretend):
+        def call(self, do, timeout, *, spec, rows, **rest):
+            if "Logistic" in spec["model"] and rows == 9000:
+                raise TooSlow("stopped after 1 s")
+            return super().call(do, timeout, spec=spec, rows=rows, **rest)
+
+    race = run(Slow({"ConstantClassifier": 0.25, "GaussianNB": 0.3, "LogisticRegression": 0.1}), tmp_path, rows=9000)
+    assert race.rungs == [1000, 3000, 9000]
+    assert race.last == 1
+    assert "Logistic" in choose(race)[0].candidate.family.model
+
+
 def test_a_second_run_takes_everything_from_the_journal(tmp_path):
     losses = {"ConstantClassifier": 0.25, "LogisticRegression": 0.1}
     first = run(Pretend(losses), tmp_path)

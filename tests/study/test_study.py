@@ -69,7 +69,7 @@ def test_predictions_are_those_of_the_saved_model(classified):
     again = predict_table(found.model, raw[test["row"].to_numpy()])
     assert again["prediction"].to_list() == test["prediction"].to_list()
     wrong = (test["prediction"] != test["outcome"]).mean()
-    assert wrong == pytest.approx(found.facts["test"]["error"]["estimate"])
+    assert wrong == pytest.approx(found.facts["test"]["error_at_threshold"])
     assert rows.filter(pl.col("part") == "out of fold")["row"].n_unique() == found.facts["seal"]["development_rows"]
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import learnt
-from learnt.engine import progress
+from learnt.cli._bar import bar
 from learnt.study import StudyError
 
 REPEATS = 5
@@ -51,18 +51,16 @@ def run_bench(family: str | None) -> int:
         return subprocess.call([sys.executable, str(script), *([family] if family else [])])
     if family is not None and family not in TASKS:
         raise StudyError(f'There is no family "{family}"; there are {", ".join(TASKS)}.')
-    progress.show("auto")
     tasks = [task for name, listed in TASKS.items() if family in (None, name) for task in listed]
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("model", "learnt", "scikit-learn", "ratio", "quality", "learnt", "scikit-learn"):
         table.add_column(name, justify="left" if name in ("model", "quality") else "right")
-    with progress.task("comparing", total=len(tasks)) as bar:
+    with bar("comparing", len(tasks)) as advance:
         for ours, theirs, kind, settings, quality in tasks:
-            bar.note(ours)
             times, scores = compare(_model("learnt", ours, settings), _model("sklearn", theirs, settings), kind)
             ratio = f"{times[1] / times[0]:.1f}×"
             table.add_row(ours, *(f"{1e3 * t:.1f} ms" for t in times), ratio, quality, *(f"{s:.4g}" for s in scores))
-            bar.advance()
+            advance(ours)
     Console(highlight=False).print(table)
     return 0
 

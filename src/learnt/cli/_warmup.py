@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from learnt.engine import kernel_cache, progress
+from learnt.cli._bar import bar
+from learnt.engine import kernel_cache
 from learnt.engine.kernel import compilation_enabled
 
 # What to fit: class, kind of target, settings that take the compiled road. A new estimator adds a line.
@@ -41,7 +42,6 @@ def run_warmup(*, clear: bool) -> int:
     if not compilation_enabled():
         console.print("Compilation is off or Numba is not installed: there is nothing to warm up.")
         return 0
-    progress.show("auto")
     before, started = kernel_cache.info(), time.monotonic()
     failed = warm()
     after = kernel_cache.info()
@@ -56,21 +56,20 @@ def run_warmup(*, clear: bool) -> int:
 def warm() -> list[tuple[str, str]]:
     """Fit everything once; returns what failed and why."""
     failed = []
-    with progress.task("compiling", total=2 * len(WORK) + len(METRICS)) as bar, warnings.catch_warnings():
+    with bar("compiling", 2 * len(WORK) + len(METRICS)) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for dtype in (np.float64, np.float32):
             X, targets = _data(dtype)
             for path, kind, settings in WORK:
-                bar.note(path.rpartition(".")[2])
                 try:
                     _fit(path, settings, X, targets[kind])
                 except Exception as error:
                     failed.append((path, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
-                bar.advance()
+                advance(path.rpartition(".")[2])
         _, targets = _data(np.float64)
         for name in METRICS:
             _measure(name, targets["two classes"])
-            bar.advance(note=name)
+            advance(name)
     return failed
 
 

@@ -19,9 +19,9 @@ from learnt.metrics import roc_auc_score
 from learnt.preprocessing import TableEncoder
 from learnt.study._families import build
 
-MOST_VALID = 20_000
+MOST_VALID = 6_000
 MOST_CELLS = 40_000_000  # of one prepared training fold
-TRAIN_SAMPLE = 5_000  # rows on which the training loss is measured
+TRAIN_SAMPLE = 2_000  # rows on which the training loss is measured
 
 
 def lay_out(folder: Path, X: pl.DataFrame, y: np.ndarray, folds: list, classes: list | None, seed: int) -> None:
@@ -124,7 +124,8 @@ class Bench:
         if rows is not None and rows < len(chosen):
             chosen = np.sort(np.random.default_rng([self.seed, 99]).permutation(len(chosen))[:rows])
         y = self.y[chosen] if self.labels is None else np.array(self.labels)[self.y[chosen]]
-        steps = build(spec).steps
+        parts = [step for _, step in build(spec).steps]
+        steps = list(zip(("scale", "model") if len(parts) == 2 else ("model",), parts))
         numeric = "raw" if spec["encoding"] == "none" else spec["encoding"]
         model = Pipeline([("table", TableEncoder(numeric=numeric)), *steps])
         started = time.perf_counter()

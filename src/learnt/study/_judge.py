@@ -97,7 +97,7 @@ def judge_classes(
     names = np.array(classes)
     codes = np.searchsorted(names, y)
     decided = decide(probability, classes, positive, threshold)
-    wrong = (decided != codes).astype(float)
+    wrong = (probability.argmax(axis=1) != codes).astype(float)  # costs move decisions, not what is known
     losses = row_losses(y, probability, names)
     constant = row_losses(y, np.tile(shares, (len(y), 1)), names)
     usual = (codes != int(shares.argmax())).astype(float)
@@ -114,6 +114,7 @@ def judge_classes(
         "brier_gain": _plain(gain),
         "fewer_errors": _plain(bootstrap_interval(usual - wrong, **options)),
         "log_loss": float(log_loss(codes, np.clip(probability, 1e-15, 1), labels=np.arange(len(classes)))),
+        "error_at_threshold": float(np.mean(decided != codes)),
         "confusion": confusion_matrix(codes, decided, labels=np.arange(len(classes))).tolist(),
         "threshold": threshold,
     }

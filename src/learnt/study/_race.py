@@ -112,25 +112,37 @@ def run_race(
             cut_short = cut_short or entry.state == "skipped"
         if rung < len(rungs) - 1:
             _halve([e for e in entries if e.state == "racing"], rung)
-    # The deciding rung is the last on which something beside the constant was measured in full.
-    deciding = 0
-    for rung in range(len(rungs)):
-        needed = folds_at(rung, len(rungs), folds)
-        full = [e for e in entries if len(e.results.get(rung, [])) == needed]
-        if any(not e.candidate.is_constant for e in full) or (rung == 0):
-            deciding = rung
+    deciding = _deciding(entries, rungs, folds)
     for entry in entries:
         if entry.state == "racing":
             entry.state = "finished"
     return Race(entries, rungs, folds, deciding, cut_short, time.monotonic() - started)
 
 
-def _next(waiting: list[Entry], entries: list[Entry], rung: int) -> Entry:
-    """Whose turn it is: the constant, then one of each family, then the quick before the slow.
+def _deciding(entries: list[Entry], rungs: list[int], folds: int) -> int:
+    """The rung on which the choice is made: the last one that the leader of the rung before has also finished.
 
-    Whatever happens the others are compared with the constant; every family is seen early; and a slow family does not
-    take the time of the quick ones. How quick an entry is, is known from itself or from its family on an earlier rung.
+    A race cut short may have measured only also-rans on its last rung; they must not win for want of opponents.
     """
+    deciding = 0
+    for rung in range(1, len(rungs)):
+        done = folds_at(rung - 1, len(rungs), folds)
+        before = [e for e in entries if len(e.results.get(rung - 1, [])) == done]
+        leader = min(before, key=lambda e: e.mean(rung - 1), default=None)
+        if leader is None or len(leader.results.get(rung, [])) < folds_at(rung, len(rungs), folds):
+            break
+        deciding = rung
+    return deciding
+
+
+def _next(waiting: list[Entry], entries: list[Entry], rung: int) -> Entry:
+    """Whose turn it is: the constant, then one of each family, then the quick before the slow; later the best first.
+
+    Whatever happens the others are compared with the constant; every family is seen early; a slow family does not take
+    the time of the quick ones; and when time runs out on a later rung, it runs out for those that were behind.
+    """
+    if rung > 0:
+        return min(waiting, key=lambda e: (not e.candidate.is_constant, e.mean(rung - 1)))
     seen: dict[str, float] = {}
     for entry in entries:
         for done in entry.results.values():

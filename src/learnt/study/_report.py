@@ -17,7 +17,7 @@ from learnt.study._words import interval_words, ordinal, share
 
 MOST_COLUMNS = 60
 MOST_IMPORTANCES = 15
-MOST_RACERS = 12
+MOST_RACERS = 8
 _DARK = """
   --lt-ink: #e7eaf0; --lt-muted: #a2acbb; --lt-grid: #343d4b; --lt-accent: #6cbcd6; --lt-second: #eb9a6c;
   --lt-soft: #26505f; --lt-paper: #1a2029; --page: #12161d; --line: #2b3340; --good: #8ed3ab; --bad: #f0a88f;
@@ -68,12 +68,18 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         use=ordinal(facts["test"]["use"]),
         finished=finished,
         unfinished=_unfinished(entries),
-        ties=[e["label"] for e in finished if e["tied"]][:6],
+        ties=_ties(finished),
         has_auc=any("auc" in e for e in finished),
         columns=[{**c, "holds": _values(c)} for c in facts["data"]["columns"][:MOST_COLUMNS]],
         shown_importances=MOST_IMPORTANCES,
         provenance=_provenance(facts),
     )
+
+
+def _ties(finished: list[dict[str, Any]]) -> str:
+    """Models that cannot be told from the chosen one, a few of them by name."""
+    labels = [e["label"] for e in finished if e["tied"]]
+    return "; ".join(labels[:3]) + (f"; and {len(labels) - 3} more" if len(labels) > 3 else "")
 
 
 def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -154,7 +160,8 @@ def _race_chart(facts: dict[str, Any]) -> Any:
         if e["id"] in wanted
     ]
     constant = next((float(scale(e["loss"])) for e in finished if e["family"] == "constant"), None)
-    return plots.race(rows, x_label=_loss_name(facts), reference=constant)
+    form = "{:.3f}".format if facts["task"] == "classify" else number
+    return plots.race(rows, x_label=_loss_name(facts), reference=constant, form=form)
 
 
 def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any], Any]) -> dict[str, Any]:

@@ -47,10 +47,18 @@ def _headline(facts: dict[str, Any]) -> str:
     target, test = facts["target"], facts["test"]
     if not facts["beats_constant"]:
         return f"No model predicts “{target}” better than a constant."
+    if facts["task"] == "classify" and "cost" in test and _saved(test) > 0:
+        return f"“{target}” can be predicted: errors cost {share(_saved(test))} less than without a model."
     if facts["task"] == "classify":
         right = 1 - test["error"]["estimate"]
         return f"“{target}” can be predicted: {share(right)} of new rows come out right."
     return f"“{target}” can be predicted to within {number(test['mae']['estimate'])} on average."
+
+
+def _saved(test: dict[str, Any]) -> float:
+    """The share of the cost that the model saves against the better of always and never."""
+    least = min(test["cost_of_none"], test["cost_of_all"])
+    return 1 - test["cost"]["estimate"] / least if least > 0 else 0.0
 
 
 def _what(facts: dict[str, Any]) -> dict[str, str]:
@@ -59,9 +67,11 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
     if facts["task"] == "classify" and len(facts["classes"]) == 2:
         kind = " or ".join(str(c) for c in facts["classes"])
     columns = f"{len(data['features'])} column{'s' if len(data['features']) != 1 else ''}"
+    test = facts["test"]
+    judged = "judged once" if test["use"] == 1 else f"judged ({ordinal(test['use'])} use)"
     said = (
         f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
-        f"{facts['model']['rows']:,} rows and judged once on {facts['test']['rows']:,} rows it had never seen."
+        f"{facts['model']['rows']:,} rows and {judged} on {test['rows']:,} rows it had never seen."
     )
     return {"title": "What it predicts", "text": said}
 
@@ -74,9 +84,9 @@ def _classes(facts: dict[str, Any]) -> list[dict[str, str]]:
         area = test["auc"]
         good += f"; ROC area {area['estimate']:.3f} ({area['low']:.3f}–{area['high']:.3f}), where chance is 0.5"
     if "cost" in test:
-        paid = test["cost"]
-        good += f"; cost {number(paid['estimate'])} a row ({interval_words(paid, number)})"
-        good += f" at threshold {share(test['threshold'])}"
+        paid, least = test["cost"], min(test["cost_of_none"], test["cost_of_all"])
+        good += f". With your costs it says {facts['positive']} from {share(test['threshold'])} on, which costs "
+        good += f"{number(paid['estimate'])} a row ({interval_words(paid, number)}); without a model {number(least)}"
     most = facts["ceiling"]["constant"]["predicts"]
     usual, error = test["constant_error"], test["error"]["estimate"]
     constant = f'Always saying "{most}" is wrong on {share(usual)}'
