@@ -1,0 +1,212 @@
+"""What every estimator that looks for neighbours shares: the rows it was fitted on, and questions to them."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.params import check_choice, check_number
+from learnt.engine.validation import check_fit, check_predict, require_finite
+from learnt.neighbors._brute import BruteSearch
+from learnt.neighbors._metrics import check_metric, resolve
+from learnt.neighbors._products import Consume
+
+
+class NeighborsBase(BaseEstimator):
+    """Rows to be asked for neighbours.
+
+    Subclasses have the parameters n_neighbors, algorithm, leaf_size, p, metric, metric_params and n_jobs.
+    """
+
+    n_neighbors: int
+    algorithm: str
+    metric: Any
+    metric_params: dict | None
+    p: float
+    n_jobs: int | None
+
+    def _fit_rows(self, X: Any) -> Any:
+        """Check the parameters and X; remember the rows and the metric that is meant."""
+        name = type(self).__name__
+        check_number(self, "n_neighbors", 1, integer=True, also=(None,))
+        check_number(self, "leaf_size", 1, integer=True)
+        check_number(self, "p", 0, open_low=True, also=(None,))
+        check_number(self, "n_jobs", integer=True, also=(None,))
+        check_choice(self, "algorithm", ("auto", "brute", "kd_tree", "ball_tree"))
+        check_metric(name, self.metric, is_sparse=False)
+        if self.metric_params is not None and "p" in self.metric_params and self.p is not None:
+            warnings.warn(
+                "Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
+                SyntaxWarning,
+                stacklevel=3,
+            )
+        if self._is_precomputed():
+            X = _checked_graph(X, name)
+        X = check_fit(self, X, accept_sparse=True, allow_nan=self._is_metric("nan_euclidean"), order="C").X
+        metric, params = resolve(self.metric, self.p, self.metric_params)
+        check_metric(name, metric, is_sparse=sparse.issparse(X))
+        if isinstance(metric, str) and metric == "minkowski" and params["p"] < 1:
+            if self.algorithm in ("kd_tree", "ball_tree"):
+                raise ValueError(
+                    f'algorithm="{self.algorithm}" does not support 0 < p < 1 for the Minkowski metric. To resolve this '
+                    'problem either set p >= 1 or algorithm="brute".'
+                )
+            warnings.warn(
+                "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution with "
+                "`algorithm='brute'`.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self._is_precomputed():
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"Precomputed matrix must be square. Input is a {X.shape[0]}x{X.shape[1]} matrix: give the distances "
+                    "of all training rows to each other."
+                )
+            _require_distances(X)
+        self.effective_metric_, self.effective_metric_params_ = metric, params
+        self._fit_X = X
+        self.n_samples_fit_ = X.shape[0]
+        return X
+
+    def _is_metric(self, name: str) -> bool:
+        return isinstance(self.metric, str) and self.metric == name
+
+    def _is_precomputed(self) -> bool:
+        return self._is_metric("precomputed")
+
+    def _queries(self, X: Any) -> Any:
+        """Queries through the door; None is the training rows themselves."""
+        if X is None:
+            check_is_fitted(self)
+            return self._fit_X
+        if self._is_precomputed():
+            X = _checked_graph(X, type(self).__name__)
+        X = check_predict(self, X, accept_sparse=True, allow_nan=self._is_metric("nan_euclidean"), order="C")
+        if self._is_precomputed():
+            _require_distances(X)
+        return X
+
+    def _ask(self, X: Any, n_neighbors: int | None = None) -> tuple[Any, int]:
+        """The queries and how many neighbours each is to have."""
+        Q = self._queries(X)
+        return Q, self._count(n_neighbors, Q, X is None)
+
+    def _search(self, Q: Any, k: int, consume: Consume, *, itself: bool) -> None:
+        """`consume(lo, hi, distances, index)` for blocks of queries; a query may be answered twice, the last one counts.
+
+        `itself` says that the queries are the training rows, which are not their own neighbours.
+        """
+        search = BruteSearch(self._fit_X, self.effective_metric_, self.effective_metric_params_)
+        if not itself:
+            search.query(Q, k, consume, self.n_jobs)
+            return
+
+        def others(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
+            # One more was asked for; leave out the row itself, or where equals come before it, the last.
+            own = index == np.arange(lo, hi)[:, None]
+            own[~own.any(axis=1), -1] = True
+            consume(lo, hi, distances[~own].reshape(hi - lo, k), index[~own].reshape(hi - lo, k))
+
+        search.query(Q, k + 1, others, self.n_jobs)
+
+    def _count(self, n_neighbors: int | None, Q: Any, itself: bool) -> int:
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if not isinstance(k, Integral) or isinstance(k, bool):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        if k <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}; ask for at least 1.")
+        if k + itself > self.n_samples_fit_:
+            sign = "<" if itself else "<="
+            raise ValueError(
+                f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
+                f"{self.n_samples_fit_}, n_samples = {Q.shape[0]}; ask for fewer neighbors or fit more rows."
+            )
+        return int(k)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.positive_only = self._is_precomputed()
+        tags.input_tags.allow_nan = self._is_metric("nan_euclidean")
+        return tags
+
+
+class KNeighborsMixin:
+    """The questions `kneighbors` and `kneighbors_graph`."""
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """The k nearest training rows of each row of X, nearest first; of equal distances the first rows.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), or None
+            None asks for the neighbours of the training rows, which do not count as their own.
+        n_neighbors : int, optional
+            Another k than the estimator's own.
+        return_distance : bool, default=True
+
+        Returns
+        -------
+        distances : array of shape (n_queries, k), only if asked for
+        index : array of shape (n_queries, k)
+        """
+        Q, k = self._ask(X, n_neighbors)  # type: ignore[attr-defined]
+        distances = np.empty((Q.shape[0], k))
+        index = np.empty((Q.shape[0], k), dtype=np.int64)
+
+        def consume(lo: int, hi: int, found: np.ndarray, rows: np.ndarray) -> None:
+            distances[lo:hi] = found
+            index[lo:hi] = rows
+
+        self._search(Q, k, consume, itself=X is None)  # type: ignore[attr-defined]
+        return (distances, index) if return_distance else index
+
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+        """The k nearest training rows of each row of X as a sparse matrix (n_queries, n_training rows).
+
+        Parameters
+        ----------
+        X, n_neighbors :
+            As for `kneighbors`.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Whether an entry is 1 or the distance.
+
+        Returns
+        -------
+        graph : CSR matrix
+        """
+        if mode not in ("connectivity", "distance"):
+            raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
+        distances, index = self.kneighbors(X, n_neighbors)
+        values = np.ones(index.size) if mode == "connectivity" else distances.ravel()
+        starts = np.arange(0, index.size + 1, index.shape[1])
+        shape = (index.shape[0], self.n_samples_fit_)  # type: ignore[attr-defined]
+        return sparse.csr_matrix((values, index.ravel(), starts), shape=shape)
+
+
+def _checked_graph(X: Any, name: str) -> Any:
+    """Formats that keep zeros apart from missing entries: a distance of 0 is a distance."""
+    if sparse.issparse(X) and X.format not in ("csr", "csc", "coo", "lil"):
+        raise TypeError(
+            f"Sparse matrix in {X.format!r} format is not supported due to its handling of explicit zeros; "
+            f"give {name} a CSR matrix of distances."
+        )
+    if not sparse.issparse(X):
+        X = np.asarray(X)
+        if X.dtype.kind == "f":
+            require_finite(X, "The matrix of distances X", name)
+    return X
+
+
+def _require_distances(X: Any) -> None:
+    values = X.data if sparse.issparse(X) else X
+    if values.size and values.min() < 0:
+        raise ValueError("Negative values in data passed to precomputed distance matrix; distances are 0 or more.")

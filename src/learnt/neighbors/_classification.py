@@ -1,0 +1,168 @@
+"""Classification by the nearest neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from learnt.engine.labels import encode_labels
+from learnt.engine.params import ParameterError
+from learnt.engine.validation import check_target
+from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
+from learnt.neighbors._vote import neighbor_weights, shares, votes
+
+
+class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
+    """A row's class is the one most of its k nearest training rows have.
+
+        P(y = c | x) = Σ over the k nearest xᵢ of  vᵢ [yᵢ = c]  /  Σ vᵢ,     vᵢ = 1, or 1 / distance
+
+    The neighbours are exact. Of equal distances the first training rows count, and of equal votes the first class wins,
+    so the answer is the same in every run. Votes are counted as neighbours are found: no table of queries × training rows
+    is made.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        The number of neighbours k.
+    weights : {"uniform", "distance"}, callable or None, default="uniform"
+        What a neighbour's vote counts: the same, one over its distance, or a function of the distances (n_queries, k).
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How to search; every way gives the same neighbours, and "brute" is taken for all of them.
+    leaf_size : int, default=30
+        Kept for scikit-learn's signature; brute force has no leaves.
+    p : float, default=2
+        The power of the Minkowski metric.
+    metric : str or callable, default="minkowski"
+        The distance: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "sqeuclidean", "hamming" and others of
+        SciPy's, "haversine", "nan_euclidean", "precomputed" (X holds distances), or a function of two rows.
+    metric_params : dict, optional
+        More parameters of the metric.
+    n_jobs : int, optional
+        Threads; few pairs are always searched by one.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), or a list of them where y has several columns
+    effective_metric_ : str or callable
+        The metric that is meant: "euclidean" for "minkowski" with p = 2, say.
+    effective_metric_params_ : dict
+    n_samples_fit_ : int
+        The number of training rows.
+    outputs_2d_ : bool
+        Whether y had several columns.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = KNeighborsClassifier(n_neighbors=3).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[1.1]])
+    array(['a'], dtype='<U1')
+    >>> model.predict_proba([[0.9]])
+    array([[0.667, 0.333]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors=5,
+        *,
+        weights="uniform",
+        algorithm="auto",
+        leaf_size=30,
+        p=2,
+        metric="minkowski",
+        metric_params=None,
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
+        """Remember the rows and their classes; y may have several columns, each a question of its own."""
+        if not (self.weights is None or callable(self.weights) or self.weights in ("uniform", "distance")):
+            raise ParameterError(
+                f"The 'weights' parameter of {type(self).__name__} must be 'uniform', 'distance', a callable or None. "
+                f"Got {self.weights!r} instead."
+            )
+        X = self._fit_rows(X)
+        columns = _label_columns(y, X, type(self).__name__)
+        encoded = [encode_labels(column) for column in columns]
+        self.outputs_2d_ = len(columns) > 1
+        if self.outputs_2d_:
+            self.classes_ = [classes for classes, _ in encoded]
+            self._y = np.stack([codes for _, codes in encoded], axis=1)
+        else:
+            self.classes_, self._y = encoded[0]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row; X = None asks for the training rows, each by its other rows (leave-one-out)."""
+        Q, k = self._ask(X)
+        classes, codes = self._outputs()
+        winners = np.empty((Q.shape[0], len(classes)), dtype=np.int64)
+
+        def consume(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
+            weights = neighbor_weights(distances, self.weights)
+            for j, names in enumerate(classes):
+                winners[lo:hi, j] = votes(codes[index, j], names.size, weights).argmax(axis=1)
+
+        self._search(Q, k, consume, itself=X is None)
+        if not self.outputs_2d_:
+            return classes[0][winners[:, 0]]
+        out = np.empty(winners.shape, dtype=np.result_type(*[names.dtype for names in classes]))
+        for j, names in enumerate(classes):
+            out[:, j] = names[winners[:, j]]
+        return out
+
+    def predict_proba(self, X: Any) -> Any:
+        """The share of the votes for each class, in the order of `classes_`; a list where y had several columns."""
+        Q, k = self._ask(X)
+        classes, codes = self._outputs()
+        out = [np.empty((Q.shape[0], names.size)) for names in classes]
+
+        def consume(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
+            weights = neighbor_weights(distances, self.weights)
+            for j, names in enumerate(classes):
+                out[j][lo:hi] = shares(votes(codes[index, j], names.size, weights))
+
+        self._search(Q, k, consume, itself=X is None)
+        return out if self.outputs_2d_ else out[0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted; X = None: of the training rows, each by its other rows."""
+        return super().score(X, y, sample_weight)
+
+    def _outputs(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """Classes and codes with one column an output."""
+        if self.outputs_2d_:
+            return self.classes_, self._y
+        return [self.classes_], self._y[:, None]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _label_columns(y: Any, X: Any, name: str) -> list[np.ndarray]:
+    """The columns of y, each an array of labels."""
+    if y is None:
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    if hasattr(y, "toarray"):
+        y = y.toarray()
+    if not hasattr(y, "dtype") and not hasattr(y, "columns"):
+        y = np.asarray(y)
+    table = y if getattr(y, "ndim", 1) != 2 else np.asarray(y)
+    if getattr(table, "ndim", 1) == 2 and table.shape[1] > 1:
+        return [check_target(table[:, j], "label", X, name) for j in range(table.shape[1])]
+    return [check_target(y, "label", X, name)]

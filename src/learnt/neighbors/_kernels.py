@@ -1,0 +1,127 @@
+"""Compiled inner loops of brute-force neighbour search.
+
+Scores of a tile, all pairs of some training rows (down) and some queries (across), come from a matrix product; the
+kernels keep the smallest for each query. Kept rows form a heap, the worst on top, ordered by (value, index): of equal
+rows the first is kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+
+
+@kernel(reassociate=True)
+def round_rows(X, origin, scale, out, norms):
+    """out = (X − origin) · scale, rounded, and the squared norms of its rows before rounding, in one pass."""
+    for i in range(X.shape[0]):
+        total = 0.0
+        for j in range(X.shape[1]):
+            v = (X[i, j] - origin[j]) * scale
+            out[i, j] = v
+            total += v * v
+        norms[i] = total
+
+
+@kernel
+def _replace_worst(values, index, value, at):
+    """Put (value, at) in place of the top of a heap, and restore the heap."""
+    size = values.shape[0]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and (
+            values[other] > values[child] or (values[other] == values[child] and index[other] > index[child])
+        ):
+            child = other
+        if values[child] < value or (values[child] == value and index[child] < at):
+            break
+        values[i] = values[child]
+        index[i] = index[child]
+        i = child
+    values[i] = value
+    index[i] = at
+
+
+@kernel
+def _group_minima(scores, extra, out):
+    """out[g, q] = the least of scores[t, q] + extra[t] over the eight rows t of group g; vector instructions only."""
+    m = scores.shape[1]
+    for g in range(out.shape[0]):
+        t = 8 * g
+        e0, e1, e2, e3 = extra[t], extra[t + 1], extra[t + 2], extra[t + 3]
+        e4, e5, e6, e7 = extra[t + 4], extra[t + 5], extra[t + 6], extra[t + 7]
+        for q in range(m):
+            a = scores[t, q] + e0
+            b = scores[t + 1, q] + e1
+            c = scores[t + 2, q] + e2
+            d = scores[t + 3, q] + e3
+            e = scores[t + 4, q] + e4
+            f = scores[t + 5, q] + e5
+            h = scores[t + 6, q] + e6
+            i = scores[t + 7, q] + e7
+            a = a if a < b else b
+            c = c if c < d else d
+            e = e if e < f else f
+            h = h if h < i else i
+            a = a if a < c else c
+            e = e if e < h else h
+            out[g, q] = a if a < e else e
+
+
+@kernel
+def keep_smallest(scores, extra, first, minima, values, index):
+    """Bring each query's heap of smallest scores up to date with a tile whose first training row is `first`.
+
+    The tile has a multiple of eight rows; a padding row has extra = ∞.
+    """
+    n_groups = scores.shape[0] // 8
+    _group_minima(scores, extra, minima[:n_groups])
+    for g in range(n_groups):
+        for q in range(scores.shape[1]):
+            if minima[g, q] < values[q, 0]:
+                for t in range(8 * g, 8 * g + 8):
+                    s = scores[t, q] + extra[t]
+                    if s < values[q, 0]:
+                        _replace_worst(values[q], index[q], s, first + t)
+
+
+@kernel
+def _square_distance(x, y, squares):
+    """‖x − y‖² in float64, summed in order; squares pass through memory so that none is fused into the sum."""
+    for j in range(x.shape[0]):
+        t = np.float64(x[j]) - np.float64(y[j])
+        squares[j] = t * t
+    total = 0.0
+    for j in range(x.shape[0]):
+        total += squares[j]
+    return total
+
+
+@kernel
+def exact_distances(Q, T, index, out):
+    """out[q, c] = ‖Q[q] − T[index[q, c]]‖²."""
+    squares = np.empty(Q.shape[1], np.float64)
+    for q in range(index.shape[0]):
+        for c in range(index.shape[1]):
+            out[q, c] = _square_distance(Q[q], T[index[q, c]], squares)
+
+
+@kernel
+def keep_exact(scores, extra, first, limits, minima, Q, T, values, index):
+    """`keep_smallest` by exact squared distances, which are computed only where the score is within the query's limit."""
+    squares = np.empty(Q.shape[1], np.float64)
+    n_groups = scores.shape[0] // 8
+    _group_minima(scores, extra, minima[:n_groups])
+    for g in range(n_groups):
+        for q in range(scores.shape[1]):
+            if minima[g, q] <= limits[q]:
+                for t in range(8 * g, 8 * g + 8):
+                    if scores[t, q] + extra[t] <= limits[q] and first + t < T.shape[0]:
+                        exact = _square_distance(Q[q], T[first + t], squares)
+                        if exact < values[q, 0]:
+                            _replace_worst(values[q], index[q], exact, first + t)
