@@ -23,6 +23,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.LogisticRegression", "classes", {}),
     ("learnt.naive_bayes.GaussianNB", "classes", {}),
     ("learnt.neighbors.KNeighborsClassifier", "classes", {}),
+    ("learnt.neighbors.NearestNeighbors", "none", {}),
     ("learnt.cluster.KMeans", "none", {"n_clusters": 4, "n_init": 1, "random_state": 0}),
     ("learnt.decomposition.PCA", "none", {"n_components": 2}),
     ("learnt.preprocessing.StandardScaler", "none", {}),
@@ -89,7 +90,7 @@ def _fit(path: str, settings: dict[str, Any], X: np.ndarray, y: Any) -> None:
     module, _, name = path.rpartition(".")
     model = getattr(import_module(module), name)(**settings)
     model.fit(X) if y is None else model.fit(X, y)
-    for method in ("predict", "predict_proba", "transform"):
+    for method in ("predict", "predict_proba", "transform", "kneighbors"):
         if hasattr(model, method):
             getattr(model, method)(X[:300])
             getattr(model, method)(X[:1])

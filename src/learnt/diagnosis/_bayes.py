@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.diagnosis._intervals import bootstrap_interval, wilson_interval
-from learnt.diagnosis._nearest import nearest
 from learnt.engine.arrays import to_numpy
 from learnt.engine.random import generator
+from learnt.neighbors import NearestNeighbors
 
 
 class BayesErrorBounds(NamedTuple):
@@ -80,7 +80,7 @@ def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, rando
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         return BayesErrorBounds(0.0, 0.0, 0.0, 0.0, 0.0, len(y))
-    index, _ = nearest(X, 1)
+    index = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)  # of every row, among the others
     wrong = float(np.sum(codes[index[:, 0]] != codes))
     rate = wilson_interval(wrong, len(y), level)
     c = len(classes)
@@ -120,10 +120,10 @@ def noise_bounds(
     k = min(n_neighbors, len(y) - 1)
     if k < 1:
         return NoiseBounds(0.0, float("inf"), 0.0, float("inf"), len(y))
-    index, squared = nearest(X, k)
+    distance, index = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
     y = y[:, None] if y.ndim == 1 else y
     halves = sum(0.5 * (column[index] - column[:, None]) ** 2 for column in y.T)
-    delta = squared.mean(axis=0)
+    delta = (distance**2).mean(axis=0)
     gamma = bootstrap_interval(halves[:, 0], level=level, random_state=random_state)
     if k < 3 or np.ptp(delta) <= 1e-12 * max(delta.max(), 1e-300):
         return NoiseBounds(gamma.estimate, gamma.estimate, max(gamma.low, 0.0), gamma.high, len(y))
