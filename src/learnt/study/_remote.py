@@ -44,7 +44,8 @@ class Worker:
         if self.threads is not None:
             environment["LEARNT_NUM_THREADS"] = str(self.threads)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "learnt.study._worker", str(self.folder)],
+            # -P: a file in the current folder must not stand in for a library's.
+            [sys.executable, "-P", "-m", "learnt.study._worker", str(self.folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -110,7 +110,7 @@ class _Run:
 
     def __init__(self, settings: Settings, folder: Path, journal: Journal, say: Say, began: float) -> None:
         self.settings, self.folder, self.journal, self.say, self.began = settings, folder, journal, say, began
-        self.work = folder / ".work"
+        self.work = folder / f".work-{journal.key}"
         self.end = began + settings.budget
         self.seconds: dict[str, float] = {}
 
