@@ -119,9 +119,10 @@ def test_density_is_the_same_when_whitened():
     assert PCA(3, whiten=True).fit(X).score(X) == pytest.approx(PCA(3).fit(X).score(X))
 
 
-def test_singular_covariance_has_a_density_in_its_span():
+@pytest.mark.parametrize("solver", ["auto", "full", "covariance_eigh"])
+def test_singular_covariance_has_a_density_in_its_span(solver):
     X = make(10, 30)
-    pca = PCA().fit(X)
+    pca = PCA(svd_solver=solver).fit(X)
     assert pca.noise_variance_ == 0
     scores = pca.transform(X)[:, :9]
     inside = multivariate_normal(np.zeros(9), np.diag(pca.explained_variance_[:9]))

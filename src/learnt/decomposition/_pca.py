@@ -278,7 +278,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         variance = self._excess() + self.noise_variance_
         if self.n_components_ == 0:
             return variance, variance
-        some = variance > float(xp.finfo(variance.dtype).eps) * xp.max(variance)
+        # Eigenvalues of a d × d matrix are known to about d roundings of the largest.
+        some = variance > 10 * self.components_.shape[1] * np.finfo(float).eps * xp.max(variance)
         variance = xp.where(some, variance, xp.zeros_like(variance))
         return variance, xp.where(some, 1.0 / xp.where(some, variance, xp.ones_like(variance)), variance)
 
