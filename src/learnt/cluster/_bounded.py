@@ -97,9 +97,9 @@ def view(centers: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> V
 
 def work_rows(X: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     """W = (X − origin) · scale, rounded, and the squared norms of its rows."""
-    Z = X - origin
-    Z *= scale
-    return Z.astype(dtype), np.einsum("ij,ij->i", Z, Z).astype(dtype)
+    W, norms = np.empty(X.shape, dtype=dtype), np.empty(X.shape[0], dtype=dtype)
+    _kernels.round_rows(X, origin, scale, W, norms)
+    return W, norms
 
 
 def scale_of(spread: float) -> float:
@@ -200,7 +200,7 @@ class DenseLloyd(_Kept):
         self.norms = np.empty(self.n, dtype=dtype)
 
         def fill(lo: int, hi: int) -> None:
-            self.W[lo:hi], self.norms[lo:hi] = work_rows(self.X[lo:hi], self.origin, self.scale, dtype)
+            _kernels.round_rows(self.X[lo:hi], self.origin, self.scale, self.W[lo:hi], self.norms[lo:hi])
 
         for_blocks(fill, self.n, grain=self.lane)
 

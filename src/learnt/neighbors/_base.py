@@ -54,8 +54,8 @@ class NeighborsBase(BaseEstimator):
         if isinstance(metric, str) and metric == "minkowski" and params["p"] < 1:
             if self.algorithm in ("kd_tree", "ball_tree"):
                 raise ValueError(
-                    f'algorithm="{self.algorithm}" does not support 0 < p < 1 for the Minkowski metric. To resolve this '
-                    'problem either set p >= 1 or algorithm="brute".'
+                    f'algorithm="{self.algorithm}" does not support 0 < p < 1 for the Minkowski metric. '
+                    'To resolve this problem either set p >= 1 or algorithm="brute".'
                 )
             warnings.warn(
                 "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution with "
@@ -66,8 +66,8 @@ class NeighborsBase(BaseEstimator):
         if self._is_precomputed():
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
-                    f"Precomputed matrix must be square. Input is a {X.shape[0]}x{X.shape[1]} matrix: give the distances "
-                    "of all training rows to each other."
+                    f"Precomputed matrix must be square. Input is a {X.shape[0]}x{X.shape[1]} matrix: give the "
+                    "distances of all training rows to each other."
                 )
             _require_distances(X)
         self.effective_metric_, self.effective_metric_params_ = metric, params
@@ -99,7 +99,7 @@ class NeighborsBase(BaseEstimator):
         return Q, self._count(n_neighbors, Q, X is None)
 
     def _search(self, Q: Any, k: int, consume: Consume, *, itself: bool) -> None:
-        """`consume(lo, hi, distances, index)` for blocks of queries; a query may be answered twice, the last one counts.
+        """`consume(lo, hi, distances, index)` for blocks of queries; one may be answered twice, the last answer counts.
 
         `itself` says that the queries are the training rows, which are not their own neighbours.
         """

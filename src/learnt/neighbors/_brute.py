@@ -20,8 +20,10 @@ from learnt.neighbors._direct import euclidean_neighbors, metric_neighbors
 from learnt.neighbors._products import Consume, product_neighbors
 from learnt.neighbors._select import smallest
 
-# Multiplications up to which plain NumPy answers before compiled code would be loaded.
-_PLAIN_WORK = 2_000_000
+# Multiplications up to which plain NumPy answers before compiled code would be loaded; and so few queries that rounding
+# the training rows would cost more than it saves.
+_PLAIN_WORK = 1_000_000
+_FEW_QUERIES = 4
 
 
 class BruteSearch:
@@ -33,68 +35,70 @@ class BruteSearch:
 
     def query(self, Q: Any, k: int, consume: Consume, n_jobs: int | None = None) -> None:
         """Distances in the metric's own units, ascending, and row numbers (int64)."""
-        if isinstance(self.metric, str) and self.metric == "precomputed":
+        T: Any = self.T
+        if self._is("precomputed"):
             _from_distances(Q, k, consume, n_jobs)
-        elif sparse.issparse(self.T) or sparse.issparse(Q):
-            self._sparse(*_same_kind(Q, self.T), k, consume, n_jobs)
-        elif isinstance(self.metric, str) and self.metric in _metrics.BY_PRODUCTS:
+            return
+        if sparse.issparse(T) or sparse.issparse(Q):
+            Q, T = _same_kind(Q, T)
+        elif self._is(*_metrics.BY_PRODUCTS):
             self._products(Q, k, consume, n_jobs)
-        else:
-            distances = _metrics.distance_function(self.metric, self.params)
-            metric_neighbors(distances, self.T, Q, k, consume, n_jobs)
+            return
+
+        def finished(lo: int, hi: int, D: np.ndarray, index: np.ndarray) -> None:
+            consume(lo, hi, self._finish(D), index)
+
+        metric_neighbors(self._matrix(sparse.issparse(T)), T, Q, k, finished, n_jobs)
 
     def within(self, Q: Any, radius: float, n_jobs: int | None = None) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each query, the distances and numbers of all rows at most `radius` away, in order of the rows."""
-        if isinstance(self.metric, str) and self.metric == "precomputed":
-            distances, T, limit, finish = _given, np.empty((0, 0)), radius, np.positive
-            Q = Q.tocsr() if sparse.issparse(Q) else Q
-        else:
-            T = self.T
-            if sparse.issparse(T) or sparse.issparse(Q):
-                Q, T = _same_kind(Q, T)
-            distances = self._matrix(sparse.issparse(T))
-            squared = isinstance(self.metric, str) and self.metric == "euclidean"
-            limit, finish = (radius * radius, np.sqrt) if squared else (radius, np.positive)
+        T: Any = self.T
+        given = self._is("precomputed")
+        if given and sparse.issparse(Q):
+            return [_stored_within(Q, i, radius) for i in range(Q.shape[0])]
+        if not given and (sparse.issparse(T) or sparse.issparse(Q)):
+            Q, T = _same_kind(Q, T)
+        distances = _given if given else self._matrix(sparse.issparse(T))
+        limit = radius * radius if self._is("euclidean") else radius
 
         def one(lo: int, hi: int) -> list[tuple[np.ndarray, np.ndarray]]:
-            part = Q[lo:hi]
-            if isinstance(self.metric, str) and self.metric == "precomputed" and sparse.issparse(part):
-                return [_stored_within(part, i, radius) for i in range(hi - lo)]
-            D = distances(part, T)
+            D = distances(Q[lo:hi], T)
             found = [np.flatnonzero(row <= limit) for row in D]
-            return [(finish(row[index]), index) for row, index in zip(D, found, strict=True)]
+            return [(self._finish(row[index]), index) for row, index in zip(D, found, strict=True)]
 
-        grain = max(1, (1 << 20) // self.T.shape[0])
+        grain = max(1, (1 << 20) // T.shape[0])
         return [pair for block in for_blocks(one, Q.shape[0], grain=grain, n_jobs=n_jobs) for pair in block]
+
+    def _is(self, *names: str) -> bool:
+        return isinstance(self.metric, str) and self.metric in names
+
+    def _finish(self, D: np.ndarray) -> np.ndarray:
+        """From what `_matrix` gives to distances."""
+        return np.sqrt(D) if self._is("euclidean") else D
 
     def _matrix(self, is_sparse: bool) -> Any:
         """The function of (queries, rows) that gives a matrix of distances; squared ones for "euclidean"."""
-        if is_sparse and self.metric in ("euclidean", "sqeuclidean"):
+        if is_sparse and self._is("euclidean", "sqeuclidean"):
             return _metrics.sparse_scores
-        if is_sparse and isinstance(self.metric, str) and self.metric == "cosine":
+        if is_sparse and self._is("cosine"):
             return _metrics.sparse_cosine
-        if isinstance(self.metric, str) and self.metric == "euclidean":
+        if self._is("euclidean"):
             return _metrics.distance_function("sqeuclidean", {})
         return _metrics.distance_function(self.metric, self.params)
 
     def _products(self, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None) -> None:
-        T, finish = self.T, {"euclidean": np.sqrt, "sqeuclidean": np.positive, "cosine": _half}[self.metric]
-        if self.metric == "cosine":
+        T, cosine = self.T, self._is("cosine")
+        if cosine:
             Q, T = unit_rows(Q, T)
-        # A heap of candidates only pays while it is much shorter than the rows.
-        plain = Q.shape[0] * T.size <= _PLAIN_WORK or 4 * k > T.shape[0] or not compilation_enabled()
+        few = Q.shape[0] <= _FEW_QUERIES or Q.shape[0] * T.size <= _PLAIN_WORK
+        # Candidates only pay while they are much fewer than the rows.
+        plain = few or 4 * k > T.shape[0] or not compilation_enabled()
         search = euclidean_neighbors if plain else product_neighbors
 
         def finished(lo: int, hi: int, squared: np.ndarray, index: np.ndarray) -> None:
-            consume(lo, hi, finish(squared), index)
+            consume(lo, hi, 0.5 * squared if cosine else self._finish(squared), index)
 
         search(T, Q, k, finished, n_jobs)
-
-    def _sparse(self, Q: Any, T: Any, k: int, consume: Consume, n_jobs: int | None) -> None:
-        finish = np.sqrt if isinstance(self.metric, str) and self.metric == "euclidean" else np.positive
-        metric_neighbors(
-            self._matrix(True), T, Q, k, lambda lo, hi, D, index: consume(lo, hi, finish(D), index), n_jobs
-        )
 
 
 def _given(D: Any, _: Any) -> Any:
@@ -129,13 +133,9 @@ def unit_rows(Q: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return units[0], units[1]
 
 
-def _half(squared: np.ndarray) -> np.ndarray:
-    return 0.5 * squared
-
-
 def _same_kind(Q: Any, T: Any) -> tuple[Any, Any]:
     """Both as CSR: what is dense came beside sparse rows."""
-    return (X if sparse.issparse(X) else sparse.csr_array(X) for X in (Q, T))  # type: ignore[return-value]
+    return tuple(X if sparse.issparse(X) else sparse.csr_array(X) for X in (Q, T))
 
 
 def _from_distances(D: Any, k: int, consume: Consume, n_jobs: int | None) -> None:

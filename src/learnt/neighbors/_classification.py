@@ -20,8 +20,8 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
         P(y = c | x) = Σ over the k nearest xᵢ of  vᵢ [yᵢ = c]  /  Σ vᵢ,     vᵢ = 1, or 1 / distance
 
     The neighbours are exact. Of equal distances the first training rows count, and of equal votes the first class wins,
-    so the answer is the same in every run. Votes are counted as neighbours are found: no table of queries × training rows
-    is made.
+    so the answer is the same in every run. Votes are counted as neighbours are found: no table of queries × training
+    rows is made.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
     p : float, default=2
         The power of the Minkowski metric.
     metric : str or callable, default="minkowski"
-        The distance: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "sqeuclidean", "hamming" and others of
-        SciPy's, "haversine", "nan_euclidean", "precomputed" (X holds distances), or a function of two rows.
+        The distance: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "sqeuclidean", "hamming" and others
+        of SciPy's, "haversine", "nan_euclidean", "precomputed" (X holds distances), or a function of two rows.
     metric_params : dict, optional
         More parameters of the metric.
     n_jobs : int, optional
@@ -97,11 +97,8 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
         columns = _label_columns(y, X, type(self).__name__)
         encoded = [encode_labels(column) for column in columns]
         self.outputs_2d_ = len(columns) > 1
-        if self.outputs_2d_:
-            self.classes_ = [classes for classes, _ in encoded]
-            self._y = np.stack([codes for _, codes in encoded], axis=1)
-        else:
-            self.classes_, self._y = encoded[0]
+        self.classes_: Any = [classes for classes, _ in encoded] if self.outputs_2d_ else encoded[0][0]
+        self._y = np.stack([codes for _, codes in encoded], axis=1) if self.outputs_2d_ else encoded[0][1]
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -7,31 +7,33 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from learnt.engine.kernel import compilation_enabled
 from learnt.engine.threads import for_blocks
+from learnt.neighbors import _kernels
 from learnt.neighbors._products import Consume
 from learnt.neighbors._select import in_order, smallest
 
-_SPARE = 8
+_SPARE = 4
 _CELLS = 1 << 20  # distances that a task holds
 _SERIAL = 1 << 20  # multiplications that one thread does before another would have started
 
 
 def square_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """‖xᵢ − yᵢ‖² row by row in float64, summed in order of the features; the kernels compute the same bits.
+    """‖x − y‖² along the last axis in float64, summed in order of the features; the kernels compute the same bits.
 
     >>> square_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
     array([25.])
     """
-    squares = np.subtract(X.T, Y.T, dtype=np.float64)
+    squares = np.subtract(X, Y, dtype=np.float64)
     squares *= squares
-    total = np.zeros(squares.shape[1])
-    for row in squares:
-        total += row
+    total = squares[..., 0].copy()
+    for j in range(1, squares.shape[-1]):
+        total += squares[..., j]
     return total
 
 
 def euclidean_neighbors(T: np.ndarray, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None = None) -> None:
-    """`product_neighbors` without compiled code: squared distances, equals in order of their rows."""
+    """`product_neighbors` for few pairs, or few queries: squared distances, equals in order of their rows."""
     n, d = T.shape
     keep = min(k + _SPARE, n)
     error = 4.0 * (d + 4) * float(np.finfo(np.float64).eps)
@@ -41,13 +43,13 @@ def euclidean_neighbors(T: np.ndarray, Q: np.ndarray, k: int, consume: Consume, 
         D = _all_distances(T, part, n_jobs)
         index = np.argpartition(D, keep - 1, axis=1)[:, :keep] if keep < n else np.tile(np.arange(n), (hi - lo, 1))
         outside = np.take_along_axis(D, index, axis=1).max(axis=1)
-        exact = square_distances(np.repeat(part, keep, axis=0), T[index.ravel()]).reshape(index.shape)
+        exact = square_distances(T[index], part[:, None, :])
         exact, index = in_order(exact, index)
         worst = exact[:, k - 1]
         if keep < n:
             for row in np.flatnonzero(~(worst * (1 + error) < outside)):  # rows outside may be as near: compare all
                 close = np.flatnonzero(D[row] <= worst[row] * (1 + 2 * error))
-                all_exact = square_distances(part[row][None], T[close])
+                all_exact = square_distances(T[close], part[row])
                 best = np.lexsort((close, all_exact))[:k]
                 exact[row, :k], index[row, :k] = all_exact[best], close[best]
         consume(lo, hi, exact[:, :k], index[:, :k])
@@ -60,16 +62,19 @@ def euclidean_neighbors(T: np.ndarray, Q: np.ndarray, k: int, consume: Consume, 
 
 
 def _all_distances(T: np.ndarray, Q: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Squared distances (queries × rows), right to a few units in the last place."""
     grain = max(1, _SERIAL // (T.shape[1] * Q.shape[0]))
-    if T.shape[0] <= grain:
+    if T.shape[0] <= 2 * grain or not compilation_enabled():
         return cdist(Q, T, "sqeuclidean")
-    return np.hstack(
-        for_blocks(lambda lo, hi: cdist(Q, T[lo:hi], "sqeuclidean"), T.shape[0], grain=grain, n_jobs=n_jobs)
+    out = np.empty((Q.shape[0], T.shape[0]))
+    for_blocks(
+        lambda lo, hi: _kernels.plain_distances(Q, T[lo:hi], out[:, lo:hi]), T.shape[0], grain=grain, n_jobs=n_jobs
     )
+    return out
 
 
 def metric_neighbors(distances: Any, T: Any, Q: Any, k: int, consume: Consume, n_jobs: int | None = None) -> None:
-    """Neighbours by any metric: `distances(part of Q, T)` gives a matrix of distances, of which the smallest are taken."""
+    """Neighbours by any metric: the smallest entries of the matrices `distances(part of Q, T)`."""
     n = T.shape[0]
 
     def one(lo: int, hi: int) -> None:

@@ -1,8 +1,8 @@
 """Compiled inner loops of brute-force neighbour search.
 
 Scores of a tile, all pairs of some training rows (down) and some queries (across), come from a matrix product; the
-kernels keep the smallest for each query. Kept rows form a heap, the worst on top, ordered by (value, index): of equal
-rows the first is kept.
+kernels keep the smallest for each query, the worst of them first. Training rows come in order, so that of equal ones
+the first are kept.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+
+SHORT = 48
+_LARGE = 1e30  # no score of rounded rows is as large; empty places hold ∞
 
 
 @kernel(reassociate=True)
@@ -24,25 +27,46 @@ def round_rows(X, origin, scale, out, norms):
         norms[i] = total
 
 
+@kernel(reassociate=True)
+def plain_distances(Q, T, out):
+    """out[q, t] = ‖Q[q] − T[t]‖² in float64, summed in whatever order is quickest."""
+    for t in range(T.shape[0]):
+        for q in range(Q.shape[0]):
+            total = 0.0
+            for j in range(T.shape[1]):
+                v = np.float64(T[t, j]) - np.float64(Q[q, j])
+                total += v * v
+            out[q, t] = total
+
+
 @kernel
 def _replace_worst(values, index, value, at):
-    """Put (value, at) in place of the top of a heap, and restore the heap."""
+    """Put (value, at) in place of the worst of the kept, which comes first; `at` is greater than all of `index`.
+
+    A short list is kept in descending order, a long one as a heap. Of equal values the later row is the worse.
+    """
     size = values.shape[0]
     i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= size:
-            break
-        other = child + 1
-        if other < size and (
-            values[other] > values[child] or (values[other] == values[child] and index[other] > index[child])
-        ):
-            child = other
-        if values[child] < value or (values[child] == value and index[child] < at):
-            break
-        values[i] = values[child]
-        index[i] = index[child]
-        i = child
+    if size <= SHORT:
+        while i + 1 < size and values[i + 1] > value:
+            values[i] = values[i + 1]
+            index[i] = index[i + 1]
+            i += 1
+    else:
+        while True:
+            child = 2 * i + 1
+            if child >= size:
+                break
+            other = child + 1
+            if other < size and (
+                values[other] > values[child] or (values[other] == values[child] and index[other] > index[child])
+            ):
+                child = other
+            if values[child] <= value:
+                break
+            values[i] = values[child]
+            index[i] = index[child]
+            i = child
     values[i] = value
     index[i] = at
 
@@ -74,6 +98,27 @@ def _group_minima(scores, extra, out):
 
 
 @kernel
+def _first_guess(minima, values):
+    """Fill empty lists with a value that enough rows of this tile are below: the k-th smallest minimum of a group."""
+    n_groups, keep = minima.shape[0], values.shape[1]
+    if n_groups < keep or keep > SHORT:
+        return
+    for q in range(values.shape[0]):
+        best = values[q]
+        for g in range(n_groups):
+            v = minima[g, q]
+            if v < best[0]:
+                i = 0
+                while i + 1 < keep and best[i + 1] > v:
+                    best[i] = best[i + 1]
+                    i += 1
+                best[i] = v
+        guess = best[0]
+        if guess < _LARGE:
+            best[:] = guess + abs(guess) * 1e-5 + 1e-30
+
+
+@kernel
 def keep_smallest(scores, extra, first, minima, values, index):
     """Bring each query's heap of smallest scores up to date with a tile whose first training row is `first`.
 
@@ -81,6 +126,8 @@ def keep_smallest(scores, extra, first, minima, values, index):
     """
     n_groups = scores.shape[0] // 8
     _group_minima(scores, extra, minima[:n_groups])
+    if values[0, 0] > _LARGE:  # the first tile
+        _first_guess(minima[:n_groups], values)
     for g in range(n_groups):
         for q in range(scores.shape[1]):
             if minima[g, q] < values[q, 0]:
@@ -103,17 +150,26 @@ def _square_distance(x, y, squares):
 
 
 @kernel
-def exact_distances(Q, T, index, out):
-    """out[q, c] = ‖Q[q] − T[index[q, c]]‖²."""
+def exact_order(Q, T, index, out):
+    """out[q] = ‖Q[q] − T[index[q]]‖² for the kept rows of each query; short lists are sorted by (distance, index)."""
+    short = index.shape[1] <= SHORT
     squares = np.empty(Q.shape[1], np.float64)
     for q in range(index.shape[0]):
         for c in range(index.shape[1]):
-            out[q, c] = _square_distance(Q[q], T[index[q, c]], squares)
+            at = index[q, c]
+            value = _square_distance(Q[q], T[at], squares)
+            i = c
+            while short and i > 0 and (out[q, i - 1] > value or (out[q, i - 1] == value and index[q, i - 1] > at)):
+                out[q, i] = out[q, i - 1]
+                index[q, i] = index[q, i - 1]
+                i -= 1
+            out[q, i] = value
+            index[q, i] = at
 
 
 @kernel
 def keep_exact(scores, extra, first, limits, minima, Q, T, values, index):
-    """`keep_smallest` by exact squared distances, which are computed only where the score is within the query's limit."""
+    """`keep_smallest` by exact squared distances, computed only where the score is within the query's limit."""
     squares = np.empty(Q.shape[1], np.float64)
     n_groups = scores.shape[0] // 8
     _group_minima(scores, extra, minima[:n_groups])

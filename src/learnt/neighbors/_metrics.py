@@ -20,8 +20,8 @@ from learnt.engine.params import ParameterError
 
 SAME = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev", "p": "minkowski"}
 BY_PRODUCTS = ("euclidean", "sqeuclidean", "cosine")
-_OF_NUMBERS = ("braycurtis", "canberra", "chebyshev", "correlation", "hamming", "mahalanobis", "manhattan", "minkowski")
-_OF_NUMBERS += ("seuclidean", "haversine", "nan_euclidean")
+_OF_NUMBERS = {"braycurtis", "canberra", "chebyshev", "correlation", "hamming", "mahalanobis", "manhattan", "minkowski"}
+_OF_NUMBERS |= {"seuclidean", "haversine", "nan_euclidean"}
 _OF_FLAGS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 NAMES = tuple(sorted({*BY_PRODUCTS, *_OF_NUMBERS, *_OF_FLAGS, *SAME, "precomputed"}))
 SPARSE_NAMES = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed", "sqeuclidean")
@@ -40,7 +40,7 @@ def resolve(metric: Any, p: float | None, params: dict | None) -> tuple[Any, dic
         p = params.pop("p", p)
         w = params.pop("w", None)
         if w is None and p in (1, 2, np.inf):
-            return {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}[p], params  # type: ignore[index]
+            return {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}[p], params
         return "minkowski", {**params, "p": p, "w": w}
     return metric, params
 
@@ -52,7 +52,7 @@ def check_metric(name: str, metric: Any, is_sparse: bool) -> None:
     names = SPARSE_NAMES if is_sparse else NAMES
     if metric in NAMES and metric not in names:
         raise ValueError(
-            f"Metric {metric!r} not valid for sparse input: {name} has {', '.join(SPARSE_NAMES)} there; use X.toarray()."
+            f"Metric {metric!r} not valid for sparse input: {name} has {', '.join(SPARSE_NAMES)}; use X.toarray()."
         )
     if metric not in names:
         raise ParameterError(

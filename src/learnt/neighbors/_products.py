@@ -1,8 +1,8 @@
 """Euclidean neighbours by matrix products: every pair is looked at, no matrix of distances is made.
 
-Pairs are scored in single precision, a tile at a time, and for each query a few more rows than asked for are kept. Their
-distances are then computed exactly, in double precision. Where an error bound cannot exclude that a row outside was
-nearer than the last one asked for, the query is answered again with scores in double precision and every close row
+Pairs are scored in single precision, a tile at a time, and for each query a few more rows than asked for are kept.
+Their distances are then computed exactly, in double precision. Where an error bound cannot exclude that a row outside
+was nearer than the last one asked for, the query is answered again with scores in double precision and every close row
 compared exactly. So the neighbours are those of the formula, and of equal distances the first rows are taken.
 """
 
@@ -19,7 +19,7 @@ from learnt.neighbors._select import in_order
 
 Consume = Callable[[int, int, np.ndarray, np.ndarray], None]
 
-_SPARE = 8  # rows kept beyond those asked for
+_SPARE = 4  # rows kept beyond those asked for
 _TILE = 512
 _CHUNK_BYTES = 1 << 25  # rounded training rows held at once
 _BATCH = 8192  # queries whose candidates are held at once
@@ -64,9 +64,10 @@ class _Batch:
         values, index = self._few() if self.m <= _FEW else self._many()
 
         def settle(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
-            exact = np.empty((hi - lo, self.keep))
-            _kernels.exact_distances(self.Q[lo:hi], self.T, index[lo:hi], exact)
-            exact, order = in_order(exact, index[lo:hi])
+            exact, order = np.empty((hi - lo, self.keep)), index[lo:hi]
+            _kernels.exact_order(self.Q[lo:hi], self.T, order, exact)
+            if self.keep > _kernels.SHORT:
+                exact, order = in_order(exact, order)
             sure = self._sure(exact[:, self.k - 1], values[lo:hi].max(axis=1), self.norms[lo:hi])
             consume(lo, hi, exact[:, : self.k], order[:, : self.k])
             return lo + np.flatnonzero(~sure), exact[~sure, self.k - 1]
@@ -91,7 +92,7 @@ class _Batch:
         return np.full((m, self.keep), np.inf, dtype=self.how.dtype), np.zeros((m, self.keep), dtype=np.int64)
 
     def _many(self) -> tuple[np.ndarray, np.ndarray]:
-        """Candidates of many queries: training rows are rounded once, a chunk at a time, and tasks share the queries."""
+        """Candidates of many queries: training rows are rounded once, a chunk at a time; tasks share the queries."""
         values, index = self._heaps(self.m)
         for first, rows, extra in self._chunks():
 
@@ -171,7 +172,7 @@ def _padded(how: Rounding, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     short = -X.shape[0] % 8
     if short:
         rounded = np.concatenate([rounded, np.zeros((short, X.shape[1]), dtype=how.dtype)])
-    extra = np.full(rounded.shape[0], np.inf, dtype=how.dtype)
+    extra: np.ndarray = np.full(rounded.shape[0], np.inf, dtype=how.dtype)
     extra[: norms.size] = norms
     return rounded, extra, norms
 

@@ -24,7 +24,8 @@ class Rounding(NamedTuple):
 
     def rows(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rounded rows, and their squared norms in float64."""
-        out, norms = np.empty(X.shape, dtype=self.dtype), np.empty(X.shape[0])
+        out: np.ndarray = np.empty(X.shape, dtype=self.dtype)
+        norms = np.empty(X.shape[0])
         _kernels.round_rows(X, self.origin, self.scale, out, norms)
         return out, norms
 
@@ -52,7 +53,7 @@ def rounding(T: np.ndarray, Q: np.ndarray, dtype: type) -> Rounding:
 
 def _whole(X: np.ndarray, unit: float) -> bool:
     most = np.sqrt(1.0 / (8.0 * unit * X.shape[1]))
-    return bool(np.abs(X).max(initial=0) <= most and (X == np.rint(X)).all())
+    return bool(np.abs(X).max(initial=0) <= most and (np.rint(X) == X).all())
 
 
 def _all_whole(X: np.ndarray, unit: float) -> bool:

@@ -18,7 +18,7 @@ def smallest(D: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     index = np.argpartition(D, k - 1, axis=1)[:, :k]
     values = np.take_along_axis(D, index, axis=1)
     worst = values.max(axis=1)
-    for row in np.flatnonzero(np.count_nonzero(D <= worst[:, None], axis=1) > k):  # a tie for the last place
+    for row in np.flatnonzero(np.count_nonzero(worst[:, None] >= D, axis=1) > k):  # a tie for the last place
         below = np.flatnonzero(D[row] < worst[row])
         ties = np.flatnonzero(D[row] == worst[row])[: k - below.size]
         index[row] = np.concatenate([below, ties])

@@ -28,8 +28,8 @@ def neighbor_weights(distances: np.ndarray, weights: Any) -> np.ndarray | None:
         values[rows] = infinite[rows]
     if not values.any(axis=1).all():
         raise ValueError(
-            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you are "
-            "using a user-defined function."
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you "
+            "are using a user-defined function."
         )
     return values
 

@@ -1,0 +1,385 @@
+"""Brute-force search: exact on every road, ties in order, the same on any number of threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors as Oracle
+
+import learnt
+from learnt.neighbors import NearestNeighbors, _products
+from learnt.neighbors._brute import BruteSearch
+from learnt.neighbors._direct import euclidean_neighbors
+from learnt.neighbors._products import product_neighbors
+from learnt.neighbors._select import smallest
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    yield
+    learnt.set_threads(None)
+
+
+def collect(search, T, Q, k):
+    squared, index = np.full((len(Q), k), np.nan), np.full((len(Q), k), -1)
+
+    def consume(lo, hi, s, i):
+        squared[lo:hi], index[lo:hi] = s, i
+
+    search(np.ascontiguousarray(T), np.ascontiguousarray(Q), k, consume)
+    return squared, index
+
+
+def naive(T, Q, k):
+    """The formula, in double precision, one pair after the other; equal distances in order of the rows."""
+    T, Q = T.astype(np.float64), Q.astype(np.float64)
+    D = np.zeros((len(Q), len(T)))
+    for j in range(T.shape[1]):
+        D += (Q[:, j, None] - T[:, j]) ** 2
+    index = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(D, index, axis=1), index
+
+
+def points(kind, n, d, seed=0):
+    rng = np.random.RandomState(seed)
+    if kind == "uniform":
+        return rng.rand(n, d)
+    if kind == "offset":
+        return rng.rand(n, d) * 1e-3 + 1e4
+    if kind == "tiny":
+        return rng.rand(n, d) * 1e-30
+    if kind == "huge":
+        return rng.rand(n, d) * 1e30
+    if kind == "flags":
+        return rng.randint(0, 2, (n, d)).astype(float)
+    if kind == "decimals":
+        return np.round(rng.rand(n, d), 1)
+    if kind == "outlier":
+        X = rng.rand(n, d)
+        X[0] = 1e9
+        return X
+    if kind == "tight":  # clusters far apart and much too narrow for single precision
+        return rng.randn(5, d)[rng.randint(5, size=n)] * 100 + 1e-6 * rng.rand(n, d)
+    if kind == "equal":
+        return np.tile(rng.rand(1, d), (n, 1))
+    raise ValueError(kind)
+
+
+KINDS = ["uniform", "offset", "tiny", "huge", "flags", "decimals", "outlier", "tight", "equal"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("search", [product_neighbors, euclidean_neighbors])
+def test_neighbours_are_those_of_the_formula(search, kind, dtype):
+    if kind in ("tiny", "huge") and dtype == np.float32:
+        return  # beyond single precision
+    T, Q = points(kind, 1201, 7).astype(dtype), points(kind, 390, 7, seed=1).astype(dtype)
+    squared, index = collect(search, T, Q, 6)
+    expected, order = naive(T, Q, 6)
+    np.testing.assert_array_equal(index, order)
+    np.testing.assert_array_equal(squared, expected)  # to the last bit
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "d", "k"), [(513, 700, 2, 1), (2000, 300, 40, 60), (9000, 20, 3, 5), (700, 700, 130, 9)]
+)
+def test_shapes(n, m, d, k):
+    T, Q = points("uniform", n, d), points("uniform", m, d, seed=1)
+    squared, index = collect(product_neighbors, T, Q, k)
+    expected, order = naive(T, Q, k)
+    np.testing.assert_array_equal(index, order)
+    np.testing.assert_array_equal(squared, expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(1, 60), st.integers(1, 30), st.integers(1, 5), st.integers(1, 8), st.integers(0, 10**6), st.booleans()
+)
+def test_any_small_set(n, m, d, k, seed, whole):
+    rng = np.random.RandomState(seed)
+    T, Q = rng.randint(-2, 3, (n, d)).astype(float), rng.randint(-2, 3, (m, d)).astype(float)
+    if not whole:
+        T, Q = T * 0.1, Q * 0.1
+    k = min(k, n)
+    expected, order = naive(T, Q, k)
+    for search in (euclidean_neighbors, product_neighbors):
+        squared, index = collect(search, T, Q, k)
+        np.testing.assert_array_equal(index, order)
+        np.testing.assert_array_equal(squared, expected)
+
+
+def test_far_queries_and_the_second_answer_are_exercised(monkeypatch):
+    again = []
+    original = _products._Batch._again
+    monkeypatch.setattr(
+        _products._Batch, "_again", lambda self, u, w, c: (again.append(u.size), original(self, u, w, c))
+    )
+    T, Q = points("tight", 1500, 4), points("tight", 400, 4, seed=2) + 1e5
+    np.testing.assert_array_equal(collect(product_neighbors, T, Q, 3)[1], naive(T, Q, 3)[1])
+    assert sum(again) > 0
+    again.clear()
+    T, Q = points("uniform", 3000, 30), points("uniform", 400, 30, seed=2)
+    collect(product_neighbors, T, Q, 5)
+    assert sum(again) < 8  # hardly ever needed where rows are apart
+    again.clear()
+    T, Q = points("flags", 3000, 12), points("flags", 400, 12, seed=2)
+    collect(product_neighbors, T, Q, 5)
+    assert sum(again) == 0  # whole numbers: products are exact, ties and all
+
+
+def test_the_same_bits_on_any_number_of_threads():
+    T, Q = points("decimals", 4000, 6), points("uniform", 1500, 6, seed=1)
+    results = []
+    for threads in (1, 2, 5):
+        learnt.set_threads(threads)
+        results.append(collect(product_neighbors, T, Q, 7))
+    for squared, index in results[1:]:
+        assert np.array_equal(squared, results[0][0])
+        assert np.array_equal(index, results[0][1])
+
+
+def test_a_row_alone_gets_the_answer_it_gets_among_others():
+    T, Q = points("decimals", 3000, 8), points("decimals", 600, 8, seed=3)
+    model = NearestNeighbors(n_neighbors=5).fit(T)
+    distances, index = model.kneighbors(Q)
+    for i in range(0, 600, 60):
+        one = model.kneighbors(Q[i : i + 1])
+        np.testing.assert_array_equal(one[1][0], index[i])
+        np.testing.assert_array_equal(one[0][0], distances[i])
+
+
+def test_smallest_takes_the_first_of_equals():
+    rng = np.random.RandomState(0)
+    D = rng.randint(0, 4, (50, 30)).astype(float)
+    for k in (1, 5, 29, 30):
+        values, index = smallest(D, k)
+        order = np.argsort(D, axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(index, order)
+        np.testing.assert_array_equal(values, np.take_along_axis(D, order, axis=1))
+
+
+# Metrics ------------------------------------------------------------------------------------------------------------
+
+METRICS = [
+    ("minkowski", 1, None),
+    ("minkowski", 3, None),
+    ("minkowski", 1.5, None),
+    ("minkowski", np.inf, None),
+    ("minkowski", 3, {"w": np.array([1.0, 2.0, 0.5])}),
+    ("euclidean", 2, None),
+    ("l2", 2, None),
+    ("sqeuclidean", 2, None),
+    ("manhattan", 2, None),
+    ("cityblock", 2, None),
+    ("chebyshev", 2, None),
+    ("cosine", 2, None),
+    ("canberra", 2, None),
+    ("braycurtis", 2, None),
+    ("correlation", 2, None),
+    ("hamming", 2, None),
+    ("seuclidean", 2, {"V": np.array([1.0, 2.0, 3.0])}),
+    ("mahalanobis", 2, {"VI": np.diag([1.0, 2.0, 3.0])}),
+    ("jaccard", 2, None),
+    ("dice", 2, None),
+    ("russellrao", 2, None),
+]
+
+
+@pytest.mark.parametrize(("metric", "p", "params"), METRICS, ids=lambda v: str(v)[:12])
+@pytest.mark.parametrize("n", [60, 900])
+def test_metrics_equal_scikit_learn_and_scipy(metric, p, params, n):
+    rng = np.random.RandomState(0)
+    T, Q = rng.rand(n, 3), rng.rand(700 if n == 900 else 9, 3)
+    if metric in ("hamming", "jaccard", "dice", "russellrao"):
+        T, Q = (T > 0.5).astype(float), (Q > 0.5).astype(float)
+    with np.errstate(all="ignore"):
+        ours = NearestNeighbors(n_neighbors=4, metric=metric, p=p, metric_params=params).fit(T).kneighbors(Q)
+        if metric in ("jaccard", "dice", "russellrao"):
+            D = cdist(Q != 0, T != 0, metric)
+        else:
+            names = {"l2": "euclidean", "manhattan": "cityblock"}
+            options = dict(params or {}, **({"p": p} if metric == "minkowski" else {}))
+            D = cdist(Q, T, names.get(metric, metric), **options)
+    np.testing.assert_allclose(ours[0], np.sort(D, axis=1)[:, :4], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.take_along_axis(D, ours[1], axis=1), ours[0], rtol=1e-9, atol=1e-12)
+    if metric not in ("jaccard", "dice", "russellrao"):
+        with np.errstate(all="ignore"):
+            theirs = Oracle(n_neighbors=4, algorithm="brute", metric=metric, p=p, metric_params=params).fit(T)
+        np.testing.assert_allclose(ours[0], theirs.kneighbors(Q)[0], rtol=1e-7, atol=1e-7)
+
+
+def test_effective_metric():
+    X = np.random.RandomState(0).rand(10, 2)
+    for p, name in ((1, "manhattan"), (2, "euclidean"), (np.inf, "chebyshev"), (3, "minkowski")):
+        assert NearestNeighbors(p=p).fit(X).effective_metric_ == name
+    assert NearestNeighbors(p=3).fit(X).effective_metric_params_ == {"p": 3, "w": None}
+
+
+def test_metrics_that_learn_from_the_training_rows():
+    rng = np.random.RandomState(0)
+    T, Q = rng.randn(50, 3) * [1, 10, 100], rng.randn(5, 3) * [1, 10, 100]
+    ours = NearestNeighbors(n_neighbors=3, metric="seuclidean").fit(T).kneighbors(Q)[0]
+    np.testing.assert_allclose(ours, np.sort(cdist(Q, T, "seuclidean", V=T.var(axis=0, ddof=1)), axis=1)[:, :3])
+    ours = NearestNeighbors(n_neighbors=3, metric="mahalanobis").fit(T).kneighbors(Q)[0]
+    VI = np.linalg.inv(np.cov(T, rowvar=False))
+    np.testing.assert_allclose(ours, np.sort(cdist(Q, T, "mahalanobis", VI=VI), axis=1)[:, :3])
+
+
+def test_cosine_of_a_row_of_zeros():
+    T = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
+    Q = np.array([[2.0, 0.0], [0.0, 0.0]])
+    distances, index = NearestNeighbors(n_neighbors=3, metric="cosine").fit(T).kneighbors(Q)
+    np.testing.assert_allclose(distances, [[0, 1, 2], [1, 1, 1]])
+    np.testing.assert_array_equal(index, [[1, 0, 2], [0, 1, 2]])
+
+
+def test_a_function_haversine_and_missing_values():
+    rng = np.random.RandomState(0)
+    X = rng.rand(40, 2)
+    ours = NearestNeighbors(n_neighbors=3, metric=lambda a, b: np.abs(a - b).max()).fit(X).kneighbors(X)
+    np.testing.assert_array_equal(ours[1], NearestNeighbors(n_neighbors=3, p=np.inf).fit(X).kneighbors(X)[1])
+    ours = NearestNeighbors(n_neighbors=3, metric="haversine").fit(X).kneighbors(X)
+    theirs = Oracle(n_neighbors=3, metric="haversine", algorithm="brute").fit(X).kneighbors(X)
+    np.testing.assert_allclose(ours[0], theirs[0], atol=1e-7)
+    X[3, 1] = np.nan
+    ours = NearestNeighbors(n_neighbors=3, metric="nan_euclidean").fit(X).kneighbors(X)
+    theirs = Oracle(n_neighbors=3, metric="nan_euclidean", algorithm="brute").fit(X).kneighbors(X)
+    np.testing.assert_array_equal(ours[1], theirs[1])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "sqeuclidean"])
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix])
+def test_sparse_rows(metric, container):
+    rng = np.random.RandomState(0)
+    T, Q = (rng.rand(n, 20) * (rng.rand(n, 20) < 0.3) for n in (200, 50))
+    dense = NearestNeighbors(n_neighbors=4, metric=metric).fit(T).kneighbors(Q)
+    for a, b in ((container(T), container(Q)), (T, container(Q)), (container(T), Q)):
+        ours = NearestNeighbors(n_neighbors=4, metric=metric).fit(a).kneighbors(b)
+        np.testing.assert_allclose(ours[0], dense[0], atol=1e-7)
+        np.testing.assert_array_equal(ours[1], dense[1])
+
+
+def test_precomputed_distances_dense_and_sparse():
+    X = np.random.RandomState(0).rand(30, 3)
+    D = cdist(X, X)
+    expected = NearestNeighbors(n_neighbors=4).fit(X)
+    ours = NearestNeighbors(n_neighbors=4, metric="precomputed").fit(D)
+    np.testing.assert_array_equal(ours.kneighbors(D)[1], expected.kneighbors(X)[1])
+    np.testing.assert_array_equal(ours.kneighbors()[1], expected.kneighbors()[1])
+    graph = expected.kneighbors_graph(X, n_neighbors=8, mode="distance")
+    ours = NearestNeighbors(n_neighbors=4, metric="precomputed").fit(graph)
+    np.testing.assert_array_equal(ours.kneighbors(graph)[1], expected.kneighbors(X)[1])
+    with pytest.raises(ValueError, match="some samples have only 8 neighbors"):
+        ours.kneighbors(graph, n_neighbors=9)
+    with pytest.raises(ValueError, match="must be square"):
+        NearestNeighbors(metric="precomputed").fit(D[:5])
+    with pytest.raises(ValueError, match="Negative values"):
+        NearestNeighbors(metric="precomputed").fit(D - 1)
+    with pytest.raises(TypeError, match="explicit zeros"):
+        NearestNeighbors(metric="precomputed").fit(sparse.dok_matrix(D))
+
+
+# Questions ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_is_not_its_own_neighbour():
+    X = np.array([[0.0], [0.0], [0.0], [5.0]])
+    distances, index = NearestNeighbors(n_neighbors=2).fit(X).kneighbors()
+    np.testing.assert_array_equal(index, [[1, 2], [0, 2], [0, 1], [0, 1]])
+    np.testing.assert_array_equal(distances, [[0, 0], [0, 0], [0, 0], [5, 5]])
+
+
+def test_graphs_equal_scikit_learn():
+    X = np.random.RandomState(0).rand(60, 3)
+    ours, theirs = (kind(n_neighbors=4, radius=0.4).fit(X) for kind in (NearestNeighbors, Oracle))
+    for mode in ("connectivity", "distance"):
+        for data in (X[:7], None):
+            a, b = ours.kneighbors_graph(data, mode=mode), theirs.kneighbors_graph(data, mode=mode)
+            np.testing.assert_allclose(a.toarray(), b.toarray(), atol=1e-12)
+            a, b = ours.radius_neighbors_graph(data, mode=mode), theirs.radius_neighbors_graph(data, mode=mode)
+            np.testing.assert_allclose(a.toarray(), b.toarray(), atol=1e-12)
+    with pytest.raises(ValueError, match="Unsupported mode"):
+        ours.kneighbors_graph(X, mode="both")
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "sqeuclidean"])
+def test_radius_equals_scikit_learn(metric):
+    X = np.random.RandomState(0).rand(60, 3)
+    ours, theirs = (kind(radius=0.3, metric=metric).fit(X) for kind in (NearestNeighbors, Oracle))
+    for data in (X[:9] + 0.01, None):
+        a, b = ours.radius_neighbors(data, sort_results=True), theirs.radius_neighbors(data, sort_results=True)
+        for i in range(len(a[0])):
+            np.testing.assert_array_equal(a[1][i], b[1][i])
+            np.testing.assert_allclose(a[0][i], b[0][i], atol=1e-7)
+
+
+def test_radius_on_sparse_and_precomputed():
+    X = np.random.RandomState(0).rand(40, 3)
+    expected = NearestNeighbors(radius=0.3).fit(X).radius_neighbors(X, return_distance=False)
+    by_sparse = NearestNeighbors(radius=0.3).fit(sparse.csr_matrix(X)).radius_neighbors(X, return_distance=False)
+    D = cdist(X, X)
+    model = NearestNeighbors(radius=0.3, metric="precomputed").fit(D)
+    by_matrix = model.radius_neighbors(D, return_distance=False)
+    graph = NearestNeighbors(n_neighbors=30).fit(X).kneighbors_graph(X, mode="distance")
+    by_graph = (
+        NearestNeighbors(radius=0.3, metric="precomputed").fit(graph).radius_neighbors(graph, return_distance=False)
+    )
+    for i in range(40):
+        np.testing.assert_array_equal(by_sparse[i], expected[i])
+        np.testing.assert_array_equal(by_matrix[i], expected[i])
+        np.testing.assert_array_equal(np.sort(by_graph[i]), expected[i])
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "words"),
+    [
+        ({"n_neighbors": 0}, ValueError, "'n_neighbors' parameter of NearestNeighbors must be a whole number"),
+        ({"n_neighbors": 2.0}, TypeError, "'n_neighbors' parameter"),
+        ({"metric": "euclid"}, ValueError, "'metric' parameter of NearestNeighbors must be one of"),
+        ({"p": -1}, ValueError, "'p' parameter of NearestNeighbors"),
+        ({"algorithm": "tree"}, ValueError, "'algorithm' parameter of NearestNeighbors"),
+        ({"leaf_size": 0}, ValueError, "'leaf_size' parameter"),
+        ({"radius": -1}, ValueError, "'radius' parameter"),
+        ({"p": 0.5, "algorithm": "kd_tree"}, ValueError, "does not support 0 < p < 1"),
+    ],
+)
+def test_wrong_parameters_get_one_sentence(params, error, words):
+    with pytest.raises(error) as caught:
+        NearestNeighbors(**params).fit(np.random.RandomState(0).rand(10, 2))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_questions_get_one_sentence():
+    X = np.random.RandomState(0).rand(10, 2)
+    model = NearestNeighbors().fit(X)
+    with pytest.raises(ValueError, match="Expected n_neighbors <= n_samples_fit, but n_neighbors = 11"):
+        model.kneighbors(X, n_neighbors=11)
+    with pytest.raises(ValueError, match="Expected n_neighbors < n_samples_fit, but n_neighbors = 10"):
+        model.kneighbors(n_neighbors=10)
+    with pytest.raises(ValueError, match="Expected n_neighbors > 0"):
+        model.kneighbors(X, n_neighbors=-1)
+    with pytest.raises(TypeError, match="enter integer value"):
+        model.kneighbors(X, n_neighbors=1.5)
+    with pytest.raises(ValueError, match="not valid for sparse input"):
+        NearestNeighbors(metric="canberra").fit(sparse.csr_matrix(X))
+    with pytest.warns(UserWarning, match="not distance metrics"):
+        NearestNeighbors(p=0.5).fit(X)
+    with pytest.warns(SyntaxWarning, match="Parameter p is found in metric_params"):
+        assert NearestNeighbors(metric_params={"p": 1}).fit(X).effective_metric_ == "manhattan"
+
+
+def test_no_table_of_all_pairs():
+    import tracemalloc
+
+    T, Q = points("uniform", 20000, 30), points("uniform", 4000, 30, seed=1)
+    search = BruteSearch(T)
+    search.query(Q[:300], 5, lambda *block: None)
+    tracemalloc.start()
+    search.query(Q, 5, lambda *block: None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.02 * 8 * len(T) * len(Q)
