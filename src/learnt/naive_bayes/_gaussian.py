@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.kernel import compilation_enabled
 from learnt.engine.labels import distinct_labels, encode_labels
 from learnt.engine.rows import Block, as_rows
 from learnt.engine.validation import check_fit, check_predict
@@ -112,7 +113,7 @@ class GaussianNB(ClassifierMixin, BaseEstimator):
 
     def _sum(self, X: Any, codes: Any, w: Any, classes: Any) -> Moments:
         """The moments of each class; `codes` still holds labels where y is lazy."""
-        compiled = is_lazy(X) or (is_numpy(X) and X.size >= COMPILED_CELLS)
+        compiled = _worth_compiling(X, X.size if is_numpy(X) else 0)
         return class_moments(as_rows(X, codes, w), classes if is_lazy(codes) else None, len(classes), compiled=compiled)
 
     def _record(self, moments: Moments, X: Any) -> None:
@@ -163,7 +164,7 @@ class GaussianNB(ClassifierMixin, BaseEstimator):
             parameters = [p.astype(np.float64, copy=False) for p in (self.class_prior_, self.theta_, self.var_)]
             dtype = np.result_type(self.theta_, getattr(X, "dtype", np.float64) if is_numpy(X) else self.theta_)
         cells = X.shape[0] * self.theta_.size if is_numpy(X) else 0
-        compiled = is_lazy(X) or cells >= COMPILED_CELLS
+        compiled = _worth_compiling(X, cells)
         joint = _density.compiled_joint_log_density if compiled else _density.joint_log_density
         return as_rows(X).map(_finished, joint, _density.normals(*parameters), dtype, finish, *state)
 
@@ -204,6 +205,11 @@ class GaussianNB(ClassifierMixin, BaseEstimator):
         if len(b) == 2:
             return like(w[1] - w[0], self.theta_), float(b[1] - b[0])
         return like(w, self.theta_), like(b, self.theta_)
+
+
+def _worth_compiling(X: Any, cells: int) -> bool:
+    """Whether compiled code pays: enough cells, or an unknown number of them, and a compiler."""
+    return (is_lazy(X) or cells >= COMPILED_CELLS) and compilation_enabled()
 
 
 def _finished(block: Block, joint: Any, density: Any, dtype: Any, finish: Any, *state: Any) -> Any:
