@@ -216,3 +216,19 @@ def test_names_in_a_summary_are_one_line_each(tmp_path):
     text = str(inspect(tmp_path / "m"))
     assert "two?lines" in text
     assert "\x1b" not in text
+
+
+def test_notes_travel_with_the_model(tmp_path):
+    from learnt.linear_model import Ridge
+
+    model = Ridge().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    save(model, tmp_path / "with.learnt", notes={"threshold": 0.25, "names": ["a", "ü"], "none": None})
+    save(model, tmp_path / "without.learnt")
+    assert inspect(tmp_path / "with.learnt").notes == {"threshold": 0.25, "names": ["a", "ü"], "none": None}
+    assert "threshold: 0.25" in str(inspect(tmp_path / "with.learnt"))
+    assert inspect(tmp_path / "without.learnt").notes == {}
+    assert load(tmp_path / "with.learnt").coef_ == load(tmp_path / "without.learnt").coef_
+    for wrong in ({"x": float("nan")}, {"x": object()}, ["x"], {1: 2}):
+        with pytest.raises(LearntFileError, match="notes"):
+            save(model, tmp_path / "wrong.learnt", notes=wrong)
+    assert not (tmp_path / "wrong.learnt").exists()

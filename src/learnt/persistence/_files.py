@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import stat
@@ -27,7 +28,7 @@ _FIRST = 8 + len(container.PREFIX)
 _CHUNK = 1 << 22
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
     """Write a model to one file that holds data and no code.
 
     The file is written whole or not at all: an older one at the same path stays until the new one is complete. The
@@ -41,6 +42,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         `ColumnTransformer` or `TransformedTargetRegressor`.
     path : path-like
         Where to write. Its folder must exist.
+    notes : dict or None
+        Plain data (strings, numbers, lists, dicts) to keep with the model: a decision threshold, where it came from.
+        `inspect(path).notes` gives them back; `load` does not look at them.
 
     Examples
     --------
@@ -53,7 +57,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     target = _path(path)
     with _sentence(f"The model cannot be saved to {str(target)!r}: "):
-        write_atomically(target, *to_parts(model))
+        write_atomically(target, *to_parts(model, notes))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -151,13 +155,14 @@ def inspect(path: str | os.PathLike[str]) -> FileSummary:
             feature_names=reader.feature_names,
             n_features=reader.n_features,
             arrays=arrays_of(tensors),
+            notes=_notes(metadata),
         )
 
 
 # --- between objects and bytes
 
 
-def to_parts(model: Any) -> tuple[bytes, list[memoryview]]:
+def to_parts(model: Any, notes: dict[str, Any] | None = None) -> tuple[bytes, list[memoryview]]:
     """The head and the body of the file of a model; what could not be loaded again is refused here."""
     import sklearn
 
@@ -174,6 +179,8 @@ def to_parts(model: Any) -> tuple[bytes, list[memoryview]]:
         "sklearn": sklearn.__version__,
         "tree": text,
     }
+    if notes is not None:
+        metadata["notes"] = _notes_text(notes)
     head, parts = container.build(metadata, encoder.tensors)
     # Read it back before anything is written: a file that `load` would refuse must not replace one that loads.
     size = len(head) + sum(part.nbytes for part in parts)
@@ -182,6 +189,23 @@ def to_parts(model: Any) -> tuple[bytes, list[memoryview]]:
     except Refused as reason:
         raise Refused(f"it could not be loaded again, because {reason}") from None
     return head, parts
+
+
+def _notes_text(notes: Any) -> str:
+    try:
+        text = json.dumps(notes, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        text = ""
+    if type(notes) is not dict or not text or json.loads(text) != notes:
+        raise Refused("its notes are not a dict of strings, finite numbers, lists and dicts")
+    return text
+
+
+def _notes(metadata: dict[str, str]) -> dict[str, Any]:
+    notes = parse(metadata["notes"]) if "notes" in metadata else {}
+    if type(notes) is not dict:
+        raise Refused("its notes are not a dict")
+    return notes
 
 
 def to_bytes(model: Any) -> bytes:

@@ -46,6 +46,7 @@ class FileSummary:
     feature_names: list[str] | None
     n_features: int | None
     arrays: list[ArraySummary]
+    notes: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The summary as dicts, lists, strings and numbers, for JSON."""
@@ -60,6 +61,7 @@ class FileSummary:
         ]
         if self.n_features is not None:
             lines.append(f"features: {self.n_features:,}{_some(self.feature_names)}")
+        lines += [f"{_line(name)}: {_line(str(value))[:200]}" for name, value in self.notes.items()]
         lines.append(f"arrays: {len(self.arrays):,}, {sum(a.bytes for a in self.arrays):,} bytes")
         lines += [f"  {a.name}  {a.dtype} {a.shape}  {a.bytes:,} bytes" for a in self.arrays[:50]]
         if len(self.arrays) > 50:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from learnt.persistence import load
+from learnt.persistence import inspect, load, save
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._judge import predict
-from learnt.study._output import prediction_columns
+from learnt.study._output import plain_data, prediction_columns
 
 
 def predict_table(model: str | Path, table: pl.DataFrame) -> pl.DataFrame:
     """Predictions for the rows of a table: the decision and the probabilities, or the amount and its interval.
 
-    Threshold and interval come from the study.json beside the model, where there is one that belongs to it.
+    Threshold and interval are in the model file, where a study wrote it; without, the likelier class is chosen.
 
     Parameters
     ----------
@@ -40,7 +38,7 @@ def predict_table(model: str | Path, table: pl.DataFrame) -> pl.DataFrame:
             more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
             raise StudyError(f'The table lacks the column "{lacking[0]}"{more} that the model was learnt from; {hint}')
         X = table.select([str(n) for n in names])
-    about = _study_of(path)
+    about = inspect(path).notes.get("study", {})
     classes = getattr(fitted, "classes_", None)
     if classes is None:
         output = predict(fitted, X, None)
@@ -51,14 +49,9 @@ def predict_table(model: str | Path, table: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(prediction_columns(output, labels, positive, about.get("threshold", 0.5), None))
 
 
-def _study_of(path: Path) -> dict[str, Any]:
-    """Threshold, positive class and interval of the study that made this very file; empty where unknown."""
-    try:
-        facts = json.loads((path.parent / "study.json").read_text(encoding="utf-8"))
-        if facts["model"]["sha256"] != hashlib.sha256(path.read_bytes()).hexdigest():
-            return {}
-        test = facts["test"]
-        about = {"positive": facts["positive"], "threshold": test.get("threshold", 0.5)}
-        return about | {"half_width": test.get("interval", {}).get("half_width")}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+def keep_with_model(path: Path, facts: dict[str, Any]) -> None:
+    """Write threshold, positive class and interval of a study into its model file, so that they move with it."""
+    test = facts["test"]
+    notes = {"positive": facts["positive"], "threshold": test.get("threshold", 0.5)}
+    notes["half_width"] = test.get("interval", {}).get("half_width")
+    save(load(path), path, notes={"study": plain_data(notes)})

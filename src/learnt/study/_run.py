@@ -27,6 +27,7 @@ from learnt.study._example import TARGET, make_deliveries
 from learnt.study._journal import Journal
 from learnt.study._opening import open_test_set
 from learnt.study._output import make_folder, plain_data, write_text
+from learnt.study._predict import keep_with_model
 from learnt.study._problem import Problem, pose
 from learnt.study._race import Entry, Race, choose, fit_name, held_file, run_race, standings
 from learnt.study._read import open_table
@@ -386,6 +387,7 @@ class _Run:
 
     def _write(self, facts: dict[str, Any], points: Any) -> None:
         self.seconds["total"] = time.monotonic() - self.began
+        keep_with_model(self.folder / "model.learnt", facts)
         facts["model"]["sha256"] = hashlib.sha256((self.folder / "model.learnt").read_bytes()).hexdigest()
         facts["model"]["bytes"] = (self.folder / "model.learnt").stat().st_size
         run = {"finished": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": self.seconds}
