@@ -101,7 +101,7 @@ class LinearClassifier:
         elif not is_numpy(coef):
             coef, intercept = to_numpy(coef), to_numpy(intercept)
         state = (coef, intercept) if more is None else (coef, intercept, more(X))
-        if is_numpy(X) and X.size <= _SMALL:
+        if is_foreign_array(X) or (is_numpy(X) and X.size <= _SMALL):
             return function(Block(X), *state)
         return as_rows(X).map(function, *state)
 

@@ -186,7 +186,10 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         if self.dual and self.solver not in ("auto", "liblinear"):
             raise ValueError(f"solver={self.solver!r} supports only dual=False; use solver='auto'.")
         if self.penalty is None and self.C != 1.0:
-            warnings.warn("penalty=None means that there is no penalty, so C is not used; set C=np.inf.", stacklevel=3)
+            warnings.warn(
+                "Setting penalty=None will ignore the C and l1_ratio parameters; leave penalty alone and set C=np.inf.",
+                stacklevel=3,
+            )
 
     def _start(self, target: Target, n_features: int) -> np.ndarray | None:
         """Coefficients to start from, K × (d + 1)."""

@@ -59,7 +59,7 @@ def cholesky(H: np.ndarray) -> np.ndarray:
         A = H.copy()
         A.ravel()[:: A.shape[0] + 1] += jitter * floor
         factor, failed = lapack.dpotrf(A, lower=1, clean=1)
-        if not failed:
+        if not failed and np.isfinite(factor[-1, -1]):
             return factor
         jitter *= 100.0
-    raise FloatingPointError("The second derivative is not finite; the columns of X are too large for float64.")
+    raise ValueError("The columns of X are too large to be squared in float64; rescale them.")

@@ -154,7 +154,7 @@ def class_totals(block: Block, target: Target) -> tuple[np.ndarray, np.ndarray]:
     codes = codes.astype(np.int64, copy=False)
     if block.w is None:
         counts = np.bincount(codes, minlength=K).astype(np.float64)
-        return counts, counts
+        return counts, counts.copy()  # sums are added up in place
     return np.bincount(codes, block.w > 0, minlength=K), np.bincount(codes, block.w, minlength=K)
 
 
@@ -268,7 +268,7 @@ def _sparse_compiled(block: Block, theta: np.ndarray, target: Target) -> tuple[f
         return loss, gradient
     S = np.empty((X.shape[0], theta.shape[0]))
     S[:] = theta[:, -1]
-    kernels.csrscores_of(data, indices, indptr, np.ascontiguousarray(theta[:, :-1].T), S)
+    kernels.csr_scores(data, indices, indptr, np.ascontiguousarray(theta[:, :-1].T), S)
     loss = kernels.softmax_link(S, y, w, target.weights)
     gradient = np.zeros((X.shape[1] + 1, theta.shape[0]))
     kernels.csr_gradient(data, indices, indptr, S, gradient)

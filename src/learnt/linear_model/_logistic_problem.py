@@ -89,6 +89,9 @@ class Problem:
         H = np.array(to_numpy(H)).reshape(K, D, K, D)
         for k in range(K):
             self._penalise(H[k, :, k, :])
+        if not self.fit_intercept:  # what intercepts there might be stay out of the equations
+            H[:, -1] = H[..., -1] = 0.0
+            H[:, -1, :, -1] = np.eye(K)
         for j in range(D if K > 1 else 0):
             H[:, j, :, j] += H[:, j, :, j].trace() / K**2
         return H.reshape(K * D, K * D)
@@ -121,7 +124,7 @@ def total(rows: Any, statistic: Any, *state: Any) -> tuple:
     if not rows.in_memory:
         return rows.sum(statistic, *state)
     if rows.n_rows <= rows.block_size:
-        return statistic(rows.block(0, rows.n_rows), *state)
+        return statistic(Block(rows.X, rows.y, rows.w), *state)
     if lanes := sparse_lanes(rows):
         parts = run_tasks([lambda block=block: statistic(block, *state) for block in lanes], n_jobs=rows.n_jobs)
         return tuple(sum(column[1:], column[0]) for column in zip(*parts, strict=True))

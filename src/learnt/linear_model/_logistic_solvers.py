@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 _ROUNDING = 1e-13  # tolerance below which steps only move rounding errors
-_STALLED = 1e-6  # a tolerance at which an end of all progress counts as the precision of float64, not as a failure
+_STALLED = 1e-5  # a tolerance at which an end of all progress counts as the precision of float64, not as a failure
 _NOISE = 1e-14  # of a value, relative
 _TRIALS = 40
 
@@ -84,6 +84,31 @@ class Memory:
         return r
 
 
+Renew = Callable[[list[float], float], bool]
+
+
+def always(left: list[float], goal: float) -> bool:
+    """Newton's method."""
+    return True
+
+
+def when_left(share: float) -> Renew:
+    """The curvature is old where a step left more than this share of gᵀH⁻¹g: 0 for Newton, infinity for L-BFGS."""
+    return lambda left, goal: len(left) > 1 and left[-1] > share * left[-2]
+
+
+def when_it_pays(price: float, steps: int = 10) -> Renew:
+    """The curvature is old where, at the pace of the last steps, more are to come than a new one costs."""
+
+    def pays(left: list[float], goal: float) -> bool:
+        if len(left) <= steps:
+            return False
+        pace = np.log(left[-1] / left[-1 - steps]) / steps
+        return pace >= 0 or np.log(goal / left[-1]) / pace > price
+
+    return pays
+
+
 def minimize(
     evaluate: Callable[[np.ndarray], tuple[float, np.ndarray]],
     theta: np.ndarray,
@@ -92,8 +117,8 @@ def minimize(
     tol: float,
     max_iter: int,
     memory: int = 0,
-    stale: float = 0.0,
-    confirm_at: Callable[[np.ndarray], Curvature] | None = None,
+    renew: Renew = always,
+    confirm_at: Callable[[np.ndarray, int], Curvature | None] | None = None,
     enough: float = 0.0,
     watch: Callable[[Point, int], bool] | None = None,
 ) -> Outcome:
@@ -104,45 +129,45 @@ def minimize(
     evaluate : theta → value, gradient
     curvature_at : theta → Curvature
     memory : pairs that L-BFGS remembers; 0 for Newton
-    stale : the curvature is asked for again after a step that left more than this share of gᵀH⁻¹g: always (0, Newton)
-        to never (infinity, L-BFGS)
-    confirm_at : the end is believed only on the word of this curvature, taken there. An old one may have been far
-        steeper in a direction that has become flat since, and see no distance where there is some
+    renew : whether to ask for the curvature again, given gᵀH⁻¹g at each step since the last time, and its goal
+    confirm_at : (theta, n_iter) → Curvature, on whose word alone the end is believed; None to believe the old one,
+        which may have been far steeper in a direction that has become flat since, and see no distance there
     watch : told of every step; True ends the search
     """
     point = Point(theta, *evaluate(theta))
     curvature = curvature_at(theta)
     pairs = Memory(memory)
-    n_iter, asked, before, stop = 0, 0, np.inf, False
+    n_iter, stop = 0, False
+    left: list[float] = []
     while True:
         step = pairs.solve(point.gradient, curvature)
-        decrement = float(point.gradient @ step)
+        left.append(float(point.gradient @ step))
         goal = max(max(tol, _ROUNDING) ** 2 * point.value, enough)
-        again = None
-        if n_iter > asked and decrement <= goal:
-            again = confirm_at
-        elif n_iter > asked and decrement > stale * before:
-            again = curvature_at
-        if again is not None:
-            curvature = again(point.theta)
+        new = None
+        if len(left) > 1 and left[-1] <= goal:
+            new = None if confirm_at is None else confirm_at(point.theta, n_iter)
+        elif len(left) > 1 and renew(left, goal):
+            new = curvature_at(point.theta)
+        if new is not None:
+            curvature = new
             pairs.renew(curvature)
             step = pairs.solve(point.gradient, curvature)
-            decrement, asked = float(point.gradient @ step), n_iter
+            left = [float(point.gradient @ step)]
 
-        def ended(status: str, point: Point = point, gap: float = decrement / 2, n_iter: int = n_iter) -> Outcome:
+        def ended(status: str, point: Point = point, gap: float = left[-1] / 2, n_iter: int = n_iter) -> Outcome:
             return Outcome(point.theta, point.value, max(gap, 0.0), n_iter, status, curvature)  # noqa: B023
 
-        if decrement <= goal:
+        if left[-1] <= goal:
             return ended("converged")
         if stop:
             return ended("stopped")
         if n_iter >= max_iter:
             return ended("iterations")
-        new = search(evaluate, point, -step, -decrement)
-        if new is None:
-            return ended("converged" if decrement <= _STALLED**2 * point.value else "stalled")
-        pairs.add(new.theta - point.theta, new.gradient - point.gradient, curvature)
-        point, before = new, decrement
+        lower = search(evaluate, point, -step, -left[-1])
+        if lower is None:
+            return ended("converged" if left[-1] <= _STALLED**2 * point.value else "stalled")
+        pairs.add(lower.theta - point.theta, lower.gradient - point.gradient, curvature)
+        point = lower
         n_iter += 1
         stop = watch is not None and watch(point, n_iter)
 

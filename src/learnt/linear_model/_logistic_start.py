@@ -15,7 +15,7 @@ from learnt.linear_model._logistic_loss import Target, codes_of, csr_arrays, flo
 from learnt.linear_model._logistic_problem import Problem, total
 
 _SEED = 20011  # of the sample: the optimum does not depend on it, and the path there is always the same
-_FEWEST_OF_A_CLASS = 200
+_FEWEST_OF_A_CLASS = 200  # rows, unless that were more than half the sample
 
 
 class Units(NamedTuple):
@@ -28,13 +28,26 @@ class Units(NamedTuple):
 
 def units(rows: Rows, target: Target, centred: bool) -> Units:
     """The columns' units from all of `rows`; not centred where there is no intercept to take up the mean."""
-    shift = to_numpy(rows.first_mean()) if centred else np.zeros(rows.n_features)
-    weight, first, second, squares, fourths = (to_numpy(part) for part in total(rows, _column_sums, target, shift))
-    mean = first / weight if centred else np.zeros_like(shift)
-    variance = np.maximum(second / weight - mean**2, 0.0)
-    support = squares**2 / np.maximum(fourths, np.finfo(float).tiny)
-    rounding = 1e-24 * (second / weight + shift**2)  # what is left of a constant column
-    return Units(mean + shift, np.where(variance <= rounding, 0.0, variance), support)
+    if centred:  # a mean of some rows to subtract before squaring, so that large means do not cancel
+        some = Block(rows.X[:256, :]) if rows.in_memory else rows.head(256)
+        shift = np.zeros(rows.n_features) if is_sparse(some.X) else to_numpy(floats(some.X)).mean(axis=0)
+    else:
+        shift = np.zeros(rows.n_features)
+    with np.errstate(over="ignore", invalid="ignore"):  # `scale_of` names columns that are too large
+        sums = total(rows, _column_sums, target, shift)
+        weight, first, second, squares, fourths = (to_numpy(part) for part in sums)
+        mean = first / weight if centred else np.zeros_like(shift)
+        variance = np.maximum(second / weight - mean**2, 0.0)
+        rounding = 1e-24 * (second / weight + shift**2)  # what is left of a constant column
+        variance = np.where(variance <= rounding, 0.0, variance)
+        return Units(mean + shift, variance, squares**2 / np.maximum(fourths, np.finfo(float).tiny))
+
+
+def weighted_mean(rows: ArrayRows, target: Target) -> np.ndarray:
+    """The mean of each column of a dense table in memory."""
+    X = floats(rows.X)
+    w = row_weights(Block(rows.X, rows.y, rows.w), X, target)
+    return to_numpy(w @ X) / float(namespace(w).sum(w))
 
 
 def _column_sums(block: Block, target: Target, shift: np.ndarray) -> tuple[Any, ...]:
@@ -60,6 +73,9 @@ def _column_sums(block: Block, target: Target, shift: np.ndarray) -> tuple[Any, 
 def scale_of(curve: float, alpha: float, columns: Units) -> np.ndarray:
     """Units in which the objective curves by one, where one more score costs `curve` in all rows together."""
     scale = np.sqrt(curve * columns.variance + alpha)
+    if not np.isfinite(scale).all():
+        column = int(np.argmin(np.isfinite(scale)))
+        raise ValueError(f"Column {column} of X is too large to be squared in float64; rescale it.")
     idle = scale == 0  # a constant column and no penalty: any unit will do
     scale[idle] = np.sqrt(curve) * np.maximum(np.abs(columns.mean[idle]), 1.0)
     return scale
@@ -82,9 +98,10 @@ def sample(rows: Rows, target: Target, counts: np.ndarray, size: int) -> tuple[A
     Of a rare class more rows are kept, with less weight, so that none is missing.
     """
     share = min(1.0, size / counts.sum())
-    keep = np.minimum(1.0, np.maximum(share, _FEWEST_OF_A_CLASS / np.maximum(counts, 1.0)))
+    fewest = min(_FEWEST_OF_A_CLASS, size / (2 * counts.size))
+    keep = np.minimum(1.0, np.maximum(share, fewest / np.maximum(counts, 1.0)))
     if rows.in_memory:
-        parts = _take(rows.block(0, rows.n_rows), target, share, keep)
+        parts = _take(Block(rows.X, rows.y, rows.w), target, share, keep)
     else:
         parts = rows.reduce(_take, _collect, target, share, keep)
     X, codes, w = (column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True))

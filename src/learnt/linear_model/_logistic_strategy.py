@@ -23,19 +23,24 @@ from learnt.engine.rows import Rows
 from learnt.linear_model._logistic_curvature import Diagonal
 from learnt.linear_model._logistic_loss import Target
 from learnt.linear_model._logistic_problem import Problem
-from learnt.linear_model._logistic_solvers import Outcome, Point, minimize
-from learnt.linear_model._logistic_start import Units, sample, scale_of, standardised, units
+from learnt.linear_model._logistic_solvers import Outcome, Point, minimize, when_it_pays, when_left
+from learnt.linear_model._logistic_start import Units, sample, scale_of, standardised, units, weighted_mean
 from learnt.linear_model._logistic_wide import RowSpace
 
 _COMPILE_FROM = 1 << 15  # cells; below, NumPy is as quick and Numba need not be loaded
 _SMALL = 1 << 17  # cells of which a copy costs nothing
 _FULL_COLUMNS = 600  # columns up to which a d × d matrix pays
-_FEW_ROWS = 2000  # rows up to which an n × n matrix pays, where columns are more
+_FEW_ROWS = 1000  # rows up to which an n × n matrix pays, where columns are more
+# Where units alone lead nowhere: a d × d matrix of up to so many columns, and cells for all classes together, if it
+# costs no more than so many steps; and n × n for up to so many rows.
+_MOST_COLUMNS, _MOST_CELLS, _MOST_STEPS, _MOST_ROWS = 4000, 1 << 25, 500, 3000
+_COLUMNS_PER_STEP = 20  # a d × d matrix over all rows costs as much as one step for each so many columns
 _ROWS_PER_COLUMN = 20  # in the smallest sample
 _SAMPLE_SHARE = 16
 _SUPPORT = 25.0  # rows that a column's variance must rest on for a sample to be believed
 _FEW_RARE = 4  # columns that a sample may know nothing of
 _MEMORY = 10
+_NOTHING = 1e-6  # a loss this small, relative to knowing nothing, is not worth a relative measure of its own
 # "auto" asks for a second derivative again where a step leaves more than this share of the distance. An exact one pays
 # soon: the next steps are the better for it. But over many rows it costs as much as several steps; and one that leaves
 # something out always takes several.
@@ -57,6 +62,10 @@ class Task(NamedTuple):
     start: np.ndarray | None = None  # coefficients and intercepts to start from, K × (d + 1)
     watch: Any = None  # (coefficients and intercepts, value, n_iter) → whether to stop
 
+    @property
+    def dense(self) -> bool:
+        return not (self.rows.in_memory and sparse.issparse(self.rows.X))
+
 
 class Solution(NamedTuple):
     theta: np.ndarray  # coefficients and intercepts, K × (d + 1)
@@ -66,14 +75,14 @@ class Solution(NamedTuple):
 def solve(task: Task) -> Solution:
     """The minimum, by the road that suits the shape of the data."""
     rows = task.rows
-    dense = not (rows.in_memory and sparse.issparse(rows.X))
     local = rows.in_memory and is_numpy(rows.reference)
     cells = rows.n_rows * rows.n_features if rows.in_memory else np.inf
-    stored = cells if dense else rows.X.nnz
+    stored = cells if task.dense else rows.X.nnz
     task = task._replace(target=task.target._replace(compiled=stored > _COMPILE_FROM and compilation_enabled()))
     if rows.n_features <= _FULL_COLUMNS:
         return small(task) if local and cells <= _SMALL else climb(task)
-    if rows.in_memory and dense and rows.n_rows <= _FEW_ROWS and task.alpha > 0:
+    few = _FEW_ROWS if rows.n_features <= _MOST_COLUMNS else _MOST_ROWS
+    if rows.in_memory and rows.n_rows <= min(few, rows.n_features) and task.alpha > 0:
         return wide(task)
     return plain(task)
 
@@ -86,25 +95,48 @@ def small(task: Task) -> Solution:
 
 def direct(task: Task) -> Solution:
     problem = pose(task, units(task.rows, task.target, task.fit_intercept))
-    return finish(task, problem, problem.curvature, begin(task, problem), stale=large(task, problem))
+    return finish(task, problem, problem.curvature, begin(task, problem), renew=large(task, problem))
 
 
 def plain(task: Task) -> Solution:
-    problem = pose(task, units(task.rows, task.target, task.fit_intercept))
-    curvature = Diagonal(np.append(np.ones(task.rows.n_features), curve_at_start(task)))
-    # Units are a rough measure of the distance left: a hundredth of what is asked for.
-    task = task._replace(tol=task.tol / 10)
-    return finish(task, problem, lambda u: curvature, begin(task, problem), stale=np.inf)
+    """Units alone for as long as that works; where it does not, and is worth its price, the second derivative."""
+    rows = task.rows
+    problem = pose(task, units(rows, task.target, task.fit_intercept))
+    K, D = problem.shape
+    steps = D / _COLUMNS_PER_STEP * (1.0 if task.dense else rows.n_rows * D / max(rows.X.nnz, 1))
+    payable = D <= _MOST_COLUMNS and K * D * D <= _MOST_CELLS and steps <= _MOST_STEPS and task.solver != "lbfgs"
+    asked: list[bool] = []
+
+    def curvature_at(u: np.ndarray) -> Any:
+        asked.append(True)
+        if len(asked) > 1:
+            return problem.curvature(u)
+        return Diagonal(np.append(np.ones(D - 1), curve_at_start(task)))
+
+    def renew(left: list[float], goal: float) -> bool:
+        budget = 0.8 * (task.max_iter - len(left))
+        slow = when_it_pays(min(steps, budget)) if len(asked) == 1 else when_left(_LARGE)
+        return payable and slow(left, goal)
+
+    def confirm_at(u: np.ndarray, n_iter: int) -> Any:
+        return curvature_at(u) if payable and n_iter > steps else None
+
+    task = task._replace(tol=task.tol / 10)  # units are a rough measure of the distance left
+    return finish(task, problem, curvature_at, begin(task, problem), renew=renew, confirm_at=confirm_at)
 
 
 def wide(task: Task) -> Solution:
     """Over as many variables as there are rows; what rounding cost is made good in all columns at the end."""
-    mean = units(task.rows, task.target, task.fit_intercept).mean
-    scale = np.full(task.rows.n_features, np.sqrt(task.alpha))
+    d = task.rows.n_features
+    mean = weighted_mean(task.rows, task.target) if task.fit_intercept else np.zeros(d)
+    scale = np.full(d, np.sqrt(task.alpha))
     problem = Problem(task.rows, task.target, penalty_of(task), mean, scale)
     space = RowSpace(problem, task.alpha)
     start, reduced = space.reduce(begin(task, problem)), space.reduced
-    first = finish(task, reduced, space.reduced_curvature, start, of=problem, expand=space.expand).outcome
+    found = finish(task, reduced, space.reduced_curvature, start, of=problem, expand=space.expand)
+    first = found.outcome
+    if first.status != "converged":
+        return found
     rest = task._replace(max_iter=task.max_iter - first.n_iter)
     last = finish(rest, problem, space.curvature, space.expand(first.theta))
     return last._replace(outcome=last.outcome._replace(n_iter=first.n_iter + last.outcome.n_iter))
@@ -125,17 +157,14 @@ def climb(task: Task) -> Solution:
     known = without(standardised(problem.over(sampled, sample_target)), rare)
     start, curvature = ascend(known, begin(task, problem), n)
     if rare.sum() > _FEW_RARE:  # what the sample cannot tell, all rows must
-        return finish(task, problem, problem.curvature, start, stale=large(task, problem))
+        return finish(task, problem, problem.curvature, start, renew=large(task, problem))
     once = iter([curvature])
-    stale = _SAMPLED if task.solver == "auto" else np.inf
-    return finish(
-        task,
-        problem,
-        lambda u: next(once, None) or problem.curvature(u),
-        start,
-        stale=stale,
-        confirm_at=known.curvature,
-    )
+
+    def curvature_at(u: np.ndarray) -> Any:
+        return next(once, None) or problem.curvature(u)
+
+    renew = when_left(_SAMPLED if task.solver == "auto" else np.inf)
+    return finish(task, problem, curvature_at, start, renew=renew, confirm_at=lambda u, n_iter: known.curvature(u))
 
 
 def ascend(problem: Problem, start: np.ndarray, n: float) -> tuple[np.ndarray, Any]:
@@ -147,9 +176,9 @@ def ascend(problem: Problem, start: np.ndarray, n: float) -> tuple[np.ndarray, A
     if m > 4 * fewest:
         counts = np.bincount(problem.rows.y.astype(np.intp), minlength=problem.target.n_classes).astype(float)
         start, below = ascend(problem.over(*sample(problem.rows, problem.target, counts, fewest)), start, n)
-        outcome = minimize(problem.evaluate, start, lambda u: below, stale=np.inf, **settings)
+        outcome = minimize(problem.evaluate, start, lambda u: below, renew=when_left(np.inf), **settings)
         return outcome.theta, problem.curvature(outcome.theta)
-    outcome = minimize(problem.evaluate, start, problem.curvature, stale=patience(problem), **settings)
+    outcome = minimize(problem.evaluate, start, problem.curvature, renew=when_left(patience(problem)), **settings)
     return outcome.theta, outcome.curvature if outcome.curvature.exact else problem.curvature(outcome.theta)
 
 
@@ -167,7 +196,7 @@ def finish(
     curvature_at: Any,
     start: np.ndarray,
     *,
-    stale: float | None = None,
+    renew: Any = None,
     confirm_at: Any = None,
     of: Problem | None = None,
     expand: Any = None,
@@ -184,10 +213,9 @@ def finish(
     def watch(point: Point, n_iter: int) -> bool:
         return task.watch(coefficients(point.theta), point.value, n_iter)
 
-    if stale is None:
-        stale = {"auto": patience(problem), "newton": 0.0 if problem.all_at_once else _APPROXIMATE}.get(
-            task.solver, np.inf
-        )
+    if renew is None:
+        newton = 0.0 if problem.all_at_once else _APPROXIMATE
+        renew = when_left({"auto": patience(problem), "newton": newton, "lbfgs": np.inf}[task.solver])
     outcome = minimize(
         problem.evaluate,
         start,
@@ -195,15 +223,16 @@ def finish(
         tol=task.tol,
         max_iter=task.max_iter,
         memory=_MEMORY,
-        stale=stale,
-        confirm_at=confirm_at or curvature_at,
+        renew=renew,
+        confirm_at=confirm_at or (lambda u, n_iter: curvature_at(u)),
+        enough=task.tol**2 * _NOTHING * task.weight * np.log(task.target.n_classes),
         watch=None if task.watch is None else watch,
     )
     return Solution(coefficients(outcome.theta), outcome)
 
 
-def large(task: Task, problem: Problem) -> float | None:
-    return _LARGE if task.solver == "auto" and problem.all_at_once else None
+def large(task: Task, problem: Problem) -> Any:
+    return when_left(_LARGE) if task.solver == "auto" and problem.all_at_once else None
 
 
 def patience(problem: Problem) -> float:

@@ -13,10 +13,11 @@ import numpy as np
 from scipy import linalg
 
 from learnt.engine.arrays import is_numpy, like, to_numpy
+from learnt.engine.blocks import Block
 from learnt.engine.rows import ArrayRows
 from learnt.engine.threads import run_tasks
 from learnt.linear_model._logistic_curvature import Cholesky, cholesky
-from learnt.linear_model._logistic_loss import curve, floats, row_weights, scores_of
+from learnt.linear_model._logistic_loss import curve, floats, is_sparse, row_weights, scores_of
 from learnt.linear_model._logistic_problem import Problem
 
 _TILE = 128
@@ -27,7 +28,7 @@ class RowSpace:
 
     def __init__(self, problem: Problem, alpha: float) -> None:
         rows = problem.rows
-        self.problem, self.alpha = problem, alpha
+        self.problem, self.alpha, self._bordered = problem, alpha, problem.fit_intercept
         self._X = floats(rows.X)
         self._gram = centred_gram(self._X, problem.shift, rows.n_jobs) / alpha
         self._L = np.ascontiguousarray(cholesky(self._gram))
@@ -52,17 +53,16 @@ class RowSpace:
     def reduced_curvature(self, v: np.ndarray) -> Woodbury:
         scores = scores_of(self._L, self.reduced.coefficients(v))
         L = self._L
-        return Woodbury(self._gram, self._rates(scores), lambda coef: L @ coef.T, lambda t: t.T @ L, self.reduced)
+        return Woodbury(self._gram, self._rates(scores), lambda coef: L @ coef.T, lambda t: t.T @ L, self._bordered)
 
     def curvature(self, u: np.ndarray) -> Woodbury:
         scores = to_numpy(scores_of(self._X, self.problem.coefficients(u)))
-        return Woodbury(self._gram, self._rates(scores), self._forth, self._back, self.problem)
+        return Woodbury(self._gram, self._rates(scores), self._forth, self._back, self._bordered)
 
     def _rates(self, scores: np.ndarray) -> np.ndarray:
-        """What a score of each row curves by; for K classes their mean, which one factor serves."""
-        target = self.problem.target
-        w = row_weights(self.reduced.rows.block(0, scores.shape[0]), scores, target)
-        return w * curve(scores, target).mean(axis=1)
+        """What each score of each row curves the loss by, n × K."""
+        rows, target = self.reduced.rows, self.problem.target
+        return row_weights(Block(rows.X, rows.y, rows.w), scores, target)[:, None] * curve(scores, target)
 
     def _forth(self, coef: np.ndarray) -> np.ndarray:
         """A coefᵀ, n × K."""
@@ -77,27 +77,33 @@ class RowSpace:
 class Woodbury:
     """H = I + AᵀSA, bordered by the intercept, with S = diag(rates):  H⁻¹g = g − AᵀS½ (I + S½GS½)⁻¹ S½Ag.
 
-    Only a factor of an n × n matrix is needed. `forth` and `back` multiply by A and Aᵀ.
+    Only the factor of an n × n matrix is needed, one a class. `forth` and `back` multiply by A and Aᵀ.
     """
 
-    def __init__(self, gram: np.ndarray, rates: np.ndarray, forth: Any, back: Any, problem: Problem) -> None:
-        self._root, self._forth, self._back = np.sqrt(rates), forth, back
-        self._n_outputs = problem.shape[0]
-        self.exact = problem.target.binary
-        B = self._root[:, None] * gram * self._root
-        B.flat[:: B.shape[0] + 1] += 1.0
-        self._inner = Cholesky(B)
-        self._ones = self._inner.solve(self._root)
-        self._border = float(self._root @ self._ones) if problem.fit_intercept else np.inf
+    def __init__(self, gram: np.ndarray, rates: np.ndarray, forth: Any, back: Any, fit_intercept: bool) -> None:
+        self._roots, self._forth, self._back = np.sqrt(rates), forth, back
+        self.exact = rates.shape[1] == 1  # what ties classes to each other is left out
+        self._inner = [Cholesky(_plus_one(root[:, None] * gram * root)) for root in self._roots.T]
+        self._ones = self._each(self._roots)
+        self._border = np.sum(self._roots * self._ones, axis=0) if fit_intercept else np.inf
 
     def solve(self, g: np.ndarray) -> np.ndarray:
-        g = g.reshape(self._n_outputs, -1)
-        rows = self._inner.solve(self._root[:, None] * self._forth(g[:, :-1]))
+        g = g.reshape(self._roots.shape[1], -1)
+        rows = self._each(self._roots * self._forth(g[:, :-1]))
         step = np.empty_like(g)
-        step[:, -1] = (g[:, -1] - self._root @ rows) / self._border
-        rows = self._root[:, None] * (rows + np.outer(self._ones, step[:, -1]))
-        step[:, :-1] = g[:, :-1] - self._back(rows)
+        step[:, -1] = (g[:, -1] - np.sum(self._roots * rows, axis=0)) / self._border
+        step[:, :-1] = g[:, :-1] - self._back(self._roots * (rows + self._ones * step[:, -1]))
+        if not self.exact:
+            step -= step.mean(axis=0)  # one vector added to all classes changes nothing
         return step.ravel()
+
+    def _each(self, V: np.ndarray) -> np.ndarray:
+        return np.stack([inner.solve(v) for inner, v in zip(self._inner, V.T, strict=True)], axis=1)
+
+
+def _plus_one(B: np.ndarray) -> np.ndarray:
+    B.flat[:: B.shape[0] + 1] += 1.0
+    return B
 
 
 def centred_gram(X: Any, mean: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -113,6 +119,8 @@ def centred_gram(X: Any, mean: np.ndarray, n_jobs: int | None = None) -> np.ndar
 
         tiles = [(i, j) for i in range(0, n, _TILE) for j in range(0, i + 1, _TILE)]
         run_tasks([lambda i=i, j=j: fill(i, j) for i, j in tiles], n_jobs=n_jobs)
+    elif is_sparse(X):
+        gram = (X @ X.T).toarray()
     else:
         gram = to_numpy(X @ X.T)
     cross = _product(X, mean[:, None])[:, 0]
@@ -120,4 +128,4 @@ def centred_gram(X: Any, mean: np.ndarray, n_jobs: int | None = None) -> np.ndar
 
 
 def _product(X: Any, V: np.ndarray) -> np.ndarray:
-    return X @ V if is_numpy(X) else to_numpy(X @ like(V, X))
+    return X @ V if is_numpy(X) or is_sparse(X) else to_numpy(X @ like(V, X))
