@@ -59,6 +59,8 @@ def _show(console: Console, summary: FileSummary) -> None:
         names = summary.feature_names or []
         shown = ", ".join(names[:MOST]) + (f", and {len(names) - MOST:,} more" if len(names) > MOST else "")
         console.print(f"features: {summary.n_features:,}" + (f" ({escape(shown)})" if shown else ""))
+    for name, value in summary.notes.items():
+        console.print(f"{escape(name)}: {escape(str(value))}")
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name, side in (("array", "left"), ("type", "left"), ("shape", "left"), ("bytes", "right")):
         table.add_column(name, justify=side)  # type: ignore[arg-type]

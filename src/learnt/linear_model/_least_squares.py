@@ -20,7 +20,8 @@ from scipy.optimize import nnls
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from learnt.engine.rows import Rows
-from learnt.engine.threads import for_blocks, single_blas
+from learnt.engine.threads import single_blas
+from learnt.linear_model._centred import CentredRows
 from learnt.linear_model._moments import (
     Moments,
     as_columns,
@@ -35,7 +36,6 @@ from learnt.linear_model._moments import (
 # any method; above the second, two corrections from the residuals make them so; below, the data must be factorised.
 _SAFE, _CORRECTABLE = 1e-5, 1e-11
 _LARGEST_SPARSE_GRAM = 2000
-_TILE = 256
 
 
 class Solution(NamedTuple):
@@ -229,42 +229,16 @@ def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
 # Through the rows' inner products
 
 
-def centred_rows(rows: Any, x_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """√w (X − x̄) and √w (y − ȳ): the one extra copy of X that the dual form needs."""
-    Z = (rows.X.toarray() if sparse.issparse(rows.X) else rows.X) - x_mean
-    T = as_columns(rows.y) - y_mean
-    if rows.w is not None:
-        root = np.sqrt(rows.w)[:, None]
-        Z, T = Z * root, T * root
-    return Z, T
-
-
-def inner_products(Z: np.ndarray) -> np.ndarray:
-    """Z Zᵀ in tiles on all threads."""
-    n = Z.shape[0]
-    K = np.empty((n, n))
-
-    def fill(lo: int, hi: int) -> None:
-        tile = Z[lo:hi]
-        K[lo:hi, lo:hi] = tile @ tile.T  # a symmetric product costs half
-        if lo:
-            K[lo:hi, :lo] = tile @ Z[:lo].T
-            K[:lo, lo:hi] = K[lo:hi, :lo].T
-
-    for_blocks(fill, n, grain=_TILE)
-    return K
-
-
 def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solution:
     x_mean, y_mean = means(rows, center)
-    Z, T = centred_rows(rows, x_mean, y_mean)
-    K = inner_products(Z)
+    Z = CentredRows(rows, x_mean, y_mean)
+    T, K = Z.target, Z.inner_products()
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:
             values, vectors = np.linalg.eigh(K)
             denominator = np.clip(values, 0, None)[:, None] + alpha
             dual = vectors @ np.divide(vectors.T @ T, denominator, out=np.zeros_like(T), where=denominator > 0)
-            return Solution(Z.T @ dual, x_mean, y_mean, "dual")
+            return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual")
         ridge = float(alpha.max()) if alpha.size else 0.0
         rank, singular = None, None
         if spectrum:
@@ -272,15 +246,14 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solu
             rank = min(len(K) - int(center), Z.shape[1])  # Cholesky below fails where it is less
         if center and ridge == 0.0:
             # Centring makes K singular along √w and T orthogonal to it; filling that direction changes nothing.
-            direction = np.ones(len(K)) if rows.w is None else np.sqrt(rows.w)
-            K = K + np.outer(direction, direction) * (np.trace(K) / len(K) / float(direction @ direction))
+            K += np.outer(Z.root, Z.root) * (np.trace(K) / len(K) / float(Z.root @ Z.root))
         factor = Factor.of(K, ridge)
         if factor is not None and factor.rcond > _CORRECTABLE:
             dual = factor.solve(T)
             if factor.rcond < _SAFE:
                 for _ in range(2):
-                    dual = dual + factor.solve(T - Z @ (Z.T @ dual) - ridge * dual)
-            return Solution(Z.T @ dual, x_mean, y_mean, "dual", rank, singular)
+                    dual = dual + factor.solve(T - Z.times(Z.transposed_times(dual)) - ridge * dual)
+            return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual", rank, singular)
     return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
 
 

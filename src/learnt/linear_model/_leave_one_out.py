@@ -6,18 +6,22 @@ scatter matrix (or of the rows' inner products, where rows are fewer) gives e an
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
-from learnt.engine.threads import single_blas
-from learnt.linear_model._least_squares import centred_rows, inner_products
+from learnt.engine.threads import run_tasks, single_blas
+from learnt.linear_model._centred import CentredRows
+from learnt.linear_model._least_squares import Factor
 from learnt.linear_model._moments import Moments, as_columns, means, moments
 
+_FEW = 8  # penalties up to which a factorisation each is cheaper than one spectrum
+_TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation gives the residuals' digits
 _SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
 
 
@@ -94,33 +98,52 @@ def _squared_error_block(block: Block, *state: Any) -> tuple:
 
 
 def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndarray, Any]:
-    """The same (n, k, A) where rows are fewer than columns, and a function from (α index, target) to coefficients."""
+    """The same (n, k, A) where rows are fewer than columns, and a function from (α, targets) to coefficients."""
     x_mean, y_mean = means(rows, center)
-    Z, T = centred_rows(rows, x_mean, y_mean)
-    K = inner_products(Z)
-    root = np.ones(len(K)) if rows.w is None else np.sqrt(rows.w)
-    if center:
-        # The intercept takes the direction √w. Lifted above all other eigenvalues it is the last one, and left out.
-        direction = root / np.linalg.norm(root)
-        K += (2.0 * np.trace(K) + 1.0) * np.outer(direction, direction)
+    Z = CentredRows(rows, x_mean, y_mean)
+    T, K = Z.target, Z.inner_products()
+    direction = Z.root / np.linalg.norm(Z.root) if center else np.zeros(len(K))
+    # The intercept takes the direction √w. Lifted above all other eigenvalues, it can be told from them and left out.
+    lift = 2.0 * np.trace(K) + 1.0
+    K += lift * np.outer(direction, direction)
+    duals = _by_cholesky(K, T, alphas, direction, lift) if len(alphas) <= _FEW else None
+    if duals is None:
+        duals = _by_eigenvalues(K, T, alphas, center)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a row of weight 0 has no residual
+        errors = [np.nan_to_num(dual / diagonal[:, None] / Z.root[:, None]) for dual, diagonal in duals]
+
+    def coef(a: int, targets: slice) -> np.ndarray:
+        return Z.transposed_times(duals[a][0][:, targets])
+
+    return np.stack(errors, axis=2), (coef, x_mean, y_mean)
+
+
+def _by_cholesky(
+    K: np.ndarray, T: np.ndarray, alphas: np.ndarray, direction: np.ndarray, lift: float
+) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """(K + αI)⁻¹T and the diagonal of (K + αI)⁻¹ for every α, side by side; None where digits would be lost."""
+
+    def one(alpha: float) -> tuple[np.ndarray, np.ndarray] | None:
+        factor = Factor.of(K, alpha)
+        if factor is None or factor.rcond < _TRUSTED:
+            return None
+        inverse, _ = linalg.lapack.dpotri(factor.triangle, lower=True)
+        return factor.solve(T), np.diag(inverse) * factor.scale**2 - direction**2 / (lift + alpha)
+
+    found = run_tasks([partial(one, alpha) for alpha in alphas])
+    return None if any(pair is None for pair in found) else found  # type: ignore[return-value]
+
+
+def _by_eigenvalues(
+    K: np.ndarray, T: np.ndarray, alphas: np.ndarray, center: bool
+) -> list[tuple[np.ndarray, np.ndarray]]:
     with single_blas():
         values, vectors = np.linalg.eigh(K)
         if center:
             values, vectors = values[:-1], vectors[:, :-1]
         values = np.clip(values, 0, None)
-        rotated = vectors.T @ T
-        errors = np.empty((*T.shape, len(alphas)))
-        for a, alpha in enumerate(alphas):
-            inverse = 1.0 / (values + alpha)
-            dual = vectors @ (rotated * inverse[:, None])
-            diagonal = np.square(vectors) @ inverse
-            with np.errstate(divide="ignore", invalid="ignore"):  # a row of weight 0 has no residual
-                errors[:, :, a] = np.nan_to_num(dual / diagonal[:, None] / root[:, None])
-
-    def coef(alpha: float, targets: slice) -> np.ndarray:
-        return Z.T @ (vectors @ (rotated[:, targets] * _inverse(values, np.array([alpha]))))
-
-    return errors, (coef, x_mean, y_mean)
+        rotated, squares = vectors.T @ T, np.square(vectors)
+        return [(vectors @ (rotated / (values + a)[:, None]), squares @ (1.0 / (values + a))) for a in alphas]
 
 
 def _inverse(values: np.ndarray, alphas: np.ndarray) -> np.ndarray:

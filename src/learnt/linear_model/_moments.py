@@ -13,7 +13,9 @@ from scipy import sparse
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
+from learnt.linear_model._gram import gram as tiled_gram
 
+_TILED = 256  # columns
 _DIGITS_TO_SPARE = 1e6  # a mean² this many variances large still leaves ten correct digits
 
 
@@ -35,7 +37,11 @@ def moments(rows: Rows, center: bool = True) -> Moments:
     """
     x0, y0 = _provisional_means(rows) if center else (None, None)
     while True:
-        total, joint, sy, gram = rows.sum(shifted_moments, x0, y0)
+        if x0 is None and _by_tiles(rows):
+            total, joint, sy = rows.sum(shifted_sums, x0, y0)
+            gram = tiled_gram(rows.X.T)
+        else:
+            total, joint, sy, gram = rows.sum(shifted_moments, x0, y0)
         total, joint, sy, gram = float(total), to_numpy(joint), to_numpy(sy), to_numpy(gram)
         sx, cross = joint[:, 0], joint[:, 1:]
         if not center:
@@ -70,26 +76,40 @@ def as_columns(y: Any) -> Any:
 
 
 def shifted_moments(block: Block, x0: Any, y0: Any) -> tuple:
-    """Σw, Σw(x−x₀)[1, (y−y₀)ᵀ], Σw(y−y₀) and Σw(x−x₀)(x−x₀)ᵀ of one block.
+    """The sums of `shifted_sums`, and Σw(x−x₀)(x−x₀)ᵀ.
 
     Products are in float64 whatever the data: squaring a float32 matrix squares its condition number too.
     """
-    Y = widen(as_columns(block.y))
-    Y = Y if y0 is None else Y - y0
+    w = None if block.w is None else widen(block.w)
+    if sparse.issparse(block.X):
+        X = widen_sparse(block.X)
+        weighted = X if w is None else sparse.diags_array(w) @ X
+        return *shifted_sums(block, x0, y0), (X.T @ weighted).toarray()
+    X = _shifted(block.X, x0)
+    sums = shifted_sums(block._replace(X=X), None, y0)
+    if w is not None:
+        X = X * namespace(X).sqrt(w)[:, None]
+    return *sums, X.T @ X
+
+
+def shifted_sums(block: Block, x0: Any, y0: Any) -> tuple:
+    """Σw, Σw(x−x₀)[1, (y−y₀)ᵀ] and Σw(y−y₀) of one block."""
+    Y = _shifted(as_columns(block.y), y0)
     xp = namespace(Y)
     w = xp.ones_like(Y[:, 0]) if block.w is None else widen(block.w)
     ones_and_y = xp.concat([w[:, None], Y * w[:, None]], axis=1)  # one product gives both sums
-    total, sy = xp.sum(w), xp.sum(ones_and_y[:, 1:], axis=0)
-    if sparse.issparse(block.X):
-        X = widen_sparse(block.X)
-        weighted = X if block.w is None else sparse.diags_array(w) @ X
-        return total, np.asarray(X.T @ ones_and_y), sy, (X.T @ weighted).toarray()
-    X = widen(block.X)
-    X = X if x0 is None else X - x0
-    joint = X.T @ ones_and_y
-    if block.w is not None:
-        X = X * xp.sqrt(w)[:, None]
-    return total, joint, sy, X.T @ X
+    X = widen_sparse(block.X) if sparse.issparse(block.X) else _shifted(block.X, x0)
+    return xp.sum(w), X.T @ ones_and_y, xp.sum(ones_and_y[:, 1:], axis=0)
+
+
+def _shifted(X: Any, point: Any) -> Any:
+    return widen(X) if point is None else widen(X) - point
+
+
+def _by_tiles(rows: Rows) -> bool:
+    """Whether XᵀX is better computed tile by tile than block by block: many columns, all of X there, no weights."""
+    dense = rows.in_memory and type(rows.X) is np.ndarray and rows.w is None
+    return dense and rows.dtype == np.float64 and rows.n_features >= _TILED
 
 
 def widen_sparse(X: Any) -> Any:

@@ -113,7 +113,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
     def _fit_wide(self, rows: Any, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         errors, (solve, x_mean, y_mean) = loo.wide_residuals(rows, self.fit_intercept, alphas)
         best = self._choose(self._score(rows, errors, alphas), alphas)
-        coef = np.hstack([solve(alphas[a], slice(j, j + 1)) for j, a in enumerate(best)])
+        coef = np.hstack([solve(int(a), slice(j, j + 1)) for j, a in enumerate(best)])
         return coef, y_mean - x_mean @ coef
 
     def _score(self, rows: Any, errors: np.ndarray, alphas: np.ndarray) -> np.ndarray:
