@@ -10,7 +10,7 @@ from scipy import sparse
 from learnt.linear_model._gram import gram
 from learnt.linear_model._moments import as_columns
 
-_FAR = 10.0  # means beyond this many standard deviations are subtracted before anything is squared
+_FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
 
 
 class CentredRows:

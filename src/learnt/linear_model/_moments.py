@@ -16,7 +16,8 @@ from learnt.engine.rows import Rows
 from learnt.linear_model._gram import gram as tiled_gram
 
 _TILED = 256  # columns
-_DIGITS_TO_SPARE = 1e6  # a mean² this many variances large still leaves ten correct digits
+_FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
+_DIGITS_TO_SPARE = 1e5  # mean² against the variance, found afterwards: beyond, another pass is worth it
 
 
 class Moments(NamedTuple):
@@ -67,7 +68,7 @@ def _provisional_means(rows: Rows) -> tuple[Any, Any]:
     X = widen(head.X)
     xp = namespace(X)
     mean, spread = xp.mean(X, axis=0), xp.std(X, axis=0)
-    return (mean if bool(xp.any(xp.abs(mean) > 10 * spread)) else None), y0
+    return (mean if bool(xp.any(xp.abs(mean) > _FAR * spread)) else None), y0
 
 
 def as_columns(y: Any) -> Any:
