@@ -108,7 +108,7 @@ def scale_of(spread: float) -> float:
     >>> scale_of(8.0), scale_of(0.0)
     (0.125, 1.0)
     """
-    return 1.0 if not spread > 0 else 2.0 ** -int(np.clip(round(float(np.log2(spread))), -1000, 1000))
+    return 1.0 if not 0 < spread < np.inf else 2.0 ** -int(np.clip(round(float(np.log2(spread))), -1000, 1000))
 
 
 class _Kept:
@@ -278,35 +278,54 @@ class SparseLloyd(_Kept):
         return errors(csr_rows(self.X, lo, hi), centers, self.labels[lo:hi])
 
 
-def assign_once(
-    X: np.ndarray, weights: np.ndarray | None, centers: np.ndarray, origin: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Labels of rows that have none yet, and the sums, masses and counts of the clusters."""
-    (n, d), k = X.shape, centers.shape[0]
-    spread = max(float(np.abs(X - origin).max()), float(np.abs(centers - origin).max()))
-    scale = scale_of(spread)
-    v = view(centers, origin, scale, np.float32)
-    W, norms = work_rows(X, origin, scale, np.float32)
-    labels = np.full(n, -1, dtype=np.int32)
-    upper, lower = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.float32)
-    sums, mass, counts = np.zeros((k, d)), np.zeros(k), np.zeros(k, dtype=np.int64)
-    _kernels.assign(
-        W, norms, X, v.centers, v.centred, v.minus2, v.extra, v.radius, v.product_error, v.norm_error, origin,
-        _NO_WEIGHTS if weights is None else weights, *no_moves(k), labels, upper, lower, sums, mass, counts,
-    )  # fmt: skip
-    return labels, sums, mass, counts
+def _reach(centers: np.ndarray, origin: np.ndarray) -> float:
+    """The size of the centres about the origin."""
+    return float(np.abs(centers - origin).max())
 
 
 def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """The nearest centre of each of many rows, as `_nearest.nearest` says it."""
-    return np.concatenate(
-        for_blocks(lambda lo, hi: assign_once(X[lo:hi], None, centers, origin)[0], X.shape[0], grain=_FEWEST_ROWS)
-    )
+    labels = np.empty(X.shape[0], dtype=np.int32)
+    scale = scale_of(_reach(centers, origin))
+    v = view(centers, origin, scale, np.float32)
+
+    def one(lo: int, hi: int) -> None:
+        _kernels.label_rows(
+            X[lo:hi],
+            v.centers,
+            v.minus2,
+            v.extra,
+            v.radius,
+            v.product_error,
+            v.norm_error,
+            origin,
+            scale,
+            labels[lo:hi],
+        )
+
+    for_blocks(one, X.shape[0], grain=_FEWEST_ROWS)
+    return labels
+
+
+def dense_inertia(X: np.ndarray, weights: np.ndarray | None, centers: np.ndarray, origin: np.ndarray) -> float:
+    """Σ w ‖x − nearest centre‖² of many rows."""
+    labels = dense_labels(X, centers, origin)
+
+    def one(lo: int, hi: int) -> float:
+        out = np.empty(hi - lo)
+        _kernels.row_errors(X[lo:hi], centers, labels[lo:hi], out)
+        return float(out.sum() if weights is None else out @ weights[lo:hi])
+
+    return float(np.sum(for_blocks(one, X.shape[0], grain=_FEWEST_ROWS)))
 
 
 def quick_sums(block: Block, centers: np.ndarray, origin: np.ndarray) -> tuple:
     """`_nearest.cluster_sums`, compiled where the block is dense and large enough."""
     X = block.X
-    if is_numpy(X) and X.size * centers.shape[0] >= COMPILED_WORK and compilation_enabled():
-        return assign_once(np.ascontiguousarray(X), block.w, centers, origin)[1:]
-    return cluster_sums(block, centers, origin)
+    if not (is_numpy(X) and X.size * centers.shape[0] >= COMPILED_WORK and compilation_enabled()):
+        return cluster_sums(block, centers, origin)
+    X, k = np.ascontiguousarray(X), centers.shape[0]
+    labels = dense_labels(X, centers, origin)
+    sums, mass, counts = np.zeros((k, X.shape[1])), np.zeros(k), np.zeros(k, dtype=np.int64)
+    _kernels.add_rows(X, origin, _NO_WEIGHTS if block.w is None else block.w, labels, sums, mass, counts)
+    return sums, mass, counts.astype(np.float64)

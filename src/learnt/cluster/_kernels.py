@@ -109,6 +109,25 @@ def _products(minus2, G, m, scores):
 
 
 @kernel
+def _closest(scores, extra, r, limit, X, i, C, squares):
+    """The nearest of the centres whose scores for row i, in column r, are within the limit; the first of equals.
+
+    Also returns how many there were. Called only where W's precision does not settle it: a call costs as much as a row.
+    """
+    least = _INF
+    new = np.int32(0)
+    evaluated = 0
+    for c in range(C.shape[0]):
+        if not np.float64(scores[c, r] + extra[c]) > limit:
+            exact = square_distance(X[i], C[c], squares)
+            evaluated += 1
+            if exact < least:
+                least = exact
+                new = np.int32(c)
+    return new, evaluated
+
+
+@kernel
 def _move(x, origin, w, old, new, sums, mass, counts):
     """Take a row out of its old centre's sums (old < 0: it has none) and put it into the new one's."""
     d = x.shape[0]
@@ -176,7 +195,6 @@ def assign(
     Returns how many labels changed, and how many distances had to be computed exactly.
     """
     n, d = W.shape
-    k = C.shape[0]
     rows = np.empty(n, np.int32)
     left = _unsettled(labels, shift, half, most, most_at, next_most, upper, lower, rows)
     left = _tighten(W, centred, radius, product_error, norm_error, labels, half, upper, lower, rows[:left])
@@ -213,17 +231,9 @@ def assign(
             high = one + norm + slack
             low = np.float64(second[r]) + norm - slack
             if not np.float64(second[r]) - one > 2.0 * slack:
-                # Too close for W's precision: compare the close ones exactly; the first of equals wins.
-                limit = one + 2.0 * slack
-                least = _INF
-                for c in range(k):
-                    if np.float64(scores[c, r] + extra[c]) <= limit:
-                        exact = square_distance(X[i], C[c], squares)
-                        evaluated += 1
-                        if exact < least:
-                            least = exact
-                            new = np.int32(c)
-                high = limit + norm + slack
+                new, n_exact = _closest(scores, extra, r, one + 2.0 * slack, X, i, C, squares)
+                evaluated += n_exact
+                high = one + norm + 3.0 * slack
                 low = one + norm - slack
             upper[i] = np.float32(np.sqrt(max(high, 0.0))) * _UP
             lower[i] = np.float32(np.sqrt(max(low, 0.0))) * _DOWN
@@ -233,6 +243,46 @@ def assign(
                 _move(X[i], origin, w, labels[i], new, sums, mass, counts)
                 labels[i] = new
     return changed, evaluated
+
+
+@kernel(reassociate=True)
+def label_rows(X, C, minus2, extra, radius, product_error, norm_error, origin, scale, labels):
+    """The nearest centre of every row: `assign` without memory of an earlier pass. Rows are rounded in the tile."""
+    n, d = X.shape
+    wide = minus2.shape[0]
+    width = max(16, min(1024, max(256, _TILE_WORK // (wide * d)), _TILE_CELLS // wide))
+    narrow = d <= _NARROW
+    G = np.empty((d, width) if narrow else (width, d), minus2.dtype)
+    norms = np.empty(width, np.float64)
+    best = np.empty(width, minus2.dtype)
+    second = np.empty(width, minus2.dtype)
+    label = np.empty(width, np.int32)
+    flat = np.empty(wide * width, minus2.dtype)
+    squares = np.empty(d, np.float64)
+    for start in range(0, n, width):
+        m = min(width, n - start)
+        for r in range(m):
+            norm = 0.0
+            if narrow:
+                for j in range(d):
+                    v = (X[start + r, j] - origin[j]) * scale
+                    G[j, r] = v
+                    norm += v * v
+            else:
+                for j in range(d):
+                    v = (X[start + r, j] - origin[j]) * scale
+                    G[r, j] = v
+                    norm += v * v
+            norms[r] = norm
+        scores = flat[: wide * m].reshape(wide, m)
+        _products(minus2, G, m, scores)
+        _best_two(scores, extra, best[:m], second[:m], label[:m])
+        for r in range(m):
+            slack = product_error * np.sqrt(norms[r]) * radius + norm_error * (norms[r] + radius * radius) + _TINY
+            one = np.float64(best[r])
+            labels[start + r] = label[r]
+            if not np.float64(second[r]) - one > 2.0 * slack:
+                labels[start + r] = _closest(scores, extra, r, one + 2.0 * slack, X, start + r, C, squares)[0]
 
 
 @kernel(reassociate=True)

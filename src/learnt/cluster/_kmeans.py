@@ -12,7 +12,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.cluster._bounded import COMPILED_WORK, DenseLloyd, SparseLloyd, dense_labels, quick_sums, scale_of
+from learnt.cluster._bounded import (
+    COMPILED_WORK,
+    DenseLloyd,
+    SparseLloyd,
+    dense_inertia,
+    dense_labels,
+    quick_sums,
+    scale_of,
+)
 from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
 from learnt.cluster._moments import Spread, spread_of
 from learnt.cluster._nearest import distance_block, inertia_sum, label_block, nearest, to_reference
@@ -28,6 +36,7 @@ from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_weights
 
 _log = logging.getLogger("learnt")
+_ONE_THREAD = 1 << 16  # multiplications for which BLAS has one thread anyway
 _INITS = ("k-means++", "farthest-first", "random")
 
 
@@ -203,14 +212,16 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def predict(self, X: Any) -> Any:
         """The index of the nearest centre of each row."""
-        X, rows = self._rows(X)
+        X = self._checked(X)
+        rows = as_rows(X)
         C = self._centers(rows)
-        if _many(X, C.shape[0]) and is_numpy(X):
-            return dense_labels(X, C, C.mean(axis=0))
+        origin = C.mean(axis=0)
+        if is_numpy(X) and _many(X, C.shape[0]):
+            return dense_labels(X, C, origin)
+        if is_numpy(X) and X.size * C.shape[0] <= _ONE_THREAD:
+            return nearest(X, C, origin)
         with single_blas():
-            if is_numpy(X) and X.shape[0] <= 4096:
-                return nearest(X, C, C.mean(axis=0))
-            return rows.map(label_block, C, C.mean(axis=0))
+            return rows.map(label_block, C, origin)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, and return the labels of the rows."""
@@ -225,21 +236,24 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self.fit(X, sample_weight=sample_weight)._transform(X)
 
     def _transform(self, X: Any) -> Any:
-        X, rows = self._rows(X)
+        rows = as_rows(self._checked(X))
         C = self._centers(rows)
         with single_blas():
             return rows.map(distance_block, C, C.mean(axis=0))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the inertia of the rows: higher is better."""
-        X, _ = self._rows(X)
-        rows = as_rows(X, None, check_weights(sample_weight, X))
+        X = self._checked(X)
+        w = check_weights(sample_weight, X)
+        rows = as_rows(X, None, w)
         C = self._centers(rows)
-        return -float(rows.sum(inertia_sum, C, C.mean(axis=0))[0])
+        origin = C.mean(axis=0)
+        if is_numpy(X) and _many(X, C.shape[0]):
+            return -dense_inertia(X, w, C, origin)
+        return -float(rows.sum(inertia_sum, C, origin)[0])
 
-    def _rows(self, X: Any) -> tuple[Any, Rows]:
-        X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True, order="C")
-        return X, as_rows(X)
+    def _checked(self, X: Any) -> Any:
+        return check_predict(self, X, accept_sparse=True, foreign=True, lazy=True, order="C")
 
     def _centers(self, rows: Rows) -> Any:
         """The centres in float64, in the library and on the device of the rows."""

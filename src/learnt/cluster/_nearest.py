@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from learnt.engine.arrays import is_numpy, like, namespace
 from learnt.engine.blocks import Block, add
 
 _CELLS = 1 << 22  # distances held at once
 _DEVICE_CELLS = 1 << 26
+_NARROW = 16  # features up to which plain differences are as quick as a matrix product
 
 
 def square_distances(X: np.ndarray, C: np.ndarray) -> np.ndarray:
@@ -115,6 +117,8 @@ def errors(X: Any, C: Any, labels: Any) -> Any:
 
 def distances(X: Any, C: Any, origin: Any) -> Any:
     """Euclidean distances of every row to every centre (n × k), accurate also where they are small."""
+    if is_numpy(X) and X.shape[1] <= _NARROW:
+        return cdist(X, C).astype(X.dtype, copy=False)
     scores, norms = expanded(X, C, origin)
     if not (is_numpy(X) or sparse.issparse(X)):
         xp = namespace(X)
@@ -169,8 +173,8 @@ def cluster_sums(block: Block, C: Any, origin: Any) -> tuple:
         members = sparse.csr_array((values, (labels, np.arange(n))), shape=(k, n))
         sums = members @ X
         sums = sums.toarray() if sparse.issparse(X) else sums - members.sum(axis=1)[:, None] * origin
-        counted = labels if w is None else labels[w > 0]
-        return np.asarray(sums, dtype=np.float64), members.sum(axis=1), np.bincount(counted, minlength=k)
+        counts = np.bincount(labels if w is None else labels[w > 0], minlength=k)
+        return np.asarray(sums, dtype=np.float64), members.sum(axis=1), counts.astype(np.float64)
     if is_numpy(X):
         members = (labels == np.arange(k, dtype=np.int32)[:, None]).astype(np.float64)
         counts = members.sum(axis=1) if w is None else members @ (w > 0)

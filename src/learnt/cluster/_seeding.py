@@ -99,9 +99,11 @@ class Seeds:
             D = self.X[index][:, None, :] - self.X
             return np.einsum("lij,lij->li", D, D)
         out = np.empty((index.size, self.n))
-        for row, i in zip(out, index):
-            D = self.X - self.X[i]
-            np.einsum("ij,ij->i", D, D, out=row)
+        step = max(1, _SMALL // self.X.shape[1])
+        for lo in range(0, self.n, step):
+            for row, i in zip(out, index):
+                D = self.X[lo : lo + step] - self.X[i]
+                np.einsum("ij,ij->i", D, D, out=row[lo : lo + step])
         return out
 
     def potentials(self, index: np.ndarray) -> np.ndarray:

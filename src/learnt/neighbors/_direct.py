@@ -14,6 +14,8 @@ from learnt.neighbors._products import Consume
 from learnt.neighbors._select import in_order, smallest
 
 _SPARE = 4
+_TILE = 512
+_FARTHEST = float(np.finfo(np.float64).max)  # stands for a distance that is infinite or not a number
 _CELLS = 1 << 20  # distances that a task holds
 _SERIAL = 1 << 20  # multiplications that one thread does before another would have started
 
@@ -75,9 +77,27 @@ def _all_distances(T: np.ndarray, Q: np.ndarray, n_jobs: int | None) -> np.ndarr
 
 def metric_neighbors(distances: Any, T: Any, Q: Any, k: int, consume: Consume, n_jobs: int | None = None) -> None:
     """Neighbours by any metric: the smallest entries of the matrices `distances(part of Q, T)`."""
-    n = T.shape[0]
+    n, m = T.shape[0], Q.shape[0]
+    if m * n <= _CELLS or 4 * k > n or not compilation_enabled():
 
-    def one(lo: int, hi: int) -> None:
-        consume(lo, hi, *smallest(distances(Q[lo:hi], T), k))
+        def one(lo: int, hi: int) -> None:
+            consume(lo, hi, *smallest(distances(Q[lo:hi], T), k))
 
-    for_blocks(one, Q.shape[0], grain=max(1, _CELLS // n), n_jobs=n_jobs)
+        for_blocks(one, m, grain=max(1, _CELLS // n), n_jobs=n_jobs)
+        return
+
+    def by_tiles(lo: int, hi: int) -> None:
+        values, index = np.full((hi - lo, k), np.inf), np.zeros((hi - lo, k), dtype=np.int64)
+        minima = np.empty((_TILE // 8, hi - lo))
+        nothing = np.zeros(_TILE)
+        for first in range(0, n, _TILE):
+            D = distances(Q[lo:hi], T[first : first + _TILE]).T
+            if not np.isfinite(D.sum()):
+                D = np.nan_to_num(D, nan=_FARTHEST, posinf=_FARTHEST)
+            scores = np.full((-(-D.shape[0] // 8) * 8, hi - lo), np.inf)
+            scores[: D.shape[0]] = D
+            _kernels.keep_smallest(scores, nothing, first, minima, values, index)
+        values[values == _FARTHEST] = np.inf
+        consume(lo, hi, *in_order(values, index))
+
+    for_blocks(by_tiles, m, grain=64, n_jobs=n_jobs)

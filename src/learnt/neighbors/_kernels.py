@@ -12,7 +12,6 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 SHORT = 48
-_LARGE = 1e30  # no score of rounded rows is as large; empty places hold ∞
 
 
 @kernel(reassociate=True)
@@ -40,35 +39,36 @@ def plain_distances(Q, T, out):
 
 
 @kernel
-def _replace_worst(values, index, value, at):
-    """Put (value, at) in place of the worst of the kept, which comes first; `at` is greater than all of `index`.
+def _replace_worst(values, index, q, value, at):
+    """Put (value, at) in place of the worst of those kept for query q, which comes first; `at` is greater than all.
 
     A short list is kept in descending order, a long one as a heap. Of equal values the later row is the worse.
     """
-    size = values.shape[0]
+    size = values.shape[1]
     i = 0
     if size <= SHORT:
-        while i + 1 < size and values[i + 1] > value:
-            values[i] = values[i + 1]
-            index[i] = index[i + 1]
+        while i + 1 < size and values[q, i + 1] > value:
+            values[q, i] = values[q, i + 1]
+            index[q, i] = index[q, i + 1]
             i += 1
     else:
         while True:
             child = 2 * i + 1
             if child >= size:
                 break
-            other = child + 1
-            if other < size and (
-                values[other] > values[child] or (values[other] == values[child] and index[other] > index[child])
-            ):
-                child = other
-            if values[child] <= value:
+            v = values[q, child]
+            if child + 1 < size:
+                w = values[q, child + 1]
+                if w > v or (w == v and index[q, child + 1] > index[q, child]):
+                    child += 1
+                    v = w
+            if v <= value:
                 break
-            values[i] = values[child]
-            index[i] = index[child]
+            values[q, i] = v
+            index[q, i] = index[q, child]
             i = child
-    values[i] = value
-    index[i] = at
+    values[q, i] = value
+    index[q, i] = at
 
 
 @kernel
@@ -105,6 +105,8 @@ def _first_guess(minima, values):
         return
     for q in range(values.shape[0]):
         best = values[q]
+        if best[keep - 1] < np.inf:
+            continue
         for g in range(n_groups):
             v = minima[g, q]
             if v < best[0]:
@@ -113,9 +115,7 @@ def _first_guess(minima, values):
                     best[i] = best[i + 1]
                     i += 1
                 best[i] = v
-        guess = best[0]
-        if guess < _LARGE:
-            best[:] = guess + abs(guess) * 1e-5 + 1e-30
+        best[:] = best[0] + abs(best[0]) * 1e-5 + 1e-30
 
 
 @kernel
@@ -126,25 +126,24 @@ def keep_smallest(scores, extra, first, minima, values, index):
     """
     n_groups = scores.shape[0] // 8
     _group_minima(scores, extra, minima[:n_groups])
-    if values[0, 0] > _LARGE:  # the first tile
-        _first_guess(minima[:n_groups], values)
+    _first_guess(minima[:n_groups], values)
     for g in range(n_groups):
         for q in range(scores.shape[1]):
             if minima[g, q] < values[q, 0]:
                 for t in range(8 * g, 8 * g + 8):
                     s = scores[t, q] + extra[t]
                     if s < values[q, 0]:
-                        _replace_worst(values[q], index[q], s, first + t)
+                        _replace_worst(values, index, q, s, first + t)
 
 
 @kernel
-def _square_distance(x, y, squares):
-    """‖x − y‖² in float64, summed in order; squares pass through memory so that none is fused into the sum."""
-    for j in range(x.shape[0]):
-        t = np.float64(x[j]) - np.float64(y[j])
-        squares[j] = t * t
+def _square_distance(Q, q, T, t, squares):
+    """‖Q[q] − T[t]‖² in float64, summed in order; squares pass through memory so that none is fused into the sum."""
+    for j in range(Q.shape[1]):
+        v = np.float64(Q[q, j]) - np.float64(T[t, j])
+        squares[j] = v * v
     total = 0.0
-    for j in range(x.shape[0]):
+    for j in range(Q.shape[1]):
         total += squares[j]
     return total
 
@@ -157,7 +156,7 @@ def exact_order(Q, T, index, out):
     for q in range(index.shape[0]):
         for c in range(index.shape[1]):
             at = index[q, c]
-            value = _square_distance(Q[q], T[at], squares)
+            value = _square_distance(Q, q, T, at, squares)
             i = c
             while short and i > 0 and (out[q, i - 1] > value or (out[q, i - 1] == value and index[q, i - 1] > at)):
                 out[q, i] = out[q, i - 1]
@@ -175,9 +174,9 @@ def keep_exact(scores, extra, first, limits, minima, Q, T, values, index):
     _group_minima(scores, extra, minima[:n_groups])
     for g in range(n_groups):
         for q in range(scores.shape[1]):
-            if minima[g, q] <= limits[q]:
+            if not minima[g, q] > limits[q]:
                 for t in range(8 * g, 8 * g + 8):
-                    if scores[t, q] + extra[t] <= limits[q] and first + t < T.shape[0]:
-                        exact = _square_distance(Q[q], T[first + t], squares)
+                    if first + t < T.shape[0] and not scores[t, q] + extra[t] > limits[q]:
+                        exact = _square_distance(Q, q, T, first + t, squares)
                         if exact < values[q, 0]:
-                            _replace_worst(values[q], index[q], exact, first + t)
+                            _replace_worst(values, index, q, exact, first + t)

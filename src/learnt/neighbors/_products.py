@@ -68,9 +68,13 @@ class _Batch:
             _kernels.exact_order(self.Q[lo:hi], self.T, order, exact)
             if self.keep > _kernels.SHORT:
                 exact, order = in_order(exact, order)
-            sure = self._sure(exact[:, self.k - 1], values[lo:hi].max(axis=1), self.norms[lo:hi])
+            worst, outside = exact[:, self.k - 1], values[lo:hi].max(axis=1)
+            worst = np.where(
+                np.isfinite(outside), worst, np.inf
+            )  # scores beyond single precision: not enough were kept
+            sure = self._sure(worst, outside, self.norms[lo:hi])
             consume(lo, hi, exact[:, : self.k], order[:, : self.k])
-            return lo + np.flatnonzero(~sure), exact[~sure, self.k - 1]
+            return lo + np.flatnonzero(~sure), worst[~sure]
 
         found = for_blocks(settle, self.m, grain=self.block, n_jobs=self.n_jobs)
         unsure = np.concatenate([rows for rows, _ in found])
@@ -80,7 +84,7 @@ class _Batch:
     def _sure(self, worst: np.ndarray, outside: np.ndarray, norms: np.ndarray) -> np.ndarray:
         """Whether no row outside the candidates, whose scores are at least `outside`, can be nearer than `worst`."""
         if self.keep == self.n:
-            return np.ones(worst.size, dtype=bool)
+            return np.isfinite(worst)
         worst = worst * self.how.scale**2
         if self.how.product_error == 0.0:  # exact scores, and equals were kept in order
             return worst <= outside + norms
@@ -147,11 +151,11 @@ class _Batch:
             rounded, norms = how.rows(Q)
             limit = worst[lo:hi] * how.scale**2
             reach = np.square(np.sqrt(norms) + np.sqrt(limit))  # nothing longer can be within the limit
-            limits = limit - norms + how.slack(norms, reach)
-            limits += 1e-300
+            with np.errstate(invalid="ignore"):
+                limits = np.where(np.isfinite(limit), limit - norms + how.slack(norms, reach), np.inf)
             rounded *= -2
             values = np.full((hi - lo, self.k), np.inf)
-            index = np.full((hi - lo, self.k), self.n, dtype=np.int64)
+            index = np.tile(np.arange(self.k), (hi - lo, 1))
             minima = np.empty((_TILE // 8, hi - lo))
             scores = np.empty((_TILE, hi - lo))
             for first in range(0, self.n, _TILE):
