@@ -82,8 +82,8 @@ def test_every_road_reaches_the_same_minimum(n, d, K, solver):
     model = LogisticRegression(solver=solver, max_iter=1000).fit(X, y)
     exact = LogisticRegression(tol=1e-7, max_iter=1000).fit(X, y)
     assert model.converged_
-    assert model.optimality_ <= 1e-8
-    assert objective(X, y, model) <= objective(X, y, exact) * (1 + 1e-7)
+    assert model.optimality_ <= 1e-11
+    assert objective(X, y, model) <= objective(X, y, exact) * (1 + 1e-9)
     assert slope(X, y, exact) < 1e-5
 
 
@@ -262,7 +262,7 @@ def test_running_out_of_steps_says_how_far_off():
     with pytest.warns(ConvergenceWarning, match=r"stopped after 1 steps .* above the minimum.*raise max_iter above 1"):
         model = LogisticRegression(max_iter=1).fit(X, y)
     assert not model.converged_
-    assert model.optimality_ > 1e-8
+    assert model.optimality_ > 1e-6
     best = LogisticRegression(tol=1e-8).fit(X, y)
     gap = objective(X, y, model) / objective(X, y, best) - 1
     assert 0.3 * gap < model.optimality_ < 3 * gap

@@ -13,7 +13,7 @@ from learnt.linear_model import _logistic_kernels as kernels
 from learnt.linear_model._logistic_curvature import Blocks, Cholesky, Diagonal, cholesky
 from learnt.linear_model._logistic_loss import Target, class_totals, hessian, hessian_blocks, loss_gradient, mistakes
 from learnt.linear_model._logistic_problem import Problem
-from learnt.linear_model._logistic_solvers import Memory, minimize, when_left
+from learnt.linear_model._logistic_solvers import Memory, minimize, when_it_pays, when_left
 from learnt.linear_model._logistic_start import sample, units
 from learnt.linear_model._logistic_wide import RowSpace, centred_gram
 
@@ -140,7 +140,7 @@ def quadratic(condition=1e6, d=8, seed=0):
 
 def test_newton_needs_one_step_for_a_parabola():
     evaluate, H, best = quadratic()
-    outcome = minimize(evaluate, np.zeros(8), lambda u: Cholesky(H), tol=1e-10, max_iter=10)
+    outcome = minimize(evaluate, np.zeros(8), lambda u: Cholesky(H), tol=1e-20, max_iter=10)
     assert outcome.status == "converged"
     assert outcome.n_iter <= 2
     np.testing.assert_allclose(outcome.theta, best, atol=1e-7)
@@ -154,7 +154,7 @@ def test_lbfgs_descends_and_ends_at_the_minimum(condition):
         evaluate,
         np.zeros(8),
         lambda u: Diagonal(np.ones(8)),
-        tol=1e-10,
+        tol=1e-20,
         max_iter=500,
         memory=10,
         renew=when_left(np.inf),
@@ -167,7 +167,7 @@ def test_lbfgs_descends_and_ends_at_the_minimum(condition):
 
 def test_the_distance_is_known_before_it_is_walked():
     evaluate, H, _ = quadratic()
-    outcome = minimize(evaluate, np.zeros(8), lambda u: Cholesky(H), tol=1e-10, max_iter=0)
+    outcome = minimize(evaluate, np.zeros(8), lambda u: Cholesky(H), tol=1e-20, max_iter=0)
     assert outcome.status == "iterations"
     assert outcome.gap == pytest.approx(outcome.value - 1.0, rel=1e-6)
 
@@ -176,7 +176,7 @@ def test_an_old_curvature_is_not_believed_at_the_end():
     """Told that a flat direction is steep, the search would end at once; asked to confirm, it goes on."""
     evaluate, H, _ = quadratic(1.0)
     steep = Cholesky(1e14 * np.eye(8))
-    args = {"tol": 1e-4, "max_iter": 100, "memory": 0, "renew": when_left(np.inf)}
+    args = {"tol": 1e-8, "max_iter": 100, "memory": 0, "renew": when_left(np.inf)}
     first = iter([Cholesky(30 * np.eye(8)), *[steep] * 100])
     hasty = minimize(evaluate, np.zeros(8), lambda u: next(first), **args)
     careful = minimize(
@@ -190,7 +190,7 @@ def test_a_known_divergent_start_of_newton_is_recovered():
     """log cosh overshoots from |u| > 1.09 under plain Newton, further with every step."""
     evaluate = lambda u: (float(np.sum(np.log(np.cosh(u)))) + 1.0, np.tanh(u))  # noqa: E731
     outcome = minimize(
-        evaluate, np.array([3.0]), lambda u: Cholesky(np.diag(1 / np.cosh(u) ** 2)), tol=1e-8, max_iter=50
+        evaluate, np.array([3.0]), lambda u: Cholesky(np.diag(1 / np.cosh(u) ** 2)), tol=1e-16, max_iter=50
     )
     assert outcome.status == "converged"
     np.testing.assert_allclose(outcome.theta, 0.0, atol=1e-6)
@@ -198,11 +198,19 @@ def test_a_known_divergent_start_of_newton_is_recovered():
 
 def test_watch_can_stop():
     evaluate, _, _ = quadratic()
-    start = Diagonal(np.ones(8))
-    outcome = minimize(
-        evaluate, np.zeros(8), lambda u: start, tol=1e-9, max_iter=9, renew=when_left(np.inf), watch=lambda p, n: n == 3
-    )
+    ones = Diagonal(np.ones(8))
+    settings = {"tol": 1e-18, "max_iter": 9, "renew": when_left(np.inf)}
+    outcome = minimize(evaluate, np.zeros(8), lambda u: ones, watch=lambda point, n_iter: n_iter == 3, **settings)
     assert (outcome.status, outcome.n_iter) == ("stopped", 3)
+
+
+def test_a_new_curvature_is_asked_for_when_it_pays():
+    """At a pace of one half a step, a distance of 2⁻¹⁰⁰ is a hundred steps away."""
+    left = [0.5**k for k in range(12)]
+    assert when_it_pays(80)(left, 0.5**100)
+    assert not when_it_pays(95)(left, 0.5**100)
+    assert when_it_pays(95)([1.0] * 12, 0.5**100)
+    assert not when_it_pays(0)(left[:5], 0.5**100)
 
 
 def test_memory_reproduces_what_it_saw():
@@ -218,7 +226,7 @@ def test_memory_reproduces_what_it_saw():
 def test_cholesky_of_a_singular_matrix():
     H = np.ones((3, 3))
     L = cholesky(H)
-    np.testing.assert_allclose(L @ L.T, H, atol=1e-9)
+    np.testing.assert_allclose(L @ L.T, H, atol=1e-18)
     with pytest.raises(ValueError, match="rescale"):
         cholesky(np.full((2, 2), np.nan))
 
@@ -244,7 +252,7 @@ def test_row_space_is_the_same_newton_step(intercept):
     u = rng.standard_normal(d + 1) * 0.2
     u[-1] *= intercept
     _, g = p.evaluate(u)
-    np.testing.assert_allclose(space.curvature(u).solve(g), np.linalg.solve(p.hessian(u), g), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(space.curvature(u).solve(g), np.linalg.solve(p.hessian(u), g), rtol=1e-6, atol=1e-18)
     v = space.reduce(u)
     assert space.reduced.evaluate(v)[0] <= p.evaluate(u)[0] + 1e-9  # the same scores, and no longer than it must be
     assert space.reduced.evaluate(v)[0] == pytest.approx(p.evaluate(space.expand(v))[0], rel=1e-8)
@@ -253,7 +261,7 @@ def test_row_space_is_the_same_newton_step(intercept):
 def test_centred_gram():
     X = np.random.default_rng(0).standard_normal((300, 20)) + 5
     Z = X - X.mean(axis=0)
-    np.testing.assert_allclose(centred_gram(X, X.mean(axis=0)), Z @ Z.T, atol=1e-9)
+    np.testing.assert_allclose(centred_gram(X, X.mean(axis=0)), Z @ Z.T, atol=1e-18)
 
 
 def test_units_and_support():

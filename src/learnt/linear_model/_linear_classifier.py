@@ -61,6 +61,10 @@ def block_log_probabilities(block: Block, coef: Any, intercept: Any) -> Any:
 class LinearClassifier:
     """Scores, labels and accuracy for estimators with `coef_`, `intercept_` and `classes_`."""
 
+    coef_: Any
+    intercept_: Any
+    classes_: Any
+
     def decision_function(self, X: Any) -> Any:
         """Scores: how far each row lies on the side of the second class, or (n, K) for K > 2 classes."""
         return self._map(X, block_scores)
@@ -106,7 +110,7 @@ class LinearClassifier:
         return as_rows(X).map(function, *state)
 
     def _classes_like(self, X: Any) -> Any:
-        classes = self.classes_  # type: ignore[attr-defined]
+        classes = self.classes_
         if is_foreign_array(X) and classes.dtype.kind in "iufb":
             return namespace(X).asarray(classes, device=device_of(X))
         return classes

@@ -60,7 +60,8 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     dual : bool, default=False
         Kept for scikit-learn's signature: which form is solved is chosen by the shape of X.
     tol : float, default=1e-4
-        Stop when the objective is within tol²/2, relatively, of what is thought to be its minimum: 1e-8 at 1e-4.
+        Stop when the objective is thought to be within tol³, relatively, of its minimum: 1e-12 at 1e-4. Stopped by
+        `max_iter` within tol² of it, the fit counts as converged all the same.
     fit_intercept : bool, default=True
         Whether to fit c; otherwise it is 0.
     intercept_scaling : float, default=1
@@ -91,7 +92,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     n_iter_ : array of shape (1,)
         Steps over all rows.
     converged_ : bool
-        Whether `tol` was reached.
+        Whether the minimum was reached, to `tol`.
     optimality_ : float
         How far above its minimum the objective is thought to be, relatively.
 
@@ -153,7 +154,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
                 fit_intercept=bool(self.fit_intercept),
                 counts=counts,
                 weight=weight,
-                tol=self.tol,
+                tol=self.tol**3,
                 max_iter=self.max_iter,
                 solver=_SOLVERS[self.solver],
                 start=self._start(target, rows.n_features),
@@ -188,7 +189,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         if self.penalty is None and self.C != 1.0:
             warnings.warn(
                 "Setting penalty=None will ignore the C and l1_ratio parameters; leave penalty alone and set C=np.inf.",
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _start(self, target: Target, n_features: int) -> np.ndarray | None:
@@ -219,10 +220,12 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
 
     def _record(self, solution: Solution, rows: Rows) -> None:
         outcome = solution.outcome
-        vars(self).update(attributes(solution.theta, rows))
+        for name, value in attributes(solution.theta, rows).items():
+            setattr(self, name, value)
         self.n_iter_ = np.array([outcome.n_iter], dtype=np.int32)
-        self.converged_ = outcome.status == "converged"
         self.optimality_ = outcome.gap / outcome.value if outcome.value > 0 else 0.0
+        near = outcome.status in ("iterations", "stalled") and self.optimality_ <= self.tol**2
+        self.converged_ = outcome.status == "converged" or near
 
     def _warn(self, solution: Solution, separated: bool) -> None:
         if separated:
@@ -231,15 +234,17 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
                 "larger coefficients are always better; coef_ is one direction that separates them, and a finite C "
                 "makes the fit unique.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
+        elif self.converged_:
+            return
         elif solution.outcome.status == "iterations":
             warnings.warn(
                 f"LogisticRegression stopped after {self.n_iter_[0]} steps with its objective about "
                 f"{self.optimality_:.1e} (relative) above the minimum, where tol={self.tol:g} asks for "
-                f"{self.tol**2 / 2:.1e}; raise max_iter above {self.max_iter}.",
+                f"{self.tol**2:.1e} at most; raise max_iter above {self.max_iter}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif solution.outcome.status == "stalled":
             warnings.warn(
@@ -247,7 +252,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
                 f"{self.optimality_:.1e} (relative) above the minimum: the columns are too nearly dependent for "
                 "float64; lower C or drop columns.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def __sklearn_tags__(self):

@@ -78,10 +78,10 @@ def hessian(block: Block, theta: np.ndarray, target: Target, shift: Any = None, 
     Σᵢ wᵢ Hᵢ ⊗ zᵢzᵢᵀ with Hᵢ = p(1 − p), or diag(p) − ppᵀ for K classes (KD × KD).
     """
     if target.binary and target.compiled and is_numpy(block.X):
-        X, y, w = _kernel_arrays(block, target)
+        X, y, w, table = _kernel_arrays(block, target)
         A = np.empty((X.shape[0], X.shape[1] + 1))
         shift, unit = (np.zeros(X.shape[1]), np.ones(X.shape[1])) if shift is None else (shift, 1.0 / scale)
-        kernels.dense_curvature_rows(X, y, w, target.weights, theta[0], shift, unit, A)
+        kernels.dense_curvature_rows(X, y, w, table, _as(theta[0], np.float64), _as(shift, np.float64), unit, A)
         return (A.T @ A,)
     Z, scores, w = _in_units(block, theta, target, shift, scale)
     xp = namespace(Z)
@@ -153,8 +153,8 @@ def class_totals(block: Block, target: Target) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(counts, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     codes = codes.astype(np.int64, copy=False)
     if block.w is None:
-        counts = np.bincount(codes, minlength=K).astype(np.float64)
-        return counts, counts.copy()  # sums are added up in place
+        present = np.bincount(codes, minlength=K).astype(np.float64)
+        return present, present.copy()  # sums are added up in place
     return np.bincount(codes, block.w > 0, minlength=K), np.bincount(codes, block.w, minlength=K)
 
 
@@ -245,14 +245,15 @@ def softmax(scores: Any) -> Any:
 
 
 def _compiled(block: Block, theta: np.ndarray, target: Target) -> tuple[float, np.ndarray]:
-    X, y, w = _kernel_arrays(block, target)
+    X, y, w, table = _kernel_arrays(block, target)
     if target.binary:
         gradient = np.zeros((1, X.shape[1] + 1))
-        return kernels.dense_loss_gradient(X, y, w, target.weights, theta[0], gradient[0]), gradient
+        loss = kernels.dense_loss_gradient(X, y, w, table, _as(theta[0], np.float64), gradient[0])
+        return loss, gradient
     X = floats(X)
     S = X @ theta[:, :-1].T
     S += theta[:, -1]
-    loss = kernels.softmax_link(S, y, w, target.weights)
+    loss = kernels.softmax_link(S, y, w, table)
     gradient = np.empty(theta.shape)
     gradient[:, :-1] = S.T @ X
     gradient[:, -1] = S.sum(axis=0)
@@ -260,27 +261,27 @@ def _compiled(block: Block, theta: np.ndarray, target: Target) -> tuple[float, n
 
 
 def _sparse_compiled(block: Block, theta: np.ndarray, target: Target) -> tuple[float, np.ndarray]:
-    X, y, w = _kernel_arrays(block, target)
+    X, y, w, table = _kernel_arrays(block, target)
     data, indices, indptr = csr_arrays(X)
     if target.binary:
         gradient = np.zeros((1, X.shape[1] + 1))
-        loss = kernels.csr_loss_gradient(data, indices, indptr, y, w, target.weights, theta[0], gradient[0])
+        loss = kernels.csr_loss_gradient(data, indices, indptr, y, w, table, _as(theta[0], np.float64), gradient[0])
         return loss, gradient
     S = np.empty((X.shape[0], theta.shape[0]))
     S[:] = theta[:, -1]
     kernels.csr_scores(data, indices, indptr, np.ascontiguousarray(theta[:, :-1].T), S)
-    loss = kernels.softmax_link(S, y, w, target.weights)
+    loss = kernels.softmax_link(S, y, w, table)
     gradient = np.zeros((X.shape[1] + 1, theta.shape[0]))
     kernels.csr_gradient(data, indices, indptr, S, gradient)
     gradient[-1] = S.sum(axis=0)
     return loss, np.ascontiguousarray(gradient.T)
 
 
-def _kernel_arrays(block: Block, target: Target) -> tuple[Any, np.ndarray, np.ndarray]:
-    """X, classes and weights (empty: all 1) in the types that the kernels are compiled for."""
+def _kernel_arrays(block: Block, target: Target) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """X, classes, weights (empty: all 1) and those of the classes in the types that the kernels are compiled for."""
     X = block.X if is_sparse(block.X) else _as(block.X, block.X.dtype)
     y = _as(codes_of(block, target), np.float64 if target.binary else np.int64)
-    return X, y, _NO_WEIGHTS if block.w is None else _as(block.w, np.float64)
+    return X, y, _NO_WEIGHTS if block.w is None else _as(block.w, np.float64), _as(target.weights, np.float64)
 
 
 def csr_arrays(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

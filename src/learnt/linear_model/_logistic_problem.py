@@ -8,6 +8,7 @@ in which the objective curves by one. Columns may then be in euros or in million
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -126,7 +127,7 @@ def total(rows: Any, statistic: Any, *state: Any) -> tuple:
     if rows.n_rows <= rows.block_size:
         return statistic(Block(rows.X, rows.y, rows.w), *state)
     if lanes := sparse_lanes(rows):
-        parts = run_tasks([lambda block=block: statistic(block, *state) for block in lanes], n_jobs=rows.n_jobs)
+        parts = run_tasks([partial(statistic, block, *state) for block in lanes], n_jobs=rows.n_jobs)
         return tuple(sum(column[1:], column[0]) for column in zip(*parts, strict=True))
     return rows.sum(statistic, *state)
 

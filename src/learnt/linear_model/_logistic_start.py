@@ -43,7 +43,7 @@ def units(rows: Rows, target: Target, centred: bool) -> Units:
         return Units(mean + shift, variance, squares**2 / np.maximum(fourths, np.finfo(float).tiny))
 
 
-def weighted_mean(rows: ArrayRows, target: Target) -> np.ndarray:
+def weighted_mean(rows: Rows, target: Target) -> np.ndarray:
     """The mean of each column of a dense table in memory."""
     X = floats(rows.X)
     w = row_weights(Block(rows.X, rows.y, rows.w), X, target)

@@ -36,7 +36,7 @@ _FEW_ROWS = 1000  # rows up to which an n × n matrix pays, where columns are mo
 _MOST_COLUMNS, _MOST_CELLS, _MOST_STEPS, _MOST_ROWS = 4000, 1 << 25, 500, 3000
 _COLUMNS_PER_STEP = 20  # a d × d matrix over all rows costs as much as one step for each so many columns
 _ROWS_PER_COLUMN = 20  # in the smallest sample
-_SAMPLE_SHARE = 16
+_SAMPLE_SHARE, _SAMPLE_CELLS = 16, 1 << 23  # the largest sample: a share of the rows, and no more than 64 MiB
 _SUPPORT = 25.0  # rows that a column's variance must rest on for a sample to be believed
 _FEW_RARE = 4  # columns that a sample may know nothing of
 _MEMORY = 10
@@ -56,7 +56,7 @@ class Task(NamedTuple):
     fit_intercept: bool
     counts: np.ndarray  # rows of each class
     weight: float  # of all rows together
-    tol: float
+    tol: float  # the distance from the minimum, relative to it
     max_iter: int
     solver: str = "auto"  # or "newton" or "lbfgs"
     start: np.ndarray | None = None  # coefficients and intercepts to start from, K × (d + 1)
@@ -121,7 +121,6 @@ def plain(task: Task) -> Solution:
     def confirm_at(u: np.ndarray, n_iter: int) -> Any:
         return curvature_at(u) if payable and n_iter > steps else None
 
-    task = task._replace(tol=task.tol / 10)  # units are a rough measure of the distance left
     return finish(task, problem, curvature_at, begin(task, problem), renew=renew, confirm_at=confirm_at)
 
 
@@ -145,7 +144,8 @@ def wide(task: Task) -> Solution:
 def climb(task: Task) -> Solution:
     rows, target = task.rows, task.target
     n = float(task.counts.sum())
-    size = max(_ROWS_PER_COLUMN * (rows.n_features + 1), int(n) // _SAMPLE_SHARE)
+    D = rows.n_features + 1
+    size = max(_ROWS_PER_COLUMN * D, min(int(n) // _SAMPLE_SHARE, _SAMPLE_CELLS // D))
     if 2 * size > n or task.solver == "newton":
         return direct(task)
     sampled, sample_target = sample(rows, target, task.counts, size)
@@ -172,7 +172,7 @@ def ascend(problem: Problem, start: np.ndarray, n: float) -> tuple[np.ndarray, A
     m = problem.rows.n_rows
     fewest = _ROWS_PER_COLUMN * problem.shape[1]
     # Of n rows, the sample's own minimum is about (variables) · n/m/2 above theirs.
-    settings = {"tol": 0.0, "enough": 0.1 * start.size * n / m, "max_iter": 30, "memory": _MEMORY}
+    settings: dict[str, Any] = {"tol": 0.0, "enough": 0.05 * start.size * n / m, "max_iter": 30, "memory": _MEMORY}
     if m > 4 * fewest:
         counts = np.bincount(problem.rows.y.astype(np.intp), minlength=problem.target.n_classes).astype(float)
         start, below = ascend(problem.over(*sample(problem.rows, problem.target, counts, fewest)), start, n)
@@ -225,7 +225,7 @@ def finish(
         memory=_MEMORY,
         renew=renew,
         confirm_at=confirm_at or (lambda u, n_iter: curvature_at(u)),
-        enough=task.tol**2 * _NOTHING * task.weight * np.log(task.target.n_classes),
+        enough=task.tol * _NOTHING * task.weight * np.log(task.target.n_classes),
         watch=None if task.watch is None else watch,
     )
     return Solution(coefficients(outcome.theta), outcome)

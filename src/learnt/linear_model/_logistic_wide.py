@@ -15,12 +15,10 @@ from scipy import linalg
 from learnt.engine.arrays import is_numpy, like, to_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.rows import ArrayRows
-from learnt.engine.threads import run_tasks
+from learnt.linear_model._gram import gram
 from learnt.linear_model._logistic_curvature import Cholesky, cholesky
 from learnt.linear_model._logistic_loss import curve, floats, is_sparse, row_weights, scores_of
 from learnt.linear_model._logistic_problem import Problem
-
-_TILE = 128
 
 
 class RowSpace:
@@ -109,22 +107,13 @@ def _plus_one(B: np.ndarray) -> np.ndarray:
 def centred_gram(X: Any, mean: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """(X − mean)(X − mean)ᵀ, tile by tile on the pool."""
     if is_numpy(X):
-        n = X.shape[0]
-        gram = np.empty((n, n))
-
-        def fill(i: int, j: int) -> None:
-            rows, columns = slice(i, i + _TILE), slice(j, j + _TILE)
-            gram[rows, columns] = X[rows] @ X[columns].T
-            gram[columns, rows] = gram[rows, columns].T
-
-        tiles = [(i, j) for i in range(0, n, _TILE) for j in range(0, i + 1, _TILE)]
-        run_tasks([lambda i=i, j=j: fill(i, j) for i, j in tiles], n_jobs=n_jobs)
+        products = gram(X, n_jobs)
     elif is_sparse(X):
-        gram = (X @ X.T).toarray()
+        products = (X @ X.T).toarray()
     else:
-        gram = to_numpy(X @ X.T)
+        products = to_numpy(X @ X.T)
     cross = _product(X, mean[:, None])[:, 0]
-    return gram - cross[:, None] - cross + mean @ mean
+    return products - cross[:, None] - cross + mean @ mean
 
 
 def _product(X: Any, V: np.ndarray) -> np.ndarray:
