@@ -15,7 +15,7 @@ from learnt.engine.arrays import is_foreign_array, namespace
 from learnt.engine.blocks import Block
 from learnt.engine.threads import run_tasks, single_blas
 
-Statistic = Callable[..., tuple]
+Statistic = Callable[..., Any]
 Merge = Callable[[Any, Any], Any]
 
 

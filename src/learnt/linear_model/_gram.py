@@ -11,7 +11,7 @@ from learnt.engine.threads import run_tasks
 _TILE = 256
 
 
-def gram(A: np.ndarray) -> np.ndarray:
+def gram(A: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """A Aᵀ in tiles: every tile is one product over all columns, so nothing depends on the number of threads."""
     n = A.shape[0]
     out = np.empty((n, n))
@@ -27,5 +27,5 @@ def gram(A: np.ndarray) -> np.ndarray:
             out[rows, columns] = tile
             out[columns, rows] = tile.T
 
-    run_tasks([partial(fill, i, j) for i in starts for j in starts if j <= i])
+    run_tasks([partial(fill, i, j) for i in starts for j in starts if j <= i], n_jobs=n_jobs)
     return out
