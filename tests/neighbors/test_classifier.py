@@ -39,7 +39,9 @@ def test_estimator_checks(model):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("weights", ["uniform", "distance", None, lambda d: np.exp(-d)], ids=["uniform", "distance", "none", "callable"])
+@pytest.mark.parametrize(
+    "weights", ["uniform", "distance", None, lambda d: np.exp(-d)], ids=["uniform", "distance", "none", "callable"]
+)
 @pytest.mark.parametrize("metric", ["minkowski", "manhattan", "cosine"])
 def test_votes_and_probabilities_equal_scikit_learn(metric, weights, dtype):
     X, y = table()
