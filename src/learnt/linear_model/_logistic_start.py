@@ -44,10 +44,11 @@ def units(rows: Rows, target: Target, centred: bool) -> Units:
 
 
 def weighted_mean(rows: Rows, target: Target) -> np.ndarray:
-    """The mean of each column of a dense table in memory."""
+    """The mean of each column of a table in memory."""
     X = floats(rows.X)
-    w = row_weights(Block(rows.X, rows.y, rows.w), X, target)
-    return to_numpy(w @ X) / float(namespace(w).sum(w))
+    thin = is_sparse(X)
+    w = row_weights(Block(rows.X, rows.y, rows.w), np.empty(0) if thin else X, target)
+    return to_numpy(X.T @ w if thin else w @ X) / float(namespace(w).sum(w))
 
 
 def _column_sums(block: Block, target: Target, shift: np.ndarray) -> tuple[Any, ...]:
