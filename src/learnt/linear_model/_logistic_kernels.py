@@ -142,7 +142,11 @@ def dense_curvature_rows(X, y, w, table, theta, shift, unit, out):
 
 @kernel(reassociate=True)
 def csr_loss_gradient(data, indices, indptr, y, w, table, theta, out):
-    """Binary log loss of CSR rows, adding its gradient to out; theta and out end with the intercept."""
+    """Binary log loss of CSR rows, adding its gradient to out; theta and out end with the intercept.
+
+    Here and below, indices are unsigned and rows are slices: a signed index would be tested every time for counting
+    from the end.
+    """
     n, d = y.size, theta.size - 1
     size = 256
     scores = np.empty(size)
@@ -151,17 +155,21 @@ def csr_loss_gradient(data, indices, indptr, y, w, table, theta, out):
     for lo in range(0, n, size):
         m = min(size, n - lo)
         for i in range(m):
+            x = data[indptr[lo + i] : indptr[lo + i + 1]]
+            j = indices[indptr[lo + i] : indptr[lo + i + 1]]
             s = theta[d]
-            for k in range(indptr[lo + i], indptr[lo + i + 1]):
-                s += data[k] * theta[indices[k]]
+            for k in range(x.size):
+                s += x[k] * theta[j[k]]
             scores[i] = s
         start_weights(y, w, table, lo, m, r)
         loss += log_link(scores, y[lo : lo + m], r, m)
         for i in range(m):
+            x = data[indptr[lo + i] : indptr[lo + i + 1]]
+            j = indices[indptr[lo + i] : indptr[lo + i + 1]]
             residual = r[i]
             out[d] += residual
-            for k in range(indptr[lo + i], indptr[lo + i + 1]):
-                out[indices[k]] += residual * data[k]
+            for k in range(x.size):
+                out[j[k]] += residual * x[k]
     return loss
 
 
@@ -198,29 +206,30 @@ def softmax_link(S, codes, w, table):
 def csr_scores(data, indices, indptr, weights, out):
     """out += X weights for CSR rows; weights is d × K, out n × K."""
     for i in range(out.shape[0]):
-        for k in range(indptr[i], indptr[i + 1]):
-            x, j = data[k], indices[k]
+        x = data[indptr[i] : indptr[i + 1]]
+        j = indices[indptr[i] : indptr[i + 1]]
+        for k in range(x.size):
             for c in range(out.shape[1]):
-                out[i, c] += x * weights[j, c]
+                out[i, c] += x[k] * weights[j[k], c]
 
 
 @kernel(reassociate=True)
 def csr_gradient(data, indices, indptr, residuals, out):
     """out += Xᵀ residuals for CSR rows; residuals is n × K, out d × K."""
     for i in range(residuals.shape[0]):
-        for k in range(indptr[i], indptr[i + 1]):
-            x, j = data[k], indices[k]
+        x = data[indptr[i] : indptr[i + 1]]
+        j = indices[indptr[i] : indptr[i + 1]]
+        for k in range(x.size):
             for c in range(residuals.shape[1]):
-                out[j, c] += x * residuals[i, c]
+                out[j[k], c] += x[k] * residuals[i, c]
 
 
 @kernel
 def csr_column_sums(data, indices, indptr, w, out):
-    """out (4 × d) += Σ w x, Σ w x², Σ x² and Σ x⁴ of each column of CSR rows."""
+    """out (d × 2) += Σ w x and Σ w x² of each column of CSR rows."""
     for i in range(w.size):
-        for k in range(indptr[i], indptr[i + 1]):
-            x, j = float(data[k]), indices[k]
-            out[0, j] += w[i] * x
-            out[1, j] += w[i] * x * x
-            out[2, j] += x * x
-            out[3, j] += x * x * x * x
+        x = data[indptr[i] : indptr[i + 1]]
+        j = indices[indptr[i] : indptr[i + 1]]
+        for k in range(x.size):
+            out[j[k], 0] += w[i] * x[k]
+            out[j[k], 1] += w[i] * x[k] * x[k]

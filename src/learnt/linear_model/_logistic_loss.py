@@ -286,7 +286,7 @@ def _kernel_arrays(block: Block, target: Target) -> tuple[Any, np.ndarray, np.nd
 
 def csr_arrays(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Data, column numbers and row bounds in the types that the kernels are compiled for."""
-    return _as(X.data, X.data.dtype), _as(X.indices, np.int32), _as(X.indptr, np.int64)
+    return _as(X.data, X.data.dtype), _as(X.indices, np.int32).view(np.uint32), _as(X.indptr, np.int64)
 
 
 def _as(values: np.ndarray, dtype: Any) -> np.ndarray:

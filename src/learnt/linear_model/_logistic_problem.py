@@ -137,7 +137,8 @@ def sparse_lanes(rows: Any) -> list[Block]:
     X = rows.X
     if not sparse.issparse(X):
         return []
-    n_lanes = int(min(_LANES, max(2, X.nnz // (2 * rows.n_features)))) if X.nnz > 1 << 16 else 1
+    # a power of two: even shares for as many threads
+    n_lanes = 1 << int(np.log2(np.clip(X.nnz / (4 * rows.n_features), 2, _LANES))) if X.nnz > 1 << 16 else 1
     ends = np.searchsorted(X.indptr, np.linspace(0, X.nnz, n_lanes + 1)[1:-1])
     bounds = [0, *(int(end) for end in ends), rows.n_rows]
     lanes = []

