@@ -9,6 +9,7 @@ whose size depends on the data alone and whose sums are added in order: any numb
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,9 +30,13 @@ _FEWEST_ROWS = 4096
 _NO_WEIGHTS = np.empty(0)
 
 
-def lane_rows(n_rows: int, k: int) -> int:
-    """Rows in a lane: at most 64 lanes, each long enough to outweigh its k sums."""
-    return max(_FEWEST_ROWS, 8 * k, -(-n_rows // _LANES))
+def lane_rows(n_rows: int, n_features: int, k: int) -> int:
+    """Rows in a lane: at most 64 lanes, each long enough to outweigh its k sums and the calls it takes.
+
+    >>> lane_rows(10**5, 2, 8), lane_rows(10**5, 30, 8), lane_rows(10**7, 30, 8)
+    (8192, 4096, 156250)
+    """
+    return max(_FEWEST_ROWS * (2 if n_features <= 8 else 1), 8 * k, -(-n_rows // _LANES))
 
 
 class Moves(NamedTuple):
@@ -71,7 +76,6 @@ class View(NamedTuple):
 
     centers: np.ndarray  # float64, as they are
     scaled: np.ndarray  # float64, (c − origin) · scale
-    centred: np.ndarray
     minus2: np.ndarray
     extra: np.ndarray
     radius: float
@@ -85,14 +89,13 @@ def view(centers: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> V
     scaled = (centers - origin) * scale
     norms = np.einsum("ij,ij->i", scaled, scaled)
     wide = -(-k // 4) * 4
-    centred = np.zeros((wide, d), dtype=dtype)
-    centred[:k] = scaled
+    minus2 = np.zeros((wide, d), dtype=dtype)
+    minus2[:k] = scaled
+    minus2 *= -2
     extra = np.full(wide, np.inf, dtype=dtype)
     extra[:k] = norms
     unit = float(np.finfo(dtype).eps) / 2
-    return View(
-        centers, scaled, centred, -2 * centred, extra, float(np.sqrt(norms.max())), unit * (2 * d + 12), unit * 4
-    )
+    return View(centers, scaled, minus2, extra, float(np.sqrt(norms.max())), unit * (2 * d + 12), unit * 4)
 
 
 def work_rows(X: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -111,13 +114,48 @@ def scale_of(spread: float) -> float:
     return 1.0 if not 0 < spread < np.inf else 2.0 ** -int(np.clip(round(float(np.log2(spread))), -1000, 1000))
 
 
+# BLAS takes a slow road for products below about a million multiplications; a tile should stay in the core's cache.
+_TILE_ROWS, _TILE_WORK, _TILE_CELLS = 1024, 1_200_000, 1 << 17
+
+
+def tiles(
+    W: np.ndarray, norms: np.ndarray, X: np.ndarray, rows: np.ndarray, v: View
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]]:
+    """Nearest centres of the listed rows, a matrix product at a time.
+
+    Gives the rows, their labels, bounds on the distances (see `_kernels.decide`), and how many were computed exactly.
+    """
+    wide, d = v.minus2.shape
+    width = max(16, min(max(_TILE_ROWS, _TILE_WORK // (wide * d)), _TILE_CELLS // wide, max(rows.size, 1)))
+    flat = np.empty(wide * width, dtype=W.dtype)
+    found = np.empty((2, width), dtype=W.dtype)
+    bounds = np.empty((2, width), dtype=np.float32)
+    labels = np.empty(width, dtype=np.int32)
+    squares = np.empty(d)
+    everything = rows.size == W.shape[0]
+    gathered = np.empty((0 if everything else width, d), dtype=W.dtype)
+    for start in range(0, rows.size, width):
+        part = rows[start : start + width]
+        m = part.size
+        G = W[start : start + m] if everything else np.take(W, part, axis=0, out=gathered[:m], mode="clip")
+        scores = flat[: wide * m].reshape(wide, m)
+        np.matmul(v.minus2, G.T, out=scores)
+        best, second, label, above, below = found[0, :m], found[1, :m], labels[:m], bounds[0, :m], bounds[1, :m]
+        _kernels.best_two(scores, v.extra, best, second, label)
+        n_exact = _kernels.decide(
+            part, scores, v.extra, best, second, norms, v.radius, v.product_error, v.norm_error, X, v.centers, squares,
+            label, above, below,
+        )  # fmt: skip
+        yield part, label, above, below, n_exact
+
+
 class _Kept:
     """Labels and bounds that are kept from one assignment to the next."""
 
     def __init__(self, X: Any, weights: np.ndarray | None, origin: np.ndarray, scale: float, k: int) -> None:
         self.X, self.weights, self.origin, self.scale, self.k = X, weights, origin, scale, k
         self.n, self.d = X.shape
-        self.lane = lane_rows(self.n, k)
+        self.lane = lane_rows(self.n, self.d, k)
         self.labels = np.empty(0, dtype=np.int32)
         self.upper = np.zeros(self.n, dtype=np.float32)
         self.lower = np.zeros(self.n, dtype=np.float32)
@@ -205,36 +243,47 @@ class DenseLloyd(_Kept):
         for_blocks(fill, self.n, grain=self.lane)
 
     def assign(self, centers: np.ndarray) -> Sums:
+        """One pass of Lloyd's algorithm, over the rows whose nearest centre may have changed."""
         v = view(centers, self.origin, self.scale, self.dtype)
         moved = self._moves(v.scaled)
 
         def one(lo: int, hi: int) -> tuple[int, int]:
-            lane = lo // self.lane
             if self.copy:
                 W, norms = self.W[lo:hi], self.norms[lo:hi]
             else:
                 W, norms = work_rows(self.X[lo:hi], self.origin, self.scale, self.dtype)
-            return _kernels.assign(
-                W, norms, self.X[lo:hi], v.centers, v.centred, v.minus2, v.extra, v.radius, v.product_error,
-                v.norm_error, self.origin, self._weights(lo, hi), *moved, self.labels[lo:hi], self.upper[lo:hi],
-                self.lower[lo:hi], self.sums[lane], self.mass[lane], self.counts[lane],
-            )  # fmt: skip
+            labels, upper, lower = self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi]
+            rows = np.empty(hi - lo, dtype=np.int32)
+            left = _kernels.unsettled(labels, *moved, upper, lower, rows)
+            changed = evaluated = 0
+            for part, label, above, below, n_exact in tiles(W, norms, self.X[lo:hi], rows[:left], v):
+                evaluated += n_exact
+                changed += self._relabel(lo, hi, part, label, above, below)
+            return changed, evaluated
 
         found = for_blocks(one, self.n, grain=self.lane)
         if self.dtype == np.float32 and sum(evaluated for _, evaluated in found) > self.n:
             self.use(np.float64)  # clusters too tight, or too far apart, for single precision to tell
         return self._totals(sum(changed for changed, _ in found))
 
+    def _relabel(
+        self, lo: int, hi: int, part: np.ndarray, label: np.ndarray, above: np.ndarray, below: np.ndarray
+    ) -> int:
+        lane = lo // self.lane
+        return _kernels.relabel(
+            part, label, above, below, self.X[lo:hi], self.origin, self._weights(lo, hi), self.labels[lo:hi],
+            self.upper[lo:hi], self.lower[lo:hi], self.sums[lane], self.mass[lane], self.counts[lane],
+        )  # fmt: skip
+
     def recount(self) -> Sums:
         """The sums again from the rows, without what differences have accumulated of rounding."""
         self._forget_sums()
+        labels = self.labels
+        self.labels = np.full(self.n, -1, dtype=np.int32)
 
         def one(lo: int, hi: int) -> None:
-            lane = lo // self.lane
-            _kernels.add_rows(
-                self.X[lo:hi], self.origin, self._weights(lo, hi), self.labels[lo:hi], self.sums[lane],
-                self.mass[lane], self.counts[lane],
-            )  # fmt: skip
+            rows = np.arange(hi - lo, dtype=np.int32)
+            self._relabel(lo, hi, rows, labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi])
 
         for_blocks(one, self.n, grain=self.lane)
         return self._totals(None)
@@ -290,18 +339,9 @@ def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray) -> np.n
     v = view(centers, origin, scale, np.float32)
 
     def one(lo: int, hi: int) -> None:
-        _kernels.label_rows(
-            X[lo:hi],
-            v.centers,
-            v.minus2,
-            v.extra,
-            v.radius,
-            v.product_error,
-            v.norm_error,
-            origin,
-            scale,
-            labels[lo:hi],
-        )
+        W, norms = work_rows(X[lo:hi], origin, scale, np.float32)
+        for part, label, *_ in tiles(W, norms, X[lo:hi], np.arange(hi - lo, dtype=np.int32), v):
+            labels[lo + part[0] : lo + part[0] + part.size] = label
 
     for_blocks(one, X.shape[0], grain=_FEWEST_ROWS)
     return labels
@@ -325,7 +365,12 @@ def quick_sums(block: Block, centers: np.ndarray, origin: np.ndarray) -> tuple:
     if not (is_numpy(X) and X.size * centers.shape[0] >= COMPILED_WORK and compilation_enabled()):
         return cluster_sums(block, centers, origin)
     X, k = np.ascontiguousarray(X), centers.shape[0]
-    labels = dense_labels(X, centers, origin)
-    sums, mass, counts = np.zeros((k, X.shape[1])), np.zeros(k), np.zeros(k, dtype=np.int64)
-    _kernels.add_rows(X, origin, _NO_WEIGHTS if block.w is None else block.w, labels, sums, mass, counts)
+    n, d = X.shape
+    sums, mass, counts = np.zeros((k, d)), np.zeros(k), np.zeros(k, dtype=np.int64)
+    nothing = np.empty(n, dtype=np.float32)
+    _kernels.relabel(
+        np.arange(n, dtype=np.int32), dense_labels(X, centers, origin), nothing, nothing, X, origin,
+        _NO_WEIGHTS if block.w is None else block.w, np.full(n, -1, dtype=np.int32), nothing, nothing, sums, mass,
+        counts,
+    )  # fmt: skip
     return sums, mass, counts.astype(np.float64)

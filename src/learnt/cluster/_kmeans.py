@@ -272,9 +272,10 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
 def _many(X: Any, k: int) -> bool:
     """Whether one assignment is enough work for compiled code."""
-    if not (is_numpy(X) or sparse.issparse(X)) or not compilation_enabled():
+    if not (is_numpy(X) or sparse.issparse(X)):
         return False
-    return (X.nnz if sparse.issparse(X) else X.size) * k >= COMPILED_WORK
+    size = X.nnz if sparse.issparse(X) else X.size
+    return size * k >= COMPILED_WORK and compilation_enabled()  # in this order: asking loads Numba
 
 
 def _problem(X: Any, rows: Rows, w: Any, spread: Spread, k: int) -> Any:

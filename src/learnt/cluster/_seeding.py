@@ -165,13 +165,14 @@ class CompiledSeeds(Seeds):
         candidates, extra = self.X[index], self.norms[index]
         minus2 = -2 * candidates
         out = np.empty((index.size, self.n), dtype=self.X.dtype)
+        small = self.X.dtype.type(0.01)
 
         def one(lo: int, hi: int) -> np.ndarray:
             sums = np.zeros(index.size)
-            weights = _NO_WEIGHTS if self.weights is None else self.weights[lo:hi]
-            _kernels.seed_distances(
-                self.X[lo:hi], self.norms[lo:hi], candidates, minus2, extra, weights, self.squared[lo:hi],
-                out[:, lo:hi], sums,
+            W = self.X[lo:hi]
+            _kernels.seed_minima(
+                minus2 @ W.T, extra, W, self.norms[lo:hi], candidates,
+                _NO_WEIGHTS if self.weights is None else self.weights[lo:hi], self.squared[lo:hi], lo, small, out, sums,
             )  # fmt: skip
             return sums
 
