@@ -1,0 +1,54 @@
+"""What a loss is."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from learnt.engine.arrays import namespace
+
+
+class Loss:
+    """The price of a score s where y was seen: `value(y, s)`, and its first and second derivatives in s.
+
+    All three are elementwise over NumPy or any Array API arrays. A loss of one's own needs no more than `value` and
+    `gradient` and need not inherit from this class; what stands below is what is assumed of it then.
+    """
+
+    #: What y is: "number", "sign" (−1 or +1) or "class" (0…K−1, and a row of K scores).
+    target: ClassVar[str] = "number"
+    #: Whether the gradient is continuous.
+    smooth: ClassVar[bool] = True
+    #: The largest curvature anywhere; None where there is none.
+    steepest: ClassVar[float | None] = None
+    #: The lowest y, and whether it is itself allowed.
+    lowest: ClassVar[tuple[float, bool]] = (float("-inf"), True)
+    #: The number of the same loss among the compiled functions; −1 where it is not among them.
+    code: ClassVar[int] = -1
+
+    @property
+    def parameter(self) -> float:
+        """The one number the compiled functions know it by beside its code."""
+        return 0.0
+
+    def mean(self, score: Any) -> Any:
+        """The prediction that a score stands for."""
+        return score
+
+
+def positive_part(x: Any) -> Any:
+    """max(x, 0), NaN kept."""
+    xp = namespace(x)
+    return xp.where(x < 0, x * 0, x)
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + e^−x) without overflow."""
+    xp = namespace(x)
+    e = xp.exp(-xp.abs(x))
+    return xp.where(x > 0, 1 / (1 + e), e / (1 + e))
+
+
+def entropy_term(p: Any) -> Any:
+    """p log p, 0 at 0."""
+    xp = namespace(p)
+    return xp.where(p > 0, p * xp.log(xp.where(p > 0, p, p * 0 + 1)), p * 0)

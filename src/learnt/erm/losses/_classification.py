@@ -1,0 +1,147 @@
+"""Losses of a side: y is −1 or +1, and what matters is the margin m = y·s, how far the score lies on the right side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from learnt.engine.arrays import namespace
+from learnt.erm.losses._base import Loss, entropy_term, positive_part, sigmoid
+
+
+class _Margin(Loss):
+    target = "sign"
+
+
+@dataclass(frozen=True)
+class Log(_Margin):
+    """log(1 + e^−m): logistic regression; its scores are log-odds.
+
+    >>> round(float(Log().value(1.0, 0.0)), 4)
+    0.6931
+    """
+
+    steepest = 0.25
+    code = 10
+
+    def value(self, y: Any, score: Any) -> Any:
+        m = y * score
+        xp = namespace(m)
+        return xp.log1p(xp.exp(-xp.abs(m))) + positive_part(-m)
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        return -y * sigmoid(-y * score)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        p = sigmoid(y * score)
+        return p * sigmoid(-y * score)
+
+    def conjugate(self, y: Any, u: Any) -> Any:
+        """max over s of us − value, for −uy in 0…1."""
+        p = namespace(y, u).clip(-u * y, 0.0, 1.0)
+        return entropy_term(p) + entropy_term(1 - p)
+
+    def mean(self, score: Any) -> Any:
+        """The probability of +1."""
+        return sigmoid(score)
+
+
+@dataclass(frozen=True)
+class Hinge(_Margin):
+    """max(threshold − m, 0): support vector machines; with threshold 0 the perceptron's."""
+
+    threshold: float = 1.0
+    smooth = False
+    code = 11
+
+    @property
+    def parameter(self) -> float:
+        return float(self.threshold)
+
+    def value(self, y: Any, score: Any) -> Any:
+        return positive_part(self.threshold - y * score)
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        m = y * score
+        return namespace(m).where(m < self.threshold, 0 * m - y, 0 * m)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        return 0 * y * score
+
+    def prox(self, y: Any, score: Any, step: float) -> Any:
+        """argmin over s of  value(y, s) + (s − score)²/(2 step)."""
+        short = self.threshold - y * score
+        return score + y * namespace(short).clip(short, 0.0, step)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(_Margin):
+    """max(1 − m, 0)²: a hinge without its corner."""
+
+    steepest = 2.0
+    code = 12
+
+    def value(self, y: Any, score: Any) -> Any:
+        return positive_part(1 - y * score) ** 2
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        return -2 * y * positive_part(1 - y * score)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        m = y * score
+        return namespace(m).where(m < 1, 0 * m + 2, 0 * m)
+
+
+@dataclass(frozen=True)
+class Exponential(_Margin):
+    """e^−m: boosting's loss; a mistake costs exponentially in how wrong it is."""
+
+    code = 13
+
+    def value(self, y: Any, score: Any) -> Any:
+        return namespace(y, score).exp(-y * score)
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        return -y * namespace(y, score).exp(-y * score)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        return namespace(y, score).exp(-y * score)
+
+    def mean(self, score: Any) -> Any:
+        """The probability of +1: its best score is half the log-odds."""
+        return sigmoid(2 * score)
+
+
+@dataclass(frozen=True)
+class ModifiedHuber(_Margin):
+    """max(1 − m, 0)² down to m = −1, then −4m: a squared hinge that outliers cannot command."""
+
+    steepest = 2.0
+    code = 14
+
+    def value(self, y: Any, score: Any) -> Any:
+        m = y * score
+        return namespace(m).where(m < -1, -4 * m, positive_part(1 - m) ** 2)
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        m = y * score
+        return -y * namespace(m).where(m < -1, 0 * m + 4, 2 * positive_part(1 - m))
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        m = y * score
+        return namespace(m).where((m < 1) & (m >= -1), 0 * m + 2, 0 * m)
+
+    def mean(self, score: Any) -> Any:
+        """The probability of +1."""
+        return (namespace(score).clip(score, -1.0, 1.0) + 1) / 2
+
+
+@dataclass(frozen=True)
+class ZeroOne(_Margin):
+    """1 where the score is on the wrong side or on the border, 0 elsewhere: what is meant, and cannot be descended."""
+
+    smooth = False
+
+    def value(self, y: Any, score: Any) -> Any:
+        m = y * score
+        return namespace(m).where(m > 0, 0 * m, 0 * m + 1)

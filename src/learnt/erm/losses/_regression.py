@@ -1,0 +1,201 @@
+"""Losses of a number: y is any number, the score is the prediction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from learnt.engine.arrays import namespace
+from learnt.erm.losses._base import Loss, positive_part
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """(s − y)²: estimates the mean.
+
+    >>> float(Squared().value(1.0, 3.0)), float(Squared().gradient(1.0, 3.0))
+    (4.0, 4.0)
+    """
+
+    steepest = 2.0
+    code = 0
+
+    def value(self, y: Any, score: Any) -> Any:
+        return (score - y) ** 2
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        return 2 * (score - y)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        return 0 * (score - y) + 2
+
+    def conjugate(self, y: Any, u: Any) -> Any:
+        """max over s of us − value."""
+        return u * y + u**2 / 4
+
+
+@dataclass(frozen=True)
+class Absolute(Loss):
+    """|s − y|: estimates the median."""
+
+    smooth = False
+    code = 1
+
+    def value(self, y: Any, score: Any) -> Any:
+        return abs(score - y)
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        return namespace(y, score).sign(score - y)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        return 0 * (score - y)
+
+    def prox(self, y: Any, score: Any, step: float) -> Any:
+        return Quantile(0.5).prox(y, score, 2 * step)
+
+    def majoriser(self, y: Any, score: Any, floor: float) -> Any:
+        """ω with ω(s − y) the gradient; `floor` keeps it finite where the residual is 0."""
+        return 1 / _at_least(abs(score - y), floor)
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """(s − y)²/2 up to a residual of δ, δ|s − y| − δ²/2 beyond: a squared loss that outliers cannot command."""
+
+    delta: float = 1.0
+    steepest = 1.0
+    code = 2
+
+    @property
+    def parameter(self) -> float:
+        return float(self.delta)
+
+    def value(self, y: Any, score: Any) -> Any:
+        r = abs(score - y)
+        return namespace(r).where(r <= self.delta, r**2 / 2, self.delta * (r - self.delta / 2))
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        r = score - y
+        return namespace(r).clip(r, -self.delta, self.delta)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        r = abs(score - y)
+        return namespace(r).where(r <= self.delta, 0 * r + 1, 0 * r)
+
+    def majoriser(self, y: Any, score: Any, floor: float) -> Any:
+        return self.delta / _at_least(abs(score - y), self.delta)
+
+
+@dataclass(frozen=True)
+class LogCosh(Loss):
+    """log cosh(s − y): near ½r² for small residuals, |r| − log 2 for large ones, smooth everywhere."""
+
+    steepest = 1.0
+    code = 3
+
+    def value(self, y: Any, score: Any) -> Any:
+        r = abs(score - y)
+        xp = namespace(r)
+        return r + xp.log1p(xp.exp(-2 * r)) - math.log(2)
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        return namespace(y, score).tanh(score - y)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        return 1 - namespace(y, score).tanh(score - y) ** 2
+
+    def majoriser(self, y: Any, score: Any, floor: float) -> Any:
+        r = _at_least(abs(score - y), 1e-8)
+        return namespace(r).tanh(r) / r
+
+
+@dataclass(frozen=True)
+class Quantile(Loss):
+    """q(y − s) where y is above the score, (1 − q)(s − y) where it is below: estimates the q-quantile."""
+
+    q: float = 0.5
+    smooth = False
+    code = 4
+
+    @property
+    def parameter(self) -> float:
+        return float(self.q)
+
+    def value(self, y: Any, score: Any) -> Any:
+        above = positive_part(y - score)
+        return self.q * above + (1 - self.q) * (above - (y - score))
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        r = score - y
+        xp = namespace(r)
+        return xp.where(r > 0, 0 * r + (1 - self.q), xp.where(r < 0, 0 * r - self.q, 0 * r))
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        return 0 * (score - y)
+
+    def prox(self, y: Any, score: Any, step: float) -> Any:
+        """argmin over s of  value(y, s) + (s − score)²/(2 step)."""
+        r = score - y
+        return y + positive_part(r - step * (1 - self.q)) - positive_part(-r - step * self.q)
+
+    def majoriser(self, y: Any, score: Any, floor: float) -> Any:
+        return abs(self.gradient(y, score)) / _at_least(abs(score - y), floor)
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """max(|s − y| − ε, 0): residuals up to ε cost nothing (support vector regression)."""
+
+    epsilon: float = 0.1
+    smooth = False
+    code = 5
+
+    @property
+    def parameter(self) -> float:
+        return float(self.epsilon)
+
+    def value(self, y: Any, score: Any) -> Any:
+        return positive_part(abs(score - y) - self.epsilon)
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        r = score - y
+        xp = namespace(r)
+        return xp.where(abs(r) > self.epsilon, xp.sign(r), 0 * r)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        return 0 * (score - y)
+
+    def prox(self, y: Any, score: Any, step: float) -> Any:
+        r = score - y
+        outside = positive_part(abs(r) - self.epsilon)
+        kept = namespace(r).where(outside > 0, self.epsilon + positive_part(outside - step), abs(r))
+        return y + namespace(r).sign(r) * kept
+
+
+@dataclass(frozen=True)
+class SquaredEpsilonInsensitive(Loss):
+    """max(|s − y| − ε, 0)²."""
+
+    epsilon: float = 0.1
+    steepest = 2.0
+    code = 6
+
+    @property
+    def parameter(self) -> float:
+        return float(self.epsilon)
+
+    def value(self, y: Any, score: Any) -> Any:
+        return positive_part(abs(score - y) - self.epsilon) ** 2
+
+    def gradient(self, y: Any, score: Any) -> Any:
+        r = score - y
+        return 2 * namespace(r).sign(r) * positive_part(abs(r) - self.epsilon)
+
+    def curvature(self, y: Any, score: Any) -> Any:
+        r = abs(score - y)
+        return namespace(r).where(r > self.epsilon, 0 * r + 2, 0 * r)
+
+
+def _at_least(x: Any, floor: float) -> Any:
+    return namespace(x).where(x < floor, 0 * x + floor, x)

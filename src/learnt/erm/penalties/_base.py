@@ -1,0 +1,46 @@
+"""What a penalty is."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class Penalty:
+    """A price r(w) on coefficients: used as `alpha`·r(w), or as the constraint r(w) ≤ `bound`.
+
+    `value(w)`; `prox(w, step)`, the argmin over v of  step·r(v) + ‖v − w‖²/2;  and `project(w, bound)`, the nearest v
+    with r(v) ≤ bound. `gradient(w)` is one subgradient where there is no gradient. A penalty of one's own needs `value`
+    and `prox` or, if it is smooth, `gradient`.
+    """
+
+    #: Whether `gradient` is continuous and `curvature` there.
+    smooth: ClassVar[bool] = False
+    #: Whether r is convex, so that a minimum found is the minimum.
+    convex: ClassVar[bool] = True
+    #: Weights of |w| and w² where r is a sum of these, as coordinate descent needs it; None elsewhere.
+    parts: tuple[float, float] | None = None
+
+
+class NoPenalty(Penalty):
+    """r(w) = 0."""
+
+    smooth = True
+    parts = (0.0, 0.0)
+
+    def __repr__(self) -> str:
+        return "NoPenalty()"
+
+    def value(self, w: Any) -> Any:
+        return 0.0
+
+    def gradient(self, w: Any) -> Any:
+        return 0 * w
+
+    def curvature(self, w: Any) -> Any:
+        return 0 * w
+
+    def prox(self, w: Any, step: float) -> Any:
+        return w
+
+    def project(self, w: Any, bound: float) -> Any:
+        return w

@@ -1,0 +1,51 @@
+"""Sets that coefficients must stay in: a penalty that is 0 inside and infinite outside."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from learnt.engine.arrays import namespace
+from learnt.erm.penalties._base import Penalty
+
+
+@dataclass(frozen=True)
+class Box(Penalty):
+    """low ≤ wⱼ ≤ high for every coefficient.
+
+    >>> import numpy as np
+    >>> Box(0.0, 1.0).prox(np.array([-1.0, 0.5, 2.0]), 1.0)
+    array([0. , 0.5, 1. ])
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"Box needs low ≤ high and got low={self.low!r}, high={self.high!r}; exchange them.")
+
+    def value(self, w: Any) -> float:
+        inside = (w >= self.low) & (w <= self.high)
+        return 0.0 if bool(namespace(w).all(inside)) else math.inf
+
+    def prox(self, w: Any, step: float) -> Any:
+        return namespace(w).clip(w, self.low, self.high)
+
+    def project(self, w: Any, bound: float) -> Any:
+        return self.prox(w, 1.0)
+
+
+@dataclass(frozen=True)
+class NonNegative(Penalty):
+    """wⱼ ≥ 0 for every coefficient."""
+
+    def value(self, w: Any) -> float:
+        return Box(low=0.0).value(w)
+
+    def prox(self, w: Any, step: float) -> Any:
+        return namespace(w).where(w > 0, w, 0 * w)
+
+    def project(self, w: Any, bound: float) -> Any:
+        return self.prox(w, 1.0)
