@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -115,8 +115,9 @@ def _machine_threads() -> tuple[int, str]:
     return max(1, cores), "cores"
 
 
+@cache
 def container_quota(root: str = "/sys/fs/cgroup") -> float | None:
-    """The container's CPU quota in cores (cgroup v2, then v1), or None where there is no limit."""
+    """The container's CPU quota in cores (cgroup v2, then v1), or None where there is no limit; read once."""
     base = Path(root)
     try:
         limit, period = (base / "cpu.max").read_text().split()[:2]

@@ -7,7 +7,8 @@
     lsqr        products with X only: large sparse data
     augmented   qr of the data with √α·I below them (ridge)
 
-`auto` takes cholesky or dual, looks at the condition number, and changes to svd when the digits would not be there.
+`auto` takes cholesky (begun in single precision where there are many columns) or dual, looks at the condition number,
+and changes to svd when the digits would not be there.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model._centred import CentredRows
+from learnt.linear_model._mixed_precision import mixed_precision_ridge, pays
 from learnt.linear_model._moments import (
     Moments,
     as_columns,
@@ -48,12 +50,14 @@ class Solution(NamedTuple):
     rank: int | None = None
     singular: np.ndarray | None = None
     n_iter: int | None = None
+    scatter: np.ndarray | None = None  # where `singular` was put off: its eigenvalues are their squares
 
     @property
     def intercept(self) -> np.ndarray:
         return self.y_mean - self.x_mean @ self.coef
 
 
+@single_blas()
 def least_squares(
     rows: Rows,
     solver: str,
@@ -67,13 +71,15 @@ def least_squares(
 ) -> Solution:
     """Solve with the named solver; `alpha` is one ridge for all targets or one for each.
 
-    `spectrum` asks for the singular values too, where the solver does not have them anyway.
+    `spectrum` asks for the singular values too, or the matrix they can be had from later.
     """
-    if solver == "auto":
-        solver = _choose(rows)
     alpha = np.asarray(alpha, dtype=np.float64)
     if positive:
         return _non_negative(rows, fit_intercept, alpha)
+    if solver == "auto":
+        solver = _choose(rows)
+        if solver == "cholesky" and alpha.ndim == 0 and not spectrum and pays(rows):
+            return _by_mixed_precision(rows, fit_intercept, alpha)
     if solver == "lsqr":
         return _by_products(rows, fit_intercept, alpha, tol, max_iter)
     if solver == "dual":
@@ -109,9 +115,22 @@ def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectr
                 coef = _corrected(rows, m, factor, coef, ridge)
             if not spectrum:
                 return Solution(coef, m.x_mean, m.y_mean, "cholesky")
-            singular = np.sqrt(np.clip(np.linalg.eigvalsh(m.gram)[::-1], 0, None))
-            return Solution(coef, m.x_mean, m.y_mean, "cholesky", m.gram.shape[0], singular)
+            return Solution(coef, m.x_mean, m.y_mean, "cholesky", m.gram.shape[0], scatter=m.gram)
     return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
+
+
+def _by_mixed_precision(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
+    x_mean, y_mean = means(rows, center)
+    coef = mixed_precision_ridge(rows, x_mean, y_mean, float(alpha))
+    if coef is None:
+        return _by_moments(rows, center, alpha, "cholesky", spectrum=False)
+    return Solution(coef, x_mean, y_mean, "cholesky")
+
+
+@single_blas()
+def singular_values(scatter: np.ndarray) -> np.ndarray:
+    """Of the centred X, from XᵀX or XXᵀ."""
+    return np.sqrt(np.clip(np.linalg.eigvalsh(scatter)[::-1], 0, None))
 
 
 class Factor(NamedTuple):
@@ -240,9 +259,9 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solu
             dual = vectors @ np.divide(vectors.T @ T, denominator, out=np.zeros_like(T), where=denominator > 0)
             return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual")
         ridge = float(alpha.max()) if alpha.size else 0.0
-        rank, singular = None, None
+        rank, scatter = None, None
         if spectrum:
-            singular = np.sqrt(np.clip(np.linalg.eigvalsh(K)[::-1], 0, None))
+            scatter = K.copy()
             rank = min(len(K) - int(center), Z.shape[1])  # Cholesky below fails where it is less
         if center and ridge == 0.0:
             # Centring makes K singular along √w and T orthogonal to it; filling that direction changes nothing.
@@ -253,7 +272,7 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solu
             if factor.rcond < _SAFE:
                 for _ in range(2):
                     dual = dual + factor.solve(T - Z.times(Z.transposed_times(dual)) - ridge * dual)
-            return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual", rank, singular)
+            return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual", rank, scatter=scatter)
     return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
 
 

@@ -97,6 +97,7 @@ def _squared_error_block(block: Block, *state: Any) -> tuple:
     return errors.shape[0], xp.sum(squared, axis=0)
 
 
+@single_blas()
 def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndarray, Any]:
     """The same (n, k, A) where rows are fewer than columns, and a function from (α, targets) to coefficients."""
     x_mean, y_mean = means(rows, center)

@@ -13,9 +13,11 @@ from scipy import sparse
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
+from learnt.engine.threads import single_blas
 from learnt.linear_model._gram import gram as tiled_gram
 
 _TILED = 256  # columns
+_FEW_TARGETS = 3
 _FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
 _DIGITS_TO_SPARE = 1e5  # mean² against the variance, found afterwards: beyond, another pass is worth it
 
@@ -30,6 +32,7 @@ class Moments(NamedTuple):
     cross: np.ndarray  # (d, k)  Σ w (x − x̄)(y − ȳ)ᵀ
 
 
+@single_blas()
 def moments(rows: Rows, center: bool = True) -> Moments:
     """The moments in one pass.
 
@@ -98,9 +101,13 @@ def shifted_sums(block: Block, x0: Any, y0: Any) -> tuple:
     Y = _shifted(as_columns(block.y), y0)
     xp = namespace(Y)
     w = xp.ones_like(Y[:, 0]) if block.w is None else widen(block.w)
-    ones_and_y = xp.concat([w[:, None], Y * w[:, None]], axis=1)  # one product gives both sums
     X = widen_sparse(block.X) if sparse.issparse(block.X) else _shifted(block.X, x0)
-    return xp.sum(w), X.T @ ones_and_y, xp.sum(ones_and_y[:, 1:], axis=0)
+    wY = Y if block.w is None else Y * w[:, None]
+    if is_numpy(X) and Y.shape[1] <= _FEW_TARGETS:  # vectors one by one: BLAS is slow at products with thin matrices
+        joint = np.stack([w @ X, *(column @ X for column in np.ascontiguousarray(wY.T))], axis=1)
+    else:
+        joint = X.T @ xp.concat([w[:, None], wY], axis=1)
+    return xp.sum(w), joint, xp.sum(wY, axis=0)
 
 
 def _shifted(X: Any, point: Any) -> Any:

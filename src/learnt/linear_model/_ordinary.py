@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
-from learnt.linear_model._least_squares import least_squares
+from learnt.linear_model._least_squares import Solution, least_squares, singular_values
 
 _SOLVERS = ("auto", "normal", "cholesky", "qr", "svd", "lsqr")
+_LARGEST_KEPT = 2048  # rows of the matrix that a model may keep for its singular values: 32 MB
 
 
 class LinearRegression(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
@@ -82,9 +85,35 @@ class LinearRegression(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEs
         )
         record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y))
         self.solver_ = solution.solver
-        if solution.rank is not None:
-            self.rank_, self.singular_ = solution.rank, solution.singular
+        self._record_spectrum(solution)
         return self
+
+    def _record_spectrum(self, solution: Solution) -> None:
+        for name in ("rank_", "singular_", "_scatter"):
+            vars(self).pop(name, None)
+        if solution.rank is not None:
+            self.rank_ = solution.rank
+        if solution.singular is not None:
+            self.singular_ = solution.singular
+        elif solution.scatter is not None:
+            self._scatter = solution.scatter
+            if len(solution.scatter) > _LARGEST_KEPT:
+                self.singular_  # noqa: B018  now, so that the matrix is let go
+
+    @cached_property
+    def singular_(self) -> np.ndarray:
+        """Computed when asked for: it would take a third of the time of a fit with many columns."""
+        scatter = vars(self).get("_scatter")
+        if scatter is None:
+            raise AttributeError(f"{type(self).__name__} has no singular_: it is not fitted, or its solver has none.")
+        self.singular_ = singular_values(scatter)
+        vars(self).pop("_scatter", None)
+        return self.singular_
+
+    def __getstate__(self) -> Any:
+        if "_scatter" in vars(self):
+            self.singular_  # noqa: B018  a copy or a file gets the values, not the matrix
+        return super().__getstate__()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -170,6 +170,7 @@ class Encoder:
 
     def _object(self, model: Any, name: str) -> Any:
         params = model.get_params(deep=False)
+        model.__getstate__()  # a model may finish here what it has put off
         state = {
             key: value
             for key, value in vars(model).items()

@@ -8,6 +8,7 @@ hold NaN or infinities, where there is no schema.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ def check_model(model: Any, name: str, params: dict[str, Any], state: dict[str, 
         return
     private = getattr(cls, "__learnt_state__", ())
     for key in state:
-        if not key.isidentifier() or key.startswith("__") or key in params or hasattr(cls, key):
+        # What a class computes when asked and keeps under the same name is data; its other attributes are code.
+        taken = hasattr(cls, key) and not isinstance(getattr(cls, key), cached_property)
+        if not key.isidentifier() or key.startswith("__") or key in params or taken:
             raise Refused(f"is a {cls.__name__} with the attribute {shown(key)}, which it cannot have")
     common = {"n_features_in_": count(1, name="d"), "feature_names_in_": texts("d")}
     if hasattr(cls, "set_output"):
