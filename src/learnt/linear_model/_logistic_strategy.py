@@ -1,6 +1,6 @@
 """Which road leads to the minimum: chosen by the shape of the data, and the same minimum from each.
 
-    small     a copy of the rows in their units, and its second derivative
+    small     a copy of the rows in their units, and its second derivative; for two classes in `_logistic_tiny`
     climb     the minimum over a sample first, whose second derivative then serves for all rows: a few passes over them
     direct    the second derivative over all rows
     wide      the second derivative in the space of the rows, where they are fewer than the columns
@@ -18,13 +18,15 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import is_numpy
+from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.rows import Rows
 from learnt.linear_model._logistic_curvature import Diagonal
-from learnt.linear_model._logistic_loss import Target
+from learnt.linear_model._logistic_loss import Target, codes_of, row_weights
 from learnt.linear_model._logistic_problem import Problem
 from learnt.linear_model._logistic_solvers import Outcome, Point, minimize, when_it_pays, when_left
 from learnt.linear_model._logistic_start import Units, sample, scale_of, standardised, units, weighted_mean
+from learnt.linear_model._logistic_tiny import newton
 from learnt.linear_model._logistic_wide import RowSpace
 
 _COMPILE_FROM = 1 << 15  # cells; below, NumPy is as quick and Numba need not be loaded
@@ -90,7 +92,24 @@ def solve(task: Task) -> Solution:
 def small(task: Task) -> Solution:
     problem = pose(task, units(task.rows, task.target, task.fit_intercept))
     copy = standardised(problem)
-    return finish(task, copy, copy.curvature, begin(task, problem), of=problem)
+    start = begin(task, problem)
+    if task.target.binary and task.solver != "lbfgs":
+        block = Block(copy.rows.X, copy.rows.y, copy.rows.w)
+        weighted = task.target.weighted or copy.rows.w is not None
+        outcome = newton(
+            copy.rows.X,
+            codes_of(block, task.target),
+            row_weights(block, copy.rows.X, task.target) if weighted else None,
+            copy.penalty,
+            start,
+            tol=task.tol,
+            enough=nothing(task),
+            max_iter=task.max_iter,
+            watch=watcher(task, problem.coefficients),
+        )
+        if outcome is not None:
+            return Solution(problem.coefficients(outcome.theta), outcome)
+    return finish(task, copy, copy.curvature, start, of=problem)
 
 
 def direct(task: Task) -> Solution:
@@ -210,9 +229,6 @@ def finish(
     def coefficients(u: np.ndarray) -> np.ndarray:
         return (of or problem).coefficients(u if expand is None else expand(u))
 
-    def watch(point: Point, n_iter: int) -> bool:
-        return task.watch(coefficients(point.theta), point.value, n_iter)
-
     if renew is None:
         newton = 0.0 if problem.all_at_once else _APPROXIMATE
         renew = when_left({"auto": patience(problem), "newton": newton, "lbfgs": np.inf}[task.solver])
@@ -225,10 +241,26 @@ def finish(
         memory=_MEMORY,
         renew=renew,
         confirm_at=confirm_at or (lambda u, n_iter: curvature_at(u)),
-        enough=task.tol * _NOTHING * task.weight * np.log(task.target.n_classes),
-        watch=None if task.watch is None else watch,
+        enough=nothing(task),
+        watch=watcher(task, coefficients),
     )
     return Solution(coefficients(outcome.theta), outcome)
+
+
+def nothing(task: Task) -> float:
+    """A distance from the minimum too small to matter, whatever the minimum is."""
+    return task.tol * _NOTHING * task.weight * np.log(task.target.n_classes)
+
+
+def watcher(task: Task, coefficients: Any) -> Any:
+    """Tells whoever watches of every point in coefficients."""
+    if task.watch is None:
+        return None
+
+    def watch(point: Point, n_iter: int) -> bool:
+        return task.watch(coefficients(point.theta), point.value, n_iter)
+
+    return watch
 
 
 def large(task: Task, problem: Problem) -> Any:
