@@ -377,7 +377,8 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
         elif y.dtype.kind == "O" and any(v is None or v != v for v in y):
             row = next(i for i, v in enumerate(y) if v is None or v != v)
             raise ValueError(f"y contains NaN or None at row {row}, and {name} needs a label in every row; drop it.")
-        check_classification_targets(y)
+        if y.dtype.kind not in "biuUS":  # whole numbers and texts are labels, whatever they say
+            check_classification_targets(y)
     else:
         if kind == "number" or y.ndim != 2:
             y = column_or_1d(y, warn=True)

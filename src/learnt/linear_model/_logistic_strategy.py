@@ -25,7 +25,15 @@ from learnt.linear_model._logistic_curvature import Diagonal
 from learnt.linear_model._logistic_loss import Target, codes_of, row_weights
 from learnt.linear_model._logistic_problem import Problem
 from learnt.linear_model._logistic_solvers import Outcome, Point, minimize, when_it_pays, when_left
-from learnt.linear_model._logistic_start import Units, sample, scale_of, standardised, units, weighted_mean
+from learnt.linear_model._logistic_start import (
+    Units,
+    sample,
+    scale_of,
+    standardised,
+    units,
+    units_of_few,
+    weighted_mean,
+)
 from learnt.linear_model._logistic_tiny import newton
 from learnt.linear_model._logistic_wide import RowSpace
 
@@ -90,7 +98,7 @@ def solve(task: Task) -> Solution:
 
 
 def small(task: Task) -> Solution:
-    problem = pose(task, units(task.rows, task.target, task.fit_intercept))
+    problem = pose(task, units_of_few(task.rows, task.target, task.fit_intercept))
     copy = standardised(problem)
     start = begin(task, problem)
     if task.target.binary and task.solver != "lbfgs":
