@@ -41,20 +41,26 @@ def public_estimators():
 ESTIMATORS = public_estimators()
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    "GammaRegressor": {"tol": 1e-10},
     "KMeans": {"n_clusters": 3, "random_state": 0},
     "LogisticRegression": {"tol": 1e-10},  # so that what is compared is the optimum, not where each stopped
+    "PoissonRegressor": {"tol": 1e-10},
     "TableEncoder": {"random_state": 0},
+    "TweedieRegressor": {"tol": 1e-10},
 }
 # Fitted from sums over rows: these also take Dask collections, `scan` tables and tensors.
 SUMMATION = [
+    "GammaRegressor",
     "GaussianNB",
     "KMeans",
     "LinearRegression",
     "LogisticRegression",
     "PCA",
+    "PoissonRegressor",
     "Ridge",
     "RidgeCV",
     "StandardScaler",
+    "TweedieRegressor",
 ]
 # The order of rows cannot matter: no random start, no ties broken by position.
 ORDERLESS = [name for name in ESTIMATORS if name not in ("KMeans",)]
@@ -71,7 +77,10 @@ def problem(name, n=400, d=5, seed=0):
     X = rng.normal(size=(n, d)) + 6.0 * np.eye(3, d)[group]
     if is_classifier(make(name)):
         return X, np.array(["ant", "bee", "cat"])[group]
-    return X, X @ np.arange(1.0, d + 1) + rng.normal(size=n)
+    y = X @ np.arange(1.0, d + 1) + rng.normal(size=n)
+    if make(name).__sklearn_tags__().target_tags.positive_only:
+        return X, np.exp(y / 20)
+    return X, y
 
 
 def fitted(name, X, y, **fit):
@@ -115,6 +124,7 @@ def test_discovery_finds_them_all():
     assert sorted(ESTIMATORS) == [
         "ConstantClassifier",
         "ConstantRegressor",
+        "GammaRegressor",
         "GaussianNB",
         "KMeans",
         "KNeighborsClassifier",
@@ -122,10 +132,12 @@ def test_discovery_finds_them_all():
         "LogisticRegression",
         "NearestNeighbors",
         "PCA",
+        "PoissonRegressor",
         "Ridge",
         "RidgeCV",
         "StandardScaler",
         "TableEncoder",
+        "TweedieRegressor",
     ]
 
 

@@ -3,14 +3,27 @@
     LinearRegression    least squares
     Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
     LogisticRegression  class probabilities from a linear score
+    PoissonRegressor, GammaRegressor, TweedieRegressor
+                        counts and amounts whose variance grows with the mean
 
 The mathematics is in pure functions beside the classes: `_moments` (sums over rows), `_least_squares` (solvers),
 `_leave_one_out` (the error of every penalty in two passes).
 """
 
+from learnt.linear_model._glm import GammaRegressor as GammaRegressor
+from learnt.linear_model._glm import PoissonRegressor as PoissonRegressor
+from learnt.linear_model._glm import TweedieRegressor as TweedieRegressor
 from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
 from learnt.linear_model._ordinary import LinearRegression as LinearRegression
 from learnt.linear_model._ridge import Ridge as Ridge
 from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
 
-__all__ = ["LinearRegression", "LogisticRegression", "Ridge", "RidgeCV"]
+__all__ = [
+    "GammaRegressor",
+    "LinearRegression",
+    "LogisticRegression",
+    "PoissonRegressor",
+    "Ridge",
+    "RidgeCV",
+    "TweedieRegressor",
+]

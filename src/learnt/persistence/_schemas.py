@@ -71,6 +71,11 @@ def _rest_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return None if state["residual_quantiles_"].shape[0] else "has no residuals"
 
 
+_GLM = Schema(
+    state={**_features, "coef_": real("d"), "intercept_": anything}, extra={"n_iter_": count()}, rule=_linear_rule
+)
+
+
 LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.baseline.ConstantClassifier": Schema(
         params={"strategy": choice("prior", "most_frequent", "constant")},
@@ -103,6 +108,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
             "n_samples_": number(1),
         },
     ),
+    "learnt.linear_model.GammaRegressor": _GLM,
     "learnt.linear_model.LinearRegression": Schema(
         params={"fit_intercept": flag, "positive": flag},
         state=_linear,
@@ -115,6 +121,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         extra={"n_iter_": whole(None), "converged_": flag, "optimality_": number(finite=False)},
         rule=_logistic_rule,
     ),
+    "learnt.linear_model.PoissonRegressor": _GLM,
     "learnt.linear_model.Ridge": Schema(
         params={"fit_intercept": flag},
         state=_linear,
@@ -125,6 +132,12 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         params={"fit_intercept": flag, "store_cv_results": flag, "alpha_per_target": flag},
         state={**_linear, "alpha_": anyof(number(0), real("t", low=0)), "best_score_": anyof(number(), real("t"))},
         extra={"cv_results_": anyof(real(None, None), real(None, None, None))},
+        rule=_linear_rule,
+    ),
+    "learnt.linear_model.TweedieRegressor": Schema(
+        params={"power": number(), "link": choice("auto", "identity", "log")},
+        state=_GLM.state,
+        extra=_GLM.extra,
         rule=_linear_rule,
     ),
     "learnt.naive_bayes.GaussianNB": Schema(
