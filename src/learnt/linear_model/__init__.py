@@ -5,6 +5,8 @@
     LogisticRegression  class probabilities from a linear score
     PoissonRegressor, GammaRegressor, TweedieRegressor
                         counts and amounts whose variance grows with the mean
+    OrthogonalMatchingPursuit(CV), MatchingPursuit, ForwardStagewiseRegression
+                        few columns, chosen greedily one after the other
 
 The mathematics is in pure functions beside the classes: `_moments` (sums over rows), `_least_squares` (solvers),
 `_leave_one_out` (the error of every penalty in two passes).
@@ -15,15 +17,27 @@ from learnt.linear_model._glm import PoissonRegressor as PoissonRegressor
 from learnt.linear_model._glm import TweedieRegressor as TweedieRegressor
 from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
 from learnt.linear_model._ordinary import LinearRegression as LinearRegression
+from learnt.linear_model._pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
+from learnt.linear_model._pursuit_cv import OrthogonalMatchingPursuitCV as OrthogonalMatchingPursuitCV
+from learnt.linear_model._pursuit_plain import MatchingPursuit as MatchingPursuit
+from learnt.linear_model._pursuit_solve import orthogonal_mp as orthogonal_mp
+from learnt.linear_model._pursuit_solve import orthogonal_mp_gram as orthogonal_mp_gram
 from learnt.linear_model._ridge import Ridge as Ridge
 from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
+from learnt.linear_model._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
 
 __all__ = [
+    "ForwardStagewiseRegression",
     "GammaRegressor",
     "LinearRegression",
     "LogisticRegression",
+    "MatchingPursuit",
+    "OrthogonalMatchingPursuit",
+    "OrthogonalMatchingPursuitCV",
     "PoissonRegressor",
     "Ridge",
     "RidgeCV",
     "TweedieRegressor",
+    "orthogonal_mp",
+    "orthogonal_mp_gram",
 ]

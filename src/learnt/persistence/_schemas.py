@@ -122,6 +122,29 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         rule=_logistic_rule,
     ),
     "learnt.linear_model.PoissonRegressor": _GLM,
+    "learnt.linear_model.ForwardStagewiseRegression": Schema(
+        params={"fit_intercept": flag},
+        state={
+            **_linear,
+            "n_iter_": count(0, name="s"),
+            "path_features_": whole("s", below="d"),
+            "path_moves_": real("s"),
+        },
+        rule=_linear_rule,
+    ),
+    "learnt.linear_model.MatchingPursuit": Schema(
+        params={"fit_intercept": flag}, state={**_linear, "n_iter_": anything}, rule=_linear_rule
+    ),
+    "learnt.linear_model.OrthogonalMatchingPursuit": Schema(
+        params={"fit_intercept": flag},
+        state={**_linear, "n_iter_": anything, "n_nonzero_coefs_": anyof(none, count(1))},
+        rule=_linear_rule,
+    ),
+    "learnt.linear_model.OrthogonalMatchingPursuitCV": Schema(
+        params={"fit_intercept": flag},
+        state={**_linear, "n_iter_": anything, "n_nonzero_coefs_": count(1), "mse_path_": real(None, None, low=0)},
+        rule=_linear_rule,
+    ),
     "learnt.linear_model.Ridge": Schema(
         params={"fit_intercept": flag},
         state=_linear,
