@@ -28,12 +28,14 @@ def block_rows(n_rows: int, row_bytes: float, *, foreign: bool = False) -> int:
     """Rows in a block: decided by the data alone, never by the number of threads.
 
     >>> block_rows(10, 80), block_rows(10**6, 800), block_rows(10**6, 80000)
-    (10, 655, 1024)
+    (10, 1600, 1024)
     """
     if foreign:
         return max(1, min(n_rows, int(_FOREIGN_BLOCK_BYTES / max(row_bytes, 1))))
-    # A block with fewer rows than columns wastes a symmetric product.
-    fewest = max(_FEWEST, min(1024, int(row_bytes / 8)))
+    # A block with fewer rows than columns wastes a symmetric product, and adding its d × d result up should cost little
+    # beside it: sixteen rows a column, where the block still fits the cache that the core's own is backed by.
+    columns = row_bytes / 8
+    fewest = max(_FEWEST, min(1024, int(columns)), int(min(16 * columns, 4 * _BLOCK_BYTES / max(row_bytes, 1))))
     return max(1, min(n_rows, _MOST, max(fewest, int(_BLOCK_BYTES / max(row_bytes, 1)))))
 
 
