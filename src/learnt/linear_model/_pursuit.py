@@ -7,11 +7,12 @@ from typing import Any
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.params import check_choice, check_flag, check_number
+from learnt.engine.pursuit import solve
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._pursuit_gram import pose
-from learnt.linear_model._pursuit_solve import atoms_asked, solve, warn_spent
+from learnt.linear_model._pursuit_solve import atoms_asked, warn_spent
 
 
 class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):

@@ -11,12 +11,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from learnt.engine.params import check_flag, check_number
+from learnt.engine.pursuit import solve
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._pursuit import OrthogonalMatchingPursuit
 from learnt.linear_model._pursuit_gram import pose
-from learnt.linear_model._pursuit_solve import solve
 
 
 class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, BaseEstimator):

@@ -6,23 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from learnt.engine.gram import gram
+from learnt.engine.pursuit import KnownRows
 from learnt.engine.threads import for_blocks, single_blas
-from learnt.linear_model._gram import gram
 from learnt.linear_model._moments import as_columns
 
 _BATCH = 8  # rows computed together: reading X costs more than multiplying with eight columns of it
 _LARGEST = 8192  # columns up to which a whole Gram matrix is held
 _GRAIN = 1024  # columns a task
 _FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
-
-
-class KnownRows:
-    """All rows of G at hand."""
-
-    def __init__(self, G: np.ndarray) -> None:
-        self.rows = np.ascontiguousarray(G, dtype=np.float64)
-        self.where = np.arange(len(G))
-        self.square = np.diag(self.rows).copy()
 
 
 class LazyRows:
@@ -135,13 +127,3 @@ def pose(X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int
     wide, offset, x_mean = centred(X, center)
     source = gram_rows(wide, offset, whole_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]))
     return Problem(source, correlations(wide, Y), np.einsum("ij,ij->j", Y, Y), x_mean, y_mean)
-
-
-@single_blas()
-def resume(source: Any, correlation: np.ndarray, step: Any) -> int:
-    """Run `step(rows, where)`, a resumable kernel, fetching rows of G until it ends; returns how it ended."""
-    while True:
-        end = step(source.rows, source.where)
-        if end < 0:
-            return int(end)
-        source.fetch(int(end), correlation)

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.params import check_flag, check_number
+from learnt.engine.pursuit import resume
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
-from learnt.linear_model._pursuit_gram import pose, resume
+from learnt.linear_model._pursuit_gram import pose
 from learnt.linear_model._pursuit_kernels import match
 from learnt.linear_model._pursuit_solve import atoms_asked
 
