@@ -201,7 +201,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.inertia_ = run.inertia
         self.n_iter_ = run.n_iter
         self.converged_ = run.converged
-        used = run.n_used if is_lazy(run.labels) else len(np.unique(to_numpy(run.labels)))
+        used = run.n_used if is_lazy(run.labels) else int(np.count_nonzero(np.bincount(to_numpy(run.labels))))
         if used < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({used}) found smaller than n_clusters ({self.n_clusters}). Possibly due "

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import namespace, to_numpy
+from learnt.engine.arrays import is_numpy, namespace, to_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.rows import Rows
 
@@ -49,10 +49,13 @@ def _sums(block: Block, shift: Any) -> tuple:
         return float(n), w.sum(), _flat(X.T @ w), _flat(squares.T @ w), float(squares.sum())
     xp = namespace(X)
     Z = X - (shift if xp is np else xp.astype(shift, X.dtype))
-    squares = Z * Z
     if w is None:
-        second = xp.sum(squares, axis=0)
-        return float(n), float(n), xp.sum(Z, axis=0), second, xp.sum(second)
+        if is_numpy(Z):  # products and not sums over rows, which NumPy takes long for where there are few columns
+            first, second = np.ones(n, dtype=Z.dtype) @ Z, np.einsum("ij,ij->j", Z, Z)
+        else:
+            first, second = xp.sum(Z, axis=0), xp.sum(Z * Z, axis=0)
+        return float(n), float(n), first, second, xp.sum(second)
+    squares = Z * Z
     w = xp.astype(w, Z.dtype) if xp is not np else w
     return float(n), xp.sum(w), w @ Z, w @ squares, xp.sum(squares)
 
