@@ -11,18 +11,20 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
-from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._base import is_single, record_coefficients
+from learnt.linear_model._inference_predictor import InferringPredictor
 from learnt.linear_model._least_squares import Solution, least_squares, singular_values
 
 _SOLVERS = ("auto", "normal", "cholesky", "qr", "svd", "lsqr")
 _LARGEST_KEPT = 2048  # rows of the matrix that a model may keep for its singular values: 32 MB
 
 
-class LinearRegression(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, BaseEstimator):
     """Ordinary least squares:  min over b, c of  Σᵢ wᵢ (yᵢ − xᵢᵀb − c)².
 
     It fits from sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a device, a
-    `learnt.scan` table larger than memory, or a Dask collection; no copy of X is made.
+    `learnt.scan` table larger than memory, or a Dask collection; no copy of X is made. `summary()` has standard errors,
+    t and p; `predict(X, interval=0.95)` has intervals.
 
     Parameters
     ----------
@@ -62,6 +64,10 @@ class LinearRegression(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEs
     (array([1., 2.]), 3.00)
     >>> model.predict(np.array([[3.0, 5.0]]))
     array([16.])
+    >>> y = y + np.array([0.1, -0.1, 0.1, 0.1])
+    >>> summary = LinearRegression().fit(X, y).summary()
+    >>> summary.stderr.round(2), summary.p.round(2)
+    (array([0.17, 0.14, 0.1 ]), array([0.04, 0.07, 0.03]))
     """
 
     def __init__(self, *, fit_intercept=True, copy_X=True, tol=1e-6, n_jobs=None, positive=False, solver="auto"):
@@ -86,6 +92,7 @@ class LinearRegression(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEs
         record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y))
         self.solver_ = solution.solver
         self._record_spectrum(solution)
+        self._remember(rows)
         return self
 
     def _record_spectrum(self, solution: Solution) -> None:

@@ -16,6 +16,7 @@ from learnt.persistence._checks import (
     anything,
     choice,
     count,
+    fields,
     flag,
     labels,
     none,
@@ -112,7 +113,20 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.linear_model.LinearRegression": Schema(
         params={"fit_intercept": flag, "positive": flag},
         state=_linear,
-        extra={"rank_": anything, "singular_": anyof(none, real(None, low=0)), "solver_": text},
+        extra={
+            "rank_": anything,
+            "singular_": anyof(none, real(None, low=0)),
+            "solver_": text,
+            "_inference": fields(
+                half=real("d", "d"),
+                x_mean=real("d"),
+                weight=number(above=0, finite=False),
+                residual=real(None, low=0),
+                total=real(None, low=0),
+                n_rows=count(1),
+                log_weight=number(),
+            ),
+        },
         rule=_linear_rule,
     ),
     "learnt.linear_model.LogisticRegression": Schema(
