@@ -49,6 +49,11 @@ class Measured:
     equal: bool = False
 
 
+# Idle workers of BLAS and OpenMP go on spinning for up to 70 ms after a call: without a pause each contender would run
+# on the cores that the one before it still occupies.
+_SETTLE = 0.1
+
+
 def measure(task: Task, repeat: int, budget: float) -> Measured:
     """Alternate ours and every peer for `repeat` rounds or `budget` seconds, but at least 3 rounds."""
     data = task.make(task.rows)
@@ -61,6 +66,7 @@ def measure(task: Task, repeat: int, budget: float) -> Measured:
     started = time.perf_counter()
     for round_ in range(repeat):
         for name, work in contenders.items():
+            time.sleep(_SETTLE)
             began = time.perf_counter()
             results[name] = work(data)
             times[name].append(time.perf_counter() - began)
