@@ -133,6 +133,7 @@ def test_discovery_finds_them_all():
         "LogisticRegression",
         "MatchingPursuit",
         "NearestNeighbors",
+        "NonlinearLeastSquares",
         "OrthogonalMatchingPursuit",
         "OrthogonalMatchingPursuitCV",
         "PCA",

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
-from tasks import bayes, cluster, decomposition, latency, linear, logistic, metrics, neighbors, preprocessing, selection
+from tasks import (
+    bayes,
+    cluster,
+    decomposition,
+    latency,
+    linear,
+    logistic,
+    metrics,
+    neighbors,
+    nonlinear,
+    preprocessing,
+    selection,
+)
 
-_FAMILIES = (linear, logistic, bayes, decomposition, cluster, neighbors, metrics, preprocessing, selection, latency)
+_FAMILIES = (
+    linear,
+    logistic,
+    bayes,
+    decomposition,
+    cluster,
+    neighbors,
+    metrics,
+    preprocessing,
+    selection,
+    latency,
+    nonlinear,
+)
 
 
 def all_tasks() -> list:

@@ -7,6 +7,7 @@
                         counts and amounts whose variance grows with the mean
     OrthogonalMatchingPursuit(CV), MatchingPursuit, ForwardStagewiseRegression
                         few columns, chosen greedily one after the other
+    NonlinearLeastSquares  any model y = f(x; b), by damped linear steps
 
 The mathematics is in pure functions beside the classes: `_moments` (sums over rows), `_least_squares` (solvers),
 `_leave_one_out` (the error of every penalty in two passes).
@@ -16,6 +17,7 @@ from learnt.linear_model._glm import GammaRegressor as GammaRegressor
 from learnt.linear_model._glm import PoissonRegressor as PoissonRegressor
 from learnt.linear_model._glm import TweedieRegressor as TweedieRegressor
 from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
+from learnt.linear_model._nonlinear import NonlinearLeastSquares as NonlinearLeastSquares
 from learnt.linear_model._ordinary import LinearRegression as LinearRegression
 from learnt.linear_model._pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
 from learnt.linear_model._pursuit_cv import OrthogonalMatchingPursuitCV as OrthogonalMatchingPursuitCV
@@ -32,6 +34,7 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "MatchingPursuit",
+    "NonlinearLeastSquares",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
     "PoissonRegressor",

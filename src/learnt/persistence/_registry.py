@@ -23,6 +23,7 @@ LEARNT = {
     "learnt.linear_model.LinearRegression",
     "learnt.linear_model.LogisticRegression",
     "learnt.linear_model.MatchingPursuit",
+    "learnt.linear_model.NonlinearLeastSquares",
     "learnt.linear_model.OrthogonalMatchingPursuit",
     "learnt.linear_model.OrthogonalMatchingPursuitCV",
     "learnt.linear_model.PoissonRegressor",
