@@ -60,6 +60,7 @@ SUMMATION = [
     "Ridge",
     "RidgeCV",
     "StandardScaler",
+    "TotalLeastSquares",
     "TweedieRegressor",
 ]
 # The order of rows cannot matter: no random start, no ties broken by position.
@@ -142,6 +143,7 @@ def test_discovery_finds_them_all():
         "RidgeCV",
         "StandardScaler",
         "TableEncoder",
+        "TotalLeastSquares",
         "TweedieRegressor",
     ]
 

@@ -19,6 +19,8 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.LinearRegression", "amount", {}),
     ("learnt.linear_model.Ridge", "amount", {}),
     ("learnt.linear_model.RidgeCV", "amount", {}),
+    ("learnt.linear_model.NonlinearLeastSquares", "amount", {}),
+    ("learnt.linear_model.TotalLeastSquares", "amount", {}),
     ("learnt.linear_model.LogisticRegression", "two classes", {}),
     ("learnt.linear_model.LogisticRegression", "classes", {}),
     ("learnt.linear_model.OrthogonalMatchingPursuit", "amount", {}),

@@ -7,7 +7,9 @@
                         counts and amounts whose variance grows with the mean
     OrthogonalMatchingPursuit(CV), MatchingPursuit, ForwardStagewiseRegression
                         few columns, chosen greedily one after the other
-    NonlinearLeastSquares  any model y = f(x; b), by damped linear steps
+    NonlinearLeastSquares
+                        any model y = f(x; b), by damped linear steps
+    TotalLeastSquares   least squares with errors in X too
 
 The mathematics is in pure functions beside the classes: `_moments` (sums over rows), `_least_squares` (solvers),
 `_leave_one_out` (the error of every penalty in two passes).
@@ -27,6 +29,7 @@ from learnt.linear_model._pursuit_solve import orthogonal_mp_gram as orthogonal_
 from learnt.linear_model._ridge import Ridge as Ridge
 from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
 from learnt.linear_model._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
+from learnt.linear_model._total_least_squares import TotalLeastSquares as TotalLeastSquares
 
 __all__ = [
     "ForwardStagewiseRegression",
@@ -40,6 +43,7 @@ __all__ = [
     "PoissonRegressor",
     "Ridge",
     "RidgeCV",
+    "TotalLeastSquares",
     "TweedieRegressor",
     "orthogonal_mp",
     "orthogonal_mp_gram",

@@ -29,6 +29,7 @@ LEARNT = {
     "learnt.linear_model.PoissonRegressor",
     "learnt.linear_model.Ridge",
     "learnt.linear_model.RidgeCV",
+    "learnt.linear_model.TotalLeastSquares",
     "learnt.linear_model.TweedieRegressor",
     "learnt.naive_bayes.GaussianNB",
     "learnt.neighbors.KNeighborsClassifier",

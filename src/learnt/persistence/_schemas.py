@@ -193,6 +193,17 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         extra={"cv_results_": anyof(real(None, None), real(None, None, None))},
         rule=_linear_rule,
     ),
+    "learnt.linear_model.TotalLeastSquares": Schema(
+        params={"fit_intercept": flag},
+        state={
+            **_linear,
+            "covariance_": anyof(real("d", "d", finite=False), real("t", "d", "d", finite=False)),
+            "stderr_": anyof(real("d", finite=False), real("t", "d", finite=False)),
+            "sigma_": number(finite=False),
+            "singular_": real(None, low=0),
+        },
+        rule=_linear_rule,
+    ),
     "learnt.linear_model.TweedieRegressor": Schema(
         params={"power": number(), "link": choice("auto", "identity", "log")},
         state=_GLM.state,
