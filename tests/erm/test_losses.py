@@ -31,7 +31,8 @@ from learnt.erm.losses import (
 
 ALL = [
     Squared(), Absolute(), Huber(0.7), LogCosh(), Quantile(0.3), EpsilonInsensitive(0.2),
-    SquaredEpsilonInsensitive(0.2), Poisson(), Gamma(), Tweedie(1.4), Log(), Hinge(), Hinge(0.0), SquaredHinge(), Exponential(), ModifiedHuber(),
+    SquaredEpsilonInsensitive(0.2), Poisson(), Gamma(), Tweedie(1.4), Log(), Hinge(), Hinge(0.0), SquaredHinge(),
+    Exponential(), ModifiedHuber(),
 ]  # fmt: skip
 each = pytest.mark.parametrize("loss", ALL, ids=repr)
 

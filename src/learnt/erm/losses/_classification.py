@@ -73,6 +73,10 @@ class Hinge(_Margin):
         short = self.threshold - y * score
         return score + y * namespace(short).clip(short, 0.0, step)
 
+    def pieces(self, y: Any) -> list[tuple[Any, Any]]:
+        """Slopes and offsets of the lines whose highest is the loss."""
+        return [(0 * y, 0 * y), (-y, 0 * y + self.threshold)]
+
 
 @dataclass(frozen=True)
 class SquaredHinge(_Margin):

@@ -54,6 +54,10 @@ class Absolute(Loss):
     def prox(self, y: Any, score: Any, step: float) -> Any:
         return Quantile(0.5).prox(y, score, 2 * step)
 
+    def pieces(self, y: Any) -> list[tuple[Any, Any]]:
+        """Slopes and offsets of the lines whose highest is the loss."""
+        return [(0 * y + 1, -y), (0 * y - 1, y)]
+
     def majoriser(self, y: Any, score: Any, floor: float) -> Any:
         """ω with ω(s − y) the gradient; `floor` keeps it finite where the residual is 0."""
         return 1 / _at_least(abs(score - y), floor)
@@ -139,6 +143,10 @@ class Quantile(Loss):
         r = score - y
         return y + positive_part(r - step * (1 - self.q)) - positive_part(-r - step * self.q)
 
+    def pieces(self, y: Any) -> list[tuple[Any, Any]]:
+        up, down = 1 - self.q, -self.q
+        return [(0 * y + up, -up * y), (0 * y + down, -down * y)]
+
     def majoriser(self, y: Any, score: Any, floor: float) -> Any:
         return abs(self.gradient(y, score)) / _at_least(abs(score - y), floor)
 
@@ -171,6 +179,9 @@ class EpsilonInsensitive(Loss):
         outside = positive_part(abs(r) - self.epsilon)
         kept = namespace(r).where(outside > 0, self.epsilon + positive_part(outside - step), abs(r))
         return y + namespace(r).sign(r) * kept
+
+    def pieces(self, y: Any) -> list[tuple[Any, Any]]:
+        return [(0 * y, 0 * y), (0 * y + 1, -y - self.epsilon), (0 * y - 1, y - self.epsilon)]
 
 
 @dataclass(frozen=True)

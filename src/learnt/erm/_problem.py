@@ -1,0 +1,199 @@
+"""The problem itself, as a function of one array θ: the coefficients, and below them the intercept."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.arrays import device_of, is_numpy, like, namespace
+from learnt.erm.penalties import NoPenalty
+
+_FREE = NoPenalty()
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w),  or subject to penalty(w) ≤ bound.
+
+    X is a NumPy array, a SciPy sparse matrix or an array of any Array API library. θ has shape (d + 1,) with an
+    intercept, (d,) without, and K columns where the loss takes K scores a row. The intercept is never penalised.
+
+    >>> from learnt.erm.losses import Squared
+    >>> problem = Problem(np.array([[1.0], [3.0]]), np.array([2.0, 6.0]), Squared(), fit_intercept=False)
+    >>> float(problem.objective(np.array([2.0]))), problem.gradient(np.array([0.0]))
+    (0.0, array([-20.]))
+    """
+
+    X: Any
+    y: Any
+    loss: Any
+    penalty: Any = _FREE
+    alpha: float = 0.0
+    bound: float | None = None
+    weight: Any = None
+    fit_intercept: bool = True
+    n_outputs: int = 1
+
+    # Shapes and parts of θ
+
+    @cached_property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @cached_property
+    def share(self) -> Any:
+        """Each row's share in the mean loss."""
+        if self.weight is not None:
+            return self.weight / namespace(self.weight).sum(self.weight)
+        return 1.0 / self.X.shape[0]
+
+    def zero(self) -> Any:
+        """θ = 0."""
+        rows = self.n_features + int(self.fit_intercept)
+        shape = (rows,) if self.n_outputs == 1 else (rows, self.n_outputs)
+        if sparse.issparse(self.X):
+            return np.zeros(shape, dtype=self.X.dtype)
+        return like(np.zeros(shape), self.X)
+
+    def coef(self, theta: Any) -> Any:
+        return theta[: self.n_features]
+
+    def intercept(self, theta: Any) -> Any:
+        return theta[self.n_features] if self.fit_intercept else 0.0 * theta[0]
+
+    def join(self, coef: Any, theta: Any) -> Any:
+        """θ with other coefficients and the same intercept."""
+        return namespace(theta).concat([coef, theta[self.n_features :]]) if self.fit_intercept else coef
+
+    # The objective, in two parts: one with a gradient, one with a prox
+
+    @property
+    def smooth_penalty(self) -> bool:
+        """Whether the penalty belongs to the part with a gradient."""
+        return self.bound is None and bool(getattr(self.penalty, "smooth", False))
+
+    def scores(self, theta: Any) -> Any:
+        product = self.X @ self.coef(theta)
+        return product + self.intercept(theta) if self.fit_intercept else product
+
+    def risk(self, theta: Any) -> float:
+        """The mean loss."""
+        losses = self.loss.value(self.y, self.scores(theta))
+        return float(namespace(losses).sum(losses * self.share))
+
+    def smooth(self, theta: Any) -> tuple[float, Any]:
+        """Value and gradient of the mean loss, and of the penalty if it has a gradient."""
+        scores = self.scores(theta)
+        losses = self.loss.value(self.y, scores)
+        value = float(namespace(losses).sum(losses * self.share))
+        gradient = self.pull(self.loss.gradient(self.y, scores))
+        if self.smooth_penalty and self.alpha:
+            w = self.coef(theta)
+            value += self.alpha * float(self.penalty.value(w))
+            gradient = self.join(self.coef(gradient) + self.alpha * self.penalty.gradient(w), gradient)
+        return value, gradient
+
+    def gradient(self, theta: Any) -> Any:
+        return self.smooth(theta)[1]
+
+    def rest(self, theta: Any) -> float:
+        """The part without a gradient: a penalty with corners, or a constraint (0 inside)."""
+        if self.smooth_penalty or self.bound is not None:
+            return 0.0
+        return self.alpha * float(self.penalty.value(self.coef(theta))) if self.alpha else 0.0
+
+    def objective(self, theta: Any) -> float:
+        smooth = self.alpha * float(self.penalty.value(self.coef(theta))) if self.smooth_penalty and self.alpha else 0.0
+        return self.risk(theta) + smooth + self.rest(theta)
+
+    def prox(self, theta: Any, step: float) -> Any:
+        """The step that the part without a gradient asks for; a constraint's is the projection."""
+        return theta if self.smooth_penalty else self.penalty_prox(theta, step)
+
+    def penalty_prox(self, theta: Any, step: float) -> Any:
+        """The same for the penalty alone, be it smooth or not."""
+        w = self.coef(theta)
+        if self.bound is not None:
+            return self.join(self.penalty.project(w, self.bound), theta)
+        return self.join(self.penalty.prox(w, step * self.alpha), theta) if self.alpha else theta
+
+    def stationarity(self, theta: Any, gradient: Any) -> float:
+        """The largest entry of the gradient, or of the step θ − prox(θ − gradient) that stands for it."""
+        xp = namespace(theta)
+        residual = gradient if self.smooth_penalty else theta - self.prox(theta - gradient, 1.0)
+        return float(xp.max(xp.abs(residual)))
+
+    @cached_property
+    def scale(self) -> float:
+        """The largest entry of the gradient at θ = 0: what "small" is measured by."""
+        gradient = self.gradient(self.zero())
+        size = float(namespace(gradient).max(namespace(gradient).abs(gradient)))
+        return size if 0 < size < math.inf else 1.0
+
+    @cached_property
+    def height(self) -> float:
+        """The objective at θ = 0: what a small gap is measured by."""
+        return max(self.risk(self.zero()), 1e-300)
+
+    # Curvature
+
+    def hessian(self, theta: Any) -> Any:
+        """Second derivatives of the part with a gradient, (p, p), θ read row by row."""
+        bend = self.loss.curvature(self.y, self.scores(theta))
+        p, k = theta.shape[0], self.n_outputs
+        if k == 1:
+            H = self.bent_gram(bend)
+        else:
+            H = like(np.zeros((p, k, p, k)), theta)
+            for a in range(k):
+                for b in range(a + 1):
+                    H[:, a, :, b] = H[:, b, :, a] = self.bent_gram(bend[:, a, b])
+            H = namespace(H).reshape(H, (p * k, p * k))
+        if self.smooth_penalty and self.alpha:
+            w = self.coef(theta)
+            extra = namespace(theta).reshape(self.join(self.alpha * self.penalty.curvature(w), 0 * theta), (-1,))
+            H = H + (np.diag(extra) if is_numpy(extra) else namespace(H).eye(H.shape[0], device=device_of(H)) * extra)
+        return H
+
+    def hessian_diagonal(self, theta: Any) -> Any:
+        """The diagonal of the Hessian alone, one pass over the data."""
+        bend = self.loss.curvature(self.y, self.scores(theta))
+        if self.n_outputs > 1:
+            bend = namespace(bend).stack([bend[:, k, k] for k in range(self.n_outputs)], axis=1)
+        X2 = self.X.power(2) if sparse.issparse(self.X) else self.X**2
+        diagonal = replace(self, X=X2).pull(bend)
+        if self.smooth_penalty and self.alpha:
+            extra = self.alpha * self.penalty.curvature(self.coef(theta))
+            diagonal = self.join(self.coef(diagonal) + extra, diagonal)
+        return diagonal
+
+    def pull(self, slopes: Any) -> Any:
+        """Σᵢ shareᵢ slopeᵢ (xᵢ, 1): from one number a row to one a coefficient."""
+        share = self.share if self.n_outputs == 1 or isinstance(self.share, float) else self.share[:, None]
+        slopes = slopes * share
+        g = self.X.T @ slopes
+        if not self.fit_intercept:
+            return g
+        xp = namespace(g)
+        return xp.concat([g, xp.reshape(xp.sum(slopes, axis=0), (1,) + tuple(g.shape[1:]))])
+
+    def bent_gram(self, bend: Any) -> Any:
+        """Σᵢ shareᵢ bendᵢ (xᵢ, 1)(xᵢ, 1)ᵀ."""
+        bend = bend * self.share
+        if sparse.issparse(self.X):
+            bent = sparse.csr_array(self.X.multiply(bend[:, None]))
+            gram, cross = (self.X.T @ bent).toarray(), np.asarray(bent.sum(axis=0)).ravel()
+        else:
+            bent = self.X * bend[:, None]
+            gram, cross = self.X.T @ bent, namespace(bent).sum(bent, axis=0)
+        if not self.fit_intercept:
+            return gram
+        xp = namespace(gram)
+        top = xp.concat([gram, cross[:, None]], axis=1)
+        bottom = xp.concat([cross, xp.reshape(xp.sum(bend), (1,))])
+        return xp.concat([top, bottom[None, :]], axis=0)

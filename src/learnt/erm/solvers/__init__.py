@@ -1,0 +1,107 @@
+"""Solvers: ways down. Each is a frozen value; `erm.minimize(problem, solver)` runs any of them.
+
+    GradientDescent  Momentum  Nesterov  Adagrad  Adam     steps along the gradient, on all rows or on mini-batches
+    SGD                                                    mini-batches with shrinking steps
+    Newton  DiagonalNewton  Hybrid  IRLS                   second derivatives
+    LBFGS                                                  second derivatives remembered from the first
+    ISTA  FISTA                                            penalties with corners, and constraints
+    ADMM  LinearProgram                                    losses with corners
+    CoordinateDescent                                      sparse coefficients
+    Constant  Decay                                        schedules of steps
+
+`choose(problem)` is what estimators take for "auto".
+"""
+
+from typing import Any
+
+from learnt.engine.arrays import is_numpy as _is_numpy
+from learnt.erm._problem import Problem
+from learnt.erm.solvers._base import Solver as Solver
+from learnt.erm.solvers._coordinate import CoordinateDescent as CoordinateDescent
+from learnt.erm.solvers._descent import SGD as SGD
+from learnt.erm.solvers._descent import Adagrad as Adagrad
+from learnt.erm.solvers._descent import Adam as Adam
+from learnt.erm.solvers._descent import GradientDescent as GradientDescent
+from learnt.erm.solvers._descent import Momentum as Momentum
+from learnt.erm.solvers._descent import Nesterov as Nesterov
+from learnt.erm.solvers._lbfgs import LBFGS as LBFGS
+from learnt.erm.solvers._linear_program import LinearProgram as LinearProgram
+from learnt.erm.solvers._newton import IRLS as IRLS
+from learnt.erm.solvers._newton import DiagonalNewton as DiagonalNewton
+from learnt.erm.solvers._newton import Hybrid as Hybrid
+from learnt.erm.solvers._newton import Newton as Newton
+from learnt.erm.solvers._proximal import ADMM as ADMM
+from learnt.erm.solvers._proximal import FISTA as FISTA
+from learnt.erm.solvers._proximal import ISTA as ISTA
+from learnt.erm.solvers._schedules import Constant as Constant
+from learnt.erm.solvers._schedules import Decay as Decay
+
+#: The names that estimators take.
+NAMES: dict[str, type[Solver]] = {
+    "gd": GradientDescent,
+    "momentum": Momentum,
+    "nesterov": Nesterov,
+    "adagrad": Adagrad,
+    "adam": Adam,
+    "sgd": SGD,
+    "newton": Newton,
+    "newton-diagonal": DiagonalNewton,
+    "hybrid": Hybrid,
+    "irls": IRLS,
+    "lbfgs": LBFGS,
+    "ista": ISTA,
+    "fista": FISTA,
+    "admm": ADMM,
+    "cd": CoordinateDescent,
+    "lp": LinearProgram,
+}
+
+_MOST_FOR_HESSIAN = 500
+
+
+def choose(problem: Problem) -> Solver:
+    """A solver that reaches the minimum of this problem, the quickest that there is here."""
+    loss = problem.loss
+    curved = hasattr(loss, "curvature")
+    if not getattr(loss, "smooth", True):
+        if LinearProgram.takes(problem):
+            return LinearProgram()
+        return ADMM() if hasattr(loss, "prox") and problem.n_outputs == 1 else FISTA()
+    if problem.smooth_penalty or (problem.bound is None and not problem.alpha):
+        return Hybrid() if curved and problem.zero().size <= _MOST_FOR_HESSIAN else LBFGS()
+    on_cpu = _is_numpy(problem.X) or hasattr(problem.X, "tocsc")
+    separable = getattr(problem.penalty, "parts", None) is not None and problem.bound is None
+    return CoordinateDescent() if curved and separable and on_cpu and problem.n_outputs == 1 else FISTA()
+
+
+def as_solver(solver: Any, problem: Problem) -> Solver:
+    """A name, "auto", or a solver as it is."""
+    if isinstance(solver, Solver):
+        return solver
+    return choose(problem) if solver == "auto" else NAMES[solver]()
+
+
+__all__ = [
+    "ADMM",
+    "FISTA",
+    "IRLS",
+    "ISTA",
+    "LBFGS",
+    "NAMES",
+    "SGD",
+    "Adagrad",
+    "Adam",
+    "Constant",
+    "CoordinateDescent",
+    "Decay",
+    "DiagonalNewton",
+    "GradientDescent",
+    "Hybrid",
+    "LinearProgram",
+    "Momentum",
+    "Nesterov",
+    "Newton",
+    "Solver",
+    "as_solver",
+    "choose",
+]

@@ -1,0 +1,67 @@
+"""What a solver is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from learnt.engine.arrays import device_of, is_numpy, namespace
+from learnt.erm._problem import Problem
+
+
+class Solver:
+    """Frozen settings and one verb: `iterates(problem, θ)` yields, without end, the next θ and how far it was.
+
+    The residual that comes with an iterate is a pure number, compared with `tol`: the largest entry of the gradient
+    over that at θ = 0, or the duality gap over the objective at θ = 0. An iterator that ends has nothing left to try.
+    """
+
+    #: What the problem must have beyond the loss's gradient.
+    needs_curvature: ClassVar[bool] = False
+    needs_smooth_loss: ClassVar[bool] = False
+    needs_smooth_penalty: ClassVar[bool] = False
+    max_iter: int
+    tol: float
+
+    def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        raise NotImplementedError
+
+    def check(self, problem: Problem) -> None:
+        """Refuse before working, in one sentence that names who could."""
+        name, loss, penalty = type(self).__name__, type(problem.loss).__name__, type(problem.penalty).__name__
+        if not hasattr(problem.loss, "gradient"):
+            raise ValueError(
+                f"{loss} has no gradient, so nothing can descend it; use Log, Hinge or another that bounds it."
+            )
+        if self.needs_curvature and not hasattr(problem.loss, "curvature"):
+            raise ValueError(
+                f"{name} needs the curvature of {loss}, which has none; add it, or use 'lbfgs' or 'fista'."
+            )
+        if self.needs_smooth_loss and not getattr(problem.loss, "smooth", True):
+            raise ValueError(f"{name} needs a smooth loss and {loss} has corners; use 'admm', 'irls' or 'sgd'.")
+        if self.needs_smooth_penalty and not problem.smooth_penalty and (problem.alpha or problem.bound is not None):
+            form = "is a constraint here" if problem.bound is not None else "has corners"
+            raise ValueError(f"{name} cannot take the penalty {penalty}, which {form}; use 'fista', 'ista' or 'gd'.")
+
+
+def identity(H: Any) -> Any:
+    """The identity matrix of H's size, library and place."""
+    xp = namespace(H)
+    return np.eye(H.shape[0], dtype=H.dtype) if is_numpy(H) else xp.eye(H.shape[0], dtype=H.dtype, device=device_of(H))
+
+
+def solve_symmetric(H: Any, g: Any) -> Any:
+    """H⁻¹g, with H lifted a little where it is singular."""
+    xp = namespace(H)
+    size, eye, lift = float(xp.max(xp.abs(H))) or 1.0, identity(H), 0.0
+    for _ in range(4):
+        try:
+            step = xp.linalg.solve(H + lift * size * eye, g[:, None])[:, 0]
+        except (ArithmeticError, RuntimeError, ValueError):  # each library has its own name for a singular matrix
+            step = g * float("nan")
+        if bool(xp.all(xp.isfinite(step))) and float(xp.max(xp.abs(H @ step - g))) <= 1e-4 * float(xp.max(xp.abs(g))):
+            return step
+        lift = 1e-12 if lift == 0 else 1e3 * lift
+    return g / size

@@ -1,0 +1,151 @@
+"""Descent on the smooth part, then the prox of the rest: line search, ISTA, FISTA, ADMM.
+
+A penalty with corners and a constraint are the same here: the prox of a constraint is its projection, so that ISTA on
+a problem with `bound` is projected gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.arrays import namespace
+from learnt.erm._gap import duality_gap
+from learnt.erm._problem import Problem
+from learnt.erm.solvers._base import Solver, identity
+
+_GAP_EVERY = 10
+
+
+def backtrack(problem: Problem, theta: Any, value: float, gradient: Any, step: float) -> tuple[Any, float]:
+    """The first of step, step/2, step/4, … whose quadratic model is not exceeded, and where it leads.
+
+    The step comes back as 0 where none does: θ is a minimum to rounding.
+    """
+    xp = namespace(theta)
+    slack = 4 * np.finfo(np.float64).eps * abs(value)
+    while step > 1e-18:
+        there = problem.prox(theta - step * gradient, step)
+        move = there - theta
+        model = value + float(xp.sum(gradient * move)) + float(xp.sum(move**2)) / (2 * step)
+        if problem.smooth(there)[0] <= model + slack:
+            return there, step
+        step /= 2
+    return theta, 0.0
+
+
+def first_step(problem: Problem, gradient: Any) -> float:
+    """A step that is surely not too short: one over a lower bound of the steepest curvature, or a unit move."""
+    xp = namespace(gradient)
+    if hasattr(problem.loss, "curvature"):
+        steepest = float(xp.max(problem.hessian_diagonal(0 * gradient)))
+        if 0 < steepest < math.inf:
+            return 1 / steepest
+    size = float(xp.max(xp.abs(gradient)))
+    return 1 / size if size > 0 else 1.0
+
+
+def residual(problem: Problem, theta: Any, gradient: Any, n: int) -> float:
+    """The relative gap now and then where there is one, the relative proximal step otherwise."""
+    if n % _GAP_EVERY == 1:
+        gap = duality_gap(problem, theta)
+        if gap is not None and math.isfinite(gap):
+            return gap / problem.height
+    return problem.stationarity(theta, gradient) / problem.scale
+
+
+@dataclass(frozen=True)
+class ISTA(Solver):
+    """θ ← prox(θ − step·gradient), the step halved until its quadratic model holds."""
+
+    tol: float = 1e-8
+    max_iter: int = 10_000
+
+    def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        value, gradient = problem.smooth(theta)
+        step, n = first_step(problem, gradient), 0
+        while step > 0:
+            n += 1
+            left = residual(problem, theta, gradient, n)
+            theta, step = backtrack(problem, theta, value, gradient, step)
+            yield theta, left
+            value, gradient = problem.smooth(theta)
+
+
+@dataclass(frozen=True)
+class FISTA(Solver):
+    """ISTA from a point ahead of the last two iterates; the momentum restarts where it points uphill."""
+
+    tol: float = 1e-8
+    max_iter: int = 10_000
+
+    def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        xp = namespace(theta)
+        ahead, t, n = theta, 1.0, 0
+        value, gradient = problem.smooth(theta)
+        step = first_step(problem, gradient)
+        while step > 0:
+            n += 1
+            left = residual(problem, ahead, gradient, n)
+            there, step = backtrack(problem, ahead, value, gradient, step)
+            if float(xp.sum((ahead - there) * (there - theta))) > 0:
+                t = 1.0
+            t_next = (1 + math.sqrt(1 + 4 * t * t)) / 2
+            ahead = there + ((t - 1) / t_next) * (there - theta)
+            theta, t = there, t_next
+            yield theta, left
+            value, gradient = problem.smooth(ahead)
+
+
+@dataclass(frozen=True)
+class ADMM(Solver):
+    """Scores and coefficients in turn, each by its own prox: for losses with corners (absolute, quantile, hinge).
+
+    min loss(z) + penalty(w) subject to z = Xw + b: z by the loss's prox, (w, b) by least squares, w by the penalty's
+    prox, and multipliers that remember by how much they disagree.
+    """
+
+    tol: float = 1e-8
+    max_iter: int = 20_000
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if not hasattr(problem.loss, "prox") or problem.n_outputs > 1:
+            raise ValueError(
+                f"ADMM needs the prox of {type(problem.loss).__name__}, which has none; use 'lbfgs' or 'fista'."
+            )
+
+    def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        gram = problem.bent_gram(0 * problem.y + 1)
+        eye = identity(gram)
+        unit = float(namespace(gram).sum(gram * eye)) / gram.shape[0]  # the columns' mean square
+        only_coef = problem.join(problem.coef(0 * theta + 1), 0 * theta)
+        inverse = namespace(gram).linalg.inv(gram + unit * eye * only_coef + 1e-12 * unit * eye)
+        rho, n = 1.0, 0
+        z, v = problem.scores(theta), problem.coef(theta)
+        du, dv = 0 * z, 0 * v
+        while True:
+            right = problem.pull(z - du)
+            theta = inverse @ problem.join(problem.coef(right) + unit * (v - dv), right)
+            fitted, w = problem.scores(theta), problem.coef(theta)
+            ahead_z, ahead_w = 1.6 * fitted - 0.6 * z, 1.6 * w - 0.6 * v
+            z_old, v_old = z, v
+            z = problem.loss.prox(problem.y, ahead_z + du, 1.0 / rho)
+            v = problem.coef(problem.penalty_prox(problem.join(ahead_w + dv, theta), 1.0 / (rho * unit)))
+            du, dv = du + ahead_z - z, dv + ahead_w - v
+            apart = _length(problem, fitted - z, w - v, unit) / (_length(problem, z, v, unit) + 1e-12)
+            moved = rho * _length(problem, z - z_old, v - v_old, unit)
+            yield problem.join(v, theta), max(apart, moved)
+            n += 1
+            if n % 20 == 0 and n <= 1000 and max(apart, moved) > 5 * min(apart, moved):
+                factor = 2.0 if apart > moved else 0.5
+                rho, du, dv = rho * factor, du / factor, dv / factor
+
+
+def _length(problem: Problem, z: Any, v: Any, unit: float) -> float:
+    xp = namespace(z)
+    return math.sqrt(float(xp.sum(z**2 * problem.share)) + unit * float(xp.sum(v**2)))
