@@ -43,6 +43,7 @@ ESTIMATORS = public_estimators()
 QUICK = {
     "GammaRegressor": {"tol": 1e-10},
     "KMeans": {"n_clusters": 3, "random_state": 0},
+    "LinearSVR": {"tol": 1e-6},
     "LogisticRegression": {"tol": 1e-10},  # so that what is compared is the optimum, not where each stopped
     "PoissonRegressor": {"tol": 1e-10},
     "TableEncoder": {"random_state": 0},
@@ -92,7 +93,7 @@ def fitted(name, X, y, **fit):
 
 def output(model, X):
     """What the model says about X, as numbers."""
-    for method in ("predict_proba", "predict", "transform"):
+    for method in ("predict_proba", "decision_function", "predict", "transform"):
         if hasattr(model, method):
             return np.asarray(getattr(model, method)(X))
     if hasattr(model, "kneighbors"):
@@ -131,6 +132,8 @@ def test_discovery_finds_them_all():
         "KMeans",
         "KNeighborsClassifier",
         "LinearRegression",
+        "LinearSVC",
+        "LinearSVR",
         "LogisticRegression",
         "MatchingPursuit",
         "NearestNeighbors",

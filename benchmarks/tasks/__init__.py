@@ -14,6 +14,7 @@ from tasks import (
     nonlinear,
     preprocessing,
     selection,
+    svm,
 )
 
 _FAMILIES = (
@@ -28,6 +29,7 @@ _FAMILIES = (
     selection,
     latency,
     nonlinear,
+    svm,
 )
 
 

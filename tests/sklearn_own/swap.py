@@ -17,6 +17,7 @@ ROOMS = {
     "cluster": ["KMeans"],
     "neighbors": ["KNeighborsClassifier"],
     "preprocessing": ["StandardScaler"],
+    "svm": ["LinearSVC", "LinearSVR"],
 }
 TESTS = [
     "sklearn.linear_model.tests.test_base",
@@ -27,6 +28,8 @@ TESTS = [
     "sklearn.cluster.tests.test_k_means",
     "sklearn.neighbors.tests.test_neighbors",
     "sklearn.preprocessing.tests.test_data",
+    "sklearn.svm.tests.test_svm",
+    "sklearn.svm.tests.test_bounds",
 ]
 
 for room, names in ROOMS.items():

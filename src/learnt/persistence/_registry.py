@@ -36,6 +36,8 @@ LEARNT = {
     "learnt.neighbors.NearestNeighbors",
     "learnt.preprocessing.StandardScaler",
     "learnt.preprocessing.TableEncoder",
+    "learnt.svm.LinearSVC",
+    "learnt.svm.LinearSVR",
 }
 
 # The scikit-learn classes our models sit in or behind: all of them can be rebuilt from plain data.

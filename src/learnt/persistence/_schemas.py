@@ -225,4 +225,20 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.neighbors.NearestNeighbors": NEAREST_NEIGHBORS,
     "learnt.preprocessing.StandardScaler": SCALER,
     "learnt.preprocessing.TableEncoder": TABLE_ENCODER,
+    "learnt.svm.LinearSVC": Schema(
+        params={"fit_intercept": flag},
+        state={
+            **_features,
+            "classes_": labels("c", low=2),
+            "coef_": real("r", "d"),
+            "intercept_": anyof(real("r"), number(0, 0)),
+        },
+        extra={"n_iter_": count(), "dual_gap_": number(finite=False)},
+        rule=_logistic_rule,
+    ),
+    "learnt.svm.LinearSVR": Schema(
+        params={"fit_intercept": flag},
+        state={**_features, "coef_": real("d"), "intercept_": anyof(real(1), number(0, 0))},
+        extra={"n_iter_": count(), "dual_gap_": number(finite=False)},
+    ),
 }

@@ -1,0 +1,119 @@
+"""Semismooth Newton with proximal points: the minimum of  ‖w‖²/2 + Σ φᵢ(aᵢ·w)  to any precision.
+
+Where φ is squared, the objective is piecewise quadratic with gradient  w − Aᵀβ(w)  and second derivative
+I + A_FᵀT⁻¹A_F,  where only rows F with a multiplier inside its bounds curve. Newton's method with an exact search
+along each step ends after finitely many of them. Where φ has a kink, multipliers are drawn to their last values
+(a proximal point of the dual, in other words an augmented Lagrangian), more weakly each time: every such problem is
+piecewise quadratic again, and fewer and fewer rows curve.
+
+How far the minimum is, is known exactly: the duality gap is  ‖w − Aᵀβ‖²/2  (what Newton has left) plus one
+non-negative term a row (what the proximal points have left).
+
+Reference: Li, Sun & Toh, A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso
+problems, SIAM J. Optim. 28 (2018), doi:10.1137/16M1097572.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from learnt.svm._curvature import Curvature
+from learnt.svm._design import Design
+
+_SHRINK = 0.2  # by what the pull of a proximal point weakens each time
+_INNER = 0.2  # Newton stops where it has less than this share of the gap left
+_TRIALS = 30
+_PATIENCE, _STALLED = 30, 1e-10  # steps without a smaller gap, and the relative gap at which that is no failure
+_AFRESH = 10  # steps after which scores are computed anew, for sums of steps gather rounding errors
+
+
+class Outcome(NamedTuple):
+    """Coefficients, multipliers, the objective, how far above its minimum it is at most, and the steps taken."""
+
+    w: np.ndarray
+    beta: np.ndarray
+    value: float
+    gap: float
+    n_iter: int
+    converged: bool
+
+
+def minimize(
+    design: Design,
+    loss: Any,
+    w: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    width: float = 1.0,
+    curvature: Any = None,
+    watch: Callable[[float, int], bool] | None = None,
+) -> Outcome:
+    """Minimise until the duality gap is at most `tol` times the objective.
+
+    `loss` is a `Loss`, or anything with its methods and several scores a row. `width` is how far from its kink a
+    row's loss is smoothed at first: of the size of the residuals.
+    """
+    s = design.scores(w)
+    curvature = curvature or Curvature(design)
+    centre, pull = (None, None) if loss.smooth else (loss.start(s if w.any() else None), width / loss.weight)
+    n_iter, since, best = 0, 0, None
+    while True:
+        beta, moving = loss.multipliers(s, centre, pull)
+        v = design.combine(beta)
+        g = w - v
+        left = 0.5 * float(np.vdot(g, g))
+        value = 0.5 * float(np.vdot(w, w)) + float(loss.value(s).sum())
+        gap = left + float(loss.slack(s, beta).sum())
+        if best is None or gap < best.gap:
+            best, since = Outcome(w, beta, value, max(gap, 0.0), n_iter, gap <= tol * value), n_iter
+        if best.converged or n_iter >= max_iter or (watch is not None and watch(value, n_iter)):
+            return best._replace(n_iter=n_iter)
+        if n_iter - since > _PATIENCE:  # the last digits of float64
+            return best._replace(n_iter=n_iter, converged=best.gap <= _STALLED * best.value)
+        if pull is not None and left <= _INNER * gap:
+            centre, pull = beta, pull * _SHRINK
+            beta, moving = loss.multipliers(s, centre, pull)
+            g = w - design.combine(beta)
+        give = loss.soft if pull is None else loss.soft + pull
+        step = curvature.solve(g, moving, give)
+        along = design.scores(step)
+        a = search(loss, s, along, w, step, centre, pull, g)
+        w = w + a * step
+        s = s + a * along if n_iter % _AFRESH else design.scores(w)
+        n_iter += 1
+
+
+def search(
+    loss: Any,
+    s: np.ndarray,
+    along: np.ndarray,
+    w: np.ndarray,
+    step: np.ndarray,
+    centre: np.ndarray | None,
+    pull: np.ndarray | None,
+    g: np.ndarray,
+) -> float:
+    """How far to go: where the slope, piecewise linear and rising, is nearly 0."""
+    ww, square = float(np.vdot(w, step)), float(np.vdot(step, step))
+    first = float(np.vdot(g, step))
+    low, low_slope, high, high_slope = 0.0, first, np.inf, 0.0
+    a = 1.0
+    for _ in range(_TRIALS):
+        beta, _ = loss.multipliers(s + a * along, centre, pull)
+        slope = ww + a * square - float(np.vdot(beta, along))
+        if abs(slope) <= 0.1 * abs(first):
+            break
+        if slope < 0:
+            low, low_slope = a, slope
+        else:
+            high, high_slope = a, slope
+        if high == np.inf:
+            a *= 2.0
+        else:
+            guess = low - low_slope * (high - low) / (high_slope - low_slope)
+            a = min(max(guess, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+    return a

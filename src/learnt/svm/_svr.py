@@ -1,0 +1,127 @@
+"""Linear support vector regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from learnt.engine import progress
+from learnt.engine.params import check_choice, check_number
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit
+from learnt.svm._linear import check_common, goal, linear_scores, positive_rows, warn_unfinished, watcher
+from learnt.svm._losses import insensitive
+from learnt.svm._strategy import pose, solve
+
+
+class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, BaseEstimator):
+    """A line that small misses cost nothing:  min over coef, b of  (‖coef‖² + (b/scale)²)/2 + C Σᵢ wᵢ ℓ(rᵢ).
+
+    rᵢ = yᵢ − coef·xᵢ − b, and ℓ(r) is max(0, |r| − ε), or its square. With ε = 0 the first is the absolute error: few
+    outliers move the line little. As in scikit-learn the intercept is penalised too, the less the larger its scale.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        The size of a miss that costs nothing, in the unit of y.
+    tol : float, default=1e-4
+        Stop when the duality gap is at most tol² times the objective: 1e-8 at 1e-4.
+    C : float, default=1.0
+        The weight of the loss against the penalty.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+        The scale of the intercept's penalty.
+    dual : "auto" or bool, default="auto"
+        Kept for scikit-learn's signature, and refused where scikit-learn refuses it: which form is solved is chosen
+        by the shape of X.
+    verbose : int, default=0
+        Kept for scikit-learn's signature: nothing is printed.
+    random_state : int, RandomState or None
+        Kept for scikit-learn's signature: the minimum is found, not drawn.
+    max_iter : int, default=1000
+        The most steps: of Newton's method, or passes over the rows.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : array of shape (1,), or 0.0 where `fit_intercept` is False
+    n_iter_ : int
+    dual_gap_ : float
+        How far above its minimum the objective may be, relatively.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(5.0)[:, None]
+    >>> model = LinearSVR(C=100.0).fit(X, [1.0, 3.0, 5.0, 7.0, 90.0])
+    >>> model.predict([[2.0]])
+    array([5.])
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon=0.0,
+        tol=1e-4,
+        C=1.0,
+        loss="epsilon_insensitive",
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        dual="auto",
+        verbose=0,
+        random_state=None,
+        max_iter=1000,
+    ):
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    @progress.with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
+        """Fit the line; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        self._check_parameters()
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        dtype = X.dtype
+        X, y, w = positive_rows(X, y, w)
+        squared = self.loss == "squared_epsilon_insensitive"
+        loss = insensitive(y.astype(np.float64), self.C * w, float(self.epsilon), squared)
+        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        with single_blas(), progress.fit_loop(self, None, X, y) as loop:
+            outcome = solve(*pose(X, bias), loss, goal(self.tol), self.max_iter, watcher(self, loop))
+        d = X.shape[1]
+        self.coef_ = outcome.w[:d].astype(dtype)
+        self.intercept_ = (bias * outcome.w[d:]).astype(dtype) if self.fit_intercept else 0.0
+        self.n_iter_ = outcome.n_iter
+        self.dual_gap_ = outcome.gap / outcome.value if outcome.value > 0 else 0.0
+        if not outcome.converged:
+            warn_unfinished(self, self.dual_gap_, goal(self.tol))
+        return self
+
+    def _check_parameters(self) -> None:
+        check_common(self)
+        check_number(self, "epsilon", 0)
+        check_choice(self, "loss", ("epsilon_insensitive", "squared_epsilon_insensitive"))
+        if self.loss == "epsilon_insensitive" and self.dual is False:
+            raise ValueError(
+                "Unsupported set of arguments: loss='epsilon_insensitive' and dual=False do not go together; "
+                "use dual='auto'."
+            )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """One number for every row of X."""
+        return linear_scores(self, X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

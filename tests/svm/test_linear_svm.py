@@ -1,0 +1,230 @@
+"""LinearSVC and LinearSVR: liblinear as oracle, the conditions of optimality, weights, and bad inputs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import svm as peer
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.svm import LinearSVC, LinearSVR
+from learnt.svm import _strategy as strategy
+from learnt.svm._losses import hinge, insensitive
+from learnt.svm._newton import minimize
+
+
+def quiet(model, X, y, **fit):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, y, **fit)
+
+
+def objective(model, X, y, weight=None):
+    """What LinearSVC minimises, one number a plane, from its definition."""
+    scores = X @ model.coef_.T + model.intercept_
+    weight = np.ones(len(y)) if weight is None else weight
+    values = []
+    for k, coef in enumerate(model.coef_):
+        sign = np.where(y == model.classes_[k if len(model.coef_) > 1 else 1], 1.0, -1.0)
+        loss = np.maximum(0.0, 1.0 - sign * scores[:, k])
+        full = np.append(coef, model.intercept_[k] / model.intercept_scaling if model.fit_intercept else 0.0)
+        size = np.abs(full).sum() if model.penalty == "l1" else 0.5 * full @ full
+        values.append(size + model.C * np.sum(weight * (loss if model.loss == "hinge" else loss**2)))
+    return np.array(values)
+
+
+def shapes():
+    rng = np.random.default_rng(0)
+    for n, d in ((300, 6), (40, 200), (60, 1600), (2100, 1600)):
+        X = rng.normal(size=(n, d)) + 0.3
+        if n == 2100:
+            X = sparse.random_array((n, d), density=0.01, rng=rng, format="csr") * 3
+        yield X, (np.asarray(X @ rng.normal(size=d)) + rng.normal(size=n) > 0.3).astype(int)
+
+
+@pytest.mark.parametrize("case", range(4))
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_no_objective_above_liblinears(case, loss):
+    X, y = list(shapes())[case]
+    ours = LinearSVC(loss=loss).fit(X, y)
+    theirs = quiet(peer.LinearSVC(loss=loss, tol=1e-6, max_iter=20000, random_state=0), X, y)
+    assert objective(ours, X, y) <= objective(theirs, X, y) * (1 + 1e-7)
+    assert ours.dual_gap_ <= 1e-7
+    if loss == "squared_hinge":
+        np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("params", [{}, {"fit_intercept": False}, {"intercept_scaling": 30.0}, {"C": 100.0}])
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_settings_mean_what_liblinears_do(params, penalty):
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0) + 0.5
+    ours = LinearSVC(penalty=penalty, **params).fit(X, y)
+    theirs = quiet(peer.LinearSVC(penalty=penalty, tol=1e-8, max_iter=100000, dual=False, **params), X, y)
+    assert np.all(objective(ours, X, y) <= objective(theirs, X, y) * (1 + 1e-7))
+    np.testing.assert_allclose(objective(ours, X, y), objective(theirs, X, y), rtol=1e-4)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0.01, atol=0.01 * np.abs(theirs.coef_).max())
+
+
+def test_the_gap_is_a_bound_and_the_multipliers_satisfy_the_conditions():
+    """KKT: β between its bounds; at 0 beyond the margin, at C within it; coef is the rows weighted by β."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 4))
+    sign = np.where(X @ [1.0, -1, 2, 0] + rng.normal(size=200) > 0, 1.0, -1.0)
+    design, space = strategy.pose(X, 1.0)
+    for squared in (False, True):
+        loss = hinge(sign, np.full(200, 0.7), squared)
+        found = strategy.solve(design, space, loss, 1e-13, 1000, None)
+        alpha, margin = found.beta * sign, sign * design.scores(found.w)
+        np.testing.assert_allclose(design.combine(found.beta), found.w, atol=1e-5)
+        assert alpha.min() >= 0.0
+        assert np.abs(alpha[margin > 1 + 1e-5]).max() < 1e-5
+        if squared:
+            np.testing.assert_allclose(alpha, 1.4 * np.maximum(0, 1 - margin), atol=1e-5)
+        else:
+            assert alpha.max() <= 0.7
+            np.testing.assert_allclose(alpha[margin < 1 - 1e-5], 0.7, atol=1e-5)
+        early = minimize(design, loss, np.zeros(5), tol=0.0, max_iter=3)
+        assert early.value - early.gap <= found.value <= early.value * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3])
+def test_every_road_leads_to_the_same_minimum(squared, epsilon):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 40))
+    loss = insensitive(X @ rng.normal(size=40) + rng.standard_t(3, size=150), np.full(150, 0.5), epsilon, squared)
+    design = strategy.Design(X, 2.0)
+    thin = strategy.Design(sparse.csr_matrix(X), 2.0)
+    columns = minimize(design, loss, np.zeros(41), tol=1e-12, max_iter=500)
+    rows = strategy.in_columns(
+        design, loss, minimize(strategy.RowSpace(design), loss, np.zeros(150), tol=1e-12, max_iter=500), 1e-9
+    )
+    passes = [strategy.descend(each, loss, np.zeros(150), tol=1e-10, max_iter=5000) for each in (design, thin)]
+    for other in (rows, *passes):
+        assert other.converged
+        np.testing.assert_allclose(other.value, columns.value, rtol=1e-8)
+        np.testing.assert_allclose(other.w, columns.w, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+def test_regression_agrees_with_liblinear(loss, epsilon):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 5)) * [1, 2, 3, 0.1, 1]
+    y = X @ [1.0, 2, -1, 5, 0] + 3 + rng.standard_t(2, size=300)
+    ours = LinearSVR(loss=loss, epsilon=epsilon, C=0.5).fit(X, y)
+    theirs = peer.LinearSVR(loss=loss, epsilon=epsilon, C=0.5, tol=1e-10, max_iter=100000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-3)
+    assert ours.coef_.shape == theirs.coef_.shape
+    assert ours.intercept_.shape == theirs.intercept_.shape
+
+
+def test_all_classes_at_once():
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    ours = LinearSVC(multi_class="crammer_singer").fit(X, y)
+    theirs = peer.LinearSVC(multi_class="crammer_singer", tol=1e-6, max_iter=100000).fit(X, y)
+
+    def value(model):
+        scores = X @ model.coef_.T + model.intercept_
+        margin = scores + 1 - np.eye(3)[y] - scores[np.arange(150), y][:, None]
+        return 0.5 * (np.sum(model.coef_**2) + np.sum(model.intercept_**2)) + margin.max(axis=1).sum()
+
+    assert value(ours) <= value(theirs) * (1 + 1e-7)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+    thin = LinearSVC(multi_class="crammer_singer").fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(thin.coef_, ours.coef_, atol=1e-5)
+    two = LinearSVC(multi_class="crammer_singer").fit(X[:100], y[:100])
+    assert two.coef_.shape == (1, 4)
+    np.testing.assert_array_equal(two.predict(X[:100]), y[:100])
+
+
+def test_weights_of_rows_and_classes():
+    X, y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
+    counts = np.random.default_rng(0).integers(0, 3, size=200)
+    for params in ({}, {"loss": "hinge", "tol": 1e-6}, {"penalty": "l1"}):
+        weighted = LinearSVC(**params).fit(X, y, sample_weight=counts)
+        repeated = LinearSVC(**params).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+        np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-4, atol=1e-5)
+    table = {0: 2.0, 1: 1.0, 2: 0.5}
+    two = y < 2
+    by_class = LinearSVC(class_weight=table).fit(X[two], y[two])
+    by_row = LinearSVC().fit(X[two], y[two], sample_weight=np.array([2.0, 1.0, 0.5])[y[two]])
+    np.testing.assert_allclose(by_class.coef_, by_row.coef_, rtol=1e-8)
+    for weights in ("balanced", table, {0: 0.0, 2: 3.0}):
+        for more in ({"dual": False}, {"multi_class": "crammer_singer"}):
+            theirs = peer.LinearSVC(class_weight=weights, tol=1e-8, max_iter=1000000, **more).fit(X, y)
+            ours = LinearSVC(class_weight=weights, tol=1e-5, **more).fit(X, y)
+            np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+def test_sparse_dense_and_single_precision_agree():
+    X, y = list(shapes())[3]
+    for params in ({}, {"penalty": "l1"}):
+        thin = LinearSVC(**params).fit(X[:, :300], y)
+        np.testing.assert_allclose(thin.coef_, LinearSVC(**params).fit(X[:, :300].toarray(), y).coef_, atol=1e-4)
+    narrow = LinearSVC().fit(X.astype(np.float32), y)
+    assert narrow.coef_.dtype == narrow.intercept_.dtype == np.float32
+    np.testing.assert_allclose(narrow.coef_, LinearSVC().fit(X, y).coef_, atol=1e-4)
+
+
+def test_ordinary_data_never_warn():
+    for X, y in (load_iris(return_X_y=True), load_breast_cancer(return_X_y=True)):
+        for params in ({}, {"loss": "hinge"}, {"penalty": "l1"}, {"C": 1000.0}):
+            LinearSVC(**params).fit(X, y)
+        LinearSVR().fit(X, X[:, 0] * 100.0 + y)
+
+
+def test_separable_data_huge_scales_and_idle_columns():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    hard = LinearSVC(loss="hinge", C=1e6).fit(X, y)
+    assert hard.score(X, y) == 1.0
+    margin = (2 * y - 1) * hard.decision_function(X)
+    np.testing.assert_allclose(margin.min(), 1.0, atol=1e-3)
+    wide = LinearSVC().fit(X * [1e8, 1.0, 1e-8], y)
+    assert wide.score(X * [1e8, 1.0, 1e-8], y) == 1.0
+    idle = LinearSVC().fit(np.c_[X, np.zeros(60), np.full(60, 3.0)], y)
+    assert idle.coef_[0, 3] == 0.0
+    np.testing.assert_array_equal(LinearSVR().fit(X, np.zeros(60)).coef_, 0.0)
+    assert LinearSVR(epsilon=10.0).fit(X, X[:, 0]).predict(X).max() == 0.0
+
+
+def test_a_class_without_weight_is_not_there():
+    X, y = load_iris(return_X_y=True)
+    model = LinearSVC().fit(X, y, sample_weight=(y > 0).astype(float))
+    assert model.classes_.tolist() == [1, 2]
+    assert model.coef_.shape == (1, 4)
+
+
+def test_refusals_are_one_sentence():
+    X, y = load_iris(return_X_y=True)
+    cases = [
+        (LinearSVC(), np.zeros(150), {}, "only one class"),
+        (LinearSVC(penalty="l1", loss="hinge"), y, {}, "Unsupported set of arguments"),
+        (LinearSVC(loss="hinge", dual=False), y, {}, "Unsupported set of arguments"),
+        (LinearSVC(C=-1.0), y, {}, "'C' parameter of LinearSVC"),
+        (LinearSVC(C=np.inf), y, {}, "must be finite"),
+        (LinearSVC(dual="maybe"), y, {}, "'dual' parameter"),
+        (LinearSVC(class_weight={0: 1.0, 1: 0.0, 2: 0.0}), y, {}, "only one class"),
+        (LinearSVR(dual=False), y, {}, "Unsupported set of arguments"),
+        (LinearSVR(epsilon=-1.0), y, {}, "'epsilon' parameter"),
+        (LinearSVC(), y, {"sample_weight": np.zeros(150)}, "all given weights are zero"),
+    ]
+    for model, target, fit, words in cases:
+        with pytest.raises(ValueError, match=words) as caught:
+            model.fit(X, target, **fit)
+        assert "\n" not in str(caught.value)
+
+
+def test_an_unfinished_fit_says_how_far_it_got():
+    X, y = load_breast_cancer(return_X_y=True)
+    for model in (LinearSVC(max_iter=1), LinearSVC(penalty="l1", max_iter=1), LinearSVR(max_iter=1)):
+        with pytest.warns(ConvergenceWarning, match=r"after 1 steps .* raise max_iter above 1") as caught:
+            model.fit(X, y)
+        assert "\n" not in str(caught[0].message)
