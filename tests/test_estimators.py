@@ -126,6 +126,8 @@ def test_discovery_finds_them_all():
     assert sorted(ESTIMATORS) == [
         "ConstantClassifier",
         "ConstantRegressor",
+        "ERMClassifier",
+        "ERMRegressor",
         "ForwardStagewiseRegression",
         "GammaRegressor",
         "GaussianNB",

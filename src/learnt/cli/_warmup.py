@@ -27,6 +27,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.OrthogonalMatchingPursuit", "amount", {"precompute": False}),
     ("learnt.linear_model.MatchingPursuit", "amount", {}),
     ("learnt.linear_model.ForwardStagewiseRegression", "amount", {}),
+    ("learnt.erm.ERMRegressor", "amount", {"penalty": "l1", "alpha": 0.01}),
     ("learnt.naive_bayes.GaussianNB", "classes", {}),
     ("learnt.neighbors.KNeighborsClassifier", "classes", {}),
     ("learnt.neighbors.NearestNeighbors", "none", {}),

@@ -1,18 +1,34 @@
 """Empirical risk minimisation:  min over w, b of  mean loss(y, xᵀw + b) + alpha · penalty(w).
 
-losses      what a wrong score costs
-penalties   what large, many or negative coefficients cost; as a price or as a constraint
-solvers     ways down
-Problem     the three together with the data, as a function of the coefficients
-minimize    runs a solver on a problem: the loop, early stopping, the path, and a Result
+    losses      what a wrong score costs
+    penalties   what large, many or negative coefficients cost; as a price or as a constraint
+    solvers     ways down
+    Problem     the three together with the data, as a function of the coefficients
+    minimize    runs a solver on a problem: the loop, early stopping, the path, and a Result
+    ERMClassifier, ERMRegressor
+                the same as estimators
+
+A loss of one's own is an object with `value(y, score)` and `gradient(y, score)`: see docs/erm.md.
 """
 
 from learnt.erm import losses as losses
 from learnt.erm import penalties as penalties
 from learnt.erm import solvers as solvers
+from learnt.erm._classifier import ERMClassifier as ERMClassifier
 from learnt.erm._gap import duality_gap as duality_gap
 from learnt.erm._minimize import Result as Result
 from learnt.erm._minimize import minimize as minimize
 from learnt.erm._problem import Problem as Problem
+from learnt.erm._regressor import ERMRegressor as ERMRegressor
 
-__all__ = ["Problem", "Result", "duality_gap", "losses", "minimize", "penalties", "solvers"]
+__all__ = [
+    "ERMClassifier",
+    "ERMRegressor",
+    "Problem",
+    "Result",
+    "duality_gap",
+    "losses",
+    "minimize",
+    "penalties",
+    "solvers",
+]

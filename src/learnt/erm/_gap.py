@@ -28,7 +28,7 @@ def duality_gap(problem: Problem, theta: Any) -> float | None:
     xp = namespace(u)
     v = problem.coef(problem.pull(u))
     reach = 1.0
-    if not constrained and penalty.parts is not None and penalty.parts[1] == 0:
+    if not constrained and getattr(penalty, "parts", None) is not None and penalty.parts[1] == 0:
         largest = float(xp.max(xp.abs(v)))
         reach = min(1.0, problem.alpha * penalty.parts[0] / largest) if largest > 0 else 1.0
     u, v = reach * u, reach * v

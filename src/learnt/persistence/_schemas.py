@@ -78,6 +78,17 @@ _GLM = Schema(
 )
 
 
+_risk = {
+    "n_iter_": count(),
+    "objective_": number(finite=False),
+    "gradient_norm_": number(finite=False),
+    "gap_": anyof(none, number(finite=False)),
+    "converged_": flag,
+    "solver_": text,
+    "path_": anything,
+    "validation_losses_": anything,
+}
+
 LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.baseline.ConstantClassifier": Schema(
         params={"strategy": choice("prior", "most_frequent", "constant")},
@@ -111,6 +122,17 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         },
     ),
     "learnt.linear_model.GammaRegressor": _GLM,
+    "learnt.erm.ERMClassifier": Schema(
+        params={"fit_intercept": flag},
+        state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        extra=_risk,
+        rule=_logistic_rule,
+    ),
+    "learnt.erm.ERMRegressor": Schema(
+        params={"fit_intercept": flag},
+        state={**_features, "coef_": real("d"), "intercept_": _one},
+        extra=_risk,
+    ),
     "learnt.linear_model.LinearRegression": Schema(
         params={"fit_intercept": flag, "positive": flag},
         state=_linear,

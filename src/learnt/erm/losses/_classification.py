@@ -63,7 +63,7 @@ class Hinge(_Margin):
 
     def gradient(self, y: Any, score: Any) -> Any:
         m = y * score
-        return namespace(m).where(m < self.threshold, 0 * m - y, 0 * m)
+        return namespace(m).where(m <= self.threshold, 0 * m - y, 0 * m)
 
     def curvature(self, y: Any, score: Any) -> Any:
         return 0 * y * score

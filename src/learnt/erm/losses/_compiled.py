@@ -102,7 +102,7 @@ def _margin_gradient(code, threshold, m):
         e = math.exp(-abs(m))
         return -e / (1.0 + e) if m > 0 else -1.0 / (1.0 + e)
     if code == 11:
-        return -1.0 if m < threshold else 0.0
+        return -1.0 if m <= threshold else 0.0
     if code == 13:
         return -math.exp(-m)
     if code == 14 and m < -1.0:

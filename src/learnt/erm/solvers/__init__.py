@@ -62,13 +62,13 @@ _MOST_FOR_HESSIAN = 500
 def choose(problem: Problem) -> Solver:
     """A solver that reaches the minimum of this problem, the quickest that there is here."""
     loss = problem.loss
-    curved = hasattr(loss, "curvature")
+    curved = hasattr(loss, "curvature") and (not problem.smooth_penalty or hasattr(problem.penalty, "curvature"))
     if not getattr(loss, "smooth", True):
         if LinearProgram.takes(problem):
             return LinearProgram()
         return ADMM() if hasattr(loss, "prox") and problem.n_outputs == 1 else FISTA()
     if problem.smooth_penalty or (problem.bound is None and not problem.alpha):
-        return Hybrid() if curved and problem.zero().size <= _MOST_FOR_HESSIAN else LBFGS()
+        return Hybrid() if curved and problem.n_features * problem.n_outputs < _MOST_FOR_HESSIAN else LBFGS()
     on_cpu = _is_numpy(problem.X) or hasattr(problem.X, "tocsc")
     separable = getattr(problem.penalty, "parts", None) is not None and problem.bound is None
     return CoordinateDescent() if curved and separable and on_cpu and problem.n_outputs == 1 else FISTA()

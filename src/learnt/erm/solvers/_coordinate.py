@@ -119,7 +119,7 @@ class CoordinateDescent(Solver):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if problem.penalty.parts is None or problem.bound is not None or problem.n_outputs > 1:
+        if getattr(problem.penalty, "parts", None) is None or problem.bound is not None or problem.n_outputs > 1:
             raise ValueError(
                 f"CoordinateDescent takes L1, L2 and elastic net as penalties on one score a row, and got "
                 f"{problem.penalty!r} with bound={problem.bound}; use 'fista'."

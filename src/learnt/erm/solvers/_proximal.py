@@ -121,29 +121,41 @@ class ADMM(Solver):
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
         gram = problem.bent_gram(0 * problem.y + 1)
-        eye = identity(gram)
-        unit = float(namespace(gram).sum(gram * eye)) / gram.shape[0]  # the columns' mean square
-        only_coef = problem.join(problem.coef(0 * theta + 1), 0 * theta)
-        inverse = namespace(gram).linalg.inv(gram + unit * eye * only_coef + 1e-12 * unit * eye)
+        # A quadratic penalty goes into the least squares; any other has a copy v of w to itself, `unit` heavy.
+        unit = 0.0 if problem.smooth_penalty else float(namespace(gram).sum(gram * identity(gram))) / gram.shape[0]
         rho, n = 1.0, 0
+        inverse = self._inverse(problem, gram, unit, rho)
         z, v = problem.scores(theta), problem.coef(theta)
         du, dv = 0 * z, 0 * v
         while True:
+            n += 1
             right = problem.pull(z - du)
             theta = inverse @ problem.join(problem.coef(right) + unit * (v - dv), right)
             fitted, w = problem.scores(theta), problem.coef(theta)
             ahead_z, ahead_w = 1.6 * fitted - 0.6 * z, 1.6 * w - 0.6 * v
             z_old, v_old = z, v
             z = problem.loss.prox(problem.y, ahead_z + du, 1.0 / rho)
-            v = problem.coef(problem.penalty_prox(problem.join(ahead_w + dv, theta), 1.0 / (rho * unit)))
-            du, dv = du + ahead_z - z, dv + ahead_w - v
+            if unit:
+                v = problem.coef(problem.penalty_prox(problem.join(ahead_w + dv, theta), 1.0 / (rho * unit)))
+                dv = dv + ahead_w - v
+            else:
+                v = w
+            du = du + ahead_z - z
             apart = _length(problem, fitted - z, w - v, unit) / (_length(problem, z, v, unit) + 1e-12)
             moved = rho * _length(problem, z - z_old, v - v_old, unit)
             yield problem.join(v, theta), max(apart, moved)
-            n += 1
             if n % 20 == 0 and n <= 1000 and max(apart, moved) > 5 * min(apart, moved):
                 factor = 2.0 if apart > moved else 0.5
                 rho, du, dv = rho * factor, du / factor, dv / factor
+                inverse = self._inverse(problem, gram, unit, rho)
+
+    def _inverse(self, problem: Problem, gram: Any, unit: float, rho: float) -> Any:
+        row = 0 * gram[0]
+        price = (
+            problem.alpha * problem.penalty.curvature(problem.coef(row)) / rho if not unit else problem.coef(row) + unit
+        )
+        lift = 1e-12 * float(namespace(gram).max(namespace(gram).abs(gram)))
+        return namespace(gram).linalg.inv(gram + identity(gram) * (problem.join(price, row) + lift))
 
 
 def _length(problem: Problem, z: Any, v: Any, unit: float) -> float:

@@ -1,0 +1,243 @@
+"""Any loss of classes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+
+from learnt.engine import progress
+from learnt.engine.arrays import device_of, is_foreign_array, like, namespace, to_numpy
+from learnt.engine.labels import distinct_labels, encode_labels
+from learnt.engine.validation import check_fit
+from learnt.erm._estimator import LinearRisk, start_of
+from learnt.erm._minimize import Result
+from learnt.erm._parts import loss_of
+from learnt.erm._problem import Problem
+from learnt.erm.losses import Log, Loss, Softmax
+
+_LOG = Log()
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    loss = loss_of(estimator, "sign")
+    return loss.target == "class" or getattr(type(loss), "mean", Loss.mean) is not Loss.mean
+
+
+class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
+    """A linear classifier:  min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w).
+
+    For two classes y is −1 or +1 inside, +1 the second of `classes_`. For more, the log loss becomes the softmax loss
+    if it was asked for by name, and any other is fitted once for each class against the rest.
+
+    Parameters
+    ----------
+    loss : str or object, default="log"
+        A name or object of `learnt.erm.losses` ("log", "hinge", "squared_hinge", "exponential", "modified_huber",
+        "softmax"), or an object of one's own with `value(y, score)` and `gradient(y, score)`, y being −1 or +1.
+    penalty, alpha, bound, solver, fit_intercept, max_iter, tol :
+    early_stopping, validation_fraction, n_iter_no_change, record_path, random_state :
+        As for `ERMRegressor`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : array of shape (1,) or (n_classes,)
+    n_iter_, objective_, gradient_norm_, gap_, converged_, solver_, path_, validation_losses_ :
+        As for `ERMRegressor`; objectives of one class against the rest are added up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> ERMClassifier("hinge", alpha=0.01).fit(X, ["no", "no", "yes", "yes"]).predict([[2.5]])
+    array(['yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        loss="log",
+        *,
+        penalty="l2",
+        alpha=1e-4,
+        bound=None,
+        solver="auto",
+        fit_intercept=True,
+        max_iter=None,
+        tol=None,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        record_path=False,
+        random_state=None,
+        class_weight=None,
+    ):
+        super().__init__(
+            loss,
+            penalty=penalty,
+            alpha=alpha,
+            bound=bound,
+            solver=solver,
+            fit_intercept=fit_intercept,
+            max_iter=max_iter,
+            tol=tol,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            record_path=record_path,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
+
+    @progress.with_callbacks
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, coef_init: Any = None, intercept_init: Any = None
+    ) -> ERMClassifier:
+        """Fit the coefficients, starting from `coef_init` and `intercept_init` where they are given."""
+        self._check_parameters()
+        loss = loss_of(self, "sign")
+        if loss.target == "number":
+            raise ValueError(f"ERMClassifier predicts classes and {loss!r} is a loss of numbers; use ERMRegressor.")
+        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, foreign=True)
+        self.classes_, codes = _encode(y)
+        codes, w = self._weigh(codes, w)
+        k = len(self.classes_)
+        if loss.target == "class" or (
+            self.loss in ("log", "log_loss") and k > 2 if isinstance(self.loss, str) else False
+        ):
+            problem = self._pose(X, codes, w, Softmax() if loss.target != "class" else loss, k)
+            result = self._fit_one(problem, start_of(problem, coef_init, intercept_init))
+            coef, intercept = to_numpy(result.coef).T, to_numpy(result.intercept)
+            intercept = intercept - intercept.mean()  # the same for all classes, it changes nothing
+            if k == 2:  # two scores matter by their difference alone
+                coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+            self._record(X, [result], coef, intercept)
+            return self
+        xp = namespace(codes)
+        results = []
+        for c in range(1, 2) if k == 2 else range(k):
+            side = xp.where(codes == c, 1.0, -1.0) if xp is np else xp.astype(codes == c, xp.float64) * 2 - 1
+            problem = self._pose(X, side, w, loss)
+            given = [v if v is None or k == 2 else np.asarray(v)[c] for v in (coef_init, intercept_init)]
+            results.append(self._fit_one(problem, start_of(problem, *given)))
+        self._record(
+            X,
+            results,
+            np.stack([to_numpy(result.coef) for result in results]),
+            np.array([float(result.intercept) for result in results]),
+        )
+        return self
+
+    def _weigh(self, codes: Any, w: Any) -> tuple[Any, Any]:
+        """Weights of rows times those of classes; classes without weight are not there."""
+        numbers = to_numpy(codes)
+        totals = np.bincount(numbers, None if w is None else to_numpy(w), minlength=len(self.classes_))
+        present = totals > 0
+        if present.sum() < 2:
+            only = ", ".join(map(repr, self.classes_[present].tolist()))
+            raise ValueError(
+                f"ERMClassifier needs rows of at least 2 classes with weight, and y has only one class ({only}); "
+                "a constant needs no model, see learnt.baseline.ConstantClassifier."
+            )
+        if not present.all():
+            codes = like(np.maximum(np.cumsum(present) - 1, 0)[numbers], codes)
+            self.classes_, totals = self.classes_[present], totals[present]
+        if self.class_weight is None:
+            return codes, w
+        if isinstance(self.class_weight, str):
+            table = totals.sum() / (len(totals) * totals)
+        else:
+            table = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        each = table[to_numpy(codes)] * (1.0 if w is None else to_numpy(w))
+        return codes, each if w is None and not is_foreign_array(codes) else like(
+            each, codes if w is None else w, None if w is not None else namespace(codes).float64
+        )
+
+    def _fit_one(self, problem: Problem, start: Any) -> Result:
+        """Minimise; where nothing holds the coefficients back, stop as soon as every row is on its side."""
+        free = problem.bound is None and (problem.alpha == 0 or type(problem.penalty).__name__ == "NoPenalty")
+        separated = False
+
+        def watch(theta: Any) -> bool:
+            nonlocal separated
+            separated = _separates(problem, theta)
+            return separated
+
+        result = self._solve(problem, start, watch if free and _never_flat(problem) else None)
+        if separated:
+            warnings.warn(
+                "The classes can be separated exactly by these columns, so without a penalty there is no best fit: "
+                "larger coefficients are always better; coef_ is one direction that separates them, and alpha > 0 "
+                "makes the fit unique.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return result
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores: how far each row lies on the side of the second class, or (n, K) for K > 2 classes."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Any:
+        """The class of the highest score."""
+        scores = self.decision_function(X)
+        xp = namespace(scores)
+        if xp is np:
+            best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+            return self.classes_[best]
+        best = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
+        if self.classes_.dtype.kind in "iufb":
+            return xp.take(xp.asarray(self.classes_, device=device_of(X)), best)
+        return self.classes_[to_numpy(best)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class, (n, K), for losses whose scores stand for one."""
+        scores = self._scores(X)
+        xp = namespace(scores)
+        loss = loss_of(self, "sign")
+        if len(self.classes_) > 2 and (loss.target == "class" or self.loss in ("log", "log_loss")):
+            return Softmax().mean(scores)
+        if scores.shape[1] == 1:
+            p = (loss if loss.target != "class" else _LOG).mean(scores)
+            return xp.concat([1 - p, p], axis=1) if xp is not np else np.concatenate([1 - p, p], axis=1)
+        p = loss.mean(scores) + 1e-300
+        return p / xp.sum(p, axis=1, keepdims=True)
+
+
+def _encode(y: Any) -> tuple[np.ndarray, Any]:
+    if not is_foreign_array(y):
+        return encode_labels(y)
+    classes, xp = distinct_labels(y), namespace(y)
+    return classes, xp.searchsorted(xp.asarray(classes, device=device_of(y)), y)
+
+
+def _separates(problem: Problem, theta: Any) -> bool:
+    scores = problem.scores(theta)
+    xp = namespace(scores)
+    if problem.n_outputs == 1:
+        return bool(xp.all((scores * problem.y > 0) | _weightless(problem)))
+    order = xp.sort(scores, axis=1)
+    sure = order[:, -1] > order[:, -2]
+    return bool(xp.all((xp.argmax(scores, axis=1) == problem.y) & sure | _weightless(problem)))
+
+
+def _weightless(problem: Problem) -> Any:
+    return problem.y != problem.y if problem.weight is None else problem.weight == 0
+
+
+def _never_flat(problem: Problem) -> bool:
+    """Whether the loss always falls with the margin, so that separable classes have no best score."""
+    if problem.n_outputs > 1:
+        return True
+    one = np.array([1.0])
+    return bool(problem.loss.gradient(one, 30 * one)[0] < 0)

@@ -1,0 +1,214 @@
+"""What `ERMRegressor` and `ERMClassifier` share: check, pose, solve, record, and how scores are made."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.engine import progress
+from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_numpy
+from learnt.engine.params import ParameterError, check_flag, check_number
+from learnt.engine.random import generator
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_predict
+from learnt.erm._minimize import Result, minimize
+from learnt.erm._parts import check_solver, penalty_of
+from learnt.erm._problem import Problem
+from learnt.erm.solvers import as_solver
+
+log = logging.getLogger("learnt")
+
+
+class LinearRisk(progress.CallbackSupportMixin):
+    """The parameters, the fit and the scores of a linear model that minimises a mean loss and a penalty."""
+
+    def __init__(
+        self,
+        loss,
+        *,
+        penalty="l2",
+        alpha=1e-4,
+        bound=None,
+        solver="auto",
+        fit_intercept=True,
+        max_iter=None,
+        tol=None,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        record_path=False,
+        random_state=None,
+    ):
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.bound = bound
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.record_path = record_path
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_number(self, "alpha", 0)
+        check_number(self, "bound", 0, also=(None,))
+        check_number(self, "max_iter", 1, integer=True, also=(None,))
+        check_number(self, "tol", 0, also=(None,))
+        check_number(self, "validation_fraction", 0, 0.9, open_low=True)
+        check_number(self, "n_iter_no_change", 1, integer=True)
+        check_flag(self, "fit_intercept", "early_stopping", "record_path")
+        check_solver(self)
+        if not np.isfinite(self.alpha):
+            raise ParameterError(
+                f"The 'alpha' parameter of {type(self).__name__} must be finite. Got {self.alpha!r} instead."
+            )
+
+    def _pose(self, X: Any, y: Any, w: Any, loss: Any, n_outputs: int = 1) -> Problem:
+        """The problem in double precision, so that what is found does not hang on how X is stored."""
+        if is_foreign_array(X):
+            xp = namespace(X)
+            X = xp.astype(X, xp.float64)
+            w = None if w is None else xp.astype(w, xp.float64)
+        else:
+            X = X.astype(np.float64, copy=False)
+        lowest, included = getattr(loss, "lowest", (-np.inf, True))
+        if lowest > -np.inf and bool(namespace(y).any(y < lowest if included else y <= lowest)):
+            raise ValueError(
+                f"y has values {'below' if included else 'of or below'} {lowest:g}, where {loss!r} is not defined; "
+                "drop these rows, or use the squared loss."
+            )
+        return Problem(
+            X, y, loss, penalty_of(self), float(self.alpha), self.bound, w, bool(self.fit_intercept), n_outputs
+        )
+
+    def _solve(self, problem: Problem, start: Any, watch: Any = None) -> Result:
+        solver = as_solver(self.solver, problem)
+        given = {name: getattr(self, name) for name in ("max_iter", "tol") if getattr(self, name) is not None}
+        solver = replace(solver, **given) if given else solver  # type: ignore[type-var]
+        validation = None
+        if self.early_stopping:
+            problem, validation = self._split(problem)
+        with single_blas(), progress.fit_loop(self, solver.max_iter, None, None) as loop:
+
+            def step(n: int, theta: Any) -> bool:
+                return bool(loop.step(state=lambda: {"n_iter_": n})) or bool(watch is not None and watch(theta))
+
+            result = minimize(
+                problem,
+                solver,
+                start,
+                validation=validation,
+                patience=self.n_iter_no_change,
+                callback=step,
+                record=self.record_path,
+            )
+        self.solver_ = type(solver).__name__
+        self._warn(problem, solver, result)
+        return result
+
+    def _split(self, problem: Problem) -> tuple[Problem, Problem]:
+        """The problem on most rows, and on the rest to judge it by."""
+        n = problem.X.shape[0]
+        held = round(n * self.validation_fraction)
+        if not 0 < held < n:
+            raise ValueError(
+                f"early_stopping holds out {held} of {n} rows; give more rows or another validation_fraction."
+            )
+        order = generator(self.random_state).permutation(n)
+        parts = []
+        for rows in (np.sort(order[held:]), np.sort(order[:held])):
+            pick = rows if not is_foreign_array(problem.X) else like(rows, problem.X, namespace(problem.X).int64)
+            w = None if problem.weight is None else problem.weight[pick]
+            if w is not None and float(w.sum()) == 0:
+                raise ValueError("early_stopping held out rows of weight 0 only; give another random_state.")
+            parts.append(replace(problem, X=problem.X[pick], y=problem.y[pick], weight=w))
+        return parts[0], parts[1]
+
+    def _warn(self, problem: Problem, solver: Any, result: Result) -> None:
+        name, by = type(self).__name__, type(solver).__name__
+        if result.status == "diverged":
+            text = (
+                f"{name}: {by} ran away after {result.n_iter} iterations; take a shorter step, scale X, or use 'auto'."
+            )
+        elif result.status in ("budget", "stalled") and not (
+            self.early_stopping or getattr(solver, "batch_size", None)
+        ):
+            off = result.gradient_norm / problem.scale
+            far = f"with a gradient {off:.1e} of that at 0 where tol={solver.tol:g}"
+            if result.gap is not None:
+                far = f"at most {result.gap:.1e} above the minimum"
+            cure = f"raise max_iter above {solver.max_iter}" if result.status == "budget" else "scale X, or raise tol"
+            text = f"{name}: {by} stopped after {result.n_iter} iterations {far}; {cure}."
+        else:
+            return
+        warnings.warn(text, ConvergenceWarning, stacklevel=6)
+
+    def _record(self, X: Any, results: list[Result], coef: Any, intercept: Any) -> None:
+        """`coef` and `intercept` as NumPy arrays, kept where X is and in its precision."""
+        if is_foreign_array(X):
+            self.coef_, self.intercept_ = like(coef, X), like(intercept, X)
+        else:
+            self.coef_, self.intercept_ = coef.astype(X.dtype), np.asarray(intercept).astype(X.dtype)[()]
+        self.n_iter_ = max(result.n_iter for result in results)
+        self.objective_ = float(sum(result.objective for result in results))
+        self.gradient_norm_ = max(result.gradient_norm for result in results)
+        gaps = [result.gap for result in results]
+        self.gap_ = None if any(gap is None for gap in gaps) else float(sum(gaps))  # type: ignore[arg-type]
+        self.converged_ = all(result.converged for result in results)
+        for name in ("path_", "validation_losses_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if self.record_path:
+            paths = [[(to_numpy(w), to_numpy(b)) for w, b in result.path or []] for result in results]
+            self.path_ = paths[0] if len(paths) == 1 else paths
+        if self.early_stopping:
+            self.validation_losses_ = np.asarray(max((result.validation for result in results), key=len))
+
+    def _scores(self, X: Any) -> Any:
+        X = check_predict(self, X, accept_sparse=True, foreign=True)
+        coef, intercept = self.coef_, self.intercept_
+        if is_foreign_array(X):
+            coef, intercept = (
+                like(to_numpy(coef), X),
+                like(to_numpy(np.asarray(intercept) if is_numpy(coef) else intercept), X),
+            )
+        elif not is_numpy(coef):
+            coef, intercept = to_numpy(coef), to_numpy(intercept)
+        product = X @ (coef if coef.ndim == 1 else coef.T)
+        return (np.asarray(product) if sparse.issparse(X) else product) + intercept
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def start_of(problem: Problem, coef: Any, intercept: Any) -> Any:
+    """θ from a user's `coef_init` and `intercept_init`, None where neither is given."""
+    if coef is None and intercept is None:
+        return None
+    theta = to_numpy(problem.zero()).copy()
+    d = problem.n_features
+    if coef is not None:
+        given = np.asarray(to_numpy(coef), dtype=np.float64)
+        given = (
+            given.T if given.ndim == 2 and problem.n_outputs > 1 else given.reshape(-1) if given.size == d else given
+        )
+        if given.shape != theta[:d].shape:
+            raise ValueError(
+                f"coef_init has shape {np.shape(coef)} and the model has {d} coefficients a score; give as many."
+            )
+        theta[:d] = given
+    if intercept is not None and problem.fit_intercept:
+        theta[d] = np.asarray(intercept, dtype=np.float64).reshape(theta[d].shape)
+    return like(theta, problem.zero())

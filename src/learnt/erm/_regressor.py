@@ -1,0 +1,121 @@
+"""Any loss of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from learnt.engine import progress
+from learnt.engine.arrays import is_foreign_array, namespace, to_numpy
+from learnt.engine.validation import check_fit
+from learnt.erm._estimator import LinearRisk, start_of
+from learnt.erm._parts import loss_of
+
+
+class ERMRegressor(LinearRisk, RegressorMixin, BaseEstimator):
+    """A linear model of numbers:  min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w).
+
+    The loss is averaged over rows, s their weights; the intercept b is not penalised. X may be a NumPy array, a SciPy
+    matrix or a tensor on a device.
+
+    Parameters
+    ----------
+    loss : str or object, default="squared"
+        A name or object of `learnt.erm.losses`, or an object of one's own with `value(y, score)` and
+        `gradient(y, score)`; `curvature(y, score)` makes it quicker.
+    penalty : str, object or None, default="l2"
+        A name or object of `learnt.erm.penalties`: "l2" is ‖w‖², "l1" is ‖w‖₁.
+    alpha : float, default=1e-4
+        Strength of the penalty.
+    bound : float or None, default=None
+        Ask for penalty(w) ≤ bound, and alpha is not used.
+    solver : str or object, default="auto"
+        A name or object of `learnt.erm.solvers`; "auto" takes one that reaches the minimum.
+    fit_intercept : bool, default=True
+    max_iter, tol : int and float, or None
+        In place of the solver's own.
+    early_stopping : bool, default=False
+        Hold out `validation_fraction` of the rows, stop when their loss has not fallen for `n_iter_no_change`
+        iterations, and keep the coefficients that were best for them.
+    validation_fraction, n_iter_no_change : float and int, default=0.1 and 10
+    record_path : bool, default=False
+        Keep the coefficients after each iteration in `path_`.
+    random_state : int, RandomState or None
+        Which rows are held out.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    n_iter_ : int
+    objective_, gradient_norm_, gap_ : float
+        What was reached: the objective, its gradient's largest entry, and at most how far above the minimum it is (None
+        where no bound is known).
+    converged_ : bool
+    solver_ : str
+    path_ : list of (coef, intercept)
+    validation_losses_ : array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> y = np.array([1.0, 3.0, 5.0, 70.0])
+    >>> ERMRegressor("absolute", alpha=0).fit(X, y).coef_.round(6)
+    array([2.])
+    """
+
+    def __init__(
+        self,
+        loss="squared",
+        *,
+        penalty="l2",
+        alpha=1e-4,
+        bound=None,
+        solver="auto",
+        fit_intercept=True,
+        max_iter=None,
+        tol=None,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        record_path=False,
+        random_state=None,
+    ):
+        super().__init__(
+            loss,
+            penalty=penalty,
+            alpha=alpha,
+            bound=bound,
+            solver=solver,
+            fit_intercept=fit_intercept,
+            max_iter=max_iter,
+            tol=tol,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            record_path=record_path,
+            random_state=random_state,
+        )
+
+    @progress.with_callbacks
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, coef_init: Any = None, intercept_init: Any = None
+    ) -> ERMRegressor:
+        """Fit the coefficients, starting from `coef_init` and `intercept_init` where they are given."""
+        self._check_parameters()
+        loss = loss_of(self, "number")
+        if loss.target != "number":
+            raise ValueError(f"ERMRegressor predicts numbers and {loss!r} is a loss of classes; use ERMClassifier.")
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, foreign=True)
+        xp = namespace(X) if is_foreign_array(X) else namespace()
+        problem = self._pose(X, y.astype(xp.float64) if xp.__name__ == "numpy" else xp.astype(y, xp.float64), w, loss)
+        result = self._solve(problem, start_of(problem, coef_init, intercept_init))
+        self._record(X, [result], to_numpy(result.coef), to_numpy(result.intercept))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The mean that the score of each row stands for: the score itself, or e^score for the deviances."""
+        scores = self._scores(X)
+        return loss_of(self, "number").mean(scores)
