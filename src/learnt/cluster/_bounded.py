@@ -26,7 +26,7 @@ from learnt.engine.threads import for_blocks
 # Multiplications in one assignment from which compiled code is worth loading.
 COMPILED_WORK = 500_000
 _LANES = 64
-_FEWEST_ROWS = 4096
+_FEWEST_ROWS = 8192
 _NO_WEIGHTS = np.empty(0)
 
 
@@ -34,7 +34,7 @@ def lane_rows(n_rows: int, n_features: int, k: int) -> int:
     """Rows in a lane: at most 64 lanes, each long enough to outweigh its k sums and the calls it takes.
 
     >>> lane_rows(10**5, 2, 8), lane_rows(10**5, 30, 8), lane_rows(10**7, 30, 8)
-    (8192, 4096, 156250)
+    (16384, 8192, 156250)
     """
     return max(_FEWEST_ROWS * (2 if n_features <= 8 else 1), 8 * k, -(-n_rows // _LANES))
 
@@ -114,8 +114,9 @@ def scale_of(spread: float) -> float:
     return 1.0 if not 0 < spread < np.inf else 2.0 ** -int(np.clip(round(float(np.log2(spread))), -1000, 1000))
 
 
-# BLAS takes a slow road for products below about a million multiplications; a tile should stay in the core's cache.
-_TILE_ROWS, _TILE_WORK, _TILE_CELLS = 1024, 1_200_000, 1 << 17
+# BLAS takes a slow road for products below about a million multiplications, and calls cost too; a tile should stay in
+# the core's cache.
+_TILE_ROWS, _TILE_WORK, _TILE_CELLS = 1024, 4_800_000, 1 << 17
 
 
 def tiles(

@@ -10,16 +10,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.linear_model._centred import CentredRows
-from learnt.linear_model._least_squares import Factor
 from learnt.linear_model._moments import Moments, as_columns, means, moments
 
+_CORNER = 64  # rows of a triangle that is inverted whole
 _FEW = 8  # penalties up to which a factorisation each is cheaper than one spectrum
 _TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation gives the residuals' digits
 _SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
@@ -122,17 +122,55 @@ def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndar
 def _by_cholesky(
     K: np.ndarray, T: np.ndarray, alphas: np.ndarray, direction: np.ndarray, lift: float
 ) -> list[tuple[np.ndarray, np.ndarray]] | None:
-    """(K + αI)⁻¹T and the diagonal of (K + αI)⁻¹ for every α, side by side; None where digits would be lost."""
+    """(K + αI)⁻¹T and the diagonal of (K + αI)⁻¹ for every α, side by side; None where digits would be lost.
+
+    With K + αI = LLᵀ both come from L⁻¹. NumPy's routines let other threads run meanwhile, LAPACK's from SciPy do not.
+    """
 
     def one(alpha: float) -> tuple[np.ndarray, np.ndarray] | None:
-        factor = Factor.of(K, alpha)
-        if factor is None or factor.rcond < _TRUSTED:
+        diagonal = np.diag(K) + alpha
+        if not np.all(diagonal > 0):
             return None
-        inverse, _ = linalg.lapack.dpotri(factor.triangle, lower=True)
-        return factor.solve(T), np.diag(inverse) * factor.scale**2 - direction**2 / (lift + alpha)
+        scale = 1.0 / np.sqrt(diagonal)  # a diagonal of ones: units do not matter
+        scaled = K * scale
+        scaled *= scale[:, None]
+        np.fill_diagonal(scaled, 1.0)
+        try:
+            inverse = lower_inverse(np.linalg.cholesky(scaled))
+        except np.linalg.LinAlgError:
+            return None
+        squares = np.einsum("ij,ij->j", inverse, inverse)
+        # The trace of an inverse bounds its norm, and √n that of a correlation matrix's usual rows.
+        if not squares.sum() * np.sqrt(len(K)) < 1.0 / _TRUSTED:
+            return None
+        dual = inverse.T @ (inverse @ (T * scale[:, None])) * scale[:, None]
+        return dual, squares * scale**2 - direction**2 / (lift + alpha)
 
     found = run_tasks([partial(one, alpha) for alpha in alphas])
     return None if any(pair is None for pair in found) else found  # type: ignore[return-value]
+
+
+def lower_inverse(L: np.ndarray) -> np.ndarray:
+    """The inverse of a lower triangle, by halves: all but small corners is products of matrices.
+
+    >>> lower_inverse(np.array([[2.0, 0.0], [1.0, 4.0]]))
+    array([[ 0.5  ,  0.   ],
+           [-0.125,  0.25 ]])
+    """
+    out = np.zeros_like(L)
+
+    def fill(lo: int, hi: int) -> None:
+        if hi - lo <= _CORNER:
+            out[lo:hi, lo:hi] = np.tril(np.linalg.inv(L[lo:hi, lo:hi]))
+            return
+        middle = (lo + hi) // 2
+        fill(lo, middle)
+        fill(middle, hi)
+        below = L[middle:hi, lo:middle] @ out[lo:middle, lo:middle]
+        np.negative(out[middle:hi, middle:hi] @ below, out=out[middle:hi, lo:middle])
+
+    fill(0, len(L))
+    return out
 
 
 def _by_eigenvalues(
