@@ -42,10 +42,12 @@ ESTIMATORS = public_estimators()
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
     "GammaRegressor": {"tol": 1e-10},
+    "HuberRegressor": {"tol": 1e-9},
     "KMeans": {"n_clusters": 3, "random_state": 0},
     "LinearSVR": {"tol": 1e-6},
     "LogisticRegression": {"tol": 1e-10},  # so that what is compared is the optimum, not where each stopped
     "PoissonRegressor": {"tol": 1e-10},
+    "QuantileRegressor": {"alpha": 0.01},
     "TableEncoder": {"random_state": 0},
     "TweedieRegressor": {"tol": 1e-10},
 }
@@ -131,6 +133,7 @@ def test_discovery_finds_them_all():
         "ForwardStagewiseRegression",
         "GammaRegressor",
         "GaussianNB",
+        "HuberRegressor",
         "KMeans",
         "KNeighborsClassifier",
         "LinearRegression",
@@ -144,6 +147,7 @@ def test_discovery_finds_them_all():
         "OrthogonalMatchingPursuitCV",
         "PCA",
         "PoissonRegressor",
+        "QuantileRegressor",
         "Ridge",
         "RidgeCV",
         "StandardScaler",

@@ -3,6 +3,8 @@
     LinearRegression    least squares
     Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
     LogisticRegression  class probabilities from a linear score
+    HuberRegressor, QuantileRegressor
+                        wild values that do not bend the fit; quantiles instead of means
     PoissonRegressor, GammaRegressor, TweedieRegressor
                         counts and amounts whose variance grows with the mean
     OrthogonalMatchingPursuit(CV), MatchingPursuit, ForwardStagewiseRegression
@@ -18,6 +20,7 @@ The mathematics is in pure functions beside the classes: `_moments` (sums over r
 from learnt.linear_model._glm import GammaRegressor as GammaRegressor
 from learnt.linear_model._glm import PoissonRegressor as PoissonRegressor
 from learnt.linear_model._glm import TweedieRegressor as TweedieRegressor
+from learnt.linear_model._huber import HuberRegressor as HuberRegressor
 from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
 from learnt.linear_model._nonlinear import NonlinearLeastSquares as NonlinearLeastSquares
 from learnt.linear_model._ordinary import LinearRegression as LinearRegression
@@ -26,6 +29,7 @@ from learnt.linear_model._pursuit_cv import OrthogonalMatchingPursuitCV as Ortho
 from learnt.linear_model._pursuit_plain import MatchingPursuit as MatchingPursuit
 from learnt.linear_model._pursuit_solve import orthogonal_mp as orthogonal_mp
 from learnt.linear_model._pursuit_solve import orthogonal_mp_gram as orthogonal_mp_gram
+from learnt.linear_model._quantile import QuantileRegressor as QuantileRegressor
 from learnt.linear_model._ridge import Ridge as Ridge
 from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
 from learnt.linear_model._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
@@ -34,6 +38,7 @@ from learnt.linear_model._total_least_squares import TotalLeastSquares as TotalL
 __all__ = [
     "ForwardStagewiseRegression",
     "GammaRegressor",
+    "HuberRegressor",
     "LinearRegression",
     "LogisticRegression",
     "MatchingPursuit",
@@ -41,6 +46,7 @@ __all__ = [
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
     "PoissonRegressor",
+    "QuantileRegressor",
     "Ridge",
     "RidgeCV",
     "TotalLeastSquares",

@@ -148,7 +148,7 @@ class Curvature:
 
 
 def newton(
-    objective: Objective,
+    objective: Any,
     start: np.ndarray,
     tol: float,
     max_iter: int,
@@ -156,29 +156,35 @@ def newton(
     curvature: Curvature | None = None,
     sums: Sums | None = None,
 ) -> tuple[Result, Curvature]:
-    """Newton steps with a line search until the decrement is below tol² (of the objective, where that is large).
+    """Newton steps with a line search until the decrement is below tol² of the objective.
 
-    `curvature`, of a sample say, and `sums` at the start save a pass where they are known.
+    `objective` has `at`, like `Objective`. `curvature`, of a sample say, and `sums` at the start save a pass where they
+    are known.
     """
-    point, n_iter, fresh = start, 0, curvature is None
+    point, n_iter, fresh, kind = start, 0, curvature is None, "own"
     if curvature is None:
         sums, curvature = _curved(objective, point)
     elif sums is None:
         sums = objective.at(point)
+    scale = 0.0  # of the objective: what is small is small against this
     patience = 2.0 + len(start) / 20  # gradients that one more pass for the curvature costs
     while True:
         with single_blas():
             step = -curvature.solve(sums.gradient)
             decrement = float(-sums.gradient @ step)
-        goal = tol**2 * max(1.0, abs(sums.value))
+        scale = max(scale, abs(sums.value), decrement if n_iter == 0 else 0.0)
+        goal = tol**2 * max(abs(sums.value), 1e-9 * scale)
         if decrement <= goal or n_iter >= max_iter:
             break
-        found = _search(objective, point, sums, step, decrement)
+        found = _search(objective, point, sums, step, decrement, 1e-14 * scale)
         if found is None:
-            if not fresh:  # the old curvature may be to blame
-                (sums, curvature), fresh = _curved(objective, point), True
+            if not fresh or (kind == "own" and not objective.family.convex):  # the curvature may be to blame
+                kind = "expected" if fresh else kind
+                (sums, curvature), fresh = _curved(objective, point, kind), True
                 continue
             break
+        length = float(np.linalg.norm(found[0] - point) / np.linalg.norm(step))
+        kind = "expected" if length < 0.2 and not objective.family.convex else "own" if length > 0.9 else kind
         n_iter, fresh = n_iter + 1, False
         curvature.learn(found[0] - point, found[1].gradient - sums.gradient)
         point, sums = found
@@ -188,9 +194,9 @@ def newton(
             left = float(sums.gradient @ curvature.solve(sums.gradient))
         slow = left >= decrement or np.log(left / goal) > patience * np.log(decrement / left)
         if left > goal and slow and n_iter < max_iter:
-            (sums, curvature), fresh = _curved(objective, point), True
+            (sums, curvature), fresh = _curved(objective, point, kind), True
     # Where rounding ends the search, what is left is rounding too.
-    rounding = 1e-13 * max(1.0, abs(sums.value))
+    rounding = 1e-13 * scale
     c = float(point[-1]) if objective.fit_intercept else 0.0
     if objective.shift is not None:
         c -= float(objective.shift @ point[:-1])
@@ -198,15 +204,20 @@ def newton(
     return Result(point[:-1], c, sums.value, max(decrement, 0.0), n_iter, converged), curvature
 
 
-def _curved(objective: Objective, point: np.ndarray) -> tuple[Sums, Curvature]:
+def _curved(objective: Any, point: np.ndarray, kind: str = "own") -> tuple[Sums, Curvature]:
     """The sums with a curvature to step by: the loss's own, or the expected one where that is not positive."""
-    sums = objective.at(point, "own")
+    sums = objective.at(point, kind)
     with single_blas():
         solve = _solver(sums.curvature)
-        if solve is None and not objective.family.convex:
+        if solve is None and kind == "own" and not objective.family.convex:
             sums = objective.at(point, "expected")
             solve = _solver(sums.curvature)
         return sums, Curvature(solve if solve is not None else _shortest(sums.curvature))
+
+
+def solver_of(H: np.ndarray) -> Any:
+    """v ↦ H⁻¹v, or the shortest solution where H is singular."""
+    return _solver(H) or _shortest(H)
 
 
 def _solver(H: Any) -> Any:
@@ -233,9 +244,8 @@ def _shortest(H: Any) -> Any:
     return lambda v: vectors @ ((vectors.T @ v) / values[kept])
 
 
-def _search(objective: Objective, point: np.ndarray, sums: Sums, step: np.ndarray, decrement: float) -> Any:
+def _search(objective: Any, point: np.ndarray, sums: Sums, step: np.ndarray, decrement: float, slack: float) -> Any:
     """The first of 1, ½, ¼, … of the step that lowers the objective; or the slope, where values are all rounding."""
-    slack = 1e-14 * max(1.0, abs(sums.value))
     t = 1.0
     for _ in range(40):
         trial = point + t * step

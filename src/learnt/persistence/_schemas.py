@@ -18,6 +18,7 @@ from learnt.persistence._checks import (
     count,
     fields,
     flag,
+    flags,
     labels,
     listof,
     none,
@@ -133,6 +134,12 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         state={**_features, "coef_": real("d"), "intercept_": _one},
         extra=_risk,
     ),
+    "learnt.linear_model.HuberRegressor": Schema(
+        params={"epsilon": number(1)},
+        state={**_GLM.state, "scale_": _one},
+        extra={"n_iter_": count(), "outliers_": flags(None)},
+        rule=_linear_rule,
+    ),
     "learnt.linear_model.LinearRegression": Schema(
         params={"fit_intercept": flag, "positive": flag},
         state=_linear,
@@ -202,6 +209,9 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         params={"fit_intercept": flag},
         state={**_linear, "n_iter_": anything, "n_nonzero_coefs_": count(1), "mse_path_": real(None, None, low=0)},
         rule=_linear_rule,
+    ),
+    "learnt.linear_model.QuantileRegressor": Schema(
+        state=_GLM.state, extra={"n_iter_": count(), "gap_": number(finite=False)}, rule=_linear_rule
     ),
     "learnt.linear_model.Ridge": Schema(
         params={"fit_intercept": flag},
