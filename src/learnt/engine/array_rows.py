@@ -86,7 +86,7 @@ class ArrayRows(Rows):
 
     def block(self, lo: int, hi: int) -> Block:
         """The rows lo…hi−1, without a copy."""
-        X = csr_rows(self.X, lo, hi) if self._sparse else self.X[lo:hi]
+        X = csr_rows(self.X, lo, hi) if self._sparse else self.X[lo:hi, ...]  # the standard has no shorter way
         return Block(X, None if self.y is None else self.y[lo:hi], None if self.w is None else self.w[lo:hi], lo)
 
     def blocks(self) -> Iterator[Block]:
