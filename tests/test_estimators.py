@@ -46,6 +46,7 @@ QUICK = {
     "KMeans": {"n_clusters": 3, "random_state": 0},
     "LinearSVR": {"tol": 1e-6},
     "LogisticRegression": {"tol": 1e-10},  # so that what is compared is the optimum, not where each stopped
+    "LogisticRegressionCV": {"cv": 3, "Cs": [0.1, 1.0], "tol": 1e-6},
     "PoissonRegressor": {"tol": 1e-10},
     "QuantileRegressor": {"alpha": 0.01},
     "TableEncoder": {"random_state": 0},
@@ -140,6 +141,7 @@ def test_discovery_finds_them_all():
         "LinearSVC",
         "LinearSVR",
         "LogisticRegression",
+        "LogisticRegressionCV",
         "MatchingPursuit",
         "NearestNeighbors",
         "NonlinearLeastSquares",

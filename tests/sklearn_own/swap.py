@@ -11,7 +11,7 @@ Not part of CI: it needs minutes, and scikit-learn's tests move with its release
 import importlib
 
 ROOMS = {
-    "linear_model": ["LinearRegression", "LogisticRegression", "Ridge", "RidgeCV"],
+    "linear_model": ["LinearRegression", "LogisticRegression", "LogisticRegressionCV", "Ridge", "RidgeCV"],
     "naive_bayes": ["GaussianNB"],
     "decomposition": ["PCA"],
     "cluster": ["KMeans"],

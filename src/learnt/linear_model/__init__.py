@@ -2,7 +2,7 @@
 
     LinearRegression    least squares
     Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
-    LogisticRegression  class probabilities from a linear score
+    LogisticRegression  class probabilities from a linear score; LogisticRegressionCV chooses its penalty
     HuberRegressor, QuantileRegressor
                         wild values that do not bend the fit; quantiles instead of means
     PoissonRegressor, GammaRegressor, TweedieRegressor
@@ -22,6 +22,7 @@ from learnt.linear_model._glm import PoissonRegressor as PoissonRegressor
 from learnt.linear_model._glm import TweedieRegressor as TweedieRegressor
 from learnt.linear_model._huber import HuberRegressor as HuberRegressor
 from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
+from learnt.linear_model._logistic_cv import LogisticRegressionCV as LogisticRegressionCV
 from learnt.linear_model._nonlinear import NonlinearLeastSquares as NonlinearLeastSquares
 from learnt.linear_model._ordinary import LinearRegression as LinearRegression
 from learnt.linear_model._pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
@@ -41,6 +42,7 @@ __all__ = [
     "HuberRegressor",
     "LinearRegression",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "MatchingPursuit",
     "NonlinearLeastSquares",
     "OrthogonalMatchingPursuit",

@@ -25,6 +25,7 @@ LEARNT = {
     "learnt.linear_model.HuberRegressor",
     "learnt.linear_model.LinearRegression",
     "learnt.linear_model.LogisticRegression",
+    "learnt.linear_model.LogisticRegressionCV",
     "learnt.linear_model.MatchingPursuit",
     "learnt.linear_model.NonlinearLeastSquares",
     "learnt.linear_model.OrthogonalMatchingPursuit",

@@ -165,6 +165,16 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         extra={"n_iter_": whole(None), "converged_": flag, "optimality_": number(finite=False)},
         rule=_logistic_rule,
     ),
+    "learnt.linear_model.LogisticRegressionCV": Schema(
+        params={"fit_intercept": flag},
+        state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        extra={
+            "Cs_": real(None, low=0, finite=False),
+            "l1_ratios_": real(None, low=0, high=1),
+            **dict.fromkeys(("C_", "l1_ratio_", "scores_", "coefs_paths_", "n_iter_"), anything),
+        },
+        rule=_logistic_rule,
+    ),
     "learnt.linear_model.NonlinearLeastSquares": Schema(
         params={"model": none, "jac": choice(None, "2-point", "3-point", "torch", "jax")},
         state={
