@@ -25,7 +25,7 @@ def theirs(X, y, legacy=True, fit=None, **params):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "balanced_accuracy"])
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "neg_brier_score", "balanced_accuracy"])
 @pytest.mark.parametrize("legacy", [True, False])
 def test_scores_paths_and_choice_are_scikit_learns(classes, scoring, legacy):
     X, y = problem(classes)
@@ -123,8 +123,9 @@ def test_folds_that_lack_a_class():
     assert model.coefs_paths_[0].shape == (3, 3, 5)
     assert np.isfinite(model.scores_[0]).all()
     assert model.coef_.shape == (3, 4)
-    with pytest.raises(ValueError, match="all of one class; shuffle"):
-        LogisticRegressionCV(cv=KFold(2)).fit(X[:100], y[:100])
+    two = LogisticRegressionCV(cv=KFold(2), scoring="neg_brier_score").fit(X[:100], y[:100])
+    np.testing.assert_allclose(two.scores_[1], -1.0)  # each fold knows only the other's class
+    assert two.score(X[:100], y[:100]) < 0.0
 
 
 def test_ordinary_data_never_warn():

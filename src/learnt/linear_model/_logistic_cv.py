@@ -24,7 +24,13 @@ from learnt.linear_model._linear_classifier import ProbabilisticLinearClassifier
 from learnt.linear_model._logistic import _SOLVERS, LogisticRegression
 from learnt.linear_model._logistic_cv_folds import Path, Settings
 
-_OWN_SCORES = {None: folds_of.accuracies, "accuracy": folds_of.accuracies, "neg_log_loss": folds_of.log_likelihoods}
+# Scores that know all classes, also those that a fold left out; the others are scikit-learn's.
+_OWN_SCORES = {
+    None: folds_of.accuracies,
+    "accuracy": folds_of.accuracies,
+    "neg_log_loss": folds_of.log_likelihoods,
+    "neg_brier_score": folds_of.squared_errors,
+}
 
 
 class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseEstimator):
@@ -231,11 +237,6 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
         order = np.argsort(self.Cs_, kind="stable")  # from strong penalties to weak ones
 
         def work(train: Any, test: Any, ratio: float) -> tuple[Path, np.ndarray]:
-            if np.unique(codes[train]).size < 2:
-                raise ValueError(
-                    "LogisticRegressionCV got a fold whose training rows are all of one class; shuffle the rows, or "
-                    "use a stratified cv."
-                )
             path = self._path(X[train], codes[train], None if w is None else w[train], self.Cs_[order], ratio, settings)
             path = Path(*(part[np.argsort(order)] for part in path))
             return path, self._scores(X[test], y, codes, test, path.theta, score_params)
@@ -254,6 +255,9 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
     def _path(
         self, X: Any, codes: np.ndarray, w: Any, Cs: Any, ratio: float, settings: Settings, start: Any = None
     ) -> Path:
+        seen = np.unique(codes if w is None else codes[w > 0])
+        if seen.size < 2:
+            return folds_of.only_one(int(seen[0]), X.shape[1], len(Cs), len(self.classes_))
         if ratio == 0.0:
             return folds_of.squared_path(X, codes, w, Cs, settings, start)
         return folds_of.mixed_path(X, codes, w, Cs, ratio, settings, start)

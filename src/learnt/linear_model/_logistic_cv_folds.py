@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.blocks import Block
-from learnt.linear_model._linear_classifier import block_log_probabilities, block_scores
+from learnt.linear_model._linear_classifier import block_log_probabilities, block_probabilities, block_scores
 from learnt.linear_model._logistic import LogisticRegression, pose_classes
 from learnt.linear_model._logistic_loss import mistakes
 from learnt.linear_model._logistic_problem import total
@@ -109,19 +109,22 @@ def mixed_path(
     return Path(np.array(found), np.array(n_iter), np.array(left))
 
 
+def only_one(code: int, d: int, n: int, n_classes: int) -> Path:
+    """The path of a fold with rows of one class: the others are next to impossible, whatever C."""
+    theta = _all_classes(np.zeros((1, d + 1)), np.array([code]), n_classes)
+    return Path(np.tile(theta, (n, 1, 1)), np.zeros(n, dtype=int), np.zeros(n))
+
+
 def _all_classes(theta: np.ndarray, present: np.ndarray, n_classes: int) -> np.ndarray:
     """Coefficients of all classes, where some rows of a few were fitted: the others are next to impossible."""
     if len(present) == n_classes:
         return theta
-    low = theta[:, -1].mean() - _IMPOSSIBLE
-    if n_classes == 2:
-        raise AssertionError("both classes are in every fold")
     if theta.shape[0] == 1:
         theta = np.concatenate([np.zeros_like(theta), theta])
     full = np.zeros((n_classes, theta.shape[1]))
-    full[:, -1] = low
-    full[present] = theta
-    return full
+    full[:, -1] = theta[:, -1].mean() - _IMPOSSIBLE
+    full[present] = theta[-len(present) :]
+    return full if n_classes > 2 else full[1:] - full[:1]
 
 
 def accuracies(X: Any, codes: np.ndarray, w: Any, theta: np.ndarray) -> np.ndarray:
@@ -132,6 +135,16 @@ def accuracies(X: Any, codes: np.ndarray, w: Any, theta: np.ndarray) -> np.ndarr
     else:
         right = scores.argmax(axis=2) == codes[:, None]
     return np.average(right, axis=0, weights=w)
+
+
+def squared_errors(X: Any, codes: np.ndarray, w: Any, theta: np.ndarray) -> np.ndarray:
+    """Minus the Brier score, for every C: of two classes the error of one, of more the sum over all."""
+    own = np.eye(max(theta.shape[1], 2))[codes]
+    means = []
+    for one in theta:
+        errors = np.sum((block_probabilities(Block(X), one[:, :-1], one[:, -1]) - own) ** 2, axis=1)
+        means.append(-np.average(errors, weights=w) * (0.5 if theta.shape[1] == 1 else 1.0))
+    return np.array(means)
 
 
 def log_likelihoods(X: Any, codes: np.ndarray, w: Any, theta: np.ndarray) -> np.ndarray:
