@@ -41,6 +41,13 @@ def public_estimators():
 ESTIMATORS = public_estimators()
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    "DictionaryLearning": {"max_iter": 20, "transform_algorithm": "lasso_lars"},
+    "MiniBatchDictionaryLearning": {
+        "batch_size": 50,
+        "max_iter": 5,
+        "transform_algorithm": "lasso_lars",
+        "random_state": 0,
+    },
     "GammaRegressor": {"tol": 1e-10},
     "HuberRegressor": {"tol": 1e-9},
     "KMeans": {"n_clusters": 3, "random_state": 0},
@@ -68,7 +75,7 @@ SUMMATION = [
     "TweedieRegressor",
 ]
 # The order of rows cannot matter: no random start, no ties broken by position.
-ORDERLESS = [name for name in ESTIMATORS if name not in ("KMeans",)]
+ORDERLESS = [name for name in ESTIMATORS if name not in ("KMeans", "MiniBatchDictionaryLearning")]
 
 
 def make(name):
@@ -129,6 +136,7 @@ def test_discovery_finds_them_all():
     assert sorted(ESTIMATORS) == [
         "ConstantClassifier",
         "ConstantRegressor",
+        "DictionaryLearning",
         "ERMClassifier",
         "ERMRegressor",
         "ForwardStagewiseRegression",
@@ -143,6 +151,7 @@ def test_discovery_finds_them_all():
         "LogisticRegression",
         "LogisticRegressionCV",
         "MatchingPursuit",
+        "MiniBatchDictionaryLearning",
         "NearestNeighbors",
         "NonlinearLeastSquares",
         "OrthogonalMatchingPursuit",
@@ -152,6 +161,7 @@ def test_discovery_finds_them_all():
         "QuantileRegressor",
         "Ridge",
         "RidgeCV",
+        "SparseCoder",
         "StandardScaler",
         "TableEncoder",
         "TotalLeastSquares",

@@ -36,6 +36,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.svm.LinearSVR", "amount", {}),
     ("learnt.cluster.KMeans", "none", {"n_clusters": 4, "n_init": 1, "random_state": 0}),
     ("learnt.decomposition.PCA", "none", {"n_components": 2}),
+    ("learnt.decomposition.DictionaryLearning", "none", {"n_components": 4, "max_iter": 2}),
     ("learnt.preprocessing.StandardScaler", "none", {}),
     ("learnt.baseline.ConstantClassifier", "classes", {}),
     ("learnt.baseline.ConstantRegressor", "amount", {}),

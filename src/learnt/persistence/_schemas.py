@@ -90,6 +90,16 @@ _risk = {
     "validation_losses_": anything,
 }
 
+_coding = {
+    "split_sign": flag,
+    "positive_code": flag,
+    "transform_algorithm": choice("omp", "lasso_lars", "lasso_cd", "lars", "threshold"),
+    "transform_n_nonzero_coefs": anyof(none, count(1)),
+    "transform_alpha": anyof(none, number(0)),
+    "transform_max_iter": count(),
+}
+
+
 LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.baseline.ConstantClassifier": Schema(
         params={"strategy": choice("prior", "most_frequent", "constant")},
@@ -110,6 +120,15 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         state={**_features, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
         extra={"labels_": whole(None, below="k"), "n_iter_": count(), "converged_": flag},
     ),
+    "learnt.decomposition.DictionaryLearning": Schema(
+        params=_coding,
+        state={**_features, "components_": real("k", "d"), "error_": listof(number()), "n_iter_": count()},
+    ),
+    "learnt.decomposition.MiniBatchDictionaryLearning": Schema(
+        params=_coding,
+        state={**_features, "components_": real("k", "d"), "n_steps_": count()},
+        extra={"n_iter_": count(), "_A": real("k", "k"), "_B": real("k", "d"), "_random_state": anything},
+    ),
     "learnt.decomposition.PCA": Schema(
         params={"whiten": flag},
         state={
@@ -121,6 +140,10 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
             "noise_variance_": anyof(number(0), real()),
             "n_samples_": number(1),
         },
+    ),
+    "learnt.decomposition.SparseCoder": Schema(
+        params={**_coding, "dictionary": anyof(none, real(None, "d"), whole(None, "d", low=-(2**62)))},
+        state={**_features, "n_components_": count(1)},
     ),
     "learnt.linear_model.GammaRegressor": _GLM,
     "learnt.erm.ERMClassifier": Schema(

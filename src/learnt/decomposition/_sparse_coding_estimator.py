@@ -1,0 +1,177 @@
+"""SparseCoder, and what all estimators with a dictionary share: rows to codes and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.decomposition._sparse_coding import ALGORITHMS, encode
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.validation import check_fit, check_predict
+
+
+class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """`transform` and `inverse_transform` by a dictionary, for estimators with scikit-learn's coding parameters."""
+
+    def _check_coding(self) -> None:
+        check_choice(self, "transform_algorithm", ALGORITHMS)
+        check_number(self, "transform_n_nonzero_coefs", 1, integer=True, also=(None,))
+        check_number(self, "transform_alpha", 0, also=(None,))
+        check_number(self, "transform_max_iter", 0, integer=True)
+        check_flag(self, "split_sign", "positive_code")
+
+    def _code(self, X: np.ndarray, dictionary: np.ndarray) -> np.ndarray:
+        alpha = self.transform_alpha
+        code = encode(
+            X,
+            dictionary,
+            self.transform_algorithm,
+            self.transform_n_nonzero_coefs,
+            getattr(self, "alpha", None) if alpha is None else alpha,
+            max_iter=self.transform_max_iter,
+            positive=bool(self.positive_code),
+            n_jobs=self.n_jobs,
+        )
+        if not self.split_sign:
+            return code
+        return np.hstack([np.maximum(code, 0), -np.minimum(code, 0)])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The code of each row: (n_samples, n_components), or twice as many columns with `split_sign`."""
+        X = check_predict(self, X)
+        return self._code(X, self.components_)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """The rows that codes stand for:  code @ dictionary."""
+        check_is_fitted(self)
+        return self._decode(X, self.components_)
+
+    def _decode(self, X: Any, dictionary: np.ndarray) -> np.ndarray:
+        code = check_array(X, dtype=[np.float64, np.float32])
+        expected = len(dictionary) * (2 if self.split_sign else 1)
+        if code.shape[1] != expected:
+            raise ValueError(
+                f"The number of components in the code is different from the number of components in the dictionary: "
+                f"Expected {expected}, got {code.shape[1]}."
+            )
+        if self.split_sign:
+            code = code[:, : len(dictionary)] - code[:, len(dictionary) :]
+        return code @ dictionary
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._n_atoms() * (2 if self.split_sign else 1)
+
+    def _n_atoms(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class SparseCoder(CodingTransformer, BaseEstimator):
+    """Every row as a combination of few atoms of a dictionary that is given:  x ≈ w D,  w with few entries not 0.
+
+    Parameters
+    ----------
+    dictionary : array of shape (n_components, n_features) or None
+        One atom a row, best of norm 1. None is one atom for each column, so that a code keeps the largest entries.
+    transform_algorithm : {"omp", "lasso_lars", "lasso_cd", "lars", "threshold"}, default="omp"
+        See `sparse_encode`.
+    transform_n_nonzero_coefs : int or None
+        Atoms of a row for "omp" and "lars"; a tenth of the number of columns by default.
+    transform_alpha : float or None
+        Penalty of the lassos and threshold of "threshold"; 1 by default.
+    split_sign : bool, default=False
+        Give the positive and the negative part of a code in columns of their own.
+    n_jobs : int or None
+        Threads; None is all there are.
+    positive_code : bool, default=False
+        Keep codes at 0 or more; for all algorithms but "lars".
+    transform_max_iter : int, default=1000
+        The most rounds of the lassos.
+
+    Attributes
+    ----------
+    n_components_ : int
+        The number of atoms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> topics = np.array([[0.8, 0.6, 0.0, 0.0], [0.0, 0.0, 0.6, 0.8]])
+    >>> coder = SparseCoder(topics, transform_n_nonzero_coefs=1, positive_code=True)
+    >>> coder.transform([[4.0, 3.0, 0.0, 0.0], [0.0, 1.0, 6.0, 8.0]])
+    array([[ 5.,  0.],
+           [ 0., 10.]])
+    """
+
+    def __init__(
+        self,
+        dictionary=None,
+        *,
+        transform_algorithm="omp",
+        transform_n_nonzero_coefs=None,
+        transform_alpha=None,
+        split_sign=False,
+        n_jobs=None,
+        positive_code=False,
+        transform_max_iter=1000,
+    ):
+        self.dictionary = dictionary
+        self.transform_algorithm = transform_algorithm
+        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
+        self.transform_alpha = transform_alpha
+        self.split_sign = split_sign
+        self.n_jobs = n_jobs
+        self.positive_code = positive_code
+        self.transform_max_iter = transform_max_iter
+
+    def fit(self, X: Any, y: Any = None) -> SparseCoder:
+        """Check that rows and atoms have the same columns; there is nothing to learn."""
+        self._check_coding()
+        X, _, _ = check_fit(self, X)
+        atoms = self._atoms()
+        if atoms.shape[1] != X.shape[1]:
+            raise ValueError(f"Dictionary and X have different numbers of features: {atoms.shape[1]} and {X.shape[1]}.")
+        self.n_components_ = len(atoms)
+        return self
+
+    def transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """The code of each row; a coder with a dictionary need not be fitted first."""
+        door = self if self.dictionary is None or hasattr(self, "n_features_in_") else clone(self).fit(X)
+        X = check_predict(door, X)
+        return self._code(X, self._atoms() if self.dictionary is not None else np.eye(X.shape[1]))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """The rows that codes stand for:  code @ dictionary."""
+        if self.dictionary is None:
+            check_is_fitted(self)
+        return self._decode(X, self._atoms())
+
+    def _atoms(self) -> np.ndarray:
+        if self.dictionary is None:
+            return np.eye(self.n_features_in_)
+        try:
+            return check_array(self.dictionary, dtype=[np.float64, np.float32])
+        except (TypeError, ValueError) as error:
+            raise ParameterError(
+                f"The 'dictionary' parameter of SparseCoder must be a matrix of numbers, one atom a row ({error})."
+            ) from None
+
+    def _n_atoms(self) -> int:
+        return self.n_components_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = self.dictionary is None
+        return tags

@@ -1,0 +1,235 @@
+"""The inner loops of sparse coding: rows of codes from the Gram matrix G = DDᵀ of a dictionary and products b = Dx.
+
+`support[:m]` are the atoms in use, `factor` the Cholesky factor of their part of G.
+"""
+
+from __future__ import annotations
+
+import math
+
+from learnt.engine.kernel import kernel
+
+_DEPENDENT = 1e-11  # the squared distance of an atom from the span of others, as a share of its own, that is rounding
+
+
+@kernel
+def append(gram, support, m, factor):
+    """Extend the factor by atom support[m]; False where it lies in the span of those before."""
+    j = support[m]
+    left = gram[j, j]
+    for i in range(m):
+        s = gram[j, support[i]]
+        for p in range(i):
+            s -= factor[m, p] * factor[i, p]
+        s /= factor[i, i]
+        factor[m, i] = s
+        left -= s * s
+    if left <= _DEPENDENT * gram[j, j]:
+        return False
+    factor[m, m] = math.sqrt(left)
+    return True
+
+
+@kernel
+def substitute(factor, m, x):
+    """Solve G_SS x = x in place."""
+    for i in range(m):
+        s = x[i]
+        for p in range(i):
+            s -= factor[i, p] * x[p]
+        x[i] = s / factor[i, i]
+    for i in range(m - 1, -1, -1):
+        s = x[i] / factor[i, i]
+        x[i] = s
+        for p in range(i):
+            x[p] -= factor[i, p] * s
+
+
+@kernel
+def remove(gram, support, sign, m, out, factor):
+    """Take the atom at position `out` away; returns how many are left."""
+    for i in range(out, m - 1):
+        support[i] = support[i + 1]
+        sign[i] = sign[i + 1]
+        append(gram, support, i, factor)
+    return m - 1
+
+
+@kernel
+def residual_products(gram, b, w, g):
+    """g = b − Gw."""
+    for j in range(b.size):
+        g[j] = b[j]
+    for j in range(b.size):
+        if w[j] != 0.0:
+            value = w[j]
+            for i in range(b.size):
+                g[i] -= value * gram[j, i]
+
+
+@kernel
+def sweep(gram, alpha, positive, w, g):
+    """Set every coordinate to its minimum in turn; whether any of them changed its sign."""
+    moved = False
+    for j in range(w.size):
+        old = w[j]
+        if old == 0.0 and g[j] <= alpha and (positive or g[j] >= -alpha):
+            continue
+        z = g[j] + gram[j, j] * old
+        new = z - alpha if z > alpha else (z + alpha if z < -alpha and not positive else 0.0)
+        if gram[j, j] > 0.0:
+            new /= gram[j, j]
+        moved = moved or (new == 0.0) != (old == 0.0) or new * old < 0.0
+        w[j] = new
+        change = new - old
+        for i in range(w.size):
+            g[i] -= change * gram[j, i]
+    return moved
+
+
+@kernel
+def descend(gram, b, alpha, m, support, sign, factor, w, solution):
+    """To the minimum over the atoms in use with their signs; one that reaches 0 on the way is given up."""
+    while m > 0:
+        for i in range(m):
+            solution[i] = b[support[i]] - alpha * sign[i]
+        substitute(factor, m, solution)
+        step, hit = 1.0, -1
+        for i in range(m):
+            here = w[support[i]]
+            if solution[i] * sign[i] <= 0.0 and here / (here - solution[i]) < step:
+                step, hit = here / (here - solution[i]), i
+        for i in range(m):
+            w[support[i]] += step * (solution[i] - w[support[i]])
+        if hit < 0:
+            return m
+        w[support[hit]] = 0.0
+        m = remove(gram, support, sign, m, hit, factor)
+    return m
+
+
+@kernel
+def exchange(gram, j, direction, m, support, sign, factor, w, solution):
+    """Atom j lies in the span of those in use: bring it in against the first that it drives to 0.
+
+    The fit stays as it is and ‖w‖₁ falls, so that there is one. Returns the number of atoms without j, or −1.
+    """
+    for i in range(m):
+        solution[i] = gram[j, support[i]]
+    substitute(factor, m, solution)
+    step, hit = math.inf, -1
+    for i in range(m):
+        rate = -direction * solution[i]
+        if rate * sign[i] < 0.0 and -w[support[i]] / rate < step:
+            step, hit = -w[support[i]] / rate, i
+    if hit < 0:
+        return -1
+    for i in range(m):
+        w[support[i]] -= step * direction * solution[i]
+    w[j] = step * direction
+    w[support[hit]] = 0.0
+    return remove(gram, support, sign, m, hit, factor)
+
+
+@kernel
+def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, factor, solution, codes, done):
+    """min over w of ½‖x − wD‖² + α‖w‖₁ for every row, from the codes given; done = 0 where max_iter was not enough.
+
+    A few sweeps of coordinate descent, then an active set: an atom in, those that reach 0 out, and again. The objective
+    falls in every round, so that none comes twice, and what it ends with is exact.
+    """
+    for s in range(products.shape[0]):
+        b, w = products[s], codes[s]
+        residual_products(gram, b, w, g)
+        left = max_iter
+        while left > 0 and left > max_iter - 8 and sweep(gram, alpha, positive, w, g):
+            left -= 1
+        m = 0
+        slack = 0.0
+        for j in range(w.size):
+            slack = max(slack, 1e-13 * abs(b[j]))
+            if w[j] != 0.0:
+                support[m] = j
+                sign[m] = math.copysign(1.0, w[j])
+                if append(gram, support, m, factor):
+                    m += 1
+                else:
+                    w[j] = 0.0
+        done[s] = 0
+        while left > 0:
+            left -= 1
+            m = descend(gram, b, alpha, m, support, sign, factor, w, solution)
+            residual_products(gram, b, w, g)
+            j, best = -1, alpha + slack
+            for i in range(m):  # these are α but for rounding
+                best = max(best, alpha + 10.0 * abs(g[support[i]] * sign[i] - alpha))
+            for c in range(w.size):
+                size = g[c] if positive else abs(g[c])
+                if w[c] == 0.0 and size > best:
+                    j, best = c, size
+            if j < 0:
+                done[s] = 1
+                break
+            direction = math.copysign(1.0, g[j])
+            support[m] = j
+            if not append(gram, support, m, factor):
+                m = exchange(gram, j, direction, m, support, sign, factor, w, solution)
+                if m < 0:
+                    break
+                support[m] = j
+                if not append(gram, support, m, factor):
+                    break
+            sign[m] = direction
+            m += 1
+
+
+@kernel
+def least_angle_codes(gram, products, limit, g, sign, support, factor, solution, along, inside, codes):
+    """Least angle regression of every row with `limit` atoms.
+
+    All atoms in use have the same product C with the residual, which shrinks along the direction that solves
+    G_SS d = sign until an atom outside has it too.
+    """
+    size = gram.shape[0]
+    for s in range(products.shape[0]):
+        w = codes[s]
+        energy = 0.0
+        for j in range(size):
+            g[j] = products[s, j]
+            energy = max(energy, abs(g[j]))
+            w[j] = 0.0
+            inside[j] = 0
+        m = 0
+        while m < limit:
+            j, C = -1, 1e-14 * energy
+            for c in range(size):
+                if inside[c] == 0 and abs(g[c]) > C:
+                    j, C = c, abs(g[c])
+            if j < 0:
+                break
+            inside[j] = 1
+            support[m] = j
+            if not append(gram, support, m, factor):
+                continue  # in the span of the others: it stays out
+            sign[m] = math.copysign(1.0, g[j])
+            m += 1
+            for i in range(m):
+                solution[i] = sign[i]
+            substitute(factor, m, solution)
+            for c in range(size):
+                along[c] = 0.0
+            for i in range(m):
+                j, value = support[i], solution[i]
+                for c in range(size):
+                    along[c] += value * gram[j, c]
+            step = C
+            for c in range(size):
+                if inside[c] == 0:
+                    if along[c] < 1.0:
+                        step = min(step, max((C - g[c]) / (1.0 - along[c]), 0.0))
+                    if along[c] > -1.0:
+                        step = min(step, max((C + g[c]) / (1.0 + along[c]), 0.0))
+            for i in range(m):
+                w[support[i]] += step * solution[i]
+            for c in range(size):
+                g[c] -= step * along[c]
