@@ -41,6 +41,9 @@ def public_estimators():
 ESTIMATORS = public_estimators()
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    **dict.fromkeys(("ElasticNet", "Lasso", "MultiTaskElasticNet", "MultiTaskLasso"), {"tol": 1e-10}),
+    "ElasticNetCV": {"tol": 1e-18, "max_iter": 10_000},
+    "LassoCV": {"tol": 1e-12, "max_iter": 10_000},
     "DictionaryLearning": {"max_iter": 20, "transform_algorithm": "lasso_lars"},
     "MiniBatchDictionaryLearning": {
         "batch_size": 50,
@@ -92,6 +95,8 @@ def problem(name, n=400, d=5, seed=0):
     y = X @ np.arange(1.0, d + 1) + rng.normal(size=n)
     if make(name).__sklearn_tags__().target_tags.positive_only:
         return X, np.exp(y / 20)
+    if not make(name).__sklearn_tags__().target_tags.single_output:
+        return X, np.column_stack([y, -y])
     return X, y
 
 
@@ -139,12 +144,16 @@ def test_discovery_finds_them_all():
         "DictionaryLearning",
         "ERMClassifier",
         "ERMRegressor",
+        "ElasticNet",
+        "ElasticNetCV",
         "ForwardStagewiseRegression",
         "GammaRegressor",
         "GaussianNB",
         "HuberRegressor",
         "KMeans",
         "KNeighborsClassifier",
+        "Lasso",
+        "LassoCV",
         "LinearRegression",
         "LinearSVC",
         "LinearSVR",
@@ -152,6 +161,10 @@ def test_discovery_finds_them_all():
         "LogisticRegressionCV",
         "MatchingPursuit",
         "MiniBatchDictionaryLearning",
+        "MultiTaskElasticNet",
+        "MultiTaskElasticNetCV",
+        "MultiTaskLasso",
+        "MultiTaskLassoCV",
         "NearestNeighbors",
         "NonlinearLeastSquares",
         "OrthogonalMatchingPursuit",
@@ -336,7 +349,7 @@ def test_a_weight_is_a_number_of_rows(name):
     counts = np.random.default_rng(2).integers(0, 3, size=len(X))
     model = make(name).set_params(**(QUICK_KMEANS if name == "KMeans" else {}))
     weighted = clone(model).fit(X, y, sample_weight=counts)
-    repeated = clone(model).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    repeated = clone(model).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0))
     np.testing.assert_allclose(output(weighted, X), output(repeated, X), rtol=1e-5, atol=1e-6)
 
 
@@ -351,7 +364,7 @@ BAD = {
     "lengths": lambda X, y: (X, y[:-1]),
     "NaN in y": lambda X, y: (
         X,
-        np.array([None, *y[1:]], dtype=object) if y.dtype.kind == "U" else np.r_[np.nan, y[1:]],
+        np.array([None, *y[1:]], dtype=object) if y.dtype.kind == "U" else np.r_[np.nan * y[:1], y[1:]],
     ),
 }
 

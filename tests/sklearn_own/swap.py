@@ -11,7 +11,23 @@ Not part of CI: it needs minutes, and scikit-learn's tests move with its release
 import importlib
 
 ROOMS = {
-    "linear_model": ["LinearRegression", "LogisticRegression", "LogisticRegressionCV", "Ridge", "RidgeCV"],
+    "linear_model": [
+        "ElasticNet",
+        "ElasticNetCV",
+        "Lasso",
+        "LassoCV",
+        "MultiTaskElasticNet",
+        "MultiTaskElasticNetCV",
+        "MultiTaskLasso",
+        "MultiTaskLassoCV",
+        "enet_path",
+        "lasso_path",
+        "LinearRegression",
+        "LogisticRegression",
+        "LogisticRegressionCV",
+        "Ridge",
+        "RidgeCV",
+    ],
     "naive_bayes": ["GaussianNB"],
     "decomposition": ["PCA"],
     "cluster": ["KMeans"],
@@ -22,6 +38,7 @@ ROOMS = {
 TESTS = [
     "sklearn.linear_model.tests.test_base",
     "sklearn.linear_model.tests.test_ridge",
+    "sklearn.linear_model.tests.test_coordinate_descent",
     "sklearn.linear_model.tests.test_logistic",
     "sklearn.tests.test_naive_bayes",
     "sklearn.decomposition.tests.test_pca",

@@ -17,6 +17,7 @@ from learnt.engine.kernel import compilation_enabled
 # What to fit: class, kind of target, settings that take the compiled road. A new estimator adds a line.
 WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.LinearRegression", "amount", {}),
+    ("learnt.linear_model.Lasso", "amount", {"alpha": 0.1}),
     ("learnt.linear_model.Ridge", "amount", {}),
     ("learnt.linear_model.RidgeCV", "amount", {}),
     ("learnt.linear_model.NonlinearLeastSquares", "amount", {}),

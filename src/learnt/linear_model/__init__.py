@@ -2,6 +2,8 @@
 
     LinearRegression    least squares
     Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
+    Lasso, ElasticNet   least squares with few weights; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
+    lasso_path, enet_path   their coefficients at every penalty
     LogisticRegression  class probabilities from a linear score; LogisticRegressionCV chooses its penalty
     HuberRegressor, QuantileRegressor
                         wild values that do not bend the fit; quantiles instead of means
@@ -17,12 +19,22 @@ The mathematics is in pure functions beside the classes: `_moments` (sums over r
 `_leave_one_out` (the error of every penalty in two passes).
 """
 
+from learnt.linear_model._elastic_net import ElasticNet as ElasticNet
+from learnt.linear_model._elastic_net import Lasso as Lasso
+from learnt.linear_model._elastic_net_cv import ElasticNetCV as ElasticNetCV
+from learnt.linear_model._elastic_net_cv import LassoCV as LassoCV
 from learnt.linear_model._glm import GammaRegressor as GammaRegressor
 from learnt.linear_model._glm import PoissonRegressor as PoissonRegressor
 from learnt.linear_model._glm import TweedieRegressor as TweedieRegressor
 from learnt.linear_model._huber import HuberRegressor as HuberRegressor
+from learnt.linear_model._lasso_path import enet_path as enet_path
+from learnt.linear_model._lasso_path import lasso_path as lasso_path
 from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
 from learnt.linear_model._logistic_cv import LogisticRegressionCV as LogisticRegressionCV
+from learnt.linear_model._multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+from learnt.linear_model._multi_task import MultiTaskLasso as MultiTaskLasso
+from learnt.linear_model._multi_task_cv import MultiTaskElasticNetCV as MultiTaskElasticNetCV
+from learnt.linear_model._multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
 from learnt.linear_model._nonlinear import NonlinearLeastSquares as NonlinearLeastSquares
 from learnt.linear_model._ordinary import LinearRegression as LinearRegression
 from learnt.linear_model._pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
@@ -37,13 +49,21 @@ from learnt.linear_model._stagewise import ForwardStagewiseRegression as Forward
 from learnt.linear_model._total_least_squares import TotalLeastSquares as TotalLeastSquares
 
 __all__ = [
+    "ElasticNet",
+    "ElasticNetCV",
     "ForwardStagewiseRegression",
     "GammaRegressor",
     "HuberRegressor",
+    "Lasso",
+    "LassoCV",
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
     "MatchingPursuit",
+    "MultiTaskElasticNet",
+    "MultiTaskElasticNetCV",
+    "MultiTaskLasso",
+    "MultiTaskLassoCV",
     "NonlinearLeastSquares",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
@@ -53,6 +73,8 @@ __all__ = [
     "RidgeCV",
     "TotalLeastSquares",
     "TweedieRegressor",
+    "enet_path",
+    "lasso_path",
     "orthogonal_mp",
     "orthogonal_mp_gram",
 ]

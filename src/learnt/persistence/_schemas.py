@@ -100,6 +100,10 @@ _coding = {
 }
 
 
+_sweeps = {"n_iter_": anything, "dual_gap_": anything}
+_chosen = {"alpha_": number(0), "mse_path_": anything, "alphas_": anything, **_sweeps}
+
+
 LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.baseline.ConstantClassifier": Schema(
         params={"strategy": choice("prior", "most_frequent", "constant")},
@@ -162,6 +166,30 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         state={**_GLM.state, "scale_": _one},
         extra={"n_iter_": count(), "outliers_": flags(None)},
         rule=_linear_rule,
+    ),
+    "learnt.linear_model.ElasticNet": Schema(
+        params={"fit_intercept": flag}, state=_linear, extra=_sweeps, rule=_linear_rule
+    ),
+    "learnt.linear_model.ElasticNetCV": Schema(
+        params={"fit_intercept": flag}, state=_linear, extra={**_chosen, "l1_ratio_": number(0)}, rule=_linear_rule
+    ),
+    "learnt.linear_model.Lasso": Schema(
+        params={"fit_intercept": flag}, state=_linear, extra=_sweeps, rule=_linear_rule
+    ),
+    "learnt.linear_model.LassoCV": Schema(
+        params={"fit_intercept": flag}, state=_linear, extra=_chosen, rule=_linear_rule
+    ),
+    "learnt.linear_model.MultiTaskElasticNet": Schema(
+        params={"fit_intercept": flag}, state=_linear, extra={**_sweeps, "eps_": number(0)}, rule=_linear_rule
+    ),
+    "learnt.linear_model.MultiTaskElasticNetCV": Schema(
+        params={"fit_intercept": flag}, state=_linear, extra={**_chosen, "l1_ratio_": number(0)}, rule=_linear_rule
+    ),
+    "learnt.linear_model.MultiTaskLasso": Schema(
+        params={"fit_intercept": flag}, state=_linear, extra={**_sweeps, "eps_": number(0)}, rule=_linear_rule
+    ),
+    "learnt.linear_model.MultiTaskLassoCV": Schema(
+        params={"fit_intercept": flag}, state=_linear, extra=_chosen, rule=_linear_rule
     ),
     "learnt.linear_model.LinearRegression": Schema(
         params={"fit_intercept": flag, "positive": flag},

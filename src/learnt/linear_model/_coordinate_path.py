@@ -1,0 +1,119 @@
+"""One penalty after another: the grid of penalties, the solutions along it, and a word where one was not reached."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.engine.rows import as_rows
+from learnt.linear_model._coordinate_descent import Descent
+from learnt.linear_model._coordinate_problem import Columns, Products, check_size, dense_problem
+from learnt.linear_model._coordinate_sparse import SparseColumns, SparseDescent
+from learnt.linear_model._coordinate_tasks import TaskDescent
+from learnt.linear_model._least_squares import least_squares
+
+_RESOLUTION = float(np.finfo(np.float64).resolution)
+
+
+class Path(NamedTuple):
+    """Solutions at each penalty."""
+
+    coefs: np.ndarray  # (p, A), or (p, k, A) for targets that share their columns
+    gaps: np.ndarray  # (A,), of the objective per unit of weight
+    n_iters: list[int]
+
+
+def penalty_grid(q: np.ndarray, weight: float, l1_ratio: float, eps: float, n: int, positive: bool) -> np.ndarray:
+    """`n` penalties from the smallest without any weights down to `eps` of it; q = Xᵀy."""
+    if l1_ratio == 0:
+        raise ValueError(
+            "Automatic alpha grid generation is not supported for l1_ratio=0, where no penalty is large enough to "
+            "leave no weights; give alphas as numbers."
+        )
+    top = max(float(q.max()), 0.0) if positive else float(np.linalg.norm(q, axis=1).max())
+    largest = top / (weight * l1_ratio)
+    if largest <= _RESOLUTION:
+        return np.full(n, _RESOLUTION)
+    return np.geomspace(largest, largest * eps, num=n)
+
+
+def pose(
+    X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool, n_penalties: int, tasks: bool = False
+) -> Products | Columns | SparseColumns:
+    """The problem in the form that is cheapest for this X and this many penalties; `tasks`: targets share columns."""
+    check_size(X, Y)
+    if not sparse.issparse(X):
+        return dense_problem(X, Y, w, center, n_penalties)
+    return Columns(X, Y, w, center) if tasks else SparseColumns(X, Y, w, center)
+
+
+def descent(problem: Any, target: int | None, positive: bool, start: np.ndarray | None) -> Descent:
+    """For one target, or (None) for all together."""
+    if target is None:
+        return TaskDescent(problem, start)
+    kind = SparseDescent if isinstance(problem, SparseColumns) else Descent
+    return kind(problem, target, positive, start)
+
+
+def solve_path(
+    problem: Any,
+    target: int | None,
+    alphas: np.ndarray,
+    l1_ratio: float,
+    *,
+    positive: bool = False,
+    start: np.ndarray | None = None,
+    tol: float = 1e-4,
+    max_iter: int | None = 1000,
+    name: str,
+) -> Path:
+    """min  1/(2N) ‖y − Xw‖² + α (ratio ‖w‖₁ + (1 − ratio)/2 ‖w‖²)  for each α, N the weight of all rows."""
+    search = descent(problem, target, positive, start)
+    coefs, gaps, sweeps = [], [], []
+    most = 1000 if max_iter is None else int(max_iter)
+    for alpha in alphas:
+        scale = float(alpha) * problem.weight
+        gap, n = search.solve(scale * l1_ratio, scale * (1.0 - l1_ratio), tol, most)
+        coefs.append(search.coef)
+        gaps.append(gap / problem.weight)
+        sweeps.append(n)
+    if not all(np.isfinite(c).all() for c in coefs):
+        raise ValueError(
+            f"Coordinate descent iterations resulted in non-finite parameter values: squares of the numbers given to "
+            f"{name} exceed float64; bring columns and target to ordinary units first."
+        )
+    goal = tol * float(np.sum(problem.squares if target is None else problem.squares[target])) / problem.weight
+    _warn(name, np.asarray(gaps), goal, alphas, most)
+    return Path(np.stack(coefs, axis=-1), np.asarray(gaps), sweeps)
+
+
+def solve_directly(
+    problem: Any, X: Any, Y: np.ndarray, w: np.ndarray | None, alpha: float, fit_intercept: bool, tasks: bool
+) -> list[Path]:
+    """Without absolute values this is ridge regression, whose solution is a formula: α ≥ 0 is its whole penalty."""
+    coef = least_squares(as_rows(X, Y, w), "auto", fit_intercept, alpha * problem.weight).coef
+    l2 = alpha * problem.weight
+    ends = [descent(problem, None, False, coef)] if tasks else []
+    if not tasks:
+        ends = [descent(problem, k, False, coef[:, k]) for k in range(Y.shape[1])]
+    gaps = [end.gap(0.0, l2) / problem.weight for end in ends]
+    coefs = [coef[..., None]] if tasks else [coef[:, k : k + 1] for k in range(Y.shape[1])]
+    return [Path(c, np.array([gap]), [1]) for c, gap in zip(coefs, gaps, strict=True)]
+
+
+def _warn(name: str, gaps: np.ndarray, goal: float, alphas: np.ndarray, max_iter: int) -> None:
+    far = np.flatnonzero(~(gaps <= goal))
+    if not len(far):
+        return
+    worst = far[np.argmax(gaps[far])]
+    where = "" if len(gaps) == 1 else f" at alpha={alphas[worst]:.3g} (and {len(far) - 1} others)"
+    warnings.warn(
+        f"Objective did not converge: {name} stopped after max_iter={max_iter} sweeps{where} with a duality gap of "
+        f"{gaps[worst]:.3e}, where tol asks for {goal:.3e}; raise max_iter, alpha or tol.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
