@@ -5,6 +5,8 @@
     Lasso, ElasticNet   least squares with few weights; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
     lasso_path, enet_path   their coefficients at every penalty
     LogisticRegression  class probabilities from a linear score; LogisticRegressionCV chooses its penalty
+    BayesianLinearRegression, BayesianRidge, ARDRegression
+                        posterior and evidence, with a prior given or found
     HuberRegressor, QuantileRegressor
                         wild values that do not bend the fit; quantiles instead of means
     PoissonRegressor, GammaRegressor, TweedieRegressor
@@ -19,6 +21,9 @@ The mathematics is in pure functions beside the classes: `_moments` (sums over r
 `_leave_one_out` (the error of every penalty in two passes).
 """
 
+from learnt.linear_model._bayesian_linear import BayesianLinearRegression as BayesianLinearRegression
+from learnt.linear_model._bayesian_ridge import ARDRegression as ARDRegression
+from learnt.linear_model._bayesian_ridge import BayesianRidge as BayesianRidge
 from learnt.linear_model._elastic_net import ElasticNet as ElasticNet
 from learnt.linear_model._elastic_net import Lasso as Lasso
 from learnt.linear_model._elastic_net_cv import ElasticNetCV as ElasticNetCV
@@ -49,6 +54,9 @@ from learnt.linear_model._stagewise import ForwardStagewiseRegression as Forward
 from learnt.linear_model._total_least_squares import TotalLeastSquares as TotalLeastSquares
 
 __all__ = [
+    "ARDRegression",
+    "BayesianLinearRegression",
+    "BayesianRidge",
     "ElasticNet",
     "ElasticNetCV",
     "ForwardStagewiseRegression",

@@ -104,6 +104,10 @@ _sweeps = {"n_iter_": anything, "dual_gap_": anything}
 _chosen = {"alpha_": number(0), "mse_path_": anything, "alphas_": anything, **_sweeps}
 
 
+_EVIDENCE = {"alpha_": number(above=0), "X_offset_": real("d"), "X_scale_": real("d")}
+_EVIDENCE_EXTRA = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
+
+
 LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.baseline.ConstantClassifier": Schema(
         params={"strategy": choice("prior", "most_frequent", "constant")},
@@ -148,6 +152,28 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.decomposition.SparseCoder": Schema(
         params={**_coding, "dictionary": anyof(none, real(None, "d"), whole(None, "d", low=-(2**62)))},
         state={**_features, "n_components_": count(1)},
+    ),
+    "learnt.linear_model.ARDRegression": Schema(
+        params={"threshold_lambda": number()},
+        state={**_GLM.state, **_EVIDENCE, "lambda_": real("d"), "sigma_": real("k", "k")},
+        extra=_EVIDENCE_EXTRA,
+        rule=_linear_rule,
+    ),
+    "learnt.linear_model.BayesianLinearRegression": Schema(
+        state={
+            **_GLM.state,
+            "covariance_": real("d", "d"),
+            "offset_": real("d"),
+            "noise_variance_": number(above=0),
+            "prior_variance_": number(above=0),
+        },
+        extra={"log_evidence_": number(), "effective_dimension_": number()},
+        rule=_linear_rule,
+    ),
+    "learnt.linear_model.BayesianRidge": Schema(
+        state={**_GLM.state, **_EVIDENCE, "lambda_": number(0), "sigma_": real("d", "d")},
+        extra=_EVIDENCE_EXTRA,
+        rule=_linear_rule,
     ),
     "learnt.linear_model.GammaRegressor": _GLM,
     "learnt.erm.ERMClassifier": Schema(
