@@ -58,7 +58,8 @@ def test_importing_learnt_imports_no_room():
 
 
 @pytest.mark.parametrize(
-    "room", ["linear_model", "naive_bayes", "neighbors", "cluster", "decomposition", "preprocessing", "baseline"]
+    "room",
+    ["linear_model", "naive_bayes", "neighbors", "cluster", "decomposition", "preprocessing", "baseline", "inverse"],
 )
 def test_a_room_imports_no_other_estimators(room):
     code = f"import sys, learnt.{room}; print(*sys.modules)"

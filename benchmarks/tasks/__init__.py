@@ -6,6 +6,7 @@ from tasks import (
     bayes,
     cluster,
     decomposition,
+    inverse,
     latency,
     linear,
     logistic,
@@ -30,6 +31,7 @@ _FAMILIES = (
     latency,
     nonlinear,
     svm,
+    inverse,
 )
 
 

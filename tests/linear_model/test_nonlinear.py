@@ -123,6 +123,19 @@ def test_exact_data_give_exact_parameters(data):
     assert fit.converged_
 
 
+def test_a_circle_from_its_distances_even_where_the_start_is_the_answer():
+    angle = np.linspace(0, 2, 30)
+    points = np.array([3.0, -2.0]) + 5.0 * np.column_stack([np.cos(angle), np.sin(angle)])
+
+    def distance(X, b):
+        return np.hypot(X[:, 0] - b[0], X[:, 1] - b[1]) - b[2]
+
+    for start in ([3.0, -2.0, 5.0], [3.0 + 1e-15, -2.0, 5.0 - 1e-15], [0.0, 0.0, 1.0]):
+        fit = NonlinearLeastSquares(distance, start).fit(points, np.zeros(30))
+        assert fit.converged_
+        np.testing.assert_allclose(fit.coef_, [3.0, -2.0, 5.0], rtol=1e-12)
+
+
 def test_a_parameter_that_starts_at_zero_may_be_tiny(data):
     X, _ = data
     y = 2.0 + 3e-9 * np.sin(X[:, 0]) * 1e9 + 1e-3 * np.cos(50 * X[:, 0])

@@ -81,5 +81,6 @@ class FitSummary:
         ]
         rule = "-" * len(lines[0])
         noise = "none left to estimate it" if math.isnan(self.sigma) else f"{self.sigma:.6g}"
-        foot = f"noise {noise} on {self.dof} degrees of freedom, R² {self.r2:.6g}; {self.message}"
+        share = "" if math.isnan(self.r2) else f", R² {self.r2:.6g}"
+        foot = f"noise {noise} on {self.dof} degrees of freedom{share}; {self.message}"
         return "\n".join([lines[0], rule, *lines[1:], rule, foot])

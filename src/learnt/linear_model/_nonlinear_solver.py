@@ -78,7 +78,7 @@ def _descend(
     beta = start.copy()
     residual = problem.start(beta)
     cost = float(residual @ residual)
-    noise = _EPS * max(_length(problem.y, problem.root), math.sqrt(cost))  # of the residual vector
+    magnitude = max(_length(problem.y, problem.root), math.sqrt(cost))
     natural = np.where(beta == 0.0, 1.0, 0.0)  # a scale for differences at parameters near 0
     central, radius, scale, before, previous = False, 0.0, None, None, 0.0
     n_iter, status = 0, "iterations"
@@ -96,6 +96,7 @@ def _descend(
         tangent = Tangent(table, factor, scale, _free(problem, beta, factor))
         offset = tangent.slope / math.sqrt(cost) if cost > 0 else 0.0
         natural = 1e-3 * np.divide(math.sqrt(cost), norms, out=np.zeros_like(norms), where=norms > 0)
+        noise = _EPS * (magnitude + float(np.linalg.norm(norms * beta)))  # rounding of y and of b, seen in the residual
         last = central or problem.differences is not None or problem.exact is not None
         if before is not None and offset >= before[0]:  # the last step, too small to be seen in the cost, did not help
             if last:
