@@ -41,12 +41,7 @@ def public_estimators():
 ESTIMATORS = public_estimators()
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
-        "batch_size": 50,
-        "max_iter": 5,
-        "random_state": 0,
-        "transform_algorithm": "lasso_lars",
     "ARDRegression": {"tol": 1e-8},
-    "DictionaryLearning": {"max_iter": 20, "transform_algorithm": "lasso_lars"},
     "ElasticNetCV": {"tol": 1e-18, "max_iter": 10_000},
     "GammaRegressor": {"tol": 1e-10},
     "HuberRegressor": {"tol": 1e-9},
@@ -55,13 +50,18 @@ QUICK = {
     "LinearSVR": {"tol": 1e-6},
     "LogisticRegression": {"tol": 1e-10},  # so that what is compared is the optimum, not where each stopped
     "LogisticRegressionCV": {"cv": 3, "Cs": [0.1, 1.0], "tol": 1e-6},
-    "MiniBatchDictionaryLearning": {
     "PoissonRegressor": {"tol": 1e-10},
     "QuantileRegressor": {"alpha": 0.01},
     "TableEncoder": {"random_state": 0},
     "TweedieRegressor": {"tol": 1e-10},
-    **dict.fromkeys(("ElasticNet", "Lasso", "MultiTaskElasticNet", "MultiTaskLasso"), {"tol": 1e-10}),
+    "DictionaryLearning": {"max_iter": 20, "transform_algorithm": "lasso_lars"},
+    "MiniBatchDictionaryLearning": {
+        "batch_size": 50,
+        "max_iter": 5,
+        "random_state": 0,
+        "transform_algorithm": "lasso_lars",
     },
+    **dict.fromkeys(("ElasticNet", "Lasso", "MultiTaskElasticNet", "MultiTaskLasso"), {"tol": 1e-10}),
 }
 # Fitted from sums over rows: these also take Dask collections, `scan` tables and tensors.
 SUMMATION = [
