@@ -39,6 +39,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.decomposition.PCA", "none", {"n_components": 2}),
     ("learnt.decomposition.DictionaryLearning", "none", {"n_components": 4, "max_iter": 2}),
     ("learnt.preprocessing.StandardScaler", "none", {}),
+    ("learnt.preprocessing.PolynomialFeatures", "none", {}),
     ("learnt.baseline.ConstantClassifier", "classes", {}),
     ("learnt.baseline.ConstantRegressor", "amount", {}),
 )

@@ -53,6 +53,10 @@ LEARNT = {
     "learnt.naive_bayes.GaussianNB",
     "learnt.neighbors.KNeighborsClassifier",
     "learnt.neighbors.NearestNeighbors",
+    "learnt.preprocessing.FourierFeatures",
+    "learnt.preprocessing.FunctionFeatures",
+    "learnt.preprocessing.GaussianFeatures",
+    "learnt.preprocessing.PolynomialFeatures",
     "learnt.preprocessing.StandardScaler",
     "learnt.preprocessing.TableEncoder",
     "learnt.svm.LinearSVC",
@@ -119,8 +123,8 @@ RENAMED: dict[str, str] = {}
 UFUNCS = {
     f"numpy.{name}": getattr(np, name)
     for name in (
-        "abs", "arcsinh", "cbrt", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "negative", "reciprocal",
-        "sinh", "sqrt", "square",
+        "abs", "arcsinh", "arctan", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "log", "log10",
+        "log1p", "log2", "negative", "reciprocal", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",
     )
 }  # fmt: skip
 TYPES: dict[str, type] = {

@@ -342,6 +342,26 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.neighbors.KNeighborsClassifier": NEIGHBORS_CLASSIFIER,
     "learnt.neighbors.NearestNeighbors": NEAREST_NEIGHBORS,
+    "learnt.preprocessing.FourierFeatures": Schema(
+        params={"n_harmonics": count(1, 10**6), "include_bias": flag},
+        state={**_features, "period_": real("d", above=0)},
+    ),
+    "learnt.preprocessing.FunctionFeatures": Schema(
+        params={"include_original": flag},
+        state={**_features, "_widths": listof(count(0)), "n_output_features_": count(1)},
+    ),
+    "learnt.preprocessing.GaussianFeatures": Schema(
+        params={"include_bias": flag}, state={**_features, "centers_": real("k", "d"), "width_": number(above=0)}
+    ),
+    "learnt.preprocessing.PolynomialFeatures": Schema(
+        params={"interaction_only": flag, "include_bias": flag, "order": choice("C", "F")},
+        state={
+            **_features,
+            "n_output_features_": count(0),
+            "_min_degree": count(0, 1000),
+            "_max_degree": count(0, 1000),
+        },
+    ),
     "learnt.preprocessing.StandardScaler": SCALER,
     "learnt.preprocessing.TableEncoder": TABLE_ENCODER,
     "learnt.svm.LinearSVC": Schema(

@@ -3,6 +3,8 @@
     StandardScaler   each column to mean 0 and variance 1; from sums over rows, so at any scale
     TableEncoder     any data frame in, numbers out: types, missing cells, categories, dates, text, money strings
     profile          what a table holds, and what is wrong with it, as plain data
+    PolynomialFeatures, FourierFeatures, GaussianFeatures, FunctionFeatures
+                     products, waves, bumps and any functions of columns, for linear models of what is not linear
 
 Files: `_frame` reads any table into plain columns, `_strings` and `_dates` read what is written in strings, `_kinds`
 decides what a column is, `_coding`, `_categories` and `_words` turn it into numbers.
@@ -14,14 +16,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from learnt.preprocessing._fourier import FourierFeatures as FourierFeatures
+    from learnt.preprocessing._function_features import FunctionFeatures as FunctionFeatures
+    from learnt.preprocessing._gaussian_features import GaussianFeatures as GaussianFeatures
+    from learnt.preprocessing._polynomial import PolynomialFeatures as PolynomialFeatures
     from learnt.preprocessing._profile import profile as profile
     from learnt.preprocessing._standard_scaler import StandardScaler as StandardScaler
     from learnt.preprocessing._table_encoder import TableEncoder as TableEncoder
 
-__all__ = ["StandardScaler", "TableEncoder", "profile"]
+__all__ = [
+    "FourierFeatures",
+    "FunctionFeatures",
+    "GaussianFeatures",
+    "PolynomialFeatures",
+    "StandardScaler",
+    "TableEncoder",
+    "profile",
+]
 
 # Imported when first named: a scaler should not have to wait for Polars.
-_FILES = {"StandardScaler": "_standard_scaler", "TableEncoder": "_table_encoder", "profile": "_profile"}
+_FILES = {
+    "FourierFeatures": "_fourier",
+    "FunctionFeatures": "_function_features",
+    "GaussianFeatures": "_gaussian_features",
+    "PolynomialFeatures": "_polynomial",
+    "StandardScaler": "_standard_scaler",
+    "TableEncoder": "_table_encoder",
+    "profile": "_profile",
+}
 
 
 def __getattr__(name: str) -> Any:
