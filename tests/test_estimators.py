@@ -41,6 +41,7 @@ def public_estimators():
 ESTIMATORS = public_estimators()
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    "IterativelyReweightedLeastSquares": {"variance": "features", "tol": 1e-9},
     "ARDRegression": {"tol": 1e-8},
     "ElasticNetCV": {"tol": 1e-18, "max_iter": 10_000},
     "GammaRegressor": {"tol": 1e-10},
@@ -144,6 +145,7 @@ def _threads():
 def test_discovery_finds_them_all():
     assert sorted(ESTIMATORS) == [
         "ARDRegression",
+        "AnscombeTransformer",
         "BayesianLinearRegression",
         "BayesianRidge",
         "ConstantClassifier",
@@ -160,6 +162,7 @@ def test_discovery_finds_them_all():
         "GaussianFeatures",
         "GaussianNB",
         "HuberRegressor",
+        "IterativelyReweightedLeastSquares",
         "KMeans",
         "KNeighborsClassifier",
         "Lasso",

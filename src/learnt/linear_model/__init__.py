@@ -5,6 +5,8 @@
     Lasso, ElasticNet   least squares with few weights; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
     lasso_path, enet_path   their coefficients at every penalty
     LogisticRegression  class probabilities from a linear score; LogisticRegressionCV chooses its penalty
+    IterativelyReweightedLeastSquares
+                        least squares where every row has a noise of its own, found along the way
     BayesianLinearRegression, BayesianRidge, ARDRegression
                         posterior and evidence, with a prior given or found
     HuberRegressor, QuantileRegressor
@@ -32,6 +34,7 @@ from learnt.linear_model._glm import GammaRegressor as GammaRegressor
 from learnt.linear_model._glm import PoissonRegressor as PoissonRegressor
 from learnt.linear_model._glm import TweedieRegressor as TweedieRegressor
 from learnt.linear_model._huber import HuberRegressor as HuberRegressor
+from learnt.linear_model._irls import IterativelyReweightedLeastSquares as IterativelyReweightedLeastSquares
 from learnt.linear_model._lasso_path import enet_path as enet_path
 from learnt.linear_model._lasso_path import lasso_path as lasso_path
 from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
@@ -62,6 +65,7 @@ __all__ = [
     "ForwardStagewiseRegression",
     "GammaRegressor",
     "HuberRegressor",
+    "IterativelyReweightedLeastSquares",
     "Lasso",
     "LassoCV",
     "LinearRegression",

@@ -217,6 +217,9 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.linear_model.MultiTaskLassoCV": Schema(
         params={"fit_intercept": flag}, state=_linear, extra=_chosen, rule=_linear_rule
     ),
+    "learnt.linear_model.IterativelyReweightedLeastSquares": Schema(
+        state=_GLM.state, extra={"n_iter_": count(), "variance_": real(None, low=0)}, rule=_linear_rule
+    ),
     "learnt.linear_model.LinearRegression": Schema(
         params={"fit_intercept": flag, "positive": flag},
         state=_linear,
@@ -361,6 +364,14 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
             "_min_degree": count(0, 1000),
             "_max_degree": count(0, 1000),
         },
+    ),
+    "learnt.preprocessing.AnscombeTransformer": Schema(
+        params={
+            "gain": anyof(number(), real("d"), listof(number())),
+            "offset": anyof(number(), real("d"), listof(number())),
+            "inverse": choice("exact", "algebraic", "asymptotic"),
+        },
+        state=_features,
     ),
     "learnt.preprocessing.StandardScaler": SCALER,
     "learnt.preprocessing.TableEncoder": TABLE_ENCODER,

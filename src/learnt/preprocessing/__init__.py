@@ -1,5 +1,6 @@
 """Preparing data for models.
 
+    AnscombeTransformer  Poisson counts, amplified or not, to variance 1
     StandardScaler   each column to mean 0 and variance 1; from sums over rows, so at any scale
     TableEncoder     any data frame in, numbers out: types, missing cells, categories, dates, text, money strings
     profile          what a table holds, and what is wrong with it, as plain data
@@ -16,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from learnt.preprocessing._anscombe import AnscombeTransformer as AnscombeTransformer
     from learnt.preprocessing._fourier import FourierFeatures as FourierFeatures
     from learnt.preprocessing._function_features import FunctionFeatures as FunctionFeatures
     from learnt.preprocessing._gaussian_features import GaussianFeatures as GaussianFeatures
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from learnt.preprocessing._table_encoder import TableEncoder as TableEncoder
 
 __all__ = [
+    "AnscombeTransformer",
     "FourierFeatures",
     "FunctionFeatures",
     "GaussianFeatures",
@@ -36,6 +39,7 @@ __all__ = [
 
 # Imported when first named: a scaler should not have to wait for Polars.
 _FILES = {
+    "AnscombeTransformer": "_anscombe",
     "FourierFeatures": "_fourier",
     "FunctionFeatures": "_function_features",
     "GaussianFeatures": "_gaussian_features",
