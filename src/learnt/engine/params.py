@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -29,10 +30,11 @@ def check_number(
     good = isinstance(value, kind) and not isinstance(value, bool)
     good = good and (low is None or (value > low if open_low else value >= low)) and (high is None or value <= high)
     if not good:
-        what = "a whole number" if integer else "a number"
+        finite = high is not None and high >= sys.float_info.max  # any number but infinity
+        what = "a whole number" if integer else "a finite number" if finite else "a number"
         if low is not None:
             what += f" greater than {low:g}" if open_low else f" of at least {low:g}"
-        if high is not None:
+        if high is not None and not finite:
             what += f" and at most {high:g}"
         raise ParameterError(_sentence(estimator, name, " or ".join([what, *map(repr, also)]), value))
 
