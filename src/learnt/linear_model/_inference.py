@@ -85,6 +85,12 @@ def remember(model: Any, rows: Rows) -> None:
         _rows[model] = kept
 
 
+def forget(model: Any) -> None:
+    """The last fit had no rows to come back to."""
+    with _lock:
+        _rows.pop(model, None)
+
+
 def _owner(array: Any) -> Any:
     """The user's own array behind a view of all of it, which dies with the fit."""
     while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):

@@ -16,12 +16,14 @@ from learnt.linear_model._inference import (
     Inference,
     Interval,
     check_level,
+    forget,
     half_width,
     infer,
     remember,
     remembered,
     rows_in_memory,
 )
+from learnt.linear_model._operator import is_operator, operator_scores
 from learnt.linear_model._summary import LinearSummary
 
 
@@ -49,6 +51,8 @@ class InferringPredictor(LinearPredictor):
             (prediction, lower, upper). See `summary` on what this needs.
         level : float, default=0.95
         """
+        if is_operator(X) and interval is None:
+            return operator_scores(self, X)
         if interval is None:
             return super().predict(X)
         kind = interval
@@ -106,6 +110,10 @@ class InferringPredictor(LinearPredictor):
     def _remember(self, rows: Rows) -> None:
         vars(self).pop("_inference", None)
         remember(self, rows)
+
+    def _forget(self) -> None:
+        vars(self).pop("_inference", None)
+        forget(self)
 
     def _answers(self, rows: Rows | None = None) -> Inference:
         name = type(self).__name__

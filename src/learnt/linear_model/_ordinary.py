@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.params import check_choice, check_flag
-from learnt.engine.rows import as_rows
+from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import is_single, record_coefficients
 from learnt.linear_model._inference_predictor import InferringPredictor
 from learnt.linear_model._least_squares import Solution, least_squares, singular_values
+from learnt.linear_model._operator import by_blocks, by_operator, is_operator, reads_blocks
 
 _SOLVERS = ("auto", "normal", "cholesky", "qr", "svd", "lsqr")
 _LARGEST_KEPT = 2048  # rows of the matrix that a model may keep for its singular values: 32 MB
@@ -41,7 +42,9 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
     solver : {"auto", "normal", "cholesky", "qr", "svd", "lsqr"}, default="auto"
         "auto" solves the normal equations by Cholesky, estimates the condition number, corrects the solution by
         residuals where it is bad, and goes over to singular values where it is hopeless. "normal" does none of this.
-        "qr" and "svd" factorise the data and survive a condition number of 1e8. "lsqr" only multiplies by X.
+        "qr" and "svd" factorise the data and survive a condition number of 1e8. "lsqr" only multiplies by X,
+        which may then be a `scipy.sparse.linalg.LinearOperator` too; memory maps, `scan` tables and Dask collections
+        are read block by block, a pass an iteration, in memory that does not grow with the number of rows.
 
     Attributes
     ----------
@@ -82,22 +85,35 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         check_flag(self, "fit_intercept", "positive")
         check_choice(self, "solver", _SOLVERS)
+        if is_operator(X):
+            return self._fit_operator(X, y, sample_weight)
         X, y, w = check_fit(
             self, X, y, sample_weight, target="numbers", accept_sparse=not self.positive, foreign=True, lazy=True
         )
         rows = as_rows(X, y, w, n_jobs=self.n_jobs)
-        solution = least_squares(
-            rows, self.solver, self.fit_intercept, positive=self.positive, spectrum=True, tol=self.tol
-        )
+        if self.solver == "lsqr" and reads_blocks(rows) and not self.positive:
+            solution = by_blocks(rows, self.fit_intercept, self.tol, type(self).__name__)
+        else:
+            solution = least_squares(
+                rows, self.solver, self.fit_intercept, positive=self.positive, spectrum=True, tol=self.tol
+            )
         record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y))
         self.solver_ = solution.solver
         self._record_spectrum(solution)
         self._remember(rows)
         return self
 
+    def _fit_operator(self, X: Any, y: Any, sample_weight: Any) -> LinearRegression:
+        solution, y = by_operator(self, X, y, sample_weight)
+        record_coefficients(self, solution.coef, solution.intercept, ArrayRows(np.empty((0, X.shape[1]))), is_single(y))
+        self.solver_ = solution.solver
+        self._record_spectrum(solution)
+        self._forget()
+        return self
+
     def _record_spectrum(self, solution: Solution) -> None:
         for name in ("rank_", "singular_", "_scatter"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if solution.rank is not None:
             self.rank_ = solution.rank
         if solution.singular is not None:
@@ -114,7 +130,7 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
         if scatter is None:
             raise AttributeError(f"{type(self).__name__} has no singular_: it is not fitted, or its solver has none.")
         self.singular_ = singular_values(scatter)
-        vars(self).pop("_scatter", None)
+        self.__dict__.pop("_scatter", None)
         return self.singular_
 
     def __getstate__(self) -> Any:
