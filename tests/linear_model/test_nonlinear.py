@@ -265,6 +265,17 @@ def test_a_wrong_jacobian_is_suspected(data):
         assert not wrong.fit(X, y).converged_
 
 
+def test_a_fit_that_runs_away_says_where_to():
+    X = np.linspace(0.1, 10, 60)[:, None]
+    y = 2 * np.sin(1.5 * X[:, 0] + 0.5) + 1
+    model = NonlinearLeastSquares(lambda X, b: b[0] * np.sin(b[1] * X[:, 0] + b[2]) + b[3], [1.76, 0.53, 0.26, 0.2])
+    with pytest.warns(ConvergenceWarning, match="hardly determine.*start nearer") as caught:
+        fit = model.fit(X, y)
+    assert "\n" not in str(caught[0].message)
+    assert not fit.converged_
+    assert fit.n_iter_ < 900
+
+
 def test_a_parameter_without_effect_is_named(data):
     X, y = data
     with pytest.warns(ConvergenceWarning, match="do not determine b3"):

@@ -187,6 +187,7 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
             "converged": f"converged {after}",
             "rounding": f"converged {after}, as far as rounding allows",
             "iterations": f"not converged {after}",
+            "flat": f"lost in a flat valley {after}",
             "stuck": f"stuck {after}",
             "stopped": f"stopped by a callback {after}",
         }[outcome.status]
@@ -198,6 +199,12 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
             message = (
                 f"NonlinearLeastSquares stopped after {outcome.n_iter} steps where about {off}: raise max_iter above "
                 f"{self.max_iter}, or start nearer."
+            )
+        elif outcome.status == "flat":
+            message = (
+                "NonlinearLeastSquares followed parameters that the data hardly determine towards "
+                f"{np.array2string(outcome.beta, precision=3, threshold=6, max_line_width=1000)}, where the sum of "
+                "squares no longer falls: start nearer, set bounds, or use fewer parameters."
             )
         elif outcome.status == "stuck":
             message = (

@@ -33,7 +33,8 @@ from learnt.linear_model._nonlinear_tangent import Tangent, damping, triangular
 _EPS = float(np.finfo(np.float64).eps)
 _FIRST_RADIUS = 10.0  # times ‖D b‖
 _RETRIES = (1.0, 0.1, 100.0)  # the same, where a fit ran away to a place that does not depend on all parameters
-_SINGULAR = 1e-10  # reciprocal condition number below which it did
+_SINGULAR = 1e-8  # reciprocal condition number below which it did: differences know their columns no better
+_PATIENCE, _PROGRESS = 20, 1e-4  # a valley that flat is left when so many steps lower the sum of squares by less
 _NEAR = 1e-3  # offset from which central differences are taken
 _UNSEEN = 1e-8  # part of the sum of squares below which a gain drowns in rounding
 _CURVED = 0.75  # a bend longer than this part of the step is not trusted
@@ -48,7 +49,7 @@ class Outcome(NamedTuple):
     offset: float
     rcond: float  # of J with columns scaled by D; over parameters that are not on a bound
     n_iter: int
-    status: str  # "converged", "rounding", "iterations", "stuck", "stopped"
+    status: str  # "converged", "rounding", "iterations", "flat", "stuck", "stopped"
 
 
 Watch = Callable[[np.ndarray, float], bool]  # parameters and sum of squares; True: stop here
@@ -82,6 +83,7 @@ def _descend(
     natural = np.where(beta == 0.0, 1.0, 0.0)  # a scale for differences at parameters near 0
     central, radius, scale, before, previous = False, 0.0, None, None, 0.0
     n_iter, status = 0, "iterations"
+    steps, mark = 0, math.inf
     while True:
         table = problem.tangent(beta, residual, natural, central)
         factor = triangular(table)
@@ -119,15 +121,22 @@ def _descend(
         radius = found.radius
         if found.beta is None:
             if last:
-                status = (
-                    "iterations" if n_iter >= max_iter else ("rounding" if tangent.slope <= 1e3 * noise else "stuck")
-                )
+                if tangent.slope <= 1e3 * noise:
+                    status = "rounding"
+                elif n_iter < max_iter:
+                    status = "flat" if tangent.rcond <= _SINGULAR else "stuck"
                 break
             central = True
             radius = found.length
             continue
         before = (offset, beta, residual, cost, tangent) if found.unseen else None
         beta, residual, cost = found.beta, found.residual, float(found.residual @ found.residual)
+        steps += 1
+        if steps % _PATIENCE == 0:
+            if tangent.rcond <= _SINGULAR and cost > (1.0 - _PROGRESS) * mark:
+                status = "flat"
+                break
+            mark = cost
         if watch(beta, cost):
             status = "stopped"
             break
@@ -180,10 +189,10 @@ def _advance(
         promised = tangent.gain(step)
         trial_residual = problem.residual(target)
         trial_cost = float(trial_residual @ trial_residual)
-        gained = cost - trial_cost if math.isfinite(trial_cost) else -math.inf
+        gained = cost - trial_cost if math.isfinite(trial_cost) else -cost
         ratio = gained / promised if promised > 0 else 0.0
         if ratio <= 0.25:
-            shrink = 0.5 if gained >= 0 else (0.1 if gained == -math.inf else 0.5 * promised / (promised - gained))
+            shrink = 0.5 if gained >= 0 else 0.5 * promised / (promised - gained)
             radius = min(max(shrink, 0.1), 0.5) * min(radius, 10.0 * length)
         elif ratio >= 0.75:
             radius = max(radius, 2.0 * length)
