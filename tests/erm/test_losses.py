@@ -205,3 +205,10 @@ def test_huge_scores_stay_finite():
 def test_a_power_outside_gets_one_sentence():
     with pytest.raises(ValueError, match="between 1 and 2 and got 3; for 1 use Poisson"):
         Tweedie(3)
+
+
+@each
+def test_both_at_once_are_the_same(loss):
+    y, s = data(loss, n=50, seed=10)
+    both = np.array([losses.loss_both(loss.code, loss.parameter, *pair) for pair in zip(y, s)])
+    np.testing.assert_allclose(both.T, [loss.value(y, s), loss.gradient(y, s)], rtol=1e-12, atol=1e-12)

@@ -29,6 +29,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.MatchingPursuit", "amount", {}),
     ("learnt.linear_model.ForwardStagewiseRegression", "amount", {}),
     ("learnt.erm.ERMRegressor", "amount", {"penalty": "l1", "alpha": 0.01}),
+    ("learnt.linear_model.SGDClassifier", "two classes", {}),
     ("learnt.naive_bayes.GaussianNB", "classes", {}),
     ("learnt.neighbors.KNeighborsClassifier", "classes", {}),
     ("learnt.neighbors.NearestNeighbors", "none", {}),

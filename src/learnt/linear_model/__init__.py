@@ -18,6 +18,8 @@
     NonlinearLeastSquares
                         any model y = f(x; b), by damped linear steps
     TotalLeastSquares   least squares with errors in X too
+    SGDClassifier, SGDRegressor, Perceptron
+                        one row at a time, with `partial_fit`; the perceptron counts its mistakes
 
 The mathematics is in pure functions beside the classes: `_moments` (sums over rows), `_least_squares` (solvers),
 `_leave_one_out` (the error of every penalty in two passes).
@@ -45,6 +47,7 @@ from learnt.linear_model._multi_task_cv import MultiTaskElasticNetCV as MultiTas
 from learnt.linear_model._multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
 from learnt.linear_model._nonlinear import NonlinearLeastSquares as NonlinearLeastSquares
 from learnt.linear_model._ordinary import LinearRegression as LinearRegression
+from learnt.linear_model._perceptron import Perceptron as Perceptron
 from learnt.linear_model._pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
 from learnt.linear_model._pursuit_cv import OrthogonalMatchingPursuitCV as OrthogonalMatchingPursuitCV
 from learnt.linear_model._pursuit_plain import MatchingPursuit as MatchingPursuit
@@ -53,6 +56,8 @@ from learnt.linear_model._pursuit_solve import orthogonal_mp_gram as orthogonal_
 from learnt.linear_model._quantile import QuantileRegressor as QuantileRegressor
 from learnt.linear_model._ridge import Ridge as Ridge
 from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
+from learnt.linear_model._sgd_classifier import SGDClassifier as SGDClassifier
+from learnt.linear_model._sgd_regressor import SGDRegressor as SGDRegressor
 from learnt.linear_model._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
 from learnt.linear_model._total_least_squares import TotalLeastSquares as TotalLeastSquares
 
@@ -79,10 +84,13 @@ __all__ = [
     "NonlinearLeastSquares",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
+    "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",
     "RidgeCV",
+    "SGDClassifier",
+    "SGDRegressor",
     "TotalLeastSquares",
     "TweedieRegressor",
     "enet_path",

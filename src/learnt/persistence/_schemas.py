@@ -108,6 +108,15 @@ _EVIDENCE = {"alpha_": number(above=0), "X_offset_": real("d"), "X_scale_": real
 _EVIDENCE_EXTRA = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
 
 
+_stochastic = {
+    "n_iter_": count(),
+    "t_": number(1),
+    **dict.fromkeys(("_standard_coef", "_average_coef"), real(None, "d")),
+    **dict.fromkeys(("_standard_intercept", "_average_intercept"), real(None)),
+    "_average_count": number(0),
+}
+_stochastic_classifier = {**_classes, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")}
+
 LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.baseline.ConstantClassifier": Schema(
         params={"strategy": choice("prior", "most_frequent", "constant")},
@@ -276,6 +285,11 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
             "converged_": flag,
         },
     ),
+    "learnt.linear_model.Perceptron": Schema(
+        state=_stochastic_classifier,
+        extra={**_stochastic, "mistakes_": anyof(count(), whole("r")), "margin_": anyof(number(), real("r"))},
+        rule=_logistic_rule,
+    ),
     "learnt.linear_model.PoissonRegressor": _GLM,
     "learnt.linear_model.ForwardStagewiseRegression": Schema(
         params={"fit_intercept": flag},
@@ -314,6 +328,12 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         state={**_linear, "alpha_": anyof(number(0), real("t", low=0)), "best_score_": anyof(number(), real("t"))},
         extra={"cv_results_": anyof(real(None, None), real(None, None, None))},
         rule=_linear_rule,
+    ),
+    "learnt.linear_model.SGDClassifier": Schema(
+        params={"loss": text}, state=_stochastic_classifier, extra=_stochastic, rule=_logistic_rule
+    ),
+    "learnt.linear_model.SGDRegressor": Schema(
+        state={**_features, "coef_": real("d"), "intercept_": real(1)}, extra=_stochastic
     ),
     "learnt.linear_model.TotalLeastSquares": Schema(
         params={"fit_intercept": flag},

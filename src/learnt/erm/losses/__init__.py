@@ -18,6 +18,7 @@ from learnt.erm.losses._classification import Log as Log
 from learnt.erm.losses._classification import ModifiedHuber as ModifiedHuber
 from learnt.erm.losses._classification import SquaredHinge as SquaredHinge
 from learnt.erm.losses._classification import ZeroOne as ZeroOne
+from learnt.erm.losses._compiled import loss_both as loss_both
 from learnt.erm.losses._compiled import loss_gradient as loss_gradient
 from learnt.erm.losses._compiled import loss_gradients as loss_gradients
 from learnt.erm.losses._compiled import loss_value as loss_value
@@ -78,6 +79,7 @@ __all__ = [
     "SquaredHinge",
     "Tweedie",
     "ZeroOne",
+    "loss_both",
     "loss_gradient",
     "loss_gradients",
     "loss_value",

@@ -62,6 +62,18 @@ def loss_gradient(code, parameter, y, score):
 
 
 @kernel
+def loss_both(code, parameter, y, score):
+    """Value and derivative together; the log loss takes one exponential for the two."""
+    if code == 10:
+        m = y * score
+        e = math.exp(-abs(m))
+        if m > 0.0:
+            return math.log1p(e), -y * e / (1.0 + e)
+        return math.log1p(e) - m, -y / (1.0 + e)
+    return loss_value(code, parameter, y, score), loss_gradient(code, parameter, y, score)
+
+
+@kernel
 def _deviance_value(code, p, y, score):
     if code == 7:
         entropy = y * math.log(y) if y > 0 else 0.0

@@ -1,0 +1,212 @@
+"""One epoch of stochastic gradient descent, one row at a time: for dense rows and for rows of a CSR matrix.
+
+The coefficients are kept as scale · v, so that the shrinking of the L2 penalty costs one multiplication a row. The L1
+penalty is owed to each coefficient until a row touches it, and then paid at most down to 0. The running average of the
+coefficients is (heavy · v + rest) / count: a step changes `rest` only where the row has entries.
+"""
+
+from __future__ import annotations
+
+import math
+
+from learnt.engine.kernel import kernel
+from learnt.erm.losses import loss_both
+
+# Places in `numbers`, which a run carries from epoch to epoch.
+SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, RANDOM = range(11)
+# Places in `settings`, which never change.
+CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE, WITH_INTERCEPT = range(12)
+CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = range(6)
+
+_STEEPEST = 1e12
+
+
+@kernel
+def shuffle(order, numbers):
+    """A new order, by Fisher and Yates on a 32-bit generator of Marsaglia's, the same compiled or not."""
+    x = int(numbers[RANDOM])
+    for i in range(order.size - 1, 0, -1):
+        x ^= (x << 13) & 0xFFFFFFFF
+        x ^= x >> 17
+        x ^= (x << 5) & 0xFFFFFFFF
+        j = (x * (i + 1)) >> 32
+        kept = order[i]
+        order[i] = order[j]
+        order[j] = kept
+    numbers[RANDOM] = float(x)
+
+
+@kernel
+def step_length(settings, eta, t):
+    """The step of update number t."""
+    schedule = settings[SCHEDULE]
+    if schedule == OPTIMAL:
+        return 1.0 / (settings[ALPHA] * (settings[OPTIMAL0] + t - 1.0))
+    if schedule == INVSCALING:
+        return settings[ETA0] / t ** settings[POWER]
+    return eta
+
+
+@kernel
+def move_of(settings, eta, y, score, loss, slope, norm):
+    """How many times its row the coefficients move, before the row's weight."""
+    schedule = int(settings[SCHEDULE])
+    if schedule < PA1:
+        return -eta * min(max(slope, -_STEEPEST), _STEEPEST)
+    if loss == 0.0 or norm == 0.0:
+        return 0.0
+    size = min(settings[ETA0], loss / norm) if schedule == PA1 else loss / (norm + 0.5 / settings[ETA0])
+    toward = y if settings[CODE] >= 10 else y - score
+    return size if toward > 0 else -size
+
+
+@kernel(reassociate=True)
+def dense_epoch(X, y, weight, order, v, rest, paid, near, settings, numbers):
+    """Every row of `order` once; `v`, `rest`, `paid` and `numbers` are carried on.
+
+    Rows come in random order, so that each is far from the last in memory. A few at a time are touched before they are
+    used, so that their misses overlap; `near` is there to make the touching count.
+    """
+    d, group = v.size, near.shape[0]
+    code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
+    aggressive, l1, shrink = settings[SCHEDULE] >= PA1, settings[L1], settings[L2]
+    scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
+    owed, heavy, average, total = numbers[OWED], numbers[HEAVY], settings[AVERAGE], 0.0
+    moves, count, summed, free = 0.0, 0.0, 0.0, settings[WITH_INTERCEPT]
+    for begin in range(0, order.size, group):
+        size = min(group, order.size - begin)
+        for g in range(size):
+            i = order[begin + g]
+            touched = y[i] + weight[i]
+            for j in range(0, d, 8):
+                touched += X[i, j]
+            near[g] = touched
+        for g in range(size):
+            i = order[begin + g]
+            dot = norm = 0.0
+            for j in range(d):
+                dot += v[j] * X[i, j]
+            if aggressive:
+                for j in range(d):
+                    norm += X[i, j] * X[i, j]
+            score = scale * dot + intercept
+            loss, slope = loss_both(code, parameter, y[i], score)
+            loss, slope = factor * loss, factor * slope
+            total += loss
+            eta = step_length(settings, eta, t)
+            move = weight[i] * move_of(settings, eta, y[i], score, loss, slope, norm)
+            if shrink > 0.0:
+                scale *= max(0.0, 1.0 - shrink * eta)
+                if scale < 1e-9:
+                    for j in range(d):
+                        v[j] *= scale
+                    heavy, scale = heavy / scale if scale > 0.0 else 0.0, 1.0
+            if move != 0.0:
+                moves += 1.0
+                change = move / scale
+                for j in range(d):
+                    v[j] += change * X[i, j]
+                if average > 0.0:
+                    for j in range(d):
+                        rest[j] -= heavy * change * X[i, j]
+                intercept += free * move
+            if l1 > 0.0:
+                owed += l1 * eta
+                over = 1.0 / scale
+                for j in range(d):
+                    before = v[j]
+                    after = pay(before, owed * over, paid[j] * over)
+                    v[j] = after
+                    paid[j] += scale * (after - before)
+                    rest[j] -= heavy * (after - before)
+            if 0.0 < average <= t:
+                heavy += scale
+                count += 1.0
+                summed += intercept
+            t += 1.0
+    numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA] = scale, intercept, t, eta
+    numbers[OWED], numbers[HEAVY], numbers[LOSS] = owed, heavy, total
+    numbers[MOVES] += moves
+    numbers[COUNT] += count
+    numbers[INTERCEPT_SUM] += summed
+
+
+@kernel(reassociate=True)
+def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, near, settings, numbers):
+    """The same over the rows of a CSR matrix: the work of a row is its entries."""
+    group = near.shape[0]
+    code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
+    aggressive, l1, shrink = settings[SCHEDULE] >= PA1, settings[L1], settings[L2]
+    scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
+    owed, heavy, average, total = numbers[OWED], numbers[HEAVY], settings[AVERAGE], 0.0
+    moves, count, summed, free = 0.0, 0.0, 0.0, settings[WITH_INTERCEPT]
+    for begin in range(0, order.size, group):
+        size = min(group, order.size - begin)
+        for g in range(size):
+            i = order[begin + g]
+            touched = y[i] + weight[i]
+            for e in range(starts[i], starts[i + 1], 8):
+                touched += data[e] + columns[e]
+            near[g] = touched
+        for g in range(size):
+            i = order[begin + g]
+            first, last = starts[i], starts[i + 1]
+            dot = norm = 0.0
+            for e in range(first, last):
+                dot += v[columns[e]] * data[e]
+            if aggressive:
+                for e in range(first, last):
+                    norm += data[e] * data[e]
+            score = scale * dot + intercept
+            loss, slope = loss_both(code, parameter, y[i], score)
+            loss, slope = factor * loss, factor * slope
+            total += loss
+            eta = step_length(settings, eta, t)
+            move = weight[i] * move_of(settings, eta, y[i], score, loss, slope, norm)
+            if shrink > 0.0:
+                scale *= max(0.0, 1.0 - shrink * eta)
+                if scale < 1e-9:
+                    for j in range(v.size):
+                        v[j] *= scale
+                    heavy, scale = heavy / scale if scale > 0.0 else 0.0, 1.0
+            if move != 0.0:
+                moves += 1.0
+                change = move / scale
+                for e in range(first, last):
+                    v[columns[e]] += change * data[e]
+                if average > 0.0:
+                    for e in range(first, last):
+                        rest[columns[e]] -= heavy * change * data[e]
+                intercept += free * move
+            if l1 > 0.0:
+                owed += l1 * eta
+                over = 1.0 / scale
+                for e in range(first, last):
+                    j = columns[e]
+                    before = v[j]
+                    after = pay(before, owed * over, paid[j] * over)
+                    v[j] = after
+                    paid[j] += scale * (after - before)
+                    rest[j] -= heavy * (after - before)
+            if 0.0 < average <= t:
+                heavy += scale
+                count += 1.0
+                summed += intercept
+            t += 1.0
+    numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA] = scale, intercept, t, eta
+    numbers[OWED], numbers[HEAVY], numbers[LOSS] = owed, heavy, total
+    numbers[MOVES] += moves
+    numbers[COUNT] += count
+    numbers[INTERCEPT_SUM] += summed
+
+
+@kernel
+def pay(v, owed, paid):
+    """One coefficient after all the L1 penalty it owes, never past 0."""
+    down, up = max(0.0, v - (owed + paid)), min(0.0, v + (owed - paid))
+    return down if v > 0.0 else up
+
+
+def first_step(alpha: float) -> float:
+    """Where the "optimal" schedule 1/(alpha(t₀ + t)) begins: steps as long as coefficients typically are (Bottou)."""
+    return 1.0 / (math.sqrt(1.0 / math.sqrt(alpha)) * alpha)
