@@ -14,6 +14,7 @@ from tasks import (
     neighbors,
     nonlinear,
     preprocessing,
+    pursuit,
     selection,
     svm,
 )
@@ -32,6 +33,7 @@ _FAMILIES = (
     nonlinear,
     svm,
     inverse,
+    pursuit,
 )
 
 

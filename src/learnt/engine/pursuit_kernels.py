@@ -220,8 +220,11 @@ def pursue_positive(
             if j >= 0 and where[j] < 0:
                 progress[0], progress[1], progress[2] = s, k, rounds
                 return j
-            rounds += 1  # atoms come and go; rounding could make them do so for ever
-            if j < 0 or rounds > 3 * limit + 10:
+            if j < 0:  # the minimum: no other atom would get a positive coefficient
+                end = DONE if tol < 0.0 else SPENT
+                break
+            rounds += 1
+            if rounds > 3 * limit + 10:  # atoms come and go; rounding could make them do so for ever
                 end = SPENT
                 break
             if not orthogonalise(rows, where, j, k, floor, correlation, basis, factor, share):
