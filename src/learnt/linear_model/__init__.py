@@ -5,6 +5,8 @@
     Lasso, ElasticNet   least squares with few weights; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
     lasso_path, enet_path   their coefficients at every penalty
     LogisticRegression  class probabilities from a linear score; LogisticRegressionCV chooses its penalty
+    RidgeClassifier, RidgeClassifierCV
+                        ridge regression of labels
     IterativelyReweightedLeastSquares
                         least squares where every row has a noise of its own, found along the way
     BayesianLinearRegression, BayesianRidge, ARDRegression
@@ -55,6 +57,8 @@ from learnt.linear_model._pursuit_solve import orthogonal_mp as orthogonal_mp
 from learnt.linear_model._pursuit_solve import orthogonal_mp_gram as orthogonal_mp_gram
 from learnt.linear_model._quantile import QuantileRegressor as QuantileRegressor
 from learnt.linear_model._ridge import Ridge as Ridge
+from learnt.linear_model._ridge_classifier import RidgeClassifier as RidgeClassifier
+from learnt.linear_model._ridge_classifier import RidgeClassifierCV as RidgeClassifierCV
 from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
 from learnt.linear_model._sgd_classifier import SGDClassifier as SGDClassifier
 from learnt.linear_model._sgd_regressor import SGDRegressor as SGDRegressor
@@ -89,6 +93,8 @@ __all__ = [
     "QuantileRegressor",
     "Ridge",
     "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
     "TotalLeastSquares",

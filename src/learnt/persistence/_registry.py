@@ -50,6 +50,8 @@ LEARNT = {
     "learnt.linear_model.QuantileRegressor",
     "learnt.linear_model.Ridge",
     "learnt.linear_model.RidgeCV",
+    "learnt.linear_model.RidgeClassifier",
+    "learnt.linear_model.RidgeClassifierCV",
     "learnt.linear_model.SGDClassifier",
     "learnt.linear_model.SGDRegressor",
     "learnt.linear_model.TotalLeastSquares",

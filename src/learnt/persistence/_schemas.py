@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnt.persistence._checks import (
+    Check,
     Dims,
     Schema,
     anyof,
@@ -104,8 +105,8 @@ _sweeps = {"n_iter_": anything, "dual_gap_": anything}
 _chosen = {"alpha_": number(0), "mse_path_": anything, "alphas_": anything, **_sweeps}
 
 
-_EVIDENCE = {"alpha_": number(above=0), "X_offset_": real("d"), "X_scale_": real("d")}
-_EVIDENCE_EXTRA = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
+_EVIDENCE: dict[str, Check] = {"alpha_": number(above=0), "X_offset_": real("d"), "X_scale_": real("d")}
+_EVIDENCE_EXTRA: dict[str, Check] = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
 
 
 _stochastic = {
@@ -116,6 +117,15 @@ _stochastic = {
     "_average_count": number(0),
 }
 _stochastic_classifier = {**_classes, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")}
+
+_ridge_labels = {
+    **_features,
+    "classes_": labels("c"),
+    "coef_": anyof(real("d"), real("r", "d")),
+    "intercept_": anyof(number(), real(1), real("r")),
+    "_multilabel": flag,
+}
+
 
 LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.baseline.ConstantClassifier": Schema(
@@ -322,6 +332,13 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         state=_linear,
         extra={"n_iter_": anyof(none, count(), whole(None)), "solver_": text},
         rule=_linear_rule,
+    ),
+    "learnt.linear_model.RidgeClassifier": Schema(
+        state=_ridge_labels, extra={"n_iter_": anyof(none, whole(None)), "solver_": text}
+    ),
+    "learnt.linear_model.RidgeClassifierCV": Schema(
+        state={**_ridge_labels, "alpha_": number(0), "best_score_": number()},
+        extra={"cv_results_": anyof(real(None, None), real(None, None, None))},
     ),
     "learnt.linear_model.RidgeCV": Schema(
         params={"fit_intercept": flag, "store_cv_results": flag, "alpha_per_target": flag},
