@@ -130,7 +130,8 @@ def run(
                 best_score, kept = score, _end(coef, moving, v, rest, n_iter, status)
         else:
             objective = moving[k.LOSS] / max(len(rows), 1)
-            objective += fixed[k.L2] * 0.5 * float(coef @ coef) + fixed[k.L1] * float(np.abs(coef).sum())
+            # not coef @ coef: BLAS would wake its threads for it, and they spin on
+            objective += fixed[k.L2] * 0.5 * float(np.square(coef).sum()) + fixed[k.L1] * float(np.abs(coef).sum())
             idle = idle + 1 if objective > best - tol else 0
             best = min(best, objective)
         if report is not None and report():
