@@ -26,6 +26,7 @@ _ROOMS = (
     "decomposition",
     "diagnosis",
     "engine",
+    "inverse",
     "linear_model",
     "metrics",
     "model_selection",

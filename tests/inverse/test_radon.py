@@ -91,6 +91,8 @@ def test_it_is_a_linear_operator_for_scipy():
     np.testing.assert_allclose((2 * A) @ truth, 2 * (A @ truth))
     np.testing.assert_allclose(A.T.T @ truth, A @ truth)
     np.testing.assert_allclose(A @ np.stack([truth, truth], axis=1), np.stack([A @ truth] * 2, axis=1))
+    np.testing.assert_allclose(A @ (truth + 2j * truth), (1 + 2j) * (A @ truth))
+    np.testing.assert_allclose(A.H @ (1j * (A @ truth)), 1j * (A.T @ (A @ truth)))
     again = pickle.loads(pickle.dumps(A))
     np.testing.assert_array_equal(again @ truth, A @ truth)
 

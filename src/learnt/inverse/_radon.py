@@ -91,9 +91,13 @@ class RadonOperator(LinearOperator):
         return out
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:
+        if np.iscomplexobj(x):
+            return self._matvec(x.real) + 1j * self._matvec(x.imag)
         return self.project(x).ravel()
 
     def _rmatvec(self, x: np.ndarray) -> np.ndarray:
+        if np.iscomplexobj(x):
+            return self._rmatvec(x.real) + 1j * self._rmatvec(x.imag)
         return self.back_project(x).ravel()
 
     def _adjoint(self) -> LinearOperator:

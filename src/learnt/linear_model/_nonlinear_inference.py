@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
+from scipy.linalg import lapack
 
 _EPS = float(np.finfo(np.float64).eps)
+_SAFE = 1e-6
 
 
 def covariance(triangle: np.ndarray, free: np.ndarray, variance: float, n_rows: int) -> np.ndarray:
@@ -17,6 +19,11 @@ def covariance(triangle: np.ndarray, free: np.ndarray, variance: float, n_rows: 
     Parameters on a bound have NaN; those in a direction that the data do not determine have infinity.
     """
     p = len(triangle)
+    if free.all() and n_rows >= p:
+        pivots, lengths = np.abs(triangle.diagonal()), np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
+        if (pivots > _SAFE * lengths).all():  # every column has a good part of its own
+            inverse = lapack.dtrtri(triangle)[0]
+            return variance * (inverse @ inverse.T)
     result = np.full((p, p), np.nan)
     columns = triangle[:, free]
     scale = np.linalg.norm(columns, axis=0)

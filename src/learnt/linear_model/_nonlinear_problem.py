@@ -105,11 +105,9 @@ class Problem:
 
     def spread(self) -> float:
         """Σ w (y − ȳ)²."""
-        w = None if self.root is None else self.root**2
-        return float(
-            np.average((self.y - np.average(self.y, weights=w)) ** 2, weights=w)
-            * (len(self.y) if w is None else w.sum())
-        )
+        w = np.ones(len(self.y)) if self.root is None else self.root**2
+        centred = self.y - (w @ self.y) / w.sum()
+        return float(w @ centred**2)
 
     def tangent(self, beta: np.ndarray, residual: np.ndarray, scale: np.ndarray, central: bool) -> np.ndarray:
         """[√w ∂f/∂b, r] as one Fortran array of n × (p + 1), ready to be factorised."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,12 +30,14 @@ from learnt.linear_model._nonlinear_autodiff import ModelError
 from learnt.linear_model._nonlinear_problem import Problem, linear_jacobian
 from learnt.linear_model._nonlinear_tangent import Tangent, damping, triangular
 
-_EPS = float(np.finfo(np.float64).eps)
+_EPS, _TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 _FIRST_RADIUS = 10.0  # times ‖D b‖
 _RETRIES = (1.0, 0.1, 100.0)  # the same, where a fit ran away to a place that does not depend on all parameters
 _SINGULAR = 1e-8  # reciprocal condition number below which it did: differences know their columns no better
 _PATIENCE, _PROGRESS = 20, 1e-4  # a valley that flat is left when so many steps lower the sum of squares by less
 _NEAR = 1e-3  # offset from which central differences are taken
+_ENOUGH = 1e-6  # offset that forward differences cannot bring down for certain
+_DOUBTFUL = 1e-3  # reciprocal condition number below which they are not trusted so far
 _UNSEEN = 1e-8  # part of the sum of squares below which a gain drowns in rounding
 _CURVED = 0.75  # a bend longer than this part of the step is not trusted
 
@@ -79,7 +81,7 @@ def _descend(
     beta = start.copy()
     residual = problem.start(beta)
     cost = float(residual @ residual)
-    magnitude = max(_length(problem.y, problem.root), math.sqrt(cost))
+    magnitude = max(_norm(problem.y if problem.root is None else problem.y * problem.root), math.sqrt(cost))
     natural = np.where(beta == 0.0, 1.0, 0.0)  # a scale for differences at parameters near 0
     central, radius, scale, before, previous = False, 0.0, None, None, 0.0
     n_iter, status = 0, "iterations"
@@ -87,18 +89,19 @@ def _descend(
     while True:
         table = problem.tangent(beta, residual, natural, central)
         factor = triangular(table)
-        norms = np.sqrt(np.einsum("ij,ij->j", factor, factor))[:-1]  # those of the table: Q keeps lengths
-        if not np.isfinite(norms).all():
+        norms = np.sqrt(np.einsum("ij,ij->j", factor, factor)[:-1])  # those of the table: Q keeps lengths
+        if not math.isfinite(float(norms.sum())):
             problem.refuse(table)
         if scale is None:
             scale = np.ones(len(beta)) if method == "levenberg" else np.where(norms == 0.0, 1.0, norms)
-            radius = first_radius * (float(np.linalg.norm(scale * beta)) or math.sqrt(cost) or 1.0)
+            radius = first_radius * (_norm(scale * beta) or math.sqrt(cost) or 1.0)
         elif method != "levenberg":
             scale = np.maximum(scale, norms)
         tangent = Tangent(table, factor, scale, _free(problem, beta, factor))
         offset = tangent.slope / math.sqrt(cost) if cost > 0 else 0.0
-        natural = 1e-3 * np.divide(math.sqrt(cost), norms, out=np.zeros_like(norms), where=norms > 0)
-        noise = _EPS * (magnitude + float(np.linalg.norm(norms * beta)))  # rounding of y and of b, seen in the residual
+        natural = 1e-3 * math.sqrt(cost) / np.maximum(norms, _TINY)
+        natural[norms == 0.0] = 0.0
+        noise = _EPS * (magnitude + _norm(norms * beta))  # rounding of y and of b, seen in the residual
         last = central or problem.differences is not None or problem.exact is not None
         if before is not None and offset >= before[0]:  # the last step, too small to be seen in the cost, did not help
             if last:
@@ -110,12 +113,13 @@ def _descend(
         if last and (offset <= tol or tangent.slope <= noise):
             status = "converged" if offset <= tol else "rounding"
             break
-        if offset <= _NEAR and not last:
-            central = True
-            continue
+        rate, previous = (offset / previous if previous > 0.0 else 1.0), offset
+        if offset <= _NEAR and not last and (rate < 0.1 or offset <= _ENOUGH or tangent.rcond < _DOUBTFUL):
+            central = True  # from the next point on, unless this one is the end
+            if offset <= _ENOUGH:
+                continue
         if n_iter >= max_iter:
             break
-        rate, previous = (offset / previous if previous > 0.0 else 1.0), offset
         found = _advance(problem, tangent, beta, residual, cost, radius, method, max_iter - n_iter)
         n_iter += found.trials
         radius = found.radius
@@ -168,8 +172,8 @@ def _advance(
     max_trials: int,
 ) -> _Move:
     """Shorter and shorter steps until one lowers the sum of squares as promised."""
-    newton_length = math.sqrt(float(tangent.newton @ tangent.newton))
-    smallest = _EPS * float(np.linalg.norm(tangent.scale * beta))
+    newton_length = _norm(tangent.newton)
+    smallest = _EPS * _norm(tangent.scale * beta)
     length = newton_length
     for trial in range(1, max_trials + 1):
         tau, rotated = 0.0, tangent.newton
@@ -178,7 +182,7 @@ def _advance(
                 rotated = tangent.newton * (radius / newton_length)
             else:
                 tau, rotated = damping(tangent.s, tangent.g, radius)
-        length = math.sqrt(float(rotated @ rotated))
+        length = _norm(rotated)
         step = tangent.step(rotated)
         target = beta + step
         if tau > 0.0:
@@ -244,5 +248,5 @@ def _free(problem: Problem, beta: np.ndarray, factor: np.ndarray) -> np.ndarray 
     return ~held
 
 
-def _length(y: np.ndarray, root: Any) -> float:
-    return float(np.linalg.norm(y if root is None else y * root))
+def _norm(x: np.ndarray) -> float:
+    return math.sqrt(float(x @ x))

@@ -30,9 +30,12 @@ class Tangent:
         self.g = self.right @ left
         top = float(self.s[0]) if self.s.size else 0.0
         self.rcond = float(self.s[-1]) / top if top > 0 else 0.0
-        kept = self.s > _EPS * len(table) * top
-        self.newton = np.divide(self.g, self.s, out=np.zeros_like(self.g), where=kept)
-        self.slope = math.sqrt(float(self.g[kept] @ self.g[kept]))  # ‖Q₁ᵀr‖
+        if self.rcond > _EPS * len(table):
+            self.newton, spanned = self.g / self.s, self.g
+        else:
+            kept = self.s > _EPS * len(table) * top
+            self.newton, spanned = np.divide(self.g, self.s, out=np.zeros_like(self.g), where=kept), self.g[kept]
+        self.slope = math.sqrt(float(spanned @ spanned))  # ‖Q₁ᵀr‖
 
     def step(self, rotated: np.ndarray) -> np.ndarray:
         """The step in parameters from its rotated, scaled coordinates."""
