@@ -296,8 +296,8 @@ def test_names_of_scikit_learn_lead_to_the_same_minimum(solver):
         ({"class_weight": "even"}, "'class_weight' parameter"),
         ({"fit_intercept": 1}, "'fit_intercept' parameter"),
         ({"l1_ratio": 2.0}, "'l1_ratio' parameter"),
-        ({"l1_ratio": 0.5}, "later release"),
-        ({"penalty": "l1"}, "later release"),
+        ({"l1_ratio": 0.5, "solver": "lbfgs"}, "Solver lbfgs supports only"),
+        ({"penalty": "elasticnet", "l1_ratio": None}, "must be specified"),
         ({"solver": "lbfgs", "dual": True}, "dual=False"),
     ],
 )

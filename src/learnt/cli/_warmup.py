@@ -24,6 +24,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.TotalLeastSquares", "amount", {}),
     ("learnt.linear_model.LogisticRegression", "two classes", {}),
     ("learnt.linear_model.LogisticRegression", "classes", {}),
+    ("learnt.linear_model.LogisticRegression", "two classes", {"l1_ratio": 1.0}),
     ("learnt.linear_model.OrthogonalMatchingPursuit", "amount", {}),
     ("learnt.linear_model.OrthogonalMatchingPursuit", "amount", {"precompute": False}),
     ("learnt.linear_model.MatchingPursuit", "amount", {}),

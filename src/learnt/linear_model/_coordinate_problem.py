@@ -115,15 +115,17 @@ class Columns:
         return np.einsum("ij,ij->j", X, X if self._root is None else X * self._root[:, None] ** 2)
 
     def _transposed(self, R: np.ndarray) -> np.ndarray:
-        """XᵀR by blocks of rows or of columns, as X lies in memory: the blocks do not depend on the threads."""
-        X, (n, p) = self._X, self._X.shape
-        if self._sparse:
-            return X.T @ R
-        if X.flags.f_contiguous and not X.flags.c_contiguous:
-            parts = for_blocks(lambda lo, hi: _wide(X[:, lo:hi]).T @ R, p, grain=max(_BLOCK // n, 16))
-            return np.concatenate(parts)
-        parts = for_blocks(lambda lo, hi: _wide(X[lo:hi]).T @ R[lo:hi], n, grain=max(_BLOCK // p, 16, n // 256))
-        return np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
+        return self._X.T @ R if self._sparse else transposed_product(self._X, R)
+
+
+def transposed_product(X: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """XᵀR by blocks of rows or of columns, as X lies in memory: the blocks do not depend on the threads."""
+    n, p = X.shape
+    if X.flags.f_contiguous and not X.flags.c_contiguous:
+        parts = for_blocks(lambda lo, hi: _wide(X[:, lo:hi]).T @ R, p, grain=max(_BLOCK // n, 16))
+        return np.concatenate(parts)
+    parts = for_blocks(lambda lo, hi: _wide(X[lo:hi]).T @ R[lo:hi], n, grain=max(_BLOCK // p, 16, n // 256))
+    return np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
 
 
 def _wide(X: np.ndarray) -> np.ndarray:

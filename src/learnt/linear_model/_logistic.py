@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
@@ -19,9 +20,11 @@ from learnt.engine.params import ParameterError, check_choice, check_flag, check
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
+from learnt.linear_model._l1_logistic import solve_sparse
 from learnt.linear_model._linear_classifier import ProbabilisticLinearClassifier
 from learnt.linear_model._logistic_loss import Target, class_totals, mistakes
 from learnt.linear_model._logistic_problem import total
+from learnt.linear_model._logistic_solvers import Flat, Outcome
 from learnt.linear_model._logistic_strategy import Solution, Task, solve
 
 log = logging.getLogger("learnt")
@@ -40,7 +43,9 @@ _SOLVERS = {
 
 
 class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClassifier, ClassifierMixin, BaseEstimator):
-    """Class probabilities from linear scores:  min over coef, c of  C Σᵢ wᵢ ℓ(yᵢ, coef xᵢ + c) + ‖coef‖²/2.
+    """Class probabilities from linear scores:  min over coef, c of  C Σᵢ wᵢ ℓ(yᵢ, coef xᵢ + c) + penalty,
+
+        penalty = (1 − ρ) ‖coef‖²/2 + ρ‖coef‖₁,    ρ = l1_ratio
 
     ℓ is the log loss: −log of the probability of the class that was seen, where probabilities are the softmax of the
     scores (two classes share one score). The intercept c is not penalised.
@@ -51,17 +56,19 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
 
     Parameters
     ----------
-    penalty : {"l2", None}, default="deprecated"
-        scikit-learn's old way to say what `C` and `l1_ratio` say: None means `C=np.inf`.
+    penalty : {"l2", "l1", "elasticnet", None}, default="deprecated"
+        scikit-learn's old way to say what `C` and `l1_ratio` say: "l1" means `l1_ratio=1`, None means `C=np.inf`.
     C : float, default=1.0
         The weight of the loss against the penalty, greater than 0; `np.inf` for no penalty.
     l1_ratio : float, default=0.0
-        The share of the absolute in the penalty. Only 0, the squared penalty, is there yet.
+        ρ, the share of the absolute in the penalty, which leaves few coefficients: 1 for the absolute alone. With it, X
+        must be an array or a SciPy matrix in memory.
     dual : bool, default=False
         Kept for scikit-learn's signature: which form is solved is chosen by the shape of X.
     tol : float, default=1e-4
         Stop when the objective is thought to be within tol³, relatively, of its minimum: 1e-12 at 1e-4. Stopped by
-        `max_iter` within tol² of it, the fit counts as converged all the same.
+        `max_iter` within tol² of it, the fit counts as converged all the same. With `l1_ratio` > 0 a duality gap is
+        known, and the fit stops when that is tol² of the objective.
     fit_intercept : bool, default=True
         Whether to fit c; otherwise it is 0.
     intercept_scaling : float, default=1
@@ -72,7 +79,8 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         Kept for scikit-learn's signature: the minimum is found, not drawn.
     solver : {"auto", "newton", "lbfgs"}, default="auto"
         "auto" takes Newton's method where the table is small, Newton on a sample and L-BFGS on all rows where it is
-        tall, Newton over the rows where they are fewer than the columns, and L-BFGS where both are many.
+        tall, Newton over the rows where they are fewer than the columns, L-BFGS where both are many, and Newton with
+        coordinate descent where `l1_ratio` > 0.
         scikit-learn's "newton-cholesky" and "newton-cg" mean "newton"; "liblinear", "sag" and "saga" mean "auto".
     max_iter : int, default=100
         The most steps over all rows.
@@ -147,22 +155,27 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, foreign=True, lazy=True)
         with single_blas():
             rows, classes, target, counts, weight = pose_classes(X, y, w, self.class_weight, self.n_jobs)
-            task = Task(
-                rows,
-                target,
-                alpha=0.0 if self.penalty is None else 1.0 / self.C,
-                fit_intercept=bool(self.fit_intercept),
-                counts=counts,
-                weight=weight,
-                tol=self.tol**3,
-                max_iter=self.max_iter,
-                solver=_SOLVERS[self.solver],
-                start=self._start(target, rows.n_features),
-            )
             self.classes_ = classes
-            solution, separated = self._solve(task, X, y)
-        self._record(solution, rows)
-        self._warn(solution, separated)
+            ratio, enough, separated = self._ratio(), self.tol**2, False
+            if ratio > 0 and np.isfinite(self.C):
+                enough = self.tol**1.5
+                solution = self._solve_sparse(rows, target, ratio, X, y)
+            else:
+                task = Task(
+                    rows,
+                    target,
+                    alpha=0.0 if self.penalty is None else 1.0 / self.C,
+                    fit_intercept=bool(self.fit_intercept),
+                    counts=counts,
+                    weight=weight,
+                    tol=self.tol**3,
+                    max_iter=self.max_iter,
+                    solver=_SOLVERS[self.solver],
+                    start=self._start(target, rows.n_features),
+                )
+                solution, separated = self._solve(task, X, y)
+        self._record(solution, rows, enough)
+        self._warn(solution, separated, enough)
         return self
 
     def _check_parameters(self) -> None:
@@ -179,10 +192,16 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
                 "The 'class_weight' parameter of LogisticRegression must be a dict, 'balanced' or None. "
                 f"Got {self.class_weight!r} instead."
             )
-        if self.penalty in ("l1", "elasticnet") or self.l1_ratio:
+        ratio = self._ratio()
+        if ratio > 0 and self.solver not in ("auto", "liblinear", "saga"):
             raise ValueError(
-                f"LogisticRegression has the squared penalty only and got penalty={self.penalty!r} with "
-                f"l1_ratio={self.l1_ratio!r}; L1 and elastic net come with a later release, set l1_ratio=0."
+                f"Solver {self.solver} supports only 'l2' or None penalties, got l1_ratio={ratio:g}; use solver='auto'."
+            )
+        if self.penalty in ("l1", "l2") and self.l1_ratio not in (None, 0.0, ratio):
+            warnings.warn(
+                f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}, of which penalty counts; "
+                "leave penalty alone and set l1_ratio.",
+                stacklevel=4,
             )
         if self.dual and self.solver not in ("auto", "liblinear"):
             raise ValueError(f"solver={self.solver!r} supports only dual=False; use solver='auto'.")
@@ -191,6 +210,47 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
                 "Setting penalty=None will ignore the C and l1_ratio parameters; leave penalty alone and set C=np.inf.",
                 stacklevel=4,
             )
+
+    def _ratio(self) -> float:
+        """The share of the absolute in the penalty."""
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ValueError("l1_ratio must be specified when penalty is elasticnet; give a number between 0 and 1.")
+        if self.penalty in ("l1", "l2") or self.penalty is None:
+            return 1.0 if self.penalty == "l1" else 0.0
+        return float(self.l1_ratio or 0.0)
+
+    def _solve_sparse(self, rows: Rows, target: Target, ratio: float, X: Any, y: Any) -> Solution:
+        """With absolute values in the penalty."""
+        if not (rows.in_memory and (is_numpy(rows.X) or sparse.issparse(rows.X))):
+            raise ValueError(
+                f"l1_ratio={ratio:g} needs X as an array or a SciPy matrix in memory, and it is a "
+                f"{type(rows.X).__name__}; load it first, or set l1_ratio=0."
+            )
+        codes = np.asarray(rows.y).astype(np.intp)
+        w = target.weights[codes] * (1.0 if rows.w is None else rows.w)
+        there = w > 0
+        A, codes, w = (rows.X, codes, w) if there.all() else (rows.X[there], codes[there], w[there])
+        with progress.fit_loop(self, max(self.max_iter, 1), X, y) as loop:
+
+            def watch(theta: np.ndarray, value: float, n_iter: int) -> bool:
+                if self.verbose:
+                    log.info("LogisticRegression step %d: loss and penalty %.8g", n_iter, value)
+                return loop.step(f"{value:.6g}", lambda: attributes(theta, rows))
+
+            found = solve_sparse(
+                A,
+                codes,
+                w,
+                target.n_classes,
+                ratio / self.C,
+                (1.0 - ratio) / self.C,
+                fit_intercept=bool(self.fit_intercept),
+                tol=self.tol**2,
+                max_iter=self.max_iter,
+                start=self._start(target, rows.n_features),
+                watch=watch,
+            )
+        return Solution(found.theta, Outcome(*found, curvature=Flat()))
 
     def _start(self, target: Target, n_features: int) -> np.ndarray | None:
         """Coefficients to start from, K × (d + 1)."""
@@ -218,16 +278,16 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
             solution = solve(task._replace(watch=watch))
         return solution, separated
 
-    def _record(self, solution: Solution, rows: Rows) -> None:
+    def _record(self, solution: Solution, rows: Rows, enough: float) -> None:
         outcome = solution.outcome
         for name, value in attributes(solution.theta, rows).items():
             setattr(self, name, value)
         self.n_iter_ = np.array([outcome.n_iter], dtype=np.int32)
         self.optimality_ = outcome.gap / outcome.value if outcome.value > 0 else 0.0
-        near = outcome.status in ("iterations", "stalled") and self.optimality_ <= self.tol**2
+        near = outcome.status in ("iterations", "stalled") and self.optimality_ <= enough
         self.converged_ = outcome.status == "converged" or near
 
-    def _warn(self, solution: Solution, separated: bool) -> None:
+    def _warn(self, solution: Solution, separated: bool, enough: float) -> None:
         if separated:
             warnings.warn(
                 "The classes can be separated exactly by these columns, so without a penalty there is no best fit: "
@@ -242,7 +302,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
             warnings.warn(
                 f"LogisticRegression stopped after {self.n_iter_[0]} steps with its objective about "
                 f"{self.optimality_:.1e} (relative) above the minimum, where tol={self.tol:g} asks for "
-                f"{self.tol**2:.1e} at most; raise max_iter above {self.max_iter}.",
+                f"{enough:.1e} at most; raise max_iter above {self.max_iter}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
