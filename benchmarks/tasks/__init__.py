@@ -10,6 +10,7 @@ from tasks import (
     latency,
     linear,
     logistic,
+    logistic_cv,
     metrics,
     neighbors,
     nonlinear,
@@ -22,6 +23,7 @@ from tasks import (
 _FAMILIES = (
     linear,
     logistic,
+    logistic_cv,
     bayes,
     decomposition,
     cluster,

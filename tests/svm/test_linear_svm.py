@@ -9,7 +9,7 @@ from sklearn import svm as peer
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.svm import LinearSVC, LinearSVR
+from learnt.svm import LinearSVC, LinearSVR, _descent
 from learnt.svm import _strategy as strategy
 from learnt.svm._losses import hinge, insensitive
 from learnt.svm._newton import minimize
@@ -92,16 +92,16 @@ def test_the_gap_is_a_bound_and_the_multipliers_satisfy_the_conditions():
 
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("epsilon", [0.0, 0.3])
-def test_every_road_leads_to_the_same_minimum(squared, epsilon):
+def test_every_road_leads_to_the_same_minimum(squared, epsilon, monkeypatch):
+    monkeypatch.setattr(_descent, "_STUCK", 10**6)
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 40))
     loss = insensitive(X @ rng.normal(size=40) + rng.standard_t(3, size=150), np.full(150, 0.5), epsilon, squared)
     design = strategy.Design(X, 2.0)
     thin = strategy.Design(sparse.csr_matrix(X), 2.0)
     columns = minimize(design, loss, np.zeros(41), tol=1e-12, max_iter=500)
-    rows = strategy.in_columns(
-        design, loss, minimize(strategy.RowSpace(design), loss, np.zeros(150), tol=1e-12, max_iter=500), 1e-9
-    )
+    space = strategy.RowSpace(design)
+    rows = strategy.in_columns(design, space, loss, minimize(space, loss, np.zeros(150), tol=1e-12, max_iter=500), 1e-9)
     passes = [strategy.descend(each, loss, np.zeros(150), tol=1e-10, max_iter=5000) for each in (design, thin)]
     for other in (rows, *passes):
         assert other.converged
@@ -193,6 +193,25 @@ def test_separable_data_huge_scales_and_idle_columns():
     assert idle.coef_[0, 3] == 0.0
     np.testing.assert_array_equal(LinearSVR().fit(X, np.zeros(60)).coef_, 0.0)
     assert LinearSVR(epsilon=10.0).fit(X, X[:, 0]).predict(X).max() == 0.0
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_every_strength_of_penalty_converges(C, loss):
+    rng = np.random.default_rng(5)
+    for X in (
+        rng.normal(size=(120, 900)) + 0.2,  # separable
+        np.repeat(rng.normal(size=(40, 60)), 2, axis=0),  # equal rows of different classes
+        rng.normal(size=(400, 5)) * [1e4, 1.0, 1e-3, 1.0, 1.0],
+        sparse.random_array((2100, 1600), density=0.005, rng=rng, format="csr"),
+    ):
+        if sparse.issparse(X) and C > 1.0 and loss == "hinge":
+            continue  # right too, but it takes seconds
+        y = (np.asarray(X[:, :4] @ np.ones(4)).ravel() + rng.normal(size=X.shape[0]) > 0).astype(int)
+        model = LinearSVC(C=C, loss=loss).fit(X, y)
+        assert model.dual_gap_ <= 1e-7
+        theirs = quiet(peer.LinearSVC(C=C, loss=loss, random_state=0), X, y)
+        assert objective(model, X, y) <= objective(theirs, X, y) * (1 + 1e-7)
 
 
 def test_a_class_without_weight_is_not_there():

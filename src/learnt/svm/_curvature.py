@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 from learnt.svm._design import Design
 
 COLUMNS = 1500  # up to which a D × D matrix is formed
-_ROWS = 1500  # and an |F| × |F| one
+ROWS = 1500  # and an |F| × |F| one
 _JITTER = 1e-14
 _CG_STEPS, _CG_LEFT = 100, 0.01
 
@@ -18,8 +18,8 @@ _CG_STEPS, _CG_LEFT = 100, 0.01
 class Curvature:
     """Solves with the second derivative at hand; where few rows changed since the last time, only they are added."""
 
-    def __init__(self, design: Design) -> None:
-        self._design = design
+    def __init__(self, design: Design, columns: int = COLUMNS, rows: int = ROWS) -> None:
+        self._design, self._most_columns, self._most_rows = design, columns, rows
         self._weight: np.ndarray | None = None  # of each row, in the matrix below
         self._gram = np.empty((0, 0))
 
@@ -28,10 +28,10 @@ class Curvature:
         rows = np.flatnonzero(moving)
         if rows.size == 0:
             return -g
-        D = self._design.D
-        if rows.size <= min(D, _ROWS):
+        columns = self._design.D
+        if rows.size <= min(columns, self._most_rows):
             return self._by_rows(g, rows, give[rows])
-        if D <= COLUMNS:
+        if columns <= self._most_columns:
             return self._by_columns(g, rows, give[rows])
         return self._by_gradients(g, rows, give[rows])
 

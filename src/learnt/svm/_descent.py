@@ -22,7 +22,11 @@ from learnt.svm._newton import Outcome
 
 _SEED = 20011  # the minimum does not depend on it, and the path there is always the same
 _RUN = 16  # rows visited in a row, for memory likes it; the runs are in random order
+_BEYOND = 0.3  # how much further than to its best value a multiplier is moved, as in successive over-relaxation
 _SETTLED = 0.1  # of the free rows may change between passes for a leap to be worth trying
+_PACE, _PATIENCE = 3, 20  # passes to judge the pace by, and how many may be left without a leap
+_STUCK = 200  # passes, made and to come, after which others must help
+_AFTER = 0.3  # the gap after a pass, about, as a share of that which the pass met
 _FIRST_STEPS, _MORE_STEPS, _MOST_STEPS = 10, 5, 50  # of conjugate gradients in a leap
 
 
@@ -33,10 +37,14 @@ class Dual:
         self.design, self.loss, self.beta = design, loss, beta.copy()
         self.square = design.squares()
         self._matrix = (*csr_arrays(design), design.bias)
-        self._fixed = (loss.y, loss.lo, loss.hi, loss.soft, float(loss.epsilon), self.square)
+        curve = self.square + loss.soft
+        curve[curve == 0.0] = 1.0  # an empty row: any step is as good
+        stiff = 1.0 / loss.soft if loss.smooth else loss.soft
+        self._terms = np.stack([loss.y, loss.lo, loss.hi, loss.soft, stiff, curve, 1.0 / curve, curve], axis=1)
         self._random = np.random.Generator(np.random.PCG64(_SEED))
         self.w = np.zeros(design.d + 1)
-        self.w[: design.D] = design.combine(self.beta)
+        if self.beta.any():
+            self.w[: design.D] = design.combine(self.beta)
         self.restart()
 
     def restart(self) -> None:
@@ -50,7 +58,7 @@ class Dual:
         order = (runs[:, None] * _RUN + np.arange(_RUN)).ravel()
         out = np.zeros(2)
         moving = (rows[order[order < rows.size]], self._firm, self.beta, self.w, self._active, out)
-        kernels.sweep(*self._matrix, *self._fixed, *moving)
+        kernels.sweep(*self._matrix, self._terms, float(self.loss.epsilon), _BEYOND, *moving)
         self._firm = out[0]
         return float(out[1]), out[0] > 0.0
 
@@ -90,7 +98,8 @@ class Part:
 
     def __init__(self, matrix: tuple, rows: np.ndarray, width: int, design: Design) -> None:
         self._matrix, self._n_jobs = matrix, design.n_jobs
-        lanes = len(design.lanes)
+        cells = matrix[0].size * rows.size / max(design.n, 1)
+        lanes = 1 << int(np.log2(np.clip(cells / (8 * width), 1, 8)))
         self._lanes = np.array_split(rows, lanes)
         self._bounds = np.cumsum([0, *(lane.size for lane in self._lanes)])
         self._sums = np.empty((lanes, width))
@@ -123,12 +132,14 @@ def descend(
 ) -> Outcome:
     """Passes and leaps until the duality gap is at most `tol` times the objective."""
     dual = Dual(design, loss, beta)
-    value, n_iter, steps = np.inf, 0, _FIRST_STEPS
+    value, n_iter, steps = float(loss.value(np.zeros(design.n)).sum()), 0, _FIRST_STEPS
     free = dual.free()
+    gaps: list[float] = []  # met by the passes since the last leap
     while n_iter < max_iter:
         gap, moved = dual.sweep()
         n_iter += 1
-        if gap <= 0.5 * tol * value or not moved:
+        gaps.append(gap)
+        if _AFTER * gap <= tol * value or not moved:
             outcome = measure(dual, n_iter, tol)
             value = outcome.value
             if outcome.converged:
@@ -138,11 +149,22 @@ def descend(
             break
         before, free = free, dual.free()
         rows = np.flatnonzero(free)
-        if n_iter > 3 and np.count_nonzero(free != before) <= _SETTLED * rows.size:
+        if n_iter >= _STUCK and passes_left(gaps, tol * value) > _STUCK:
+            break
+        settled = np.count_nonzero(free != before) <= _SETTLED * rows.size
+        if settled and passes_left(gaps, tol * value) > _PATIENCE:
             steps = min(steps + _MORE_STEPS, _MOST_STEPS) if dual.leap(rows, steps) else _FIRST_STEPS
             dual.restart()
-            free = dual.free()
+            free, gaps = dual.free(), []
     return measure(dual, n_iter, tol)
+
+
+def passes_left(gaps: list[float], goal: float) -> float:
+    """How many more passes would close the gap, at the pace of the last three."""
+    if len(gaps) < _PACE + 1 or gaps[-1] <= goal:
+        return 0.0
+    pace = np.log(gaps[-1] / gaps[-1 - _PACE]) / _PACE if gaps[-1] > 0 else -np.inf
+    return np.log(goal / gaps[-1]) / pace if pace < 0 else np.inf
 
 
 def measure(dual: Dual, n_iter: int, tol: float) -> Outcome:

@@ -13,11 +13,13 @@ from learnt.engine.kernel import kernel
 
 
 @kernel(reassociate=True)
-def sweep(data, indices, indptr, bias, y, lo, hi, soft, epsilon, square, order, firm, beta, w, active, out):
+def sweep(data, indices, indptr, bias, terms, epsilon, beyond, order, firm, beta, w, active, out):
     """Visit the rows in `order`; `out` gets the largest change of a residual and the gap seen.
 
-    A row at a bound whose pull outwards is above `firm` becomes inactive. The gap is what each row had before its
-    step, so an estimate. Indices are unsigned: a signed one would be tested every time for counting from the end.
+    `terms` has a row's numbers side by side: target, bounds, 1/stiffness, stiffness (0 for infinite), the dual's
+    curvature and its inverse. A row at a bound whose pull outwards is above `firm` becomes inactive. The gap is what
+    each row had before its step, so an estimate. Indices are unsigned: a signed one would be tested every time for
+    counting from the end.
     """
     d = w.size - 1
     largest, gap = 0.0, 0.0
@@ -26,31 +28,33 @@ def sweep(data, indices, indptr, bias, y, lo, hi, soft, epsilon, square, order, 
         i = order[k]
         x = data[indptr[i] : indptr[i + 1]]
         j = indices[indptr[i] : indptr[i + 1]]
-        s = bias * intercept + gathered(x, j, w)
-        old, curve = beta[i], square[i] + soft[i]
-        residual = y[i] - s
-        pull = residual - soft[i] * old
-        here = old + pull / curve  # the best multiplier without bounds, then with ε and bounds
-        edge = epsilon / curve
-        new = here - edge if here > edge else (here + edge if here < -edge else 0.0)
-        new = min(max(new, lo[i]), hi[i])
-        excess = residual - epsilon if residual > epsilon else (residual + epsilon if residual < -epsilon else 0.0)
-        if soft[i] > 0.0:
-            top = min(max(excess / soft[i], lo[i]), hi[i])
-            gap += top * (excess - 0.5 * soft[i] * top)
+        y, lo, hi, soft, stiff = terms[i, 0], terms[i, 1], terms[i, 2], terms[i, 3], terms[i, 4]
+        curve, inverse = terms[i, 5], terms[i, 6]
+        old = beta[i]
+        residual = y - bias * intercept - gathered(x, j, w)
+        pull = residual - soft * old
+        here = old + pull * inverse  # the best multiplier without bounds, then with ε and bounds
+        edge = epsilon * inverse
+        new = min(max(here - edge, 0.0), hi) + max(min(here + edge, 0.0), lo)
+        further = min(max(new + beyond * (new - old), lo), hi)
+        if epsilon == 0.0 or further * new > 0.0:
+            new = further
+        excess = max(residual - epsilon, 0.0) + min(residual + epsilon, 0.0)
+        if stiff > 0.0:
+            top = min(max(excess * stiff, lo), hi)
+            gap += top * (excess - 0.5 * soft * top)
         else:
-            gap += max(hi[i] * excess, lo[i] * excess)
-        gap -= old * residual - epsilon * abs(old) - 0.5 * soft[i] * old * old
+            gap += max(hi * excess, lo * excess)
+        gap -= old * residual - epsilon * abs(old) - 0.5 * soft * old * old
         step = new - old
         if step == 0.0:
-            outwards = abs(pull) - epsilon if old != 0.0 else max(abs(abs(pull) - epsilon), -pull * y[i])
+            outwards = abs(pull) - epsilon if old != 0.0 else max(abs(abs(pull) - epsilon), -pull * y)
             if outwards > firm:
                 active[i] = False
         else:
             largest = max(largest, abs(step) * curve)
             beta[i] = new
-            for t in range(x.size):
-                w[j[t]] += step * x[t]
+            scatter(x, j, step, w)
             intercept += step * bias
     w[d] = intercept
     out[0], out[1] = largest, gap
@@ -74,6 +78,23 @@ def gathered(x, j, w):
 
 
 @kernel(reassociate=True)
+def scatter(x, j, step, w):
+    """w[j] += step x, four at once: no column is there twice."""
+    t = 0
+    while t + 4 <= x.size:
+        j0, j1, j2, j3 = j[t], j[t + 1], j[t + 2], j[t + 3]
+        a0, a1, a2, a3 = w[j0], w[j1], w[j2], w[j3]
+        w[j0] = a0 + step * x[t]
+        w[j1] = a1 + step * x[t + 1]
+        w[j2] = a2 + step * x[t + 2]
+        w[j3] = a3 + step * x[t + 3]
+        t += 4
+    while t < x.size:
+        w[j[t]] += step * x[t]
+        t += 1
+
+
+@kernel(reassociate=True)
 def row_scores(data, indices, indptr, bias, rows, w, out):
     """out = A w of some rows."""
     d = w.size - 1
@@ -92,8 +113,6 @@ def row_sums(data, indices, indptr, bias, rows, beta, out):
         i = rows[k]
         x = data[indptr[i] : indptr[i + 1]]
         j = indices[indptr[i] : indptr[i + 1]]
-        b = beta[k]
-        for t in range(x.size):
-            out[j[t]] += b * x[t]
-        total += b
+        scatter(x, j, beta[k], out)
+        total += beta[k]
     out[d] = bias * total

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from learnt.engine.array_rows import csr_rows
 from learnt.engine.threads import run_tasks
@@ -196,6 +196,10 @@ class RowSpace(Design):
     def __init__(self, design: Design) -> None:
         self._products = design.products()
         super().__init__(np.ascontiguousarray(cholesky(self._products)), 0.0, design.n_jobs)
+
+    def rows_of(self, v: np.ndarray) -> np.ndarray:
+        """The combination of rows, Lᵀt = v, that has the scores Lv."""
+        return solve_triangular(self.X, v, lower=True, trans="T", check_finite=False)
 
     def rows_gram(self, rows: np.ndarray) -> np.ndarray:
         return self._products[np.ix_(rows, rows)]

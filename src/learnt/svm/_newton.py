@@ -25,8 +25,9 @@ from learnt.svm._design import Design
 
 _SHRINK = 0.2  # by what the pull of a proximal point weakens each time
 _INNER = 0.2  # Newton stops where it has less than this share of the gap left
+_SHORT, _WIDEN_AT_MOST = 0.1, 10  # a step of less than this share of Newton's means that the smoothing is too narrow
 _TRIALS = 30
-_PATIENCE, _STALLED = 30, 1e-10  # steps without a smaller gap, and the relative gap at which that is no failure
+_PATIENCE, _STALLED = 200, 1e-10  # steps without a smaller gap, and the relative gap at which that is no failure
 _AFRESH = 10  # steps after which scores are computed anew, for sums of steps gather rounding errors
 
 
@@ -50,17 +51,22 @@ def minimize(
     max_iter: int,
     width: float = 1.0,
     curvature: Any = None,
+    centre: Any = None,
     watch: Callable[[float, int], bool] | None = None,
 ) -> Outcome:
     """Minimise until the duality gap is at most `tol` times the objective.
 
     `loss` is a `Loss`, or anything with its methods and several scores a row. `width` is how far from its kink a
-    row's loss is smoothed at first: of the size of the residuals.
+    row's loss is smoothed at first, of the size of the residuals; `centre`, what multipliers are drawn to.
     """
     s = design.scores(w)
     curvature = curvature or Curvature(design)
-    centre, pull = (None, None) if loss.smooth else (loss.start(s if w.any() else None), width / loss.weight)
-    n_iter, since, best = 0, 0, None
+    if loss.smooth:
+        centre, pull = None, None
+    else:
+        centre = loss.start(s if w.any() else None) if centre is None else centre
+        pull = width / loss.weight
+    n_iter, since, widened, best = 0, 0, 0, None
     while True:
         beta, moving = loss.multipliers(s, centre, pull)
         v = design.combine(beta)
@@ -72,7 +78,7 @@ def minimize(
             best, since = Outcome(w, beta, value, max(gap, 0.0), n_iter, gap <= tol * value), n_iter
         if best.converged or n_iter >= max_iter or (watch is not None and watch(value, n_iter)):
             return best._replace(n_iter=n_iter)
-        if n_iter - since > _PATIENCE:  # the last digits of float64
+        if n_iter - since > (_PATIENCE if pull is not None else _PATIENCE // 10):  # the last digits of float64
             return best._replace(n_iter=n_iter, converged=best.gap <= _STALLED * best.value)
         if pull is not None and left <= _INNER * gap:
             centre, pull = beta, pull * _SHRINK
@@ -82,6 +88,8 @@ def minimize(
         step = curvature.solve(g, moving, give)
         along = design.scores(step)
         a = search(loss, s, along, w, step, centre, pull, g)
+        if pull is not None and a < _SHORT and widened < _WIDEN_AT_MOST:  # too few rows curve for the step to be long
+            pull, widened = pull / _SHRINK, widened + 1
         w = w + a * step
         s = s + a * along if n_iter % _AFRESH else design.scores(w)
         n_iter += 1

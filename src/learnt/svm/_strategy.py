@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.svm._curvature import COLUMNS
+from learnt.svm._curvature import COLUMNS, Curvature
 from learnt.svm._descent import descend
 from learnt.svm._design import Design, RowSpace
 from learnt.svm._losses import Loss
@@ -21,7 +21,8 @@ _FEW_ROWS = 2000
 _ROWS_PER_COLUMN, _SAMPLE_SHARE = 20, 16  # in a sample: rows a column at least, and the share of all rows
 _SAMPLE_TOL = 1e-4
 _SEED = 20011
-_WIDTH = 0.3  # of the targets' size: how far from its kink a loss is smoothed at first
+_LARGE, _NARROW = 5000, 0.1  # a matrix for when passes fail, and how little of the kink is smoothed from there
+_WIDTH = 2.0  # how far from its kink a loss is smoothed at first, in sizes of the larger targets
 _FACTOR = 1e-7  # relative: what rounding in the factor of the rows' products may cost
 
 
@@ -36,20 +37,41 @@ def solve(design: Design, space: RowSpace | None, loss: Loss, tol: float, max_it
     settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "watch": watch}
     if space is not None:
         found = minimize(space, loss, np.zeros(space.D), width=width_of(loss), **settings)
-        return in_columns(design, loss, found, tol)
+        return in_columns(design, space, loss, found, tol)
     if design.D > COLUMNS:
-        return descend(design, loss, np.zeros(design.n), **settings)
+        found = descend(design, loss, np.zeros(design.n), **settings)
+        return found if found.converged or found.n_iter >= max_iter else in_earnest(design, loss, found, settings)
     start = sampled(design, loss) if loss.smooth else np.zeros(design.D)  # a kink learns little from a sample
     return minimize(design, loss, start, width=width_of(loss), **settings)
 
 
-def in_columns(design: Design, loss: Loss, found: Outcome, tol: float) -> Outcome:
-    """What was found in the row space, with the gap as it is in the table's own columns."""
+def in_earnest(design: Design, loss: Loss, found: Outcome, settings: dict[str, Any]) -> Outcome:
+    """Newton's equations after all, from where the passes got stuck."""
+    settings["max_iter"] -= found.n_iter
+    curvature = Curvature(design, _LARGE, _LARGE)
+    width = _NARROW * width_of(loss)
+    last = minimize(design, loss, found.w, curvature=curvature, centre=found.beta, width=width, **settings)
+    best = last if last.gap <= found.gap else found
+    return best._replace(n_iter=found.n_iter + last.n_iter)
+
+
+def in_columns(design: Design, space: RowSpace, loss: Loss, found: Outcome, tol: float) -> Outcome:
+    """What was found in the row space, with the gap as it is in the table's own columns.
+
+    Its coefficients stand for Aᵀβ or, where β is a little off, for the combination of rows that has its scores.
+    """
     w = design.combine(found.beta)
-    s = design.scores(w)
-    value = 0.5 * float(w @ w) + float(loss.value(s).sum())
-    gap = max(float(loss.slack(s, found.beta).sum()), 0.0)
+    dual = float(loss.reward(found.beta).sum()) - 0.5 * float(w @ w)
+    other = design.combine(space.rows_of(found.w))
+    value, better = objective(design, loss, w), objective(design, loss, other)
+    if better < value:
+        value, w = better, other
+    gap = max(value - dual, 0.0)
     return Outcome(w, found.beta, value, gap, found.n_iter, found.converged and gap <= max(tol, _FACTOR) * value)
+
+
+def objective(design: Design, loss: Loss, w: np.ndarray) -> float:
+    return 0.5 * float(w @ w) + float(loss.value(design.scores(w)).sum())
 
 
 def sampled(design: Design, loss: Loss) -> np.ndarray:
@@ -64,5 +86,6 @@ def sampled(design: Design, loss: Loss) -> np.ndarray:
 
 
 def width_of(loss: Loss) -> float:
-    """How far from its kink a loss is smoothed at first."""
-    return max(_WIDTH * float(np.abs(loss.y).mean()), np.finfo(float).tiny)
+    """How far from its kink a loss is smoothed at first: so far that nearly all rows curve."""
+    size = np.abs(loss.y)
+    return max(_WIDTH * float(np.quantile(size, 0.95)), 1e-3 * float(size.max()), np.finfo(float).tiny)
