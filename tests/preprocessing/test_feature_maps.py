@@ -78,6 +78,19 @@ def test_polynomial_refuses_what_is_too_large():
         PolynomialFeatures(0, include_bias=False).fit(np.ones((2, 2)))
 
 
+@pytest.mark.parametrize("interaction_only", [False, True])
+def test_sparse_polynomials_of_very_many_columns(interaction_only):
+    """Places beyond 32 bits: the product of columns i ≤ j of d is number i·d − i(i−1)/2 + (j − i) of degree 2."""
+    d, i, j = 3_000_000, 1_234_567, 2_999_999
+    X = sparse.csr_array((np.array([2.0, 5.0]), np.array([i, j]), np.array([0, 2])), shape=(1, d))
+    out = PolynomialFeatures(2, interaction_only=interaction_only).fit_transform(X)
+    at = i * (d - 1) - i * (i - 1) // 2 + (j - i - 1) if interaction_only else i * d - i * (i - 1) // 2 + (j - i)
+    value = dict(zip(out.indices.tolist(), out.data.tolist(), strict=True))
+    assert value[0] == 1.0
+    assert value[1 + d + at] == 10.0
+    assert len(value) == (4 if interaction_only else 6)
+
+
 # --- waves
 
 

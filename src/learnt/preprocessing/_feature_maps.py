@@ -27,12 +27,11 @@ def names_in(estimator: Any, input_features: Any = None) -> np.ndarray:
 class Terms(NamedTuple):
     """All products of up to `degree` columns, in order of degree and then of columns: 1, a, b, aa, ab, bb, …
 
-    starts[t] is the first term of degree t; first[t, j] the first of degree t without the columns before j. Each of
-    runs (from, to, at, column) makes a stretch of terms from one of a degree less, times a column.
+    starts[t] is the first term of degree t. Each of runs (from, to, at, column) makes a stretch of terms from one of a
+    degree less, times a column.
     """
 
     starts: list[int]
-    first: np.ndarray
     runs: np.ndarray
 
     def parents(self) -> tuple[np.ndarray, np.ndarray]:
@@ -51,22 +50,33 @@ def count_terms(d: int, degree: int, interaction_only: bool) -> int:
     return comb(d, degree) if interaction_only else comb(d + degree - 1, degree) if d else int(degree == 0)
 
 
-def terms(d: int, degree: int, interaction_only: bool, bias: bool) -> Terms:
-    """The products of degree 0 (where `bias`), 1, …, degree."""
+def first_terms(d: int, degree: int, interaction_only: bool, bias: bool) -> list[int]:
+    """The first term of degree 0, 1, …, degree, and the end."""
     starts = [0, int(bias)]
     for t in range(1, degree + 1):
         starts.append(starts[-1] + count_terms(d, t, interaction_only))
-    first = np.zeros((degree + 1, d + 1), dtype=np.int64)
-    for t in range(1, degree + 1):
-        for j in range(d + 1):
-            first[t, j] = starts[t + 1] - count_terms(d - j, t, interaction_only)
+    return starts
+
+
+def first_without(columns: Any, d: int, interaction_only: bool, starts: list[int]) -> np.ndarray:
+    """[t, i]: the first term of degree t that has none of the columns before columns[i]."""
+    first = np.zeros((len(starts) - 1, len(columns)), dtype=np.int64)
+    for t in range(1, len(first)):
+        first[t] = [starts[t + 1] - count_terms(d - j, t, interaction_only) for j in columns]
+    return first
+
+
+def terms(d: int, degree: int, interaction_only: bool, bias: bool) -> Terms:
+    """The products of degree 0 (where `bias`), 1, …, degree."""
+    starts = first_terms(d, degree, interaction_only, bias)
+    first = first_without(range(d + 1), d, interaction_only, starts)
     runs = [
         (first[t - 1, j + interaction_only], starts[t], first[t, j], j)
         for t in range(2, degree + 1)
         for j in range(d)
         if first[t, j] < first[t, j + 1]
     ]
-    return Terms(starts, first, np.array(runs, dtype=np.int64).reshape(-1, 4))
+    return Terms(starts, np.array(runs, dtype=np.int64).reshape(-1, 4))
 
 
 @kernel
@@ -86,8 +96,11 @@ def fill_products(X, runs, bias, out):
 
 
 @kernel
-def fill_sparse_products(data, indices, indptr, first, degree, distinct, bias, out_indptr, begin, out, columns):
-    """All terms of CSR rows that are not 0: those of degree t are an entry times a stretch of those of degree t − 1."""
+def fill_sparse_products(data, indices, indptr, first, rest, degree, distinct, bias, out_indptr, begin, out, columns):
+    """All terms of CSR rows that are not 0: those of degree t are an entry times a stretch of those of degree t − 1.
+
+    first[t, j] is the first term of degree t that begins with column j; rest[t, j] the first that may follow it.
+    """
     for i in range(indptr.size - 1):
         low, m = indptr[i], indptr[i + 1] - indptr[i]
         at = out_indptr[i]
@@ -105,7 +118,7 @@ def fill_sparse_products(data, indices, indptr, first, degree, distinct, bias, o
             end = at
             for p in range(m):
                 j = indices[low + p]
-                shift = first[t, j] - first[t - 1, j + distinct]
+                shift = first[t, j] - rest[t - 1, j]
                 begin[1, p] = at
                 for q in range(begin[0, p + distinct], end):
                     out[at] = data[low + p] * out[q]

@@ -19,6 +19,8 @@ from learnt.preprocessing._feature_maps import (
     count_terms,
     fill_products,
     fill_sparse_products,
+    first_terms,
+    first_without,
     names_in,
     terms,
 )
@@ -84,11 +86,11 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
     def _terms(self) -> Terms:
         return terms(self.n_features_in_, self._max_degree, bool(self.interaction_only), bool(self.include_bias))
 
-    def _kept(self, table: Terms) -> np.ndarray | slice:
+    def _kept(self, starts: list[int]) -> np.ndarray | slice:
         """Which of all terms are in the result: those below the lowest degree are only on the way."""
         if self._min_degree <= 1:
             return slice(None)
-        kept = np.arange(table.starts[min(self._min_degree, len(table.starts) - 1)], table.starts[-1])
+        kept = np.arange(starts[self._min_degree], starts[-1])
         return np.r_[0, kept] if self.include_bias else kept
 
     @property
@@ -103,7 +105,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
             if t > 1:
                 powers[stretch] = powers[parent[stretch]]
             powers[stretch, feature[stretch]] += 1
-        return powers[self._kept(table)]
+        return powers[self._kept(table.starts)]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The products as text: "1", "x0", "x0^2", "x0 x1", …"""
@@ -124,7 +126,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         if layout is not None:
             return _like(self._sparse(X), kind, layout)
         table = self._terms()
-        kept = self._kept(table)
+        kept = self._kept(table.starts)
         out = np.empty((len(X), self.n_output_features_), dtype=X.dtype, order=self.order)
         whole = isinstance(kept, slice)
 
@@ -155,35 +157,39 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
             np.multiply(out[:, low:high], X[:, j : j + 1], out=out[:, at : at + high - low])
 
     def _sparse(self, X: Any) -> Any:
-        table = self._terms()
-        bias, distinct = int(bool(self.include_bias)), int(bool(self.interaction_only))
+        distinct, bias, degree = bool(self.interaction_only), int(bool(self.include_bias)), self._max_degree
+        starts = first_terms(self.n_features_in_, degree, distinct, bool(bias))
         stored = np.diff(X.indptr).astype(np.int64)
         most = int(stored.max(initial=0))
-        sizes = np.array(
-            [sum(count_terms(m, t, bool(distinct)) for t in range(1, self._max_degree + 1)) for m in range(most + 1)],
-            dtype=np.int64,
-        )
+        sizes = [sum(count_terms(m, t, distinct) for t in range(1, degree + 1)) for m in range(most + 1)]
         indptr = np.zeros(X.shape[0] + 1, dtype=np.int64)
-        np.cumsum(sizes[stored] + bias, out=indptr[1:])
-        narrow = max(int(indptr[-1]), table.starts[-1]) <= np.iinfo(np.int32).max
+        np.cumsum(np.array(sizes, dtype=np.int64)[stored] + bias, out=indptr[1:])
+        narrow = max(int(indptr[-1]), starts[-1]) <= np.iinfo(np.int32).max
         columns = np.empty(indptr[-1], dtype=np.int32 if narrow else np.int64)
         data = np.empty(indptr[-1], dtype=X.dtype)
-        if self._max_degree == 0:
+        if degree == 0:
             data[:], columns[:] = 1.0, 0
         else:
-            source = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+            indices = X.indices.astype(np.int64)
+            if X.shape[1] > len(indices):  # there may be millions of columns that nothing is in
+                present, indices = np.unique(indices, return_inverse=True)
+            else:
+                present = np.arange(X.shape[1])
+            first = first_without(present.tolist(), self.n_features_in_, distinct, starts)
+            rest = first_without((present + distinct).tolist(), self.n_features_in_, distinct, starts)
+            rows = X.indptr.astype(np.int64)
 
             def work(lo: int, hi: int) -> None:
                 begin = np.empty((2, most + 1), dtype=np.int64)
                 fill_sparse_products(
-                    X.data, source[0], source[1][lo : hi + 1], table.first, self._max_degree, distinct, bias,
-                    indptr[lo : hi + 1], begin, data, columns,
+                    X.data, indices, rows[lo : hi + 1], first, rest, degree, int(distinct), bias, indptr[lo : hi + 1],
+                    begin, data, columns,
                 )  # fmt: skip
 
-            for_blocks(work, X.shape[0], grain=max(256, _CELLS // max(1, int(sizes[-1]))))
-        indptr = indptr.astype(columns.dtype)
-        full = sparse.csr_array((data, columns, indptr), shape=(X.shape[0], table.starts[-1]))
-        kept = self._kept(table)
+            for_blocks(work, X.shape[0], grain=max(256, _CELLS // max(1, sizes[-1])))
+        shape = X.shape[0], starts[-1]
+        full = sparse.csr_array((data, columns, indptr.astype(columns.dtype)), shape=shape)
+        kept = self._kept(starts)
         return full if isinstance(kept, slice) else full[:, kept]
 
     def __learnt_check__(self) -> None:
@@ -200,14 +206,11 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
 def _degrees(degree: Any, bias: bool) -> tuple[int, int]:
     """The lowest and the highest degree."""
     pair = (0, degree) if isinstance(degree, Integral) and not isinstance(degree, bool) else degree
-    if (
-        not isinstance(pair, Sequence | np.ndarray)
-        or len(pair) != 2
-        or not all(isinstance(t, Integral) and int(t) >= 0 for t in pair)
-        or pair[0] > pair[1]
-    ):
+    if not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2 or (pair is not degree and pair[1] < 0):
+        raise ValueError(f"degree must be a non-negative int or tuple (min_degree, max_degree), got {degree!r}.")
+    if not all(isinstance(t, Integral) and int(t) >= 0 for t in pair) or pair[0] > pair[1]:
         raise ValueError(
-            f"degree must be a non-negative int or tuple (min_degree, max_degree) with min_degree <= max_degree, "
+            "degree=(min_degree, max_degree) must be two whole numbers of at least 0, the first not above the second, "
             f"got {degree!r}."
         )
     if pair[1] == 0 and not bias:
