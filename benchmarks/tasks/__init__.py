@@ -17,6 +17,7 @@ from tasks import (
     preprocessing,
     pursuit,
     selection,
+    sgd,
     svm,
 )
 
@@ -33,6 +34,7 @@ _FAMILIES = (
     selection,
     latency,
     nonlinear,
+    sgd,
     svm,
     inverse,
     pursuit,

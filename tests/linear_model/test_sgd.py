@@ -74,9 +74,11 @@ def test_sparse_rows_take_the_same_steps(penalty, loss):
     thin = np.where(np.abs(X) > 0.8, X, 0)
     settings = {"loss": loss, "penalty": penalty, "alpha": 0.01, "fit_intercept": False, **FIXED}
     same_steps(SGDClassifier(**settings), sk.SGDClassifier(**settings), sparse.csr_matrix(thin), THREE)
-    dense = SGDClassifier(loss=loss, random_state=0).fit(thin, LABEL)
-    again = SGDClassifier(loss=loss, random_state=0).fit(sparse.csr_array(thin), LABEL)
-    np.testing.assert_allclose(again.coef_, dense.coef_, atol=1e-9)
+    settings["fit_intercept"] = True
+    same_steps(SGDClassifier(**settings), sk.SGDClassifier(**settings), sparse.csr_matrix(thin), THREE)
+    alone = {"loss": loss, "random_state": 0, "fit_intercept": False}
+    dense = SGDClassifier(**alone).fit(thin, LABEL)
+    np.testing.assert_allclose(SGDClassifier(**alone).fit(sparse.csr_array(thin), LABEL).coef_, dense.coef_, atol=1e-9)
 
 
 def objective(model, loss, alpha):
@@ -132,7 +134,10 @@ def test_early_stopping_keeps_the_best_epoch():
         model.fit(X, y)
         assert model.n_iter_ < 100
         assert model.score(X, y) > 0.75
-    with pytest.raises(ValueError, match="empty set"):
+    settings = {"early_stopping": True, "shuffle": False, "tol": None, "max_iter": 3, "random_state": 0}
+    ours, theirs = (kind(alpha=0.1, **settings).fit(X, LABEL) for kind in (SGDClassifier, sk.SGDClassifier))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)  # it holds out the same rows
+    with pytest.raises(ValueError, match="empty set, or a class"):
         SGDClassifier(early_stopping=True).fit(X[:4], LABEL[:4])
 
 
@@ -174,6 +179,8 @@ def test_warm_starts():
         (SGDClassifier(learning_rate="constant", eta0=0), "'eta0' parameter"),
         (SGDClassifier(class_weight="heavy"), "'class_weight' parameter"),
         (SGDClassifier(max_iter=0), "'max_iter' parameter"),
+        (SGDClassifier(loss="log_loss", learning_rate="pa1"), "is a rule for the losses 'hinge'"),
+        (SGDClassifier(penalty="elasticnet", l1_ratio=None), "l1_ratio must be set"),
     ],
     ids=str,
 )
@@ -184,7 +191,10 @@ def test_bad_settings_get_one_sentence(model, words):
 
 
 def test_bad_calls_get_one_sentence():
-    with pytest.raises(ValueError, match=r"overflow occurred at epoch #.*scale X"), np.errstate(all="ignore"):
+    with (
+        pytest.raises(ValueError, match=r"overflow occurred at epoch #1.*Scaling input data"),
+        np.errstate(all="ignore"),
+    ):
         SGDRegressor().fit(X * 1e160, Y)
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         SGDClassifier().partial_fit(X, LABEL)

@@ -91,6 +91,8 @@ class Perceptron(StochasticClassifier, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
+    _sparse_intercept = 1.0  # the bound on the mistakes is that of rows (x, 1)
+
     # What is a parameter of SGDClassifier and fixed here
     _fixed = {"loss": "perceptron", "learning_rate": "constant", "power_t": 0.5, "average": False, "epsilon": 0.1}
 

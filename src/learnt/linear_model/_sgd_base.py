@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from learnt.engine import progress
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
@@ -21,6 +22,8 @@ class StochasticDescent(progress.CallbackSupportMixin):
     """Parameters and bookkeeping of SGDClassifier, SGDRegressor and Perceptron."""
 
     _losses: tuple[str, ...] = ()
+    # An intercept hears of every row and a coefficient only of some: on sparse rows it moves less, as in scikit-learn.
+    _sparse_intercept = 0.01
 
     def _check_parameters(self, partial: bool = False) -> None:
         given = self.get_params(deep=False)
@@ -28,7 +31,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
             if name in given:
                 check_choice(self, name, options)
         check_number(self, "alpha", 0)
-        check_number(self, "l1_ratio", 0, 1, also=() if self._get("penalty") == "elasticnet" else (None,))
+        check_number(self, "l1_ratio", 0, 1, also=(None,))
         for name, low in (("max_iter", 1), ("n_iter_no_change", 1)):
             check_number(self, name, low, integer=True)
         check_number(self, "tol", 0, also=(None,))
@@ -40,6 +43,19 @@ class StochasticDescent(progress.CallbackSupportMixin):
             check_number(self, "power_t")
             check_number(self, "average", 0, integer=True, also=(True, False))
         name = type(self).__name__
+        if self._get("penalty") == "elasticnet" and self._get("l1_ratio") is None:
+            raise ParameterError(f"l1_ratio must be set when penalty is 'elasticnet' in {name}; give a number in 0…1.")
+        if self._get("learning_rate") in ("pa1", "pa2") and self._get("loss") not in ("hinge", "epsilon_insensitive"):
+            raise ParameterError(
+                f"learning_rate={self._get('learning_rate')!r} is a rule for the losses 'hinge' and "
+                f"'epsilon_insensitive', and {name} has loss={self._get('loss')!r}; set one of these losses."
+            )
+        if self._get("power_t") < 0:
+            warnings.warn(
+                "Negative values for `power_t` are deprecated in scikit-learn: steps that grow diverge; use 0 or more.",
+                FutureWarning,
+                stacklevel=4,
+            )
         if self._get("learning_rate") == "optimal" and self._get("alpha") == 0:
             raise ParameterError(
                 f"alpha must be > 0 since learning_rate is 'optimal' in {name}, whose steps are 1/(alpha·t); "
@@ -70,6 +86,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
             tol=self._get("tol"),
             patience=self._get("n_iter_no_change"),
             penalised=self._get("penalty") is not None,
+            sparse_intercept=self._sparse_intercept,
             until_perfect=until_perfect,
         )
 
@@ -81,14 +98,14 @@ class StochasticDescent(progress.CallbackSupportMixin):
             given = np.asarray(coef, dtype=np.float64)
             if given.size != k * d or given.shape not in ((k, d), (d,)):
                 raise ValueError(
-                    f"Provided coef_init of shape {given.shape} does not match dataset: it needs {(k, d)}."
+                    f"Provided coef_init does not match dataset: it has shape {given.shape}, not {(k, d)}."
                 )
             start[:] = given.reshape(k, d)
         if intercept is not None:
             given = np.asarray(intercept, dtype=np.float64)
             if given.size != k:
                 raise ValueError(
-                    f"Provided intercept_init of shape {given.shape} does not match dataset: it needs {k}."
+                    f"Provided intercept_init does not match dataset: it has shape {given.shape}, not ({k},)."
                 )
             offset[:] = given.reshape(k)
         return start, offset
@@ -110,18 +127,17 @@ class StochasticDescent(progress.CallbackSupportMixin):
         """Rows to learn from and rows to judge by: a share of every group."""
         if not self._get("early_stopping"):
             return np.arange(n), np.arange(0)
-        rng, share = random_state_of(self._get("random_state")), self._get("validation_fraction")
-        groups = np.zeros(n, dtype=np.int64) if groups is None else groups
-        held = np.zeros(n, dtype=bool)
-        for g in np.unique(groups):
-            members = rng.permutation(np.flatnonzero(groups == g))
-            held[members[: round(share * len(members))]] = True
-        if held.all() or not held.any():
+        share = self._get("validation_fraction")
+        splitter = ShuffleSplit if groups is None else StratifiedShuffleSplit
+        split = splitter(1, test_size=share, random_state=random_state_of(self._get("random_state")))
+        try:
+            learn, judge = next(split.split(np.zeros((n, 1)), groups))
+            return np.sort(learn), np.sort(judge)
+        except ValueError:
             raise ValueError(
-                f"Splitting {n} rows with validation_fraction={share!r} led to an empty set; give more rows, change "
-                "validation_fraction, or disable early_stopping."
-            )
-        return np.flatnonzero(~held), np.flatnonzero(held)
+                f"Splitting {n} rows with validation_fraction={share!r} leaves an empty set, or a class in one part "
+                "only; give more rows, change validation_fraction, or disable early_stopping."
+            ) from None
 
     def _seeds(self, k: int) -> np.ndarray:
         return random_state_of(self._get("random_state")).randint(0, 2**31 - 1, size=k)

@@ -135,7 +135,9 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    return estimator.loss in ("log_loss", "modified_huber")
+    if estimator.loss in ("log_loss", "modified_huber"):
+        return True
+    raise AttributeError(f"probability estimates are not available for loss={estimator.loss!r}; use loss='log_loss'")
 
 
 class SGDClassifier(StochasticClassifier, ClassifierMixin, BaseEstimator):

@@ -58,6 +58,7 @@ class Settings:
     tol: float | None
     patience: int
     penalised: bool = True
+    sparse_intercept: float = 1.0
     until_perfect: bool = False
 
     def numbers(self) -> np.ndarray:
@@ -94,6 +95,8 @@ def run(
     With `judge` the coefficients that scored best are what comes back.
     """
     fixed = settings.numbers()
+    if sparse.issparse(X):
+        fixed[k.WITH_INTERCEPT] *= settings.sparse_intercept
     moving = np.zeros(11)
     moving[[k.SCALE, k.INTERCEPT, k.T, k.ETA]] = 1.0, start.intercept, t, settings.eta0
     moving[k.RANDOM] = seed % 0xFFFFFFFE + 1
@@ -119,14 +122,14 @@ def run(
         n_iter = epoch
         if not (np.isfinite(v).all() and np.isfinite(moving[k.INTERCEPT])):
             raise ValueError(
-                f"Floating-point under-/overflow occurred at epoch #{epoch}: the steps are too long for these "
-                "columns; scale X with learnt.preprocessing.StandardScaler, or lower eta0."
+                f"Floating-point under-/overflow occurred at epoch #{epoch}: the steps are too long. Scaling "
+                "input data with StandardScaler or MinMaxScaler might help, as might a lower eta0."
             )
         coef = moving[k.SCALE] * v
         if judge is not None:
             score = judge(coef, moving[k.INTERCEPT])
             idle = idle + 1 if score < best_score + tol else 0
-            if score > best_score:
+            if score > best_score and settings.tol is not None:
                 best_score, kept = score, _end(coef, moving, v, rest, n_iter, status)
         else:
             objective = moving[k.LOSS] / max(len(rows), 1)
