@@ -3,6 +3,8 @@
 import sys
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.optimize import curve_fit, least_squares
 from sklearn.base import clone
@@ -202,6 +204,18 @@ def test_a_parameter_on_a_bound_has_no_standard_error_and_nothing_breaks(data):
     assert "nan" in str(fit.summary())
     low, high = fit.predict_interval(X)
     assert np.all(low < high)
+
+
+def test_bounds_by_name(data):
+    X, y = data
+    start = {"height": 1.0, "rate": 1.0, "floor": 0.0}
+    named = NonlinearLeastSquares(decay, start, bounds={"floor": (None, 0.4), "rate": (0, 5)}).fit(X, y)
+    listed = NonlinearLeastSquares(decay, START, bounds=([-np.inf, 0, -np.inf], [np.inf, 5, 0.4])).fit(X, y)
+    np.testing.assert_array_equal(named.coef_, listed.coef_)
+    for bounds, part in (({"flor": (0, 1)}, "parameters are height, rate, floor"), ({"rate": 3}, "'rate' as")):
+        with pytest.raises(ValueError, match=part) as error:
+            NonlinearLeastSquares(decay, start, bounds=bounds).fit(X, y)
+        one_sentence(error)
 
 
 def test_the_model_is_never_called_outside_the_bounds(data):
@@ -406,6 +420,30 @@ def test_narrow_numbers_columns_and_clones(data):
     wide, narrow = clone(fit).fit(X, y), clone(fit).fit(X.astype(np.float32), y.astype(np.float32))
     assert narrow.predict(X.astype(np.float32)).dtype == np.float32
     np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=1e-4)
+
+
+def test_one_variable_may_have_one_dimension(data):
+    X, y = data
+    table = NonlinearLeastSquares(decay, START).fit(X, y)
+
+    def curve(x, b):
+        assert x.ndim == 1
+        return b[0] * np.exp(-b[1] * x) + b[2]
+
+    line = NonlinearLeastSquares(curve, START)
+    for x in (X[:, 0], X[:, 0].tolist(), pd.Series(X[:, 0]), pl.Series(X[:, 0])):
+        line.fit(x, y)
+        np.testing.assert_array_equal(line.coef_, table.coef_)
+        np.testing.assert_array_equal(line.predict(x), table.predict(X))
+        np.testing.assert_array_equal(line.predict(X), table.predict(X))
+        np.testing.assert_array_equal(line.predict_interval(x), table.predict_interval(X))
+        assert line.score(x, y) == table.score(X, y)
+    weighted = line.fit(X[:, 0], y, sample_weight=np.arange(60) % 3)
+    np.testing.assert_array_equal(weighted.coef_, table.fit(X, y, sample_weight=np.arange(60) % 3).coef_)
+    with pytest.raises(ValueError, match="1D array"):
+        table.predict(X[:, 0])
+    with pytest.raises(ValueError, match="1D array"):
+        NonlinearLeastSquares().fit(X[:, 0], y)
 
 
 def test_a_file_holds_no_code(data, tmp_path):

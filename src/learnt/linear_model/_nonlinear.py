@@ -30,8 +30,8 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
     Parameters
     ----------
     model : callable or None
-        `model(X, b)` returns one number for each row of the two-dimensional X, for the parameters b. None is the
-        linear model, b[0] x₀ + b[1] x₁ + … + b[-1].
+        `model(X, b)` returns one number for each row of X, for the parameters b. X comes as it is passed to `fit`, two-
+        dimensional or, for a single variable, one-dimensional. None is the linear model, b[0] x₀ + b[1] x₁ + … + b[-1].
     start : array of shape (n_parameters,), dict or None
         Where to start; a dict `{name: value}` also names the parameters. None, for the linear model only, is zeros.
     method : {"lm", "levenberg", "gauss-newton"}, default="lm"
@@ -41,8 +41,9 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
         The derivatives of the model. None takes forward differences on the way and central ones at the end. "torch"
         and "jax" differentiate a model that is written with that library's functions. A callable `jac(X, b)` returns
         an array of shape (n_rows, n_parameters).
-    bounds : None or (lower, upper), default=None
-        Numbers, or arrays with one for each parameter; ±inf where there is none.
+    bounds : None, (lower, upper) or dict, default=None
+        Numbers, or arrays with one for each parameter; ±inf where there is none. A dict `{name: (lower, upper)}` bounds
+        those that it names, where `start` names them.
     tol : float, default=1e-8
         The fit has converged when the part of the residual that a change of the parameters could still remove is at
         most this part of its length.
@@ -85,6 +86,8 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
     array([3. , 0.5])
     """
 
+    _flat = False  # whether X had one dimension in `fit`
+
     def __init__(self, model=None, start=None, *, method="lm", jac=None, bounds=None, tol=1e-8, max_iter=1000):
         self.model = model
         self.start = start
@@ -98,9 +101,12 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NonlinearLeastSquares:
         """Fit the parameters; a row of weight 2 counts as two rows, one of weight 0 as none."""
         check_settings(self)
-        X, y, w = check_fit(self, X, y, sample_weight, target="number")
+        vars(self).pop("_flat", None)
+        if self.model is not None and _is_flat(X):
+            self._flat = True
+        X, y, w = check_fit(self, self._table(X), y, sample_weight, target="number")
         names, start = check_start(self, X.shape[1])
-        problem = self._pose(X, y, w, check_bounds(self.bounds, start))
+        problem = self._pose(X, y, w, check_bounds(self.bounds, start, names))
         n_rows = len(problem.y)
         if n_rows < start.size and self.model is not None:  # the linear model has a shortest solution
             raise ValueError(
@@ -114,9 +120,9 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
 
     def predict(self, X: Any) -> np.ndarray:
         """The model's value for every row of X."""
-        X = check_predict(self, X)
+        X = check_predict(self, self._table(X))
         values = model_values(self.model or linear, self.jac)
-        return values(X.astype(np.float64, copy=False), self.coef_).astype(X.dtype, copy=False)
+        return values(self._seen(X), self.coef_).astype(X.dtype, copy=False)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """An interval for a new y at every row of X, from the tangent at the fit:  f ± t √(σ² + gᵀ C g).
@@ -125,9 +131,10 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
         -------
         lower, upper : arrays of shape (n_rows,)
         """
-        X = check_predict(self, X)
+        X = check_predict(self, self._table(X))
         _check_share("coverage", coverage)
-        problem = self._pose(X, np.zeros(len(X)), None, check_bounds(self.bounds, self.coef_))
+        bounds = check_bounds(self.bounds, self.coef_, self.parameter_names_)
+        problem = self._pose(X, np.zeros(len(X)), None, bounds)
         with np.errstate(all="ignore"):
             negative = problem.start(self.coef_)
             slopes = problem.tangent(self.coef_, negative, np.where(self.coef_ == 0.0, 1.0, 0.0), True)[:, :-1]
@@ -145,14 +152,16 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
         )
 
     def _pose(self, X: np.ndarray, y: np.ndarray, w: Any, bounds: Any) -> Problem:
-        return Problem(
-            self.model or linear,
-            self.jac,
-            X.astype(np.float64, copy=False),
-            y.astype(np.float64, copy=False),
-            w,
-            bounds,
-        )
+        return Problem(self.model or linear, self.jac, self._seen(X), y.astype(np.float64, copy=False), w, bounds)
+
+    def _table(self, X: Any) -> Any:
+        """X with two dimensions, as everybody else needs it."""
+        return np.reshape(X, (-1, 1)) if self._flat and _is_flat(X) else X
+
+    def _seen(self, X: np.ndarray) -> np.ndarray:
+        """X as the model sees it."""
+        X = X.astype(np.float64, copy=False)
+        return np.ascontiguousarray(X[:, 0]) if self._flat else X
 
     def _solve(self, problem: Problem, start: np.ndarray, X: Any, y: Any) -> Outcome:
         with progress.fit_loop(self, self.max_iter, X, y) as loop:
@@ -219,6 +228,11 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
             )
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def _is_flat(X: Any) -> bool:
+    """Whether X is one number a row, without a second dimension: an array, a list or a column of a data frame."""
+    return not hasattr(X, "columns") and not isinstance(X, str) and np.ndim(X) == 1
 
 
 def _check_share(name: str, value: Any) -> None:

@@ -57,10 +57,12 @@ def check_start(estimator: Any, n_features: int) -> tuple[list[str], np.ndarray]
     return names or [f"b{j}" for j in range(start.size)], start
 
 
-def check_bounds(bounds: Any, start: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def check_bounds(bounds: Any, start: np.ndarray, names: list[str]) -> tuple[np.ndarray, np.ndarray] | None:
     """Lower and upper bounds, one for each parameter, with the start between them."""
     if bounds is None:
         return None
+    if isinstance(bounds, dict):
+        bounds = _named_bounds(bounds, names)
     try:
         lower, upper = (np.broadcast_to(np.asarray(side, dtype=np.float64), start.shape).copy() for side in bounds)
     except (TypeError, ValueError):
@@ -81,4 +83,24 @@ def check_bounds(bounds: Any, start: np.ndarray) -> tuple[np.ndarray, np.ndarray
         raise ValueError(
             f"start has {start[j]:g} for parameter {j}, outside its bounds {lower[j]:g} to {upper[j]:g}; start inside."
         )
+    return lower, upper
+
+
+def _named_bounds(bounds: dict[Any, Any], names: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    lower, upper = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    for name, pair in bounds.items():
+        if name not in names:
+            raise ParameterError(
+                f"The 'bounds' parameter of NonlinearLeastSquares names {name!r}, but the parameters are "
+                f"{', '.join(names)}; name them in start=."
+            )
+        try:
+            low, high = pair
+            lower[names.index(name)] = -np.inf if low is None else low
+            upper[names.index(name)] = np.inf if high is None else high
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"The 'bounds' parameter of NonlinearLeastSquares must give {name!r} as (lower, upper). "
+                f"Got {pair!r} instead."
+            ) from None
     return lower, upper
