@@ -101,7 +101,7 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NonlinearLeastSquares:
         """Fit the parameters; a row of weight 2 counts as two rows, one of weight 0 as none."""
         check_settings(self)
-        vars(self).pop("_flat", None)
+        self.__dict__.pop("_flat", None)
         if self.model is not None and _is_flat(X):
             self._flat = True
         X, y, w = check_fit(self, self._table(X), y, sample_weight, target="number")
