@@ -66,6 +66,24 @@ def test_without_refit_the_folds_bests_are_averaged(classes):
     np.testing.assert_allclose(ours.coef_, other.coef_, atol=1e-3)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_shares_of_the_absolute_penalty(classes):
+    X, y = problem(classes)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    params = {"Cs": [0.1, 0.3, 3.0], "cv": 3, "scoring": "neg_log_loss", "l1_ratios": (0.0, 0.5, 1.0)}
+    ours = LogisticRegressionCV(**params, use_legacy_attributes=False).fit(X, y)
+    other = theirs(X, y, False, **{**params, "solver": "saga", "tol": 1e-7, "max_iter": 20000})
+    assert (ours.C_, ours.l1_ratio_) == (other.C_, other.l1_ratio_)
+    assert ours.coefs_paths_.shape == other.coefs_paths_.shape == (3, 3, 3, 1 if classes == 2 else 3, 7)
+    np.testing.assert_allclose(ours.scores_, other.scores_, atol=1e-4)
+    np.testing.assert_allclose(ours.coefs_paths_, other.coefs_paths_, atol=5e-3)
+    np.testing.assert_allclose(ours.coef_, other.coef_, atol=1e-3)
+    assert np.count_nonzero(ours.coefs_paths_[:, 2, 0, :, :-1]) < ours.coefs_paths_[:, 2, 0, :, :-1].size
+    legacy = LogisticRegressionCV(**params).fit(X, y)
+    assert legacy.scores_["bee"].shape == (3, 3, 3)
+    np.testing.assert_array_equal(legacy.scores_["bee"], ours.scores_.swapaxes(1, 2))
+
+
 def test_the_last_fit_is_that_of_logistic_regression():
     X, y = problem(3)
     ours = LogisticRegressionCV(Cs=4, cv=3).fit(X, y)
@@ -157,7 +175,7 @@ def test_refusals_are_one_sentence():
         with pytest.raises(ValueError, match=words) as caught:
             LogisticRegressionCV(**params).fit(X, target)
         assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match="cannot be routed"):
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
         LogisticRegressionCV().fit(X, y, groups=y)
 
 

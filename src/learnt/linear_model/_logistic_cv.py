@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
@@ -24,6 +24,7 @@ from learnt.linear_model._linear_classifier import ProbabilisticLinearClassifier
 from learnt.linear_model._logistic import _SOLVERS, LogisticRegression
 from learnt.linear_model._logistic_cv_folds import Path, Settings
 
+_ROUNDING = 1e-12  # a distance from the minimum, relative to it, below which float64 sees little
 # Scores that know all classes, also those that a fold left out; the others are scikit-learn's.
 _OWN_SCORES = {
     None: folds_of.accuracies,
@@ -87,6 +88,8 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
     >>> model.C_
     array([1.])
     """
+
+    __metadata_request__score = {"sample_weight": UNUSED}  # the scorer's, not ours
 
     C_: Any
     l1_ratio_: Any
@@ -260,7 +263,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
             return folds_of.only_one(int(seen[0]), X.shape[1], len(Cs), len(self.classes_))
         if ratio == 0.0:
             return folds_of.squared_path(X, codes, w, Cs, settings, start)
-        return folds_of.mixed_path(X, codes, w, Cs, ratio, settings, start)
+        return folds_of.mixed_path(X, codes, w, Cs, ratio, settings._replace(tol=self.tol**2), start)
 
     def _scores(
         self, X: Any, y: Any, codes: np.ndarray, test: Any, theta: np.ndarray, params: dict[str, Any]
@@ -302,6 +305,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
 
     def _warn(self, paths: list[Path]) -> None:
         worst = max(float(path.left.max()) for path in paths)
+        asked = max(self.tol**2, _ROUNDING)
         if np.isinf(worst):
             warnings.warn(
                 "LogisticRegressionCV met classes that can be separated exactly by these columns, so without a penalty "
@@ -309,11 +313,11 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        elif worst > self.tol**2:
-            fits = sum(int(np.count_nonzero(path.left > self.tol**2)) for path in paths)
+        elif worst > asked:
+            fits = sum(int(np.count_nonzero(path.left > asked)) for path in paths)
             warnings.warn(
                 f"LogisticRegressionCV stopped {fits} of its fits early, the worst about {worst:.1e} (relative) above "
-                f"its minimum, where tol={self.tol:g} asks for {self.tol**2:.1e}; raise max_iter above {self.max_iter} "
+                f"its minimum, where tol={self.tol:g} asks for {asked:.1e}; raise max_iter above {self.max_iter} "
                 "or leave out the largest Cs.",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -339,6 +343,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """The score of the predictions by `scoring`: the share of right labels unless another was chosen."""
+        self._refuse_unrouted(params)
         if self.scoring is None or (isinstance(self.scoring, str) and self.scoring in ("warn", "accuracy")):
             return super().score(X, y, sample_weight)
         extra = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -355,8 +360,8 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
     def _refuse_unrouted(self, params: dict[str, Any]) -> None:
         if params and not get_config()["enable_metadata_routing"]:
             raise ValueError(
-                f"[{', '.join(params)}] are passed but cannot be routed: extra arguments of LogisticRegressionCV.fit "
-                "need sklearn.set_config(enable_metadata_routing=True)."
+                f"Passing extra keyword arguments ({', '.join(params)}) to {type(self).__name__} is only supported if "
+                "enable_metadata_routing=True, which is set by sklearn.set_config."
             )
 
     def get_metadata_routing(self) -> MetadataRouter:
