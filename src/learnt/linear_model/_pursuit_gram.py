@@ -23,17 +23,12 @@ class LazyRows:
     X is centred by `mean` without being changed: (X − 1x̄ᵀ)ᵀ(x − x̄) = Xᵀ(x − x̄).
     """
 
-    def __init__(self, X: np.ndarray, mean: np.ndarray) -> None:
+    def __init__(self, X: np.ndarray, mean: np.ndarray, square: np.ndarray) -> None:
         d = X.shape[1]
-        self._X, self._mean = X, mean
-        self.square = np.concatenate(for_blocks(self._squares, d, grain=_GRAIN))
+        self._X, self._mean, self.square = X, mean, square
         self.where = np.full(d, -1, dtype=np.int64)
         self._known = 0
         self.rows = np.empty((min(d, 4 * _BATCH), d))
-
-    def _squares(self, lo: int, hi: int) -> np.ndarray:
-        part = self._X[:, lo:hi]
-        return np.maximum(np.einsum("ij,ij->j", part, part) - len(part) * self._mean[lo:hi] ** 2, 0.0)
 
     def fetch(self, j: int, correlation: np.ndarray) -> None:
         """Row j, and those of the other columns that now look most like being chosen."""
@@ -57,31 +52,42 @@ class LazyRows:
         self._known = end
 
 
-def gram_rows(X: np.ndarray, mean: np.ndarray, whole: bool) -> Any:
+def gram_rows(X: np.ndarray, mean: np.ndarray, square: np.ndarray, whole: bool) -> Any:
     """Rows of the Gram matrix of X − mean."""
     if not whole:
-        return LazyRows(X, mean)
+        return LazyRows(X, mean, square)
     G = gram(X.T)
     if mean.any():
         G -= len(X) * np.outer(mean, mean)
     return KnownRows(G)
 
 
-def centred(X: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """X as float64, what is still to be subtracted from it, and its means (0 without an intercept).
+def centred(X: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """X as float64, what is still to be subtracted from it, its means (0 without an intercept), and ‖x_j − x̄_j‖².
 
     X is copied only where its means are so large that digits would be lost.
     """
     X = X.astype(np.float64, copy=False)
     zero = np.zeros(X.shape[1])
     if not center:
-        return X, zero, zero
+        return X, zero, zero, _squares(X)
     x_mean = X.mean(axis=0)
-    if not np.any(np.abs(x_mean) > _FAR * X[:256].std(axis=0)):
-        return X, x_mean, x_mean
+    raised = len(X) * x_mean**2
+    square = np.maximum(_squares(X) - raised, 0.0)
+    if not np.any(raised > _FAR**2 * square):
+        return X, x_mean, x_mean, square
     X = X - x_mean
     X[:, np.ptp(X, axis=0) == 0] = 0.0  # a constant column is 0, and not the rounding of its mean
-    return X, zero, x_mean
+    return X, zero, x_mean, _squares(X)
+
+
+def _squares(X: np.ndarray) -> np.ndarray:
+    """The squared norm of each column."""
+
+    def part(lo: int, hi: int) -> np.ndarray:
+        return np.einsum("ij,ij->j", X[:, lo:hi], X[:, lo:hi])
+
+    return np.concatenate(for_blocks(part, X.shape[1], grain=_GRAIN))
 
 
 def correlations(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -124,6 +130,6 @@ def pose(X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int
     Y = as_columns(y).astype(np.float64)
     y_mean = Y.mean(axis=0) if center else np.zeros(Y.shape[1])
     Y -= y_mean
-    wide, offset, x_mean = centred(X, center)
-    source = gram_rows(wide, offset, whole_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]))
+    wide, offset, x_mean, square = centred(X, center)
+    source = gram_rows(wide, offset, square, whole_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]))
     return Problem(source, correlations(wide, Y), np.einsum("ij,ij->j", Y, Y), x_mean, y_mean)
