@@ -6,6 +6,7 @@ from tasks import (
     bayes,
     cluster,
     decomposition,
+    glm,
     inverse,
     latency,
     linear,
@@ -38,6 +39,7 @@ _FAMILIES = (
     svm,
     inverse,
     pursuit,
+    glm,
 )
 
 

@@ -19,7 +19,7 @@ from learnt.engine.threads import single_blas
 
 _SAMPLE, _SHARE = 4000, 16  # rows of the smallest sample worth it, and how many one of a large sample stands for
 _FAR = 100.0  # means beyond this many standard deviations are subtracted before squaring
-_SMALLEST_RCOND = 1e-13
+_SMALLEST_RCOND = 1e-10  # below, eigenvalues tell what is there from what is rounding
 _SEED = 8191
 
 
@@ -192,8 +192,7 @@ def newton(
             break
         with single_blas():
             left = float(sums.gradient @ curvature.solve(sums.gradient))
-        slow = left >= decrement or np.log(left / goal) > patience * np.log(decrement / left)
-        if left > goal and slow and n_iter < max_iter:
+        if left > goal and n_iter < max_iter and _slow(left, decrement, max(goal, 1e-300), patience):
             (sums, curvature), fresh = _curved(objective, point, kind), True
     # Where rounding ends the search, what is left is rounding too.
     rounding = 1e-13 * scale
@@ -202,6 +201,11 @@ def newton(
         c -= float(objective.shift @ point[:-1])
     converged = decrement <= max(goal, rounding)
     return Result(point[:-1], c, sums.value, max(decrement, 0.0), n_iter, converged), curvature
+
+
+def _slow(left: float, before: float, goal: float, patience: float) -> bool:
+    """Whether steps that gain before/left each need more than `patience` of them to get from left to goal."""
+    return left >= before or float(np.log(left / goal)) > patience * float(np.log(before / left))
 
 
 def _curved(objective: Any, point: np.ndarray, kind: str = "own") -> tuple[Sums, Curvature]:

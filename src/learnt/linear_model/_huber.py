@@ -157,18 +157,18 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         if again:
             start = np.concatenate([self.coef_, [self.intercept_, max(self.scale_, unit * 1e-6)]]) / unit
         setting = (float(self.epsilon), float(self.alpha), self.fit_intercept, unit)
-        limits = (max(float(self.tol), 1e-12), int(self.max_iter))
+        limits = (min(max(float(self.tol), 1e-12), 1e-3), int(self.max_iter))
         if rows.n_rows < min(rows.n_features, _LARGEST_CURVATURE):
             return _in_row_space(rows, setting, start, limits), unit
         if sparse.issparse(rows.X) and rows.n_features > _LARGEST_CURVATURE:
             return _by_products(_Huber(rows, *setting), start, *limits), unit
         some = None if again else sample(rows)
         if some is None:
-            return newton(_Huber(rows, *setting), start, *limits)[0], unit
+            return _surely(_Huber(rows, *setting), start, start, limits), unit
         share = float(self.alpha) * some.n_rows / rows.n_rows
         there, curvature = newton(_Huber(some, setting[0], share, *setting[2:]), start, limits[0], 50)
         point = np.append(there.coef, there.intercept)
-        return newton(_Huber(rows, *setting), point, *limits, curvature=curvature)[0], unit
+        return _surely(_Huber(rows, *setting), point, start, limits, curvature), unit
 
     def _record(self, result: Result, unit: float, X: Any, y: np.ndarray) -> None:
         kind = X.dtype.type
@@ -202,6 +202,17 @@ def _start(rows: Any, fit_intercept: bool) -> tuple[np.ndarray, float]:
     away = np.abs(y - centre)
     unit = float(np.median(away)) or float(away.mean()) or max(abs(centre), 1.0)
     return np.concatenate([np.zeros(rows.n_features), [centre / unit, 1.5]]), unit
+
+
+def _surely(
+    objective: _Huber, point: np.ndarray, start: np.ndarray, limits: tuple[float, int], curvature: Any = None
+) -> Result:
+    """Newton's method; where ε is so near 1 that σ falls to nothing and takes the curvature along, gradients alone."""
+    result, _ = newton(objective, point, *limits, curvature=curvature)
+    if result.converged or result.n_iter >= limits[1]:
+        return result
+    other = _by_products(objective, start, limits[0], 20 * limits[1])
+    return other if other.objective < result.objective else result
 
 
 def _in_row_space(rows: Any, setting: tuple[Any, ...], start: np.ndarray, limits: tuple[float, int]) -> Result:

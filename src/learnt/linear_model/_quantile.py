@@ -120,7 +120,29 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         found = minimise(design, (y - centre) / unit, w * self.quantile, w * (1 - self.quantile), penalty)
         coef = found.v[:d] * unit / scale
         intercept = float(found.v[-1]) * unit + centre - float(mean @ coef) if self.fit_intercept else 0.0
+        coef, intercept = self._in_given_units(X, y, coef, intercept, found.met)
         return coef, intercept, found._replace(gap=found.gap * unit, objective=found.objective * unit)
+
+    def _in_given_units(
+        self, X: Any, y: np.ndarray, coef: np.ndarray, intercept: float, met: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """The same vertex from the rows as they were given, so that no change of units leaves its rounding."""
+        kept = np.flatnonzero(coef)
+        if met.size != kept.size + int(self.fit_intercept):
+            return coef, intercept
+        rows = X[met][:, kept]
+        rows = (rows.toarray() if sparse.issparse(rows) else rows).astype(np.float64)
+        system = np.column_stack([rows, np.ones(met.size)]) if self.fit_intercept else rows
+        try:
+            exact = np.linalg.solve(system, y[met])
+        except np.linalg.LinAlgError:
+            return coef, intercept
+        close = np.append(coef[kept], intercept) if self.fit_intercept else coef[kept]
+        if not np.allclose(exact, close, rtol=1e-6, atol=1e-9 * np.abs(close).max(initial=0.0)):
+            return coef, intercept
+        found = np.zeros_like(coef)
+        found[kept] = exact[: kept.size]
+        return found, float(exact[-1]) if self.fit_intercept else 0.0
 
     def _simplex(self, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float, Optimum]:
         """The programme as SciPy takes it: b⁺, b⁻, c⁺, c⁻, e⁺, e⁻ ≥ 0 with Xb + c + e = y."""

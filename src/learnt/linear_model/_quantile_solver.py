@@ -24,12 +24,16 @@ _STEPS = 100
 
 
 class Optimum(NamedTuple):
-    """Coefficients, the objective, how far it is from its minimum at most, and the steps taken."""
+    """Coefficients, the objective, how far it is from its minimum at most, the steps taken, and the rows that are met.
+
+    `met` has as many rows as there are coefficients that are not 0; it is empty where no vertex was found.
+    """
 
     v: np.ndarray
     objective: float
     gap: float
     n_iter: int
+    met: np.ndarray = np.empty(0, dtype=np.intp)
 
 
 def pinball(e: np.ndarray, up: np.ndarray, down: np.ndarray) -> float:
@@ -94,9 +98,9 @@ def minimise(Z: np.ndarray, y: np.ndarray, up: np.ndarray, down: np.ndarray, pen
         e = y_all - times(v)
     theta = 1.0 / (lam / z + nu / t)
     value = float(np.where(e > 0, top * e, -low * e).sum())
-    v, value = _vertex(Z, y_all, top, low, bent, theta, v, value, times)
+    v, value, met = _vertex(Z, y_all, top, low, bent, theta, v, value, times)
     # Σ y a of the feasible a is a lower bound of the minimum.
-    return Optimum(v, value, max(value - float(y_all @ (z - low)), 0.0), n_iter)
+    return Optimum(v, value, max(value - float(y_all @ (z - low)), 0.0), n_iter, met)
 
 
 def _direction(
@@ -142,11 +146,12 @@ def _vertex(
     v: np.ndarray,
     value: float,
     times: Any,
-) -> tuple[np.ndarray, float]:
+) -> tuple[np.ndarray, float, np.ndarray]:
     """The vertex of rows that are nearly met: they have by far the largest θ. Kept if it is as good."""
     n, p = Z.shape
+    none = np.empty(0, dtype=np.intp)
     if len(y) < p:
-        return v, value
+        return v, value, none
     near = np.argsort(-theta, kind="stable")[: min(len(y), 3 * p + 10)]
     rows = np.zeros((near.size, p))
     data = near < n
@@ -159,14 +164,16 @@ def _vertex(
     chosen = order[:p]
     pivots = np.abs(np.diag(R))
     if pivots.size < p or not pivots.min() > 1e-12 * pivots.max():
-        return v, value
+        return v, value, none
     scaled = rows[chosen] / norms[chosen, None]
     try:
         corner = linalg.solve(scaled, y[near[chosen]] / norms[chosen])
     except (linalg.LinAlgError, ValueError):
-        return v, value
+        return v, value, none
     zero = near[chosen][near[chosen] >= n] - n
     corner[bent[zero]] = 0.0
     e = y - times(corner)
     there = float(np.where(e > 0, top * e, -low * e).sum())
-    return (corner, there) if there <= value * (1 + 1e-10) else (v, value)
+    if there > value * (1 + 1e-10):
+        return v, value, none
+    return corner, there, near[chosen][near[chosen] < n]
