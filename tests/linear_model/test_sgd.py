@@ -81,6 +81,14 @@ def test_sparse_rows_take_the_same_steps(penalty, loss):
     np.testing.assert_allclose(SGDClassifier(**alone).fit(sparse.csr_array(thin), LABEL).coef_, dense.coef_, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_seed_shuffles_as_in_scikit_learn(seed):
+    settings = {"random_state": seed, "max_iter": 5, "tol": None, "alpha": 0.1}
+    same_steps(SGDClassifier(**settings), sk.SGDClassifier(**settings), X, LABEL)
+    same_steps(SGDClassifier(**settings), sk.SGDClassifier(**settings), X, THREE)
+    same_steps(SGDRegressor(**settings), sk.SGDRegressor(**settings), X, Y)
+
+
 def objective(model, loss, alpha):
     margin = np.where(LABEL == "yes", 1, -1) * model.decision_function(X)
     value = {"hinge": np.maximum(1 - margin, 0), "log_loss": np.logaddexp(0, -margin)}[loss].mean()

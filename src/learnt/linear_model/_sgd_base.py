@@ -15,6 +15,7 @@ from learnt.engine.params import ParameterError, check_choice, check_flag, check
 from learnt.engine.random import random_state_of
 from learnt.linear_model._sgd_run import SCHEDULES, End, Settings, Start
 
+_LARGEST = 2**31 - 1
 _PENALTIES = ("l2", "l1", "elasticnet", None)
 
 
@@ -123,24 +124,28 @@ class StochasticDescent(progress.CallbackSupportMixin):
         parts = zip(self._standard_coef, self._standard_intercept, self._average_coef, self._average_intercept)
         return [Start(c, float(b), ac, float(ab), self._average_count) for c, b, ac, ab in parts]
 
-    def _held_out(self, groups: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows to learn from and rows to judge by: a share of every group."""
+    def _held_out(self, groups: np.ndarray | None, n: int) -> np.ndarray:
+        """Rows to judge by, those that scikit-learn would take: a share of every group; none without early stopping."""
         if not self._get("early_stopping"):
-            return np.arange(n), np.arange(0)
+            return np.arange(0)
         share = self._get("validation_fraction")
         splitter = ShuffleSplit if groups is None else StratifiedShuffleSplit
         split = splitter(1, test_size=share, random_state=random_state_of(self._get("random_state")))
         try:
-            learn, judge = next(split.split(np.zeros((n, 1)), groups))
-            return np.sort(learn), np.sort(judge)
+            return np.sort(next(split.split(np.zeros((n, 1)), groups))[1])
         except ValueError:
             raise ValueError(
                 f"Splitting {n} rows with validation_fraction={share!r} leaves an empty set, or a class in one part "
                 "only; give more rows, change validation_fraction, or disable early_stopping."
             ) from None
 
-    def _seeds(self, k: int) -> np.ndarray:
-        return random_state_of(self._get("random_state")).randint(0, 2**31 - 1, size=k)
+    def _seeds(self, k: int, after: int) -> np.ndarray:
+        """The seeds of k shuffles: scikit-learn's, which for a classifier come `after` another draw."""
+        rng = random_state_of(self._get("random_state"))
+        if k == 1:
+            return np.array([rng.randint(0, _LARGEST) for _ in range(after + 1)])[after:]
+        streams = [np.random.RandomState(seed) for seed in rng.randint(0, _LARGEST, size=k)]
+        return np.array([[stream.randint(0, _LARGEST) for _ in range(after + 1)][after] for stream in streams])
 
     def _finish(self, ends: list[End], dtype: Any) -> tuple[np.ndarray, np.ndarray]:
         """Record what the runs left; returns coefficients (K, d) and intercepts (K,)."""
@@ -173,6 +178,15 @@ class StochasticDescent(progress.CallbackSupportMixin):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def mask_of(rows: np.ndarray, n: int) -> np.ndarray | None:
+    """True at these of n rows; None where there are none."""
+    if not len(rows):
+        return None
+    mask = np.zeros(n, dtype=bool)
+    mask[rows] = True
+    return mask
 
 
 def progress_report(estimator: Any, total: int, ends: Callable[[Any], list[End]], X: Any, y: Any) -> list[End]:

@@ -16,7 +16,7 @@ from learnt.engine.params import ParameterError
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import check_fit
 from learnt.linear_model._linear_classifier import LinearClassifier
-from learnt.linear_model._sgd_base import StochasticDescent, progress_report
+from learnt.linear_model._sgd_base import StochasticDescent, mask_of, progress_report
 from learnt.linear_model._sgd_run import End, Start, run
 
 LOSSES = (
@@ -94,11 +94,9 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
         weight = (np.ones(X.shape[0]) if w is None else w) * self._class_weights(y)
         present = np.flatnonzero(weight > 0)
         codes = np.searchsorted(self.classes_, y)
-        learn, judge = self._held_out(codes[present], len(present))
-        learn, judge = present[learn], present[judge]
-        if len(judge) == 0 and self._get("early_stopping"):
-            raise ValueError("The sample weights for validation set are all zero; use a different random_state.")
-        k, seeds = len(starts), self._seeds(len(starts))
+        judge = present[self._held_out(codes[present], len(present))]
+        held = mask_of(judge, X.shape[0])
+        k, seeds = len(starts), self._seeds(len(starts), after=1)
         settings = self._settings(max_iter, self._until_perfect)
 
         def one(c: int, report: Any = None) -> End:
@@ -109,7 +107,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
                 return float(np.average(right, weights=weight[judge]))
 
             judged = score if len(judge) else None
-            return run(X, side, weight, learn, starts[c], t, settings, int(seeds[c]), judged, report)
+            return run(X, side, weight, present, starts[c], t, settings, int(seeds[c]), held, judged, report)
 
         if k == 1:
             ends = progress_report(self, max_iter, lambda report: [one(0, report)], X, y)

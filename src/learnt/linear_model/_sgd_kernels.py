@@ -13,7 +13,7 @@ from learnt.engine.kernel import kernel
 from learnt.erm.losses import loss_both
 
 # Places in `numbers`, which a run carries from epoch to epoch.
-SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, RANDOM = range(11)
+SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES = range(10)
 # Places in `settings`, which never change.
 CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE, WITH_INTERCEPT = range(12)
 CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = range(6)
@@ -22,18 +22,17 @@ _STEEPEST = 1e12
 
 
 @kernel
-def shuffle(order, numbers):
-    """A new order, by Fisher and Yates on a 32-bit generator of Marsaglia's, the same compiled or not."""
-    x = int(numbers[RANDOM])
-    for i in range(order.size - 1, 0, -1):
+def shuffle(order, seed):
+    """A new order, by Fisher and Yates on a 32-bit generator of Marsaglia's: for a seed, that of scikit-learn."""
+    x = max(seed, 1)
+    for i in range(order.size - 1):
         x ^= (x << 13) & 0xFFFFFFFF
         x ^= x >> 17
         x ^= (x << 5) & 0xFFFFFFFF
-        j = (x * (i + 1)) >> 32
+        j = i + (x & 0x7FFFFFFF) % (order.size - i)
         kept = order[i]
         order[i] = order[j]
         order[j] = kept
-    numbers[RANDOM] = float(x)
 
 
 @kernel

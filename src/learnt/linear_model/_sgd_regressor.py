@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from learnt.engine import progress
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
-from learnt.linear_model._sgd_base import StochasticDescent, progress_report
+from learnt.linear_model._sgd_base import StochasticDescent, mask_of, progress_report
 from learnt.linear_model._sgd_run import End, Start, run
 
 
@@ -116,8 +116,8 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, BaseEstim
     def _descend(self, X: Any, y: np.ndarray, w: Any, start: Start, t: float, max_iter: int) -> End:
         weight = np.ones(X.shape[0]) if w is None else w
         present = np.flatnonzero(weight > 0)
-        learn, judge = self._held_out(None, len(present))
-        learn, judge = present[learn], present[judge]
+        judge = present[self._held_out(None, len(present))]
+        held = mask_of(judge, X.shape[0])
         target = y.astype(np.float64)
 
         def score(coef: np.ndarray, intercept: float) -> float:
@@ -126,11 +126,15 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, BaseEstim
             spread = target[judge] - np.average(target[judge], weights=weight[judge])
             return 1.0 - float(weight[judge] @ error**2) / max(float(weight[judge] @ spread**2), 1e-300)
 
-        judged, settings, seed = score if len(judge) else None, self._settings(max_iter), int(self._seeds(1)[0])
+        judged, settings, seed = (
+            score if len(judge) else None,
+            self._settings(max_iter),
+            int(self._seeds(1, after=0)[0]),
+        )
         (end,) = progress_report(
             self,
             max_iter,
-            lambda report: [run(X, target, weight, learn, start, t, settings, seed, judged, report)],
+            lambda report: [run(X, target, weight, present, start, t, settings, seed, held, judged, report)],
             X,
             y,
         )

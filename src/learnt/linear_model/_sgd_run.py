@@ -87,19 +87,19 @@ def run(
     t: float,
     settings: Settings,
     seed: int,
+    held: np.ndarray | None = None,
     judge: Callable[[np.ndarray, float], float] | None = None,
     report: Callable[[], bool] | None = None,
 ) -> End:
-    """Epochs over `rows` until neither the objective nor, with `judge`, the score on other rows gets better.
+    """Epochs over `rows`, but for those `held` out, until neither the objective nor, with `judge`, a score gets better.
 
     With `judge` the coefficients that scored best are what comes back.
     """
     fixed = settings.numbers()
     if sparse.issparse(X):
         fixed[k.WITH_INTERCEPT] *= settings.sparse_intercept
-    moving = np.zeros(11)
+    moving = np.zeros(10)
     moving[[k.SCALE, k.INTERCEPT, k.T, k.ETA]] = 1.0, start.intercept, t, settings.eta0
-    moving[k.RANDOM] = seed % 0xFFFFFFFE + 1
     v = np.array(start.coef, dtype=np.float64)
     averaging = settings.average > 0
     rest = np.zeros(v.size)
@@ -116,9 +116,9 @@ def run(
     n_iter = 0
     for epoch in range(1, settings.max_iter + 1):
         if settings.shuffle:
-            k.shuffle(order, moving)
+            k.shuffle(order, seed)
         before = moving[k.MOVES]
-        epoch_of(*matrix, y, weight, order, v, rest, paid, near, fixed, moving)
+        epoch_of(*matrix, y, weight, order if held is None else order[~held[order]], v, rest, paid, near, fixed, moving)
         n_iter = epoch
         if not (np.isfinite(v).all() and np.isfinite(moving[k.INTERCEPT])):
             raise ValueError(
