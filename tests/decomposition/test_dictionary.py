@@ -100,6 +100,23 @@ def test_dependent_atoms_and_any_start_give_the_minimum():
         np.testing.assert_allclose(objective(X, W, D, 0.1), best, rtol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_lasso_codes_of_awkward_dictionaries(seed):
+    """Ties, repeated and zero atoms, wild scales, more atoms than columns: the conditions hold all the same."""
+    rng = np.random.default_rng(seed)
+    d, size = rng.integers(1, 20), rng.integers(1, 50)
+    D = rng.integers(-1, 2, size=(size, d)).astype(float) if seed % 2 else rng.normal(size=(size, d))
+    D[rng.integers(0, size, size=size // 2 + 1)] = D[0]
+    X = rng.integers(-2, 3, size=(10, d)) * 10.0 ** rng.integers(-6, 7)
+    largest = np.abs(X @ D.T).max()
+    for alpha in (0.3 * largest, 1e-4 * largest, 0.0):
+        for positive in (False, True):
+            W = sparse_encode(X, D, alpha=alpha, positive=positive)
+            products = (X - W @ D) @ D.T
+            assert (products if positive else np.abs(products)).max() <= alpha + 1e-9 * largest
+            np.testing.assert_allclose(products[W != 0], (alpha * np.sign(W))[W != 0], atol=1e-9 * largest)
+
+
 def test_positive_pursuit_is_non_negative_least_squares_without_a_limit():
     rng = np.random.default_rng(0)
     D, X = np.abs(rng.normal(size=(8, 20))), rng.normal(size=(15, 20)) + 0.5
