@@ -87,6 +87,10 @@ def test_a_seed_shuffles_as_in_scikit_learn(seed):
     same_steps(SGDClassifier(**settings), sk.SGDClassifier(**settings), X, LABEL)
     same_steps(SGDClassifier(**settings), sk.SGDClassifier(**settings), X, THREE)
     same_steps(SGDRegressor(**settings), sk.SGDRegressor(**settings), X, Y)
+    for penalty in ("l2", "l1", "elasticnet", None):  # and they stop at the same epoch
+        ours, theirs = (kind(penalty=penalty, random_state=seed) for kind in (SGDClassifier, sk.SGDClassifier))
+        same_steps(ours, theirs, X, LABEL)
+        assert ours.n_iter_ == theirs.n_iter_
 
 
 def objective(model, loss, alpha):

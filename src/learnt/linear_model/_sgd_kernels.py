@@ -13,7 +13,7 @@ from learnt.engine.kernel import kernel
 from learnt.erm.losses import loss_both
 
 # Places in `numbers`, which a run carries from epoch to epoch.
-SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES = range(10)
+SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, SQUARE = range(11)
 # Places in `settings`, which never change.
 CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE, WITH_INTERCEPT = range(12)
 CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = range(6)
@@ -71,7 +71,7 @@ def dense_epoch(X, y, weight, order, v, rest, paid, near, settings, numbers):
     aggressive, l1, shrink = settings[SCHEDULE] >= PA1, settings[L1], settings[L2]
     scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
     owed, heavy, average, total = numbers[OWED], numbers[HEAVY], settings[AVERAGE], 0.0
-    moves, count, summed, free = 0.0, 0.0, 0.0, settings[WITH_INTERCEPT]
+    moves, count, summed, free, square = 0.0, 0.0, 0.0, settings[WITH_INTERCEPT], numbers[SQUARE]
     for begin in range(0, order.size, group):
         size = min(group, order.size - begin)
         for g in range(size):
@@ -91,7 +91,7 @@ def dense_epoch(X, y, weight, order, v, rest, paid, near, settings, numbers):
             score = scale * dot + intercept
             loss, slope = loss_both(code, parameter, y[i], score)
             loss, slope = factor * loss, factor * slope
-            total += loss
+            total += loss + 0.5 * shrink * scale * scale * square
             eta = step_length(settings, eta, t)
             move = weight[i] * move_of(settings, eta, y[i], score, loss, slope, norm)
             if shrink > 0.0:
@@ -99,12 +99,16 @@ def dense_epoch(X, y, weight, order, v, rest, paid, near, settings, numbers):
                 if scale < 1e-9:
                     for j in range(d):
                         v[j] *= scale
+                    square *= scale * scale
                     heavy, scale = heavy / scale if scale > 0.0 else 0.0, 1.0
             if move != 0.0:
                 moves += 1.0
                 change = move / scale
+                own = 0.0
                 for j in range(d):
+                    own += X[i, j] * X[i, j]
                     v[j] += change * X[i, j]
+                square += change * (2.0 * dot + change * own)
                 if average > 0.0:
                     for j in range(d):
                         rest[j] -= heavy * change * X[i, j]
@@ -126,6 +130,7 @@ def dense_epoch(X, y, weight, order, v, rest, paid, near, settings, numbers):
     numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA] = scale, intercept, t, eta
     numbers[OWED], numbers[HEAVY], numbers[LOSS] = owed, heavy, total
     numbers[MOVES] += moves
+    numbers[SQUARE] = square
     numbers[COUNT] += count
     numbers[INTERCEPT_SUM] += summed
 
@@ -138,7 +143,7 @@ def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, near, s
     aggressive, l1, shrink = settings[SCHEDULE] >= PA1, settings[L1], settings[L2]
     scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
     owed, heavy, average, total = numbers[OWED], numbers[HEAVY], settings[AVERAGE], 0.0
-    moves, count, summed, free = 0.0, 0.0, 0.0, settings[WITH_INTERCEPT]
+    moves, count, summed, free, square = 0.0, 0.0, 0.0, settings[WITH_INTERCEPT], numbers[SQUARE]
     for begin in range(0, order.size, group):
         size = min(group, order.size - begin)
         for g in range(size):
@@ -157,7 +162,7 @@ def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, near, s
             score = scale * dot + intercept
             loss, slope = loss_both(code, parameter, y[i], score)
             loss, slope = factor * loss, factor * slope
-            total += loss
+            total += loss + 0.5 * shrink * scale * scale * square
             eta = step_length(settings, eta, t)
             move = weight[i] * move_of(settings, eta, y[i], score, loss, slope, norm)
             if shrink > 0.0:
@@ -165,12 +170,16 @@ def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, near, s
                 if scale < 1e-9:
                     for j in range(v.size):
                         v[j] *= scale
+                    square *= scale * scale
                     heavy, scale = heavy / scale if scale > 0.0 else 0.0, 1.0
             if move != 0.0:
                 moves += 1.0
                 change = move / scale
+                own = 0.0
                 for e in range(x.size):
+                    own += x[e] * x[e]
                     v[where[e]] += change * x[e]
+                square += change * (2.0 * dot + change * own)
                 if average > 0.0:
                     for e in range(x.size):
                         rest[where[e]] -= heavy * change * x[e]
@@ -193,6 +202,7 @@ def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, near, s
     numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA] = scale, intercept, t, eta
     numbers[OWED], numbers[HEAVY], numbers[LOSS] = owed, heavy, total
     numbers[MOVES] += moves
+    numbers[SQUARE] = square
     numbers[COUNT] += count
     numbers[INTERCEPT_SUM] += summed
 

@@ -98,9 +98,10 @@ def run(
     fixed = settings.numbers()
     if sparse.issparse(X):
         fixed[k.WITH_INTERCEPT] *= settings.sparse_intercept
-    moving = np.zeros(10)
+    moving = np.zeros(11)
     moving[[k.SCALE, k.INTERCEPT, k.T, k.ETA]] = 1.0, start.intercept, t, settings.eta0
     v = np.array(start.coef, dtype=np.float64)
+    moving[k.SQUARE] = np.square(v).sum()
     averaging = settings.average > 0
     rest = np.zeros(v.size)
     if averaging and start.average_coef is not None and start.averaged:
@@ -133,8 +134,9 @@ def run(
                 best_score, kept = score, _end(coef, moving, v, rest, n_iter, status)
         else:
             objective = moving[k.LOSS] / max(len(rows), 1)
-            # not coef @ coef: BLAS would wake its threads for it, and they spin on
-            objective += fixed[k.L2] * 0.5 * float(np.square(coef).sum()) + fixed[k.L1] * float(np.abs(coef).sum())
+            if fixed[k.L1] > 0:
+                objective += fixed[k.L1] * float(np.abs(coef).sum())
+                moving[k.SQUARE] = np.square(v).sum()  # which the L1 penalty has changed
             idle = idle + 1 if objective > best - tol else 0
             best = min(best, objective)
         if report is not None and report():
