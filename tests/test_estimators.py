@@ -41,7 +41,6 @@ def public_estimators():
 ESTIMATORS = public_estimators()
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
-    "IterativelyReweightedLeastSquares": {"variance": "features", "tol": 1e-9},
     "ARDRegression": {"tol": 1e-8},
     "ElasticNetCV": {"tol": 1e-18, "max_iter": 10_000},
     "GammaRegressor": {"tol": 1e-10},
@@ -64,7 +63,8 @@ QUICK = {
         "random_state": 0,
         "transform_algorithm": "lasso_lars",
     },
-    **dict.fromkeys(("ElasticNet", "Lasso", "MultiTaskElasticNet", "MultiTaskLasso"), {"tol": 1e-10}),
+    **{name: {"tol": 1e-10} for name in ("ElasticNet", "Lasso", "MultiTaskElasticNet", "MultiTaskLasso")},
+    "IterativelyReweightedLeastSquares": {"variance": "features", "tol": 1e-9},
 }
 # Fitted from sums over rows: these also take Dask collections, `scan` tables and tensors.
 SUMMATION = [

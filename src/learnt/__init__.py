@@ -26,6 +26,7 @@ _ROOMS = (
     "decomposition",
     "diagnosis",
     "engine",
+    "erm",
     "inverse",
     "linear_model",
     "metrics",
@@ -36,6 +37,7 @@ _ROOMS = (
     "plots",
     "preprocessing",
     "study",
+    "svm",
 )
 # A public function and the room it lives in.
 _FUNCTIONS = {

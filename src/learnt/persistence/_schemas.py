@@ -91,6 +91,14 @@ _risk = {
     "validation_losses_": anything,
 }
 
+_sweeps: dict[str, Check] = {"n_iter_": anything, "dual_gap_": anything}
+_chosen: dict[str, Check] = {"alpha_": number(0), "mse_path_": anything, "alphas_": anything, **_sweeps}
+
+
+_EVIDENCE: dict[str, Check] = {"alpha_": number(above=0), "X_offset_": real("d"), "X_scale_": real("d")}
+_EVIDENCE_EXTRA: dict[str, Check] = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
+
+
 _coding = {
     "split_sign": flag,
     "positive_code": flag,
@@ -99,14 +107,6 @@ _coding = {
     "transform_alpha": anyof(none, number(0)),
     "transform_max_iter": count(),
 }
-
-
-_sweeps = {"n_iter_": anything, "dual_gap_": anything}
-_chosen = {"alpha_": number(0), "mse_path_": anything, "alphas_": anything, **_sweeps}
-
-
-_EVIDENCE: dict[str, Check] = {"alpha_": number(above=0), "X_offset_": real("d"), "X_scale_": real("d")}
-_EVIDENCE_EXTRA: dict[str, Check] = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
 
 
 _stochastic = {
@@ -195,6 +195,12 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         rule=_linear_rule,
     ),
     "learnt.linear_model.GammaRegressor": _GLM,
+    "learnt.linear_model.HuberRegressor": Schema(
+        params={"epsilon": number(1)},
+        state={**_GLM.state, "scale_": _one},
+        extra={"n_iter_": count(), "outliers_": flags(None)},
+        rule=_linear_rule,
+    ),
     "learnt.erm.ERMClassifier": Schema(
         params={"fit_intercept": flag},
         state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
@@ -205,12 +211,6 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         params={"fit_intercept": flag},
         state={**_features, "coef_": real("d"), "intercept_": _one},
         extra=_risk,
-    ),
-    "learnt.linear_model.HuberRegressor": Schema(
-        params={"epsilon": number(1)},
-        state={**_GLM.state, "scale_": _one},
-        extra={"n_iter_": count(), "outliers_": flags(None)},
-        rule=_linear_rule,
     ),
     "learnt.linear_model.ElasticNet": Schema(
         params={"fit_intercept": flag}, state=_linear, extra=_sweeps, rule=_linear_rule
@@ -382,6 +382,14 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.neighbors.KNeighborsClassifier": NEIGHBORS_CLASSIFIER,
     "learnt.neighbors.NearestNeighbors": NEAREST_NEIGHBORS,
+    "learnt.preprocessing.AnscombeTransformer": Schema(
+        params={
+            "gain": anyof(number(), real("d"), listof(number())),
+            "offset": anyof(number(), real("d"), listof(number())),
+            "inverse": choice("exact", "algebraic", "asymptotic"),
+        },
+        state=_features,
+    ),
     "learnt.preprocessing.FourierFeatures": Schema(
         params={"n_harmonics": count(1, 10**6), "include_bias": flag},
         state={**_features, "period_": real("d", above=0)},
@@ -401,14 +409,6 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
             "_min_degree": count(0, 1000),
             "_max_degree": count(0, 1000),
         },
-    ),
-    "learnt.preprocessing.AnscombeTransformer": Schema(
-        params={
-            "gain": anyof(number(), real("d"), listof(number())),
-            "offset": anyof(number(), real("d"), listof(number())),
-            "inverse": choice("exact", "algebraic", "asymptotic"),
-        },
-        state=_features,
     ),
     "learnt.preprocessing.StandardScaler": SCALER,
     "learnt.preprocessing.TableEncoder": TABLE_ENCODER,
