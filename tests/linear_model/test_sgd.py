@@ -116,6 +116,8 @@ def test_weights():
     np.testing.assert_array_equal(a.coef_, b.coef_)
     settings = {**FIXED, "class_weight": "balanced"}
     same_steps(SGDClassifier(**settings), sk.SGDClassifier(**settings), X, LABEL)
+    settings |= {"alpha": 0.1, "class_weight": {0: 2.0, 1: 0.5, 2: 1.0}}
+    same_steps(SGDClassifier(**settings), sk.SGDClassifier(**settings), X, THREE)
     keep = np.arange(N) % 3 > 0  # rows of weight 0 are not there
     c = SGDRegressor(random_state=0).fit(X, Y, sample_weight=keep.astype(float))
     d = SGDRegressor(random_state=0).fit(X[keep], Y[keep])

@@ -91,7 +91,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
         return self
 
     def _descend(self, X: Any, y: np.ndarray, w: Any, starts: list[Start], t: float, max_iter: int) -> list[End]:
-        weight = (np.ones(X.shape[0]) if w is None else w) * self._class_weights(y)
+        weight, table = np.ones(X.shape[0]) if w is None else w, self._class_weights(y)
         present = np.flatnonzero(weight > 0)
         codes = np.searchsorted(self.classes_, y)
         judge = present[self._held_out(codes[present], len(present))]
@@ -101,13 +101,15 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
 
         def one(c: int, report: Any = None) -> End:
             side = np.where(codes == (c if k > 1 else 1), 1.0, -1.0)
+            # of many classes, a class's weight holds where it stands against the rest, whose rows count once
+            heavy = weight * (table[codes] if k == 1 else np.where(side > 0, table[c], 1.0))
 
             def score(coef: np.ndarray, intercept: float) -> float:
                 right = (np.asarray(X[judge] @ coef) + intercept > 0) == (side[judge] > 0)
                 return float(np.average(right, weights=weight[judge]))
 
             judged = score if len(judge) else None
-            return run(X, side, weight, present, starts[c], t, settings, int(seeds[c]), held, judged, report)
+            return run(X, side, heavy, present, starts[c], t, settings, int(seeds[c]), held, judged, report)
 
         if k == 1:
             ends = progress_report(self, max_iter, lambda report: [one(0, report)], X, y)
@@ -119,17 +121,14 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
     def _record(self, X: Any, codes: np.ndarray, weight: np.ndarray, ends: list[End]) -> None:
         self.coef_, self.intercept_ = self._finish(ends, X.dtype)
 
-    def _class_weights(self, y: np.ndarray) -> Any:
+    def _class_weights(self, y: np.ndarray) -> np.ndarray:
         given = self._get("class_weight")
         if not (given is None or isinstance(given, dict) or (isinstance(given, str) and given == "balanced")):
             raise ParameterError(
                 f"The 'class_weight' parameter of {type(self).__name__} must be a dict, 'balanced' or None. "
                 f"Got {given!r} instead."
             )
-        if given is None:
-            return 1.0
-        table = compute_class_weight(given, classes=self.classes_, y=y)
-        return table[np.searchsorted(self.classes_, y)]
+        return compute_class_weight(given, classes=self.classes_, y=y)
 
 
 def _has_probabilities(estimator: Any) -> bool:
