@@ -111,6 +111,12 @@ def test_fewer_rows_than_columns():
     np.testing.assert_allclose(thin.coef_, ours.coef_, rtol=1e-6, atol=1e-8)
 
 
+def test_repeated_rows_have_the_shortest_solution():
+    X, y = data(n=4, d=12)
+    twice = PoissonRegressor(alpha=0, fit_intercept=False, tol=1e-12).fit(np.r_[X, X], np.r_[y, y])
+    np.testing.assert_allclose(twice.coef_, np.linalg.pinv(X) @ np.log(y), rtol=1e-8)
+
+
 def test_wide_sparse_table():
     rng = np.random.default_rng(0)
     X = sparse.random_array((2500, 2300), density=0.01, rng=rng, format="csr")

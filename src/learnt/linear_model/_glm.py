@@ -15,10 +15,9 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.rows import ArrayRows, Rows, as_rows
-from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linear_model._glm_family import Family
-from learnt.linear_model._glm_newton import Objective, Result, by_products, far_means, newton, sample
+from learnt.linear_model._glm_newton import Objective, Result, by_products, far_means, newton, row_space, sample
 
 _LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products with it are quicker than its square
 _LOG_TINY = float(np.log(np.finfo(np.float32).tiny))
@@ -167,10 +166,8 @@ def _in_row_space(
     rows: Any, family: Family, setting: tuple[Any, Any], start: np.ndarray, limits: tuple, tell: Any
 ) -> Result:
     """Fewer rows than columns: b = Qu is a combination of rows, X = LQᵀ, and only u is to be found."""
-    X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
-    with single_blas():
-        Q, R = np.linalg.qr(np.asarray(X, dtype=np.float64).T)
-    reduced = ArrayRows(np.ascontiguousarray(R.T), rows.y, rows.w)
+    Q, L = row_space(rows.X)
+    reduced = ArrayRows(L, rows.y, rows.w)
     result = newton(Objective(reduced, family, *setting, None), np.append(Q.T @ start[:-1], start[-1]), *limits)[0]
     tell(np.append(Q @ result.coef, result.intercept), result.objective)
     return result._replace(coef=Q @ result.coef)

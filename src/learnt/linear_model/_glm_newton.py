@@ -281,6 +281,18 @@ def by_products(objective: Objective, start: np.ndarray, tol: float, max_iter: i
 # Where to start
 
 
+@single_blas()
+def row_space(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Q and L with X = LQᵀ: orthonormal columns that span the rows, for fewer rows than columns."""
+    X = X.toarray() if sparse.issparse(X) else X
+    Q, R, order = linalg.qr(np.asarray(X, dtype=np.float64).T, mode="economic", pivoting=True)
+    pivots = np.abs(np.diag(R))
+    rank = max(1, int((pivots > pivots.max(initial=0.0) * max(X.shape) * np.finfo(float).eps).sum()))
+    L = np.empty((X.shape[0], rank))
+    L[order] = R[:rank].T
+    return Q[:, :rank], L
+
+
 def far_means(rows: Rows) -> np.ndarray | None:
     """What to subtract from X before squaring; None where the means are near enough."""
     X = rows.head(256).X

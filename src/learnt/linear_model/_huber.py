@@ -14,10 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.engine.blocks import Block, widen
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows
-from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, scores
-from learnt.linear_model._glm_newton import Result, Sums, newton, sample
+from learnt.linear_model._glm_newton import Result, Sums, newton, row_space, sample
 
 _LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products with it are quicker than its square
 _SMALLEST = 1e-12  # scale, of that of y: the fit is exact
@@ -217,10 +216,8 @@ def _surely(
 
 def _in_row_space(rows: Any, setting: tuple[Any, ...], start: np.ndarray, limits: tuple[float, int]) -> Result:
     """Fewer rows than columns: b = Qu is a combination of rows, X = LQᵀ, and only u is to be found."""
-    X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
-    with single_blas():
-        Q, R = np.linalg.qr(np.asarray(X, dtype=np.float64).T)
-    reduced = ArrayRows(np.ascontiguousarray(R.T), rows.y, rows.w)
+    Q, L = row_space(rows.X)
+    reduced = ArrayRows(L, rows.y, rows.w)
     objective = _Huber(reduced, *setting)
     through = _through_all_rows(objective)
     if through is not None:
