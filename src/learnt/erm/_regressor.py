@@ -60,8 +60,8 @@ class ERMRegressor(LinearRisk, RegressorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> y = np.array([1.0, 3.0, 5.0, 70.0])
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    >>> y = np.array([1.0, 3.0, 5.0, 7.0, 90.0])
     >>> ERMRegressor("absolute", alpha=0).fit(X, y).coef_.round(6)
     array([2.])
     """
