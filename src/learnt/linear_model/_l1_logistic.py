@@ -20,6 +20,8 @@ from learnt.linear_model._l1_logistic_design import DenseDesign, SparseDesign
 from learnt.linear_model._l1_logistic_loss import ManyClasses, TwoClasses
 
 _INNER = 0.1  # of the gap on all columns, before the next pass
+_LOOSE, _TIGHT = 1e-3, 1e-4  # of what the first sweep promises: where to leave the quadratic
+_MOST = 0.6  # of the columns at hand: then all of them, since choosing is a copy
 _CLOSE = 0.95  # slopes of this share of l1 take part in a step
 _PATIENCE = 3  # passes without a smaller gap
 _ROUNDS = 20  # of steps between passes
@@ -129,12 +131,13 @@ class _Search:
             if status:
                 return SparseSolution(self.theta, self.value, gap, n_iter, status)
             inner = max(_INNER * gap, 0.3 * goal) if grown else 0.3 * goal
-            for _ in range(_ROUNDS):
+            rounds = self._design.rounds if grown and len(self._taken) ** 2 > self._p else _ROUNDS  # passes are cheap
+            for _ in range(rounds):
                 self._balance()
                 here = self._gap(self._design.taken_slopes(self._taken, self._loss.residuals()), None)
                 if here <= inner or n_iter >= max_iter:
                     break
-                self._step()
+                self._step(_LOOSE if grown else _TIGHT)
                 self._look()
                 n_iter += 1
                 if watch is not None and watch(self.theta, self.value, n_iter):
@@ -176,7 +179,7 @@ class _Search:
     def _grow(self, slopes: np.ndarray) -> bool:
         steep = np.abs(slopes).max(axis=1)
         new = np.flatnonzero((steep > self._l1) & self._left)
-        most = max(16, int((5 * self._p) ** 0.5), 2 * int(self._B.any(axis=1).sum()))
+        most = max(16, int((5 * self._p) ** 0.5), 2 * int(self._B.any(axis=1).sum()), self._design.batch)
         if len(new) > most:
             new = np.sort(new[np.argpartition(-steep[new], most)[:most]])
         if len(new):
@@ -189,13 +192,15 @@ class _Search:
         self._left[new] = False
         self._B = np.vstack([self._B, np.zeros((len(new), self._B.shape[1]))])
 
-    def _step(self) -> None:
+    def _step(self, share: float) -> None:
         """One step in the coefficients of all classes and in the intercepts."""
         U = self._loss.residuals()
         slopes = self._design.taken_slopes(self._taken, U)
         some = np.flatnonzero(self._B.any(axis=1) | (np.abs(slopes) > _CLOSE * self._l1).any(axis=1))
+        if len(some) > _MOST * len(self._taken):
+            some = np.arange(len(self._taken))
         B = self._B[some]
-        V, shift = self._design.step(self._taken, some, B, slopes[some], self._loss, self._l1, self._l2)
+        V, shift = self._design.step(self._taken, some, B, slopes[some], self._loss, self._l1, self._l2, share)
         D = V - B
         along = np.column_stack([self._design.scores(self._taken, some, d) for d in D.T]) + shift
         rest, t = self._penalty(B), 1.0

@@ -16,7 +16,7 @@ from learnt.engine.threads import for_blocks
 from learnt.linear_model._coordinate_kernels import DEPTH, descend, shrink
 from learnt.linear_model._coordinate_problem import transposed_product
 from learnt.linear_model._coordinate_sparse import column_products
-from learnt.linear_model._l1_logistic_joint import SHARE, SWEEPS, dense_step, promised, sparse_step
+from learnt.linear_model._l1_logistic_joint import SWEEPS, dense_step, promised, sparse_step
 
 _ROWS = 1 << 16  # cells that one task of a weighted product takes
 _ENTRIES = 1 << 16
@@ -25,6 +25,9 @@ _JOINT = 3000  # coefficients of all classes whose products are kept
 
 class DenseDesign:
     """Dense columns."""
+
+    batch = 0  # columns to take at once at least: none, since products of all pairs are to be had
+    rounds = 2  # steps between passes while the working set grows
 
     def __init__(self, X: np.ndarray, w: np.ndarray, fit_intercept: bool) -> None:
         self._X, self._intercept = X, fit_intercept
@@ -55,11 +58,19 @@ class DenseDesign:
         )
 
     def step(
-        self, taken: np.ndarray, some: np.ndarray, B: np.ndarray, slopes: np.ndarray, loss: Any, l1: float, l2: float
+        self,
+        taken: np.ndarray,
+        some: np.ndarray,
+        B: np.ndarray,
+        slopes: np.ndarray,
+        loss: Any,
+        l1: float,
+        l2: float,
+        share: float,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The minimum of the quadratic at hand over some coefficients and the intercepts: new values, and changes."""
         if loss.n_outputs > 1:
-            return self._step_all(some, B, slopes, loss, l1, l2)
+            return self._step_all(some, B, slopes, loss, l1, l2, share)
         m = len(some)
         Q = self._curvature(some, np.sqrt(loss.curvature()))
         g = np.append(slopes[:, 0], loss.residuals().sum()) if self._intercept else slopes[:, 0].copy()
@@ -70,19 +81,19 @@ class DenseDesign:
         bounds, ridges = np.full(k, l1), np.full(k, l2)
         bounds[m:], ridges[m:] = 0.0, 0.0
         work = (past[0], past[1], np.empty((DEPTH, DEPTH)), np.empty(DEPTH))
-        goal = SHARE * promised(v, g, np.diag(Q)[:k], bounds, ridges)
+        goal = share * promised(v, g, np.diag(Q)[:k], bounds, ridges)
         descend(Q, k, v, g, q, 0.0, bounds, ridges, l1, l2, False, -goal, SWEEPS, *work)
         return v[:m, None], v[m:] if self._intercept else np.zeros(1)
 
     def _step_all(
-        self, some: np.ndarray, B: np.ndarray, slopes: np.ndarray, loss: Any, l1: float, l2: float
+        self, some: np.ndarray, B: np.ndarray, slopes: np.ndarray, loss: Any, l1: float, l2: float, share: float
     ) -> tuple[np.ndarray, np.ndarray]:
         if loss.n_outputs * (len(some) + 1) > _JOINT:  # products of all pairs would not fit: keep residuals instead
             thin = SparseDesign(sparse.csc_array(self._columns[:, some]), loss.weights, self._intercept)
             every = np.arange(len(some))
-            return thin.step(every, every, B, slopes, loss, l1, l2)
+            return thin.step(every, every, B, slopes, loss, l1, l2, share)
         P, w = loss.probabilities, loss.weights
-        return dense_step(self._columns, some, B, slopes, loss.residuals(), P, w, l1, l2, self._intercept)
+        return dense_step(self._columns, some, B, slopes, loss.residuals(), P, w, l1, l2, self._intercept, share)
 
     def _curvature(self, some: np.ndarray, root: np.ndarray) -> np.ndarray:
         """Σ h x xᵀ of some columns and of the constant, last."""
@@ -155,6 +166,9 @@ def add_columns(data, indices, indptr, columns, change, out):
 class SparseDesign:
     """Sparse columns; they are not centred, the intercept takes its turn in every sweep instead."""
 
+    batch = 1 << 30  # all of them: one more costs its entries alone
+    rounds = 1
+
     def __init__(self, X: Any, w: np.ndarray, fit_intercept: bool) -> None:
         self._X = sparse.csc_array(X.astype(np.float64))
         self._parts = (self._X.data, self._X.indices, self._X.indptr)
@@ -185,19 +199,27 @@ class SparseDesign:
         return out
 
     def step(
-        self, taken: np.ndarray, some: np.ndarray, B: np.ndarray, slopes: np.ndarray, loss: Any, l1: float, l2: float
+        self,
+        taken: np.ndarray,
+        some: np.ndarray,
+        B: np.ndarray,
+        slopes: np.ndarray,
+        loss: Any,
+        l1: float,
+        l2: float,
+        share: float,
     ) -> tuple[np.ndarray, np.ndarray]:
         columns, U = taken[some], loss.residuals()
         if loss.n_outputs > 1:
             P, w = loss.probabilities, loss.weights
             curves = np.column_stack([self._curves(columns, w * p * (1.0 - p)) for p in P.T])
-            return sparse_step(self._parts, columns, curves, B, slopes, U, P, w, l1, l2, self._intercept)
+            return sparse_step(self._parts, columns, curves, B, slopes, U, P, w, l1, l2, self._intercept, share)
         h = loss.curvature()
         curves, v, shift = self._curves(columns, h), B[:, 0].copy(), np.zeros(1)
         goal = promised(v, slopes[:, 0], curves, np.full(len(v), l1), np.full(len(v), l2))
         if self._intercept:
             goal += U.sum() ** 2 / max(h.sum(), 1e-300)
-        work = (self._intercept, U[:, 0].copy(), h, l1, l2, SHARE * goal, SWEEPS)
+        work = (self._intercept, U[:, 0].copy(), h, l1, l2, share * goal, SWEEPS)
         newton_sweeps(*self._parts, columns, curves, v, shift, *work)
         return v[:, None], shift
 

@@ -16,7 +16,6 @@ from learnt.linear_model._coordinate_kernels import DEPTH, descend, shrink
 
 _CELLS = 1 << 16  # that one task takes
 SWEEPS = 500
-SHARE = 1e-6  # of what the first sweep promises: where to leave the quadratic
 
 
 def dense_step(
@@ -30,6 +29,7 @@ def dense_step(
     l1: float,
     l2: float,
     intercept: bool,
+    share: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (m, K) and changes of the intercepts (K,) at the minimum of the penalised quadratic."""
     m, K = B.shape
@@ -44,7 +44,7 @@ def dense_step(
     v, g, bounds, ridges = v.ravel(), g.ravel(), bounds.ravel(), ridges.ravel()
     M = len(v)
     q = g + Q @ v
-    goal = SHARE * promised(v, g, np.diag(Q), bounds, ridges)
+    goal = share * promised(v, g, np.diag(Q), bounds, ridges)
     past = np.empty((2, DEPTH + 1, M))
     work = (past[0], past[1], np.empty((DEPTH, DEPTH)), np.empty(DEPTH))
     descend(Q, M, v, g, q, 0.0, bounds, ridges, l1, l2, False, -goal, SWEEPS, *work)
@@ -138,11 +138,12 @@ def sparse_step(
     l1: float,
     l2: float,
     intercept: bool,
+    share: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same over sparse columns; `curves` has Σ ω p(1 − p) x² of every column and class."""
     V, shift = B.copy(), np.zeros(B.shape[1])
     goal = promised(V, slopes, curves, np.full(V.shape, l1), np.full(V.shape, l2))
     if intercept:
         goal += float((U.sum(axis=0) ** 2 / np.maximum((w[:, None] * P * (1 - P)).sum(axis=0), 1e-300)).sum())
-    joint_sweeps(*parts, columns, curves, V, shift, intercept, U.copy(), P, w, l1, l2, SHARE * goal, SWEEPS)
+    joint_sweeps(*parts, columns, curves, V, shift, intercept, U.copy(), P, w, l1, l2, share * goal, SWEEPS)
     return V, shift
