@@ -44,8 +44,9 @@ def test_squared_losses():
     l1, l2 = 2 * a * rho, a * (1 - rho)
     mixed = ERMRegressor(penalty=ElasticNet(l1 / (l1 + l2)), alpha=l1 + l2)
     same(mixed.fit(X, Y), sk.ElasticNet(alpha=a, l1_ratio=rho, tol=1e-12).fit(X, Y), 1e-7)
-    positive = ERMRegressor(penalty="nonnegative", alpha=1, tol=1e-12).fit(X, Y)
-    same(positive, lm.LinearRegression(positive=True).fit(X, Y), 1e-5)
+    for alpha in (0, 1):  # a set has no strength
+        positive = ERMRegressor(penalty="nonnegative", alpha=alpha, tol=1e-12).fit(X, Y)
+        same(positive, lm.LinearRegression(positive=True).fit(X, Y), 1e-5)
 
 
 def test_robust_and_quantile_losses():

@@ -157,13 +157,10 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
         else:
             table = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
         each = table[to_numpy(codes)] * (1.0 if w is None else to_numpy(w))
-        return codes, each if w is None and not is_foreign_array(codes) else like(
-            each, codes if w is None else w, None if w is not None else namespace(codes).float64
-        )
+        return codes, like(each, codes, namespace(codes).float64)
 
     def _fit_one(self, problem: Problem, start: Any) -> Result:
         """Minimise; where nothing holds the coefficients back, stop as soon as every row is on its side."""
-        free = problem.bound is None and (problem.alpha == 0 or type(problem.penalty).__name__ == "NoPenalty")
         separated = False
 
         def watch(theta: Any) -> bool:
@@ -171,7 +168,7 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
             separated = _separates(problem, theta)
             return separated
 
-        result = self._solve(problem, start, watch if free and _never_flat(problem) else None)
+        result = self._solve(problem, start, watch if problem.free and _never_flat(problem) else None)
         if separated:
             warnings.warn(
                 "The classes can be separated exactly by these columns, so without a penalty there is no best fit: "

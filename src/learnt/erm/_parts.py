@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnt.engine.arrays import namespace
+import numpy as np
+
+from learnt.engine.arrays import namespace, to_numpy
 from learnt.engine.params import ParameterError
 from learnt.erm import losses, penalties, solvers
 
@@ -80,15 +82,8 @@ class Guarded:
                 f"{name}.{method} returned an array of shape {tuple(getattr(found, 'shape', ()))} for scores of shape "
                 f"{tuple(shape)}; return one entry for every score, without summing."
             )
-        xp = namespace(found)
-        if bool(xp.any(xp.isnan(found))):
-            row = int(
-                xp.argmax(
-                    xp.astype(xp.reshape(xp.isnan(found), (-1,)), xp.int8)
-                    if xp.__name__ != "numpy"
-                    else xp.isnan(found)
-                )
-            )
+        if bool(namespace(found).any(namespace(found).isnan(found))):
+            row = int(np.argwhere(np.isnan(to_numpy(found)))[0, 0])
             raise ValueError(
                 f"{name}.{method} returned NaN, first at row {row}; it must be finite for every finite score, so look "
                 "for a logarithm, a root or a division there."

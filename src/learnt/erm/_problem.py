@@ -77,6 +77,12 @@ class Problem:
         """Whether the penalty belongs to the part with a gradient."""
         return self.bound is None and bool(getattr(self.penalty, "smooth", False))
 
+    @property
+    def free(self) -> bool:
+        """Whether nothing holds the coefficients back."""
+        priced = self.alpha > 0 and not isinstance(self.penalty, NoPenalty)
+        return self.bound is None and not priced and not getattr(self.penalty, "is_set", False)
+
     def scores(self, theta: Any) -> Any:
         product = self.X @ self.coef(theta)
         return product + self.intercept(theta) if self.fit_intercept else product
@@ -120,7 +126,7 @@ class Problem:
         w = self.coef(theta)
         if self.bound is not None:
             return self.join(self.penalty.project(w, self.bound), theta)
-        return self.join(self.penalty.prox(w, step * self.alpha), theta) if self.alpha else theta
+        return theta if self.free else self.join(self.penalty.prox(w, step * self.alpha), theta)
 
     def stationarity(self, theta: Any, gradient: Any) -> float:
         """The largest entry of the gradient, or of the step θ − prox(θ − gradient) that stands for it."""

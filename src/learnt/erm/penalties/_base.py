@@ -17,6 +17,8 @@ class Penalty:
     smooth: ClassVar[bool] = False
     #: Whether r is convex, so that a minimum found is the minimum.
     convex: ClassVar[bool] = True
+    #: Whether r is 0 in a set and infinite outside: then any alpha, 0 too, means the same.
+    is_set: ClassVar[bool] = False
     #: Weights of |w| and w² where r is a sum of these, as coordinate descent needs it; None elsewhere.
     parts: tuple[float, float] | None = None
 

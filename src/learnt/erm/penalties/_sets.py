@@ -19,6 +19,7 @@ class Box(Penalty):
     array([0. , 0.5, 1. ])
     """
 
+    is_set = True
     low: float = -math.inf
     high: float = math.inf
 
@@ -40,6 +41,8 @@ class Box(Penalty):
 @dataclass(frozen=True)
 class NonNegative(Penalty):
     """wⱼ ≥ 0 for every coefficient."""
+
+    is_set = True
 
     def value(self, w: Any) -> float:
         return Box(low=0.0).value(w)

@@ -67,7 +67,7 @@ def choose(problem: Problem) -> Solver:
         if LinearProgram.takes(problem):
             return LinearProgram()
         return ADMM() if hasattr(loss, "prox") and problem.n_outputs == 1 else FISTA()
-    if problem.smooth_penalty or (problem.bound is None and not problem.alpha):
+    if problem.smooth_penalty or problem.free:
         return Hybrid() if curved and problem.n_features * problem.n_outputs < _MOST_FOR_HESSIAN else LBFGS()
     on_cpu = _is_numpy(problem.X) or hasattr(problem.X, "tocsc")
     separable = getattr(problem.penalty, "parts", None) is not None and problem.bound is None

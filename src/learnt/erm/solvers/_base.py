@@ -41,7 +41,7 @@ class Solver:
             )
         if self.needs_smooth_loss and not getattr(problem.loss, "smooth", True):
             raise ValueError(f"{name} needs a smooth loss and {loss} has corners; use 'admm', 'irls' or 'sgd'.")
-        if self.needs_smooth_penalty and not problem.smooth_penalty and (problem.alpha or problem.bound is not None):
+        if self.needs_smooth_penalty and not problem.smooth_penalty and not problem.free:
             form = "is a constraint here" if problem.bound is not None else "has corners"
             raise ValueError(f"{name} cannot take the penalty {penalty}, which {form}; use 'fista', 'ista' or 'gd'.")
 

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from learnt.engine.arrays import is_numpy
 from learnt.erm._problem import Problem
-from learnt.erm.penalties import L1, NoPenalty
+from learnt.erm.penalties import L1
 from learnt.erm.solvers._base import Solver
 
 
@@ -28,7 +28,7 @@ class LinearProgram(Solver):
 
     @staticmethod
     def takes(problem: Problem) -> bool:
-        straight = isinstance(problem.penalty, L1 | NoPenalty) or (problem.alpha == 0 and problem.bound is None)
+        straight = isinstance(problem.penalty, L1) or problem.free
         on_cpu = is_numpy(problem.X) or sparse.issparse(problem.X)
         return straight and on_cpu and hasattr(problem.loss, "pieces") and problem.n_outputs == 1
 
