@@ -175,7 +175,7 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
                 "larger coefficients are always better; coef_ is one direction that separates them, and alpha > 0 "
                 "makes the fit unique.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         return result
 

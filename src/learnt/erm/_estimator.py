@@ -151,7 +151,7 @@ class LinearRisk(progress.CallbackSupportMixin):
             text = f"{name}: {by} stopped after {result.n_iter} iterations {far}; {cure}."
         else:
             return
-        warnings.warn(text, ConvergenceWarning, stacklevel=6)
+        warnings.warn(text, ConvergenceWarning, stacklevel=5)
 
     def _record(self, X: Any, results: list[Result], coef: Any, intercept: Any) -> None:
         """`coef` and `intercept` as NumPy arrays, kept where X is and in its precision."""

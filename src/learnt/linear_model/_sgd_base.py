@@ -171,7 +171,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
                 f"Maximum number of iteration reached before convergence: {type(self).__name__} was still improving by "
                 f"more than tol={self._get('tol'):g} in the last epochs; raise max_iter above {self._get('max_iter')}.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def __sklearn_tags__(self):

@@ -67,6 +67,8 @@ def choose(problem: Problem) -> Solver:
         if LinearProgram.takes(problem):
             return LinearProgram()
         return ADMM() if hasattr(loss, "prox") and problem.n_outputs == 1 else FISTA()
+    if not getattr(problem.penalty, "convex", True) and not problem.free:
+        return ISTA()  # always downhill: where there are many minima, momentum jumps between them
     if problem.smooth_penalty or problem.free:
         return Hybrid() if curved and problem.n_features * problem.n_outputs < _MOST_FOR_HESSIAN else LBFGS()
     on_cpu = _is_numpy(problem.X) or hasattr(problem.X, "tocsc")
