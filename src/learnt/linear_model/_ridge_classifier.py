@@ -44,13 +44,9 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
             X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
             self.classes_, codes = encode_labels(y)
             self._multilabel, k = False, len(self.classes_)
-            if k == 1:
-                raise ValueError(
-                    f"y holds one class only ({self.classes_[0]!r}), and {type(self).__name__} needs at least two."
-                )
             Y = (
                 np.where(codes == 1, 1.0, -1.0)[:, None]
-                if k == 2
+                if k <= 2
                 else np.where(codes[:, None] == np.arange(k), 1.0, -1.0)
             )
         if self.class_weight is not None:
@@ -74,6 +70,8 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
         found = self.decision_function(X)
         if self._multilabel:
             return (found.reshape(len(found), -1) > 0).astype(np.int64)
+        if len(self.classes_) == 1:
+            return np.full(len(found), self.classes_[0])
         return self.classes_[(found > 0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
