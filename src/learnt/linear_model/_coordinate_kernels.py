@@ -137,25 +137,36 @@ def weights_of_past(past, m, depth, A, c):
 
 
 @kernel
+def keep(source, target, m):
+    """target ← source."""
+    for k in range(m):
+        target[k] = source[k]
+
+
+@kernel
+def mix(past, c, m):
+    """Row 0 ← Σ c · the rows after it."""
+    for k in range(m):
+        past[0, k] = 0.0
+    for i in range(c.size):
+        for k in range(m):
+            past[0, k] += c[i] * past[i + 1, k]
+
+
+@kernel
 def extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c):
     """Go where the last sweeps were heading, if F is lower there."""
-    if not weights_of_past(past_w, m, DEPTH, A, c):
+    if not weights_of_past(past_w, m, c.size, A, c):
         return
-    here = value(w, g, q, m, l1, l2)
-    spare_w, spare_g = past_w[0], past_g[0]
-    for k in range(m):
-        a, b = 0.0, 0.0
-        for i in range(DEPTH):
-            a += c[i] * past_w[i + 1, k]
-            b += c[i] * past_g[i + 1, k]
-        if positive and a < 0.0:
-            return
-        spare_w[k] = a
-        spare_g[k] = b
-    if value(spare_w, spare_g, q, m, l1, l2) < here:
+    mix(past_w, c, m)
+    if positive:
         for k in range(m):
-            w[k] = spare_w[k]
-            g[k] = spare_g[k]
+            if past_w[0, k] < 0.0:
+                return
+    mix(past_g, c, m)
+    if value(past_w[0], past_g[0], q, m, l1, l2) < value(w, g, q, m, l1, l2):
+        keep(past_w[0], w, m)
+        keep(past_g[0], g, m)
 
 
 @kernel
@@ -168,18 +179,16 @@ def descend(Q, m, w, g, q, square, l1, l2, penalty, ridge, positive, goal, max_s
     while sweeps < max_sweeps:
         position = sweeps % DEPTH
         if position == 0:
-            for k in range(m):
-                past_w[0, k] = w[k]
-                past_g[0, k] = g[k]
+            keep(w, past_w[0], m)
+            keep(g, past_g[0], m)
         gap = sweep(Q, m, w, g, l1, l2, positive)
         sweeps += 1
         if goal >= 0.0:
             gap = duality_gap(w, g, q, m, square, penalty, ridge, positive)
         if gap <= abs(goal):
             break
-        for k in range(m):
-            past_w[position + 1, k] = w[k]
-            past_g[position + 1, k] = g[k]
+        keep(w, past_w[position + 1], m)
+        keep(g, past_g[position + 1], m)
         if position == DEPTH - 1:
             extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c)
     return sweeps, gap

@@ -91,7 +91,7 @@ def total_value(w, a, s, weight, l1, l2):
 def extrapolate_columns(data, indices, indptr, columns, mean, weight, w, a, s, l1, l2, positive, past, A, c):
     """Go where the last sweeps were heading, and come back if the objective is not lower there."""
     m = columns.size
-    if not weights_of_past(past, m, DEPTH, A, c):
+    if not weights_of_past(past, m, c.size, A, c):
         return
     here = total_value(w, a, s[0], weight, l1, l2)
     there = past[0]
