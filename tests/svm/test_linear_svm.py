@@ -172,6 +172,17 @@ def test_sparse_dense_and_single_precision_agree():
     np.testing.assert_allclose(narrow.coef_, LinearSVC().fit(X, y).coef_, atol=1e-4)
 
 
+def test_many_coefficients_under_the_absolute_penalty():
+    rng = np.random.default_rng(6)
+    X = sparse.random_array((900, 3000), density=0.01, rng=rng, format="csr") * 4
+    y = (X @ rng.normal(size=3000) > 0).astype(int)
+    ours = LinearSVC(penalty="l1").fit(X, y)
+    theirs = quiet(peer.LinearSVC(penalty="l1", dual=False, random_state=0), X, y)
+    assert np.count_nonzero(ours.coef_) > 400
+    assert objective(ours, X, y) <= objective(theirs, X, y) * (1 + 1e-7)
+    assert ours.dual_gap_ <= 1e-4
+
+
 def test_ordinary_data_never_warn():
     for X, y in (load_iris(return_X_y=True), load_breast_cancer(return_X_y=True)):
         for params in ({}, {"loss": "hinge"}, {"penalty": "l1"}, {"C": 1000.0}):

@@ -5,7 +5,8 @@
 
 The mathematics is in pure functions beside the classes: `_losses` (all four losses as one family), `_newton`
 (semismooth Newton with proximal points), `_descent` (dual coordinate descent with leaps, for large sparse tables),
-`_strategy` (which of them when), `_sparse_coefficients` (the absolute penalty), `_joint` (all classes at once).
+`_strategy` (which of them when), `_sparse_coefficients` and `_primal_descent` (the absolute penalty), `_joint` (all
+classes at once).
 """
 
 from learnt.svm._svc import LinearSVC as LinearSVC

@@ -15,6 +15,7 @@ from learnt.svm._curvature import COLUMNS, spd_solve
 from learnt.svm._design import Design
 from learnt.svm._losses import Loss
 from learnt.svm._newton import Outcome
+from learnt.svm._primal_descent import PrimalDescent
 
 _GROWTH, _FIRST = 2, 100  # a working set: twice the columns with a coefficient, and some
 _PASSES, _ROUNDS = 5, 100  # of coordinate descent before each leap, and of both
@@ -26,16 +27,23 @@ _NOTHING = 1e-12
 def minimize_l1(design: Design, loss: Loss, tol: float, max_iter: int, watch: Any) -> Outcome:
     """Minimise until the duality gap is at most `tol` times the objective."""
     w, s = np.zeros(design.D), np.zeros(design.n)
-    n_iter, least = 0, np.inf
+    n_iter, dual = 0, 0.0
+    descent: PrimalDescent | None = None
     while True:
         beta, moving = loss.multipliers(s, None, None)
         v = design.combine(beta)
         value = float(np.abs(w).sum() + loss.value(s).sum())
-        gap = value - best_dual(loss, beta, v)
-        least = min(gap, least)
+        dual = max(dual, best_dual(loss, beta, v))  # the minimum is above all of them
+        gap = value - dual
         if gap <= tol * value or n_iter >= max_iter or (watch is not None and watch(value, n_iter)):
-            return Outcome(w, beta, value, max(gap, 0.0), n_iter, gap <= tol * value)
-        columns = working_set(w, v)
+            near = tol ** (2 / 3) if n_iter >= max_iter else tol
+            return Outcome(w, beta, value, max(gap, 0.0), n_iter, gap <= near * value)
+        if np.count_nonzero((w != 0) | (np.abs(v) > 1.0)) > COLUMNS:  # a matrix of so many costs more than passes
+            descent = descent or PrimalDescent(design, loss, w, s)
+            n_iter += descent.passes()
+            w, s = descent.w.copy(), descent.s
+            continue
+        columns, descent = working_set(w, v), None
         rows = np.flatnonzero(moving)
         part = within(design, columns)
         H = part.gram(rows, 1.0 / loss.soft[rows])
@@ -52,7 +60,7 @@ def minimize_l1(design: Design, loss: Loss, tol: float, max_iter: int, watch: An
         else:  # the parabola is exact where no row changes sides: a promise of nothing is a proof
             change = step[columns]
             promise = v[columns] @ change - 0.5 * change @ H @ change + np.abs(w).sum() - np.abs(w + step).sum()
-            return Outcome(w, beta, value, max(least, 0.0), n_iter, promise <= _NOTHING * value)
+            return Outcome(w, beta, value, max(gap, 0.0), n_iter, promise <= _NOTHING * value)
         w, s = w + a * step, s + a * along
         n_iter += 1
 
@@ -66,10 +74,8 @@ def best_dual(loss: Loss, beta: np.ndarray, v: np.ndarray) -> float:
 
 
 def working_set(w: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Columns with a coefficient, and of the others those whose pull exceeds 1 by most."""
-    if w.size <= COLUMNS // 4:
-        return np.flatnonzero((w != 0) | (np.abs(v) > 0.9))
-    size = min(_GROWTH * int(np.count_nonzero(w)) + _FIRST, w.size)
+    """Columns with a coefficient, and of the others those whose pull is near 1 or above, the loudest first."""
+    size = min(max(_GROWTH * int(np.count_nonzero(w)) + _FIRST, COLUMNS // 4), w.size)
     urge = np.where(w != 0, np.inf, np.abs(v))
     loud = np.argpartition(-urge, size - 1)[:size]
     return np.sort(loud[urge[loud] > 0.9])

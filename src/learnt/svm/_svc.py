@@ -44,7 +44,8 @@ class LinearSVC(progress.CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Kept for scikit-learn's signature, and refused where scikit-learn refuses it: which form is solved is chosen
         by the shape of X.
     tol : float, default=1e-4
-        Stop when the duality gap is at most tol² times the objective: 1e-8 at 1e-4.
+        Stop when the duality gap is at most tol² times the objective, 1e-8 at 1e-4; tol^1.5 with penalty="l1", where
+        a fit stopped by `max_iter` within tol of the minimum counts as converged all the same.
     C : float, default=1.0
         The weight of the loss against the penalty.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
@@ -181,9 +182,15 @@ class LinearSVC(progress.CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             own = codes == k
             sign = np.where(own, 1.0, -1.0)
             share = np.where(own, table[k], 1.0 if K > 2 else table[0])  # the rest counts once, as in liblinear
-            return one(hinge(sign, weight * share, self.loss == "squared_hinge"), goal(self.tol), self.max_iter, watch)
+            loss = hinge(sign, weight * share, self.loss == "squared_hinge")
+            return one(loss, self._goal(), self.max_iter, watch)
 
         return run_tasks([partial(plane, k) for k in range(K)]) if K > 2 else [plane(1)]
+
+    def _goal(self) -> float:
+        """The relative duality gap at which a plane is found."""
+        sparse_road = self.penalty == "l1" and self.multi_class == "ovr"
+        return max(self.tol**1.5, goal(0.0)) if sparse_road else goal(self.tol)
 
     def _record(self, outcomes: list[Outcome], bias: float, dtype: Any) -> None:
         if self.multi_class == "crammer_singer":
@@ -197,7 +204,7 @@ class LinearSVC(progress.CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(outcome.n_iter for outcome in outcomes)
         self.dual_gap_ = max(outcome.gap / outcome.value if outcome.value > 0 else 0.0 for outcome in outcomes)
         if not all(outcome.converged for outcome in outcomes):
-            warn_unfinished(self, self.dual_gap_, goal(self.tol))
+            warn_unfinished(self, self.dual_gap_, self._goal())
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: how far each row lies on the side of the second class, or (n, K) for K > 2 classes."""
