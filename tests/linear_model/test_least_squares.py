@@ -275,3 +275,15 @@ def test_refusals_are_one_sentence(make, words):
     with pytest.raises(ValueError, match=words) as caught:
         make(X, y)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("shape", [(200, 3), (20, 50)])
+def test_values_whose_squares_overflow(shape):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape)
+    y = X @ rng.normal(size=shape[1]) + 1.0
+    for model in (LinearRegression(), Ridge(alpha=1e-3)):
+        model.fit(X * 1e200, y)
+        np.testing.assert_allclose(model.predict(X * 1e200), y, rtol=1e-6)
+    with pytest.raises(ValueError, match="too large to be squared"):
+        RidgeCV().fit(X * 1e200, y)

@@ -151,7 +151,6 @@ class _DiskCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         try:
-            target_context.refresh()
             name = self._file_name(signature, target_context)
             for folder in folders():
                 path = folder / name
@@ -162,7 +161,11 @@ class _DiskCache:
                     log.debug("kernel cache entry %s is damaged; compiling again", path)
                     continue
                 from numba.core.compiler import CompileResult
+                from numba.core.runtime import rtsys
 
+                # Machine code needs Numba's memory manager, not the declarations of all that could be compiled: loading
+                # those takes a fifth of a second, and Numba does it itself before it compiles anything.
+                rtsys.initialize(target_context)
                 return CompileResult._rebuild(target_context, *pickle.loads(blob[32:]))
         except Exception as error:  # a cache must never break a fit
             log.debug("kernel cache could not be read: %s", error)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.linear_model._gram import gram
+from learnt.engine.gram import gram
 from learnt.linear_model._moments import as_columns
 
 _FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
@@ -20,7 +20,9 @@ class CentredRows:
         X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
         X = X.astype(np.float64, copy=False)
         self._mean = x_mean
-        if np.any(np.abs(x_mean) > _FAR * X[:256].std(axis=0)):
+        with np.errstate(over="ignore"):
+            far = np.any(np.abs(x_mean) > _FAR * X[:256].std(axis=0))
+        if far:
             X, self._mean = X - x_mean, np.zeros(X.shape[1])
         self._X = X
         self.root = np.ones(X.shape[0]) if rows.w is None else np.sqrt(rows.w)
@@ -35,7 +37,11 @@ class CentredRows:
         return self._X.T @ u - np.outer(self._mean, u.sum(axis=0))
 
     def inner_products(self) -> np.ndarray:
-        """(n, n): ⟨xᵢ − x̄, xⱼ − x̄⟩ √(wᵢwⱼ)."""
+        """(n, n): ⟨xᵢ − x̄, xⱼ − x̄⟩ √(wᵢwⱼ); not finite where squares overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._inner_products()
+
+    def _inner_products(self) -> np.ndarray:
         K = gram(self._X)
         along = self._X @ self._mean
         K -= along[:, None]

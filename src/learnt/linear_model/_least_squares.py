@@ -225,7 +225,8 @@ def _by_factor(rows: Rows, center: bool, alpha: np.ndarray, solver: str, known_m
         rank = int((s > cut).sum())
         kept = s > cut if not alpha.any() else s > 0
         rotated = U.T @ right
-        filters = np.divide(s[:, None], s[:, None] ** 2 + alpha, out=np.zeros((s.size, k)), where=kept[:, None])
+        filters = np.zeros((s.size, k))
+        filters[kept] = 1.0 / (s[kept, None] + alpha / s[kept, None])  # s/(s² + α), where s² might overflow
         return Solution(Vt.T @ (filters * rotated), x_mean, y_mean, "svd", rank, s)
 
 
@@ -252,6 +253,8 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solu
     x_mean, y_mean = means(rows, center)
     Z = CentredRows(rows, x_mean, y_mean)
     T, K = Z.target, Z.inner_products()
+    if not np.isfinite(K).all():
+        return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:
             values, vectors = np.linalg.eigh(K)

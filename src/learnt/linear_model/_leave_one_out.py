@@ -24,6 +24,8 @@ _FEW = 8  # penalties up to which a factorisation each is cheaper than one spect
 _TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation gives the residuals' digits
 _SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
 
+_TOO_LARGE = "X holds values too large to be squared in float64; rescale its columns before RidgeCV."
+
 
 class Spectrum(NamedTuple):
     """All that the leave-one-out residuals of any α need."""
@@ -45,6 +47,8 @@ class Spectrum(NamedTuple):
 
 def spectrum(rows: Rows, center: bool) -> Spectrum:
     m = moments(rows, center)
+    if not np.isfinite(m.gram).all():
+        raise ValueError(_TOO_LARGE)
     with single_blas():
         values, vectors = np.linalg.eigh(m.gram)
     return Spectrum(m, np.clip(values, 0, None), vectors, center)
@@ -103,6 +107,8 @@ def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndar
     x_mean, y_mean = means(rows, center)
     Z = CentredRows(rows, x_mean, y_mean)
     T, K = Z.target, Z.inner_products()
+    if not np.isfinite(K).all():
+        raise ValueError(_TOO_LARGE)
     direction = Z.root / np.linalg.norm(Z.root) if center else np.zeros(len(K))
     # The intercept takes the direction √w. Lifted above all other eigenvalues, it can be told from them and left out.
     lift = 2.0 * np.trace(K) + 1.0

@@ -14,8 +14,8 @@ from scipy import linalg
 
 from learnt.engine.arrays import is_numpy, like, to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.gram import gram
 from learnt.engine.rows import ArrayRows
-from learnt.linear_model._gram import gram
 from learnt.linear_model._logistic_curvature import Cholesky, cholesky
 from learnt.linear_model._logistic_loss import curve, floats, is_sparse, row_weights, scores_of
 from learnt.linear_model._logistic_problem import Problem

@@ -12,12 +12,13 @@ from scipy import sparse
 
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.gram import gram as tiled_gram
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
-from learnt.linear_model._gram import gram as tiled_gram
 
 _TILED = 256  # columns
 _FEW_TARGETS = 3
+_PASSES = 4  # at most: squares that overflow never satisfy anyone
 _FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
 _DIGITS_TO_SPARE = 1e5  # mean² against the variance, found afterwards: beyond, another pass is worth it
 
@@ -39,8 +40,13 @@ def moments(rows: Rows, center: bool = True) -> Moments:
     Σx² − n x̄² has no correct digit left when the mean is a million times the spread. So columns whose first rows look
     like that are shifted by their mean before they are squared, and if others turn out so, there is a second pass.
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in the scatter matrix
+        return _moments(rows, center)
+
+
+def _moments(rows: Rows, center: bool) -> Moments:
     x0, y0 = _provisional_means(rows) if center else (None, None)
-    while True:
+    for _ in range(_PASSES):
         if x0 is None and _by_tiles(rows):
             total, joint, sy = rows.sum(shifted_sums, x0, y0)
             gram = tiled_gram(rows.X.T)
