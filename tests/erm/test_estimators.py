@@ -245,7 +245,6 @@ def test_own_losses_work_and_their_faults_are_named():
         (ERMClassifier("zero_one"), LABEL, "ZeroOne has no gradient"),
         (ERMClassifier(), np.ones(N), "only one class"),
     ],
-    ids=str,
 )
 def test_bad_settings_get_one_sentence(model, y, words):
     with pytest.raises(ValueError, match=words) as caught:
