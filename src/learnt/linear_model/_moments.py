@@ -109,11 +109,12 @@ def shifted_sums(block: Block, x0: Any, y0: Any) -> tuple:
     w = xp.ones_like(Y[:, 0]) if block.w is None else widen(block.w)
     X = widen_sparse(block.X) if sparse.issparse(block.X) else _shifted(block.X, x0)
     wY = Y if block.w is None else Y * w[:, None]
+    weight = Y.shape[0] if block.w is None else xp.sum(w)
     if is_numpy(X) and Y.shape[1] <= _FEW_TARGETS:  # vectors one by one: BLAS is slow at products with thin matrices
         joint = np.stack([w @ X, *(column @ X for column in np.ascontiguousarray(wY.T))], axis=1)
     else:
         joint = X.T @ xp.concat([w[:, None], wY], axis=1)
-    return xp.sum(w), joint, xp.sum(wY, axis=0)
+    return weight, joint, w @ Y
 
 
 def _shifted(X: Any, point: Any) -> Any:
