@@ -13,6 +13,11 @@ from learnt.linear_model._moments import as_columns
 _FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
 
 
+def _few_rows(n_columns: int) -> int:
+    """Rows that tell a spread well enough, fewer where they are wide."""
+    return max(32, min(256, (1 << 18) // max(n_columns, 1)))
+
+
 class CentredRows:
     """√w (X − x̄) and √w (y − ȳ) of rows in memory, as an operator: X is copied only where its means are far from 0."""
 
@@ -21,7 +26,7 @@ class CentredRows:
         X = X.astype(np.float64, copy=False)
         self._mean = x_mean
         with np.errstate(over="ignore"):
-            far = np.any(np.abs(x_mean) > _FAR * X[:256].std(axis=0))
+            far = np.any(np.abs(x_mean) > _FAR * X[: _few_rows(X.shape[1])].std(axis=0))
         if far:
             X, self._mean = X - x_mean, np.zeros(X.shape[1])
         self._X = X

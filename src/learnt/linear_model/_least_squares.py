@@ -35,8 +35,9 @@ from learnt.linear_model._moments import (
 )
 
 # Reciprocal condition numbers of the (equilibrated) scatter matrix: above the first, normal equations are as good as
-# any method; above the second, two corrections from the residuals make them so; below, the data must be factorised.
-_SAFE, _CORRECTABLE = 1e-5, 1e-11
+# any method; above the third, corrections from the residuals make them so, one above the second and two below; below
+# that, the data must be factorised.
+_SAFE, _HALF, _CORRECTABLE = 1e-5, 1e-8, 1e-11
 _LARGEST_SPARSE_GRAM = 2000
 
 
@@ -156,14 +157,19 @@ class Factor(NamedTuple):
         rcond, _ = linalg.lapack.dpocon(triangle, norm, uplo="L")
         return Factor(triangle, scale, float(rcond))
 
+    @property
+    def corrections(self) -> int:
+        """How many corrections give all digits: of n digits that the factor lacks, the first leaves 2n − 16."""
+        return 1 if self.rcond > _HALF else 2
+
     def solve(self, right: np.ndarray) -> np.ndarray:
         solution, _ = linalg.lapack.dpotrs(self.triangle, right * self.scale[:, None], lower=True)
         return solution * self.scale[:, None]
 
 
 def _corrected(rows: Rows, m: Moments, factor: Factor, coef: np.ndarray, ridge: float) -> np.ndarray:
-    """Two Newton steps with the gradient from the data: each gains the digits that the factor has."""
-    for _ in range(2):
+    """Newton steps with the gradient from the data: each gains the digits that the factor has."""
+    for _ in range(factor.corrections):
         (gradient,) = rows.sum(residual_moments, m.x_mean, m.y_mean, coef)
         coef = coef + factor.solve(np.asarray(gradient) - ridge * coef)
     return coef
@@ -273,7 +279,7 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solu
         if factor is not None and factor.rcond > _CORRECTABLE:
             dual = factor.solve(T)
             if factor.rcond < _SAFE:
-                for _ in range(2):
+                for _ in range(factor.corrections):
                     dual = dual + factor.solve(T - Z.times(Z.transposed_times(dual)) - ridge * dual)
             return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual", rank, scatter=scatter)
     return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
