@@ -20,6 +20,7 @@ from learnt.cluster._nearest import cluster_sums, errors
 from learnt.engine.arrays import is_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.rounding import round_rows
 from learnt.engine.rows import csr_rows
 from learnt.engine.threads import for_blocks
 
@@ -101,7 +102,7 @@ def view(centers: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> V
 def work_rows(X: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     """W = (X − origin) · scale, rounded, and the squared norms of its rows."""
     W, norms = np.empty(X.shape, dtype=dtype), np.empty(X.shape[0], dtype=dtype)
-    _kernels.round_rows(X, origin, scale, W, norms)
+    round_rows(X, origin, scale, W, norms)
     return W, norms
 
 
@@ -239,7 +240,7 @@ class DenseLloyd(_Kept):
         self.norms = np.empty(self.n, dtype=dtype)
 
         def fill(lo: int, hi: int) -> None:
-            _kernels.round_rows(self.X[lo:hi], self.origin, self.scale, self.W[lo:hi], self.norms[lo:hi])
+            round_rows(self.X[lo:hi], self.origin, self.scale, self.W[lo:hi], self.norms[lo:hi])
 
         for_blocks(fill, self.n, grain=self.lane)
 

@@ -34,18 +34,6 @@ def square_distance(x, c, squares):
     return total
 
 
-@kernel(reassociate=True)
-def round_rows(X, origin, scale, out, norms):
-    """out = (X − origin) · scale, rounded, and the squared norms of its rows, in one pass."""
-    for i in range(X.shape[0]):
-        total = 0.0
-        for j in range(X.shape[1]):
-            v = (X[i, j] - origin[j]) * scale
-            out[i, j] = v
-            total += v * v
-        norms[i] = total
-
-
 @kernel
 def best_two(scores, extra, best, second, label):
     """In every column of `scores` (k × m, 4 divides k): least and second least of scores[c] + extra[c], and which.

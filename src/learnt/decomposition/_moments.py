@@ -14,14 +14,13 @@ from scipy import sparse
 
 from learnt.engine import blocks
 from learnt.engine.arrays import is_foreign_array, is_numpy, namespace
-from learnt.engine.gram import gram
+from learnt.engine.gram import by_tiles, gram
 from learnt.engine.rows import ArrayRows, Block, Rows, Statistic
 from learnt.engine.threads import run_tasks
 
 # Products of float32 blocks are taken in float64 up to about this many operations, where they cost nothing, and in
 # float32 beyond; blocks are added in float64 either way.
 WIDE_WORK = 1 << 27
-_TILED = 256  # columns
 # ‖mean − point‖² against the total variance: small enough not to subtract, and too large to trust the sums.
 _NEAR, _FAR = 25.0, 1e3
 # Partial sums that may exist at once, by number and by size.
@@ -55,7 +54,7 @@ def scatter(rows: Rows) -> tuple[Centre, Any]:
     """One pass: the centre, and S = Σ (x − mean)(x − mean)ᵀ (d × d)."""
     point = starting_point(rows)
     while True:
-        if point is None and _by_tiles(rows):
+        if point is None and by_tiles(rows):
             n, first, S = rows.n_rows, rows.sum(_plain_sums)[0], gram(rows.X.T)
         else:
             n, first, S = rows.sum(product_sums, _working(rows, point))
@@ -66,12 +65,6 @@ def scatter(rows: Rows) -> tuple[Centre, Any]:
             S -= int(n) * off[:, None] * off[None, :]
             return middle, S
         point = middle.mean
-
-
-def _by_tiles(rows: Rows) -> bool:
-    """Whether the product is better computed tile by tile than block by block: many columns, and all of X there."""
-    dense = rows.in_memory and type(rows.X) is np.ndarray and rows.dtype == np.float64
-    return dense and rows.n_features >= _TILED
 
 
 def _plain_sums(block: Block) -> tuple:

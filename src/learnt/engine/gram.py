@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from learnt.engine.threads import run_tasks
 
 _TILE = 256
+
+
+def by_tiles(rows: Any) -> bool:
+    """Whether XᵀX is better computed tile by tile than block by block: many columns, all of X there, no weights."""
+    dense = rows.in_memory and type(rows.X) is np.ndarray and rows.w is None
+    return dense and rows.dtype == np.float64 and rows.n_features >= _TILE
 
 
 def gram(A: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

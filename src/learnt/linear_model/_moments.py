@@ -12,11 +12,11 @@ from scipy import sparse
 
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.gram import by_tiles
 from learnt.engine.gram import gram as tiled_gram
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 
-_TILED = 256  # columns
 _FEW_TARGETS = 3
 _PASSES = 4  # at most: squares that overflow never satisfy anyone
 _FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
@@ -47,7 +47,7 @@ def moments(rows: Rows, center: bool = True) -> Moments:
 def _moments(rows: Rows, center: bool) -> Moments:
     x0, y0 = _provisional_means(rows) if center else (None, None)
     for _ in range(_PASSES):
-        if x0 is None and _by_tiles(rows):
+        if x0 is None and by_tiles(rows):
             total, joint, sy = rows.sum(shifted_sums, x0, y0)
             gram = tiled_gram(rows.X.T)
         else:
@@ -119,12 +119,6 @@ def shifted_sums(block: Block, x0: Any, y0: Any) -> tuple:
 
 def _shifted(X: Any, point: Any) -> Any:
     return widen(X) if point is None else widen(X) - point
-
-
-def _by_tiles(rows: Rows) -> bool:
-    """Whether XᵀX is better computed tile by tile than block by block: many columns, all of X there, no weights."""
-    dense = rows.in_memory and type(rows.X) is np.ndarray and rows.w is None
-    return dense and rows.dtype == np.float64 and rows.n_features >= _TILED
 
 
 def widen_sparse(X: Any) -> Any:

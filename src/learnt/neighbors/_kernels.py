@@ -15,18 +15,6 @@ SHORT = 48
 
 
 @kernel(reassociate=True)
-def round_rows(X, origin, scale, out, norms):
-    """out = (X − origin) · scale, rounded, and the squared norms of its rows before rounding, in one pass."""
-    for i in range(X.shape[0]):
-        total = 0.0
-        for j in range(X.shape[1]):
-            v = (X[i, j] - origin[j]) * scale
-            out[i, j] = v
-            total += v * v
-        norms[i] = total
-
-
-@kernel(reassociate=True)
 def plain_distances(Q, T, out):
     """out[q, t] = ‖Q[q] − T[t]‖² in float64, summed in whatever order is quickest."""
     for t in range(T.shape[0]):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from learnt.engine.rounding import round_rows
 from learnt.engine.threads import for_blocks
-from learnt.neighbors import _kernels
 
 
 class Rounding(NamedTuple):
@@ -26,7 +26,7 @@ class Rounding(NamedTuple):
         """Rounded rows, and their squared norms in float64."""
         out: np.ndarray = np.empty(X.shape, dtype=self.dtype)
         norms = np.empty(X.shape[0])
-        _kernels.round_rows(X, self.origin, self.scale, out, norms)
+        round_rows(X, self.origin, self.scale, out, norms)
         return out, norms
 
     def slack(self, a2: np.ndarray, b2: np.ndarray) -> np.ndarray:

@@ -15,9 +15,9 @@ from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
 from learnt.engine.array_rows import csr_rows
+from learnt.engine.gram import gram
 from learnt.engine.threads import run_tasks
 
-_TILE = 128
 _BLOCK = 1 << 15  # cells read again from the second-level cache
 _LANES = 16  # parts of a sum, whatever the number of threads
 _THIN = 0.07  # density below which a sparse product of columns beats a dense one
@@ -157,22 +157,6 @@ class Design:
     def _run(self, task: Any) -> list:
         pairs = zip(self.lanes, self.parts, strict=True)
         return run_tasks([partial(task, lane, part) for lane, part in pairs], n_jobs=self.n_jobs)
-
-
-def gram(A: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """A Aᵀ in tiles: every tile is one product over all columns, so nothing depends on the number of threads."""
-    n = A.shape[0]
-    out = np.empty((n, n))
-    starts = range(0, n, _TILE)
-
-    def fill(i: int, j: int) -> None:
-        rows, columns = slice(i, min(i + _TILE, n)), slice(j, min(j + _TILE, n))
-        out[rows, columns] = A[rows] @ A[columns].T
-        if i != j:
-            out[columns, rows] = out[rows, columns].T
-
-    run_tasks([partial(fill, i, j) for i in starts for j in starts if j <= i], n_jobs=n_jobs)
-    return out
 
 
 def cholesky(H: np.ndarray) -> np.ndarray:
