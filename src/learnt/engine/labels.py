@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
 
@@ -51,3 +52,16 @@ def distinct_labels(y: Any) -> np.ndarray:
 
 def _unique_part(part: Any) -> np.ndarray:
     return np.unique(part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part))
+
+
+def class_weights(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """The weight of each class for `class_weight` None, a dict or "balanced", where its rows weigh `totals` in all.
+
+    >>> class_weights("balanced", np.array(["a", "b"]), np.array([1.0, 3.0]))
+    array([2.        , 0.66666667])
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, dict):
+        return compute_class_weight(class_weight, classes=classes, y=classes)
+    return totals.sum() / (len(classes) * np.maximum(totals, np.finfo(float).tiny))

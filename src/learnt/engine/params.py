@@ -39,6 +39,13 @@ def check_number(
         raise ParameterError(_sentence(estimator, name, " or ".join([what, *map(repr, also)]), value))
 
 
+def check_class_weight(estimator: Any) -> None:
+    """The parameter `class_weight` is a dict, "balanced" or None."""
+    value = estimator.class_weight
+    if not (value is None or isinstance(value, dict) or (isinstance(value, str) and value == "balanced")):
+        raise ParameterError(_sentence(estimator, "class_weight", "a dict, 'balanced' or None", value))
+
+
 def check_choice(estimator: Any, name: str, options: Sequence[Any]) -> None:
     """The parameter is one of `options`."""
     value = getattr(estimator, name)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
 from learnt.engine.arrays import device_of, is_foreign_array, like, namespace, to_numpy
-from learnt.engine.labels import distinct_labels, encode_labels
+from learnt.engine.labels import class_weights, distinct_labels, encode_labels
 from learnt.engine.validation import check_fit
 from learnt.erm._estimator import LinearRisk, start_of
 from learnt.erm._minimize import Result
@@ -152,10 +151,7 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
             self.classes_, totals = self.classes_[present], totals[present]
         if self.class_weight is None:
             return codes, w
-        if isinstance(self.class_weight, str):
-            table = totals.sum() / (len(totals) * totals)
-        else:
-            table = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        table = class_weights(self.class_weight, self.classes_, totals)
         each = table[to_numpy(codes)] * (1.0 if w is None else to_numpy(w))
         return codes, like(each, codes, namespace(codes).float64)
 

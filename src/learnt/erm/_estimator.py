@@ -30,7 +30,7 @@ class LinearRisk(progress.CallbackSupportMixin):
 
     def __init__(
         self,
-        loss,
+        loss="squared",
         *,
         penalty="l2",
         alpha=1e-4,

@@ -66,39 +66,6 @@ class ERMRegressor(LinearRisk, RegressorMixin, BaseEstimator):
     array([2.])
     """
 
-    def __init__(
-        self,
-        loss="squared",
-        *,
-        penalty="l2",
-        alpha=1e-4,
-        bound=None,
-        solver="auto",
-        fit_intercept=True,
-        max_iter=None,
-        tol=None,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=10,
-        record_path=False,
-        random_state=None,
-    ):
-        super().__init__(
-            loss,
-            penalty=penalty,
-            alpha=alpha,
-            bound=bound,
-            solver=solver,
-            fit_intercept=fit_intercept,
-            max_iter=max_iter,
-            tol=tol,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            record_path=record_path,
-            random_state=random_state,
-        )
-
     @progress.with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, coef_init: Any = None, intercept_init: Any = None

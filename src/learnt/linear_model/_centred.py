@@ -8,9 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.gram import gram
-from learnt.linear_model._moments import as_columns
-
-_FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
+from learnt.linear_model._moments import as_columns, far_from_zero
 
 
 def _few_rows(n_columns: int) -> int:
@@ -25,9 +23,7 @@ class CentredRows:
         X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
         X = X.astype(np.float64, copy=False)
         self._mean = x_mean
-        with np.errstate(over="ignore"):
-            far = np.any(np.abs(x_mean) > _FAR * X[: _few_rows(X.shape[1])].std(axis=0))
-        if far:
+        if far_from_zero(x_mean, X[: _few_rows(X.shape[1])]):
             X, self._mean = X - x_mean, np.zeros(X.shape[1])
         self._X = X
         self.root = np.ones(X.shape[0]) if rows.w is None else np.sqrt(rows.w)

@@ -16,11 +16,10 @@ from scipy import sparse
 
 from learnt.engine.rows import as_rows
 from learnt.engine.threads import for_blocks
-from learnt.linear_model._moments import moments
+from learnt.linear_model._moments import far_from_zero, moments
 
 _BLOCK = 1 << 17  # cells of X that one task takes
 _LARGEST = 1e140
-_FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them first
 
 
 class Products:
@@ -65,7 +64,7 @@ class Columns:
         self.x_mean = both[:, 0] / self.weight if center else np.zeros(p)
         self.q = both[:, 1:]
         self._shift = self.x_mean
-        if center and not self._sparse and np.any(np.abs(self.x_mean) > _FAR * X[:256].std(axis=0)):
+        if center and not self._sparse and far_from_zero(self.x_mean, X[:256]):
             self._X, self._shift = X - self.x_mean, np.zeros(p)
             self.q = self._transposed(Y * ones[:, None])
         self._target: np.ndarray = Y if self._root is None else Y * self._root[:, None]

@@ -24,13 +24,26 @@ _LOG_TINY = float(np.log(np.finfo(np.float32).tiny))
 
 
 class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
-    """Shared by the regressors below: they differ in `_family` and `_loss_name`."""
+    """Shared by the regressors below: they differ in `_family`."""
 
-    fit_intercept: bool
-    alpha: float
-    warm_start: bool
-    tol: float
-    max_iter: int
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        fit_intercept=True,
+        solver="lbfgs",
+        max_iter=100,
+        tol=1e-4,
+        warm_start=False,
+        verbose=0,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.verbose = verbose
 
     def _family(self) -> Family:
         raise NotImplementedError
@@ -246,25 +259,6 @@ class PoissonRegressor(_GeneralizedLinearRegressor):
     array([10.68, 21.87])
     """
 
-    def __init__(
-        self,
-        *,
-        alpha=1.0,
-        fit_intercept=True,
-        solver="lbfgs",
-        max_iter=100,
-        tol=1e-4,
-        warm_start=False,
-        verbose=0,
-    ):
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.verbose = verbose
-
     def _family(self) -> Family:
         return Family(1.0, True)
 
@@ -280,25 +274,6 @@ class GammaRegressor(_GeneralizedLinearRegressor):
     >>> model.coef_.round(3), float(model.intercept_)
     (array([0.073, 0.067]), 2.90)
     """
-
-    def __init__(
-        self,
-        *,
-        alpha=1.0,
-        fit_intercept=True,
-        solver="lbfgs",
-        max_iter=100,
-        tol=1e-4,
-        warm_start=False,
-        verbose=0,
-    ):
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.verbose = verbose
 
     def _family(self) -> Family:
         return Family(2.0, True)
@@ -336,15 +311,17 @@ class TweedieRegressor(_GeneralizedLinearRegressor):
         warm_start=False,
         verbose=0,
     ):
+        super().__init__(
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            warm_start=warm_start,
+            verbose=verbose,
+        )
         self.power = power
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
         self.link = link
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         check_number(self, "power")

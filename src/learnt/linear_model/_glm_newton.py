@@ -16,9 +16,9 @@ from learnt.engine.arrays import device_of, is_foreign_array, like, namespace, t
 from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.threads import single_blas
+from learnt.linear_model._moments import far_from_zero
 
 _SAMPLE, _SHARE = 4000, 16  # rows of the smallest sample worth it, and how many one of a large sample stands for
-_FAR = 100.0  # means beyond this many standard deviations are subtracted before squaring
 _SMALLEST_RCOND = 1e-10  # below, eigenvalues tell what is there from what is rounding
 _SEED = 8191
 
@@ -300,8 +300,8 @@ def far_means(rows: Rows) -> np.ndarray | None:
         return None
     X = to_numpy(widen(X))
     with np.errstate(over="ignore"):
-        mean, spread = X.mean(axis=0), X.std(axis=0)
-    return mean if np.any(np.abs(mean) > _FAR * spread) else None
+        mean = X.mean(axis=0)
+    return mean if far_from_zero(mean, X) else None
 
 
 def sample(rows: Rows) -> ArrayRows | None:

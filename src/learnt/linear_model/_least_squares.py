@@ -134,6 +134,18 @@ def singular_values(scatter: np.ndarray) -> np.ndarray:
     return np.sqrt(np.clip(np.linalg.eigvalsh(scatter)[::-1], 0, None))
 
 
+def equilibrated(gram: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """D(G + αI)D with a diagonal of ones, so that units do not matter, and D; None where the diagonal allows none."""
+    diagonal = np.diag(gram) + ridge
+    if diagonal.size == 0 or not np.all(diagonal > 0) or not np.isfinite(diagonal).all():
+        return None
+    scale = 1.0 / np.sqrt(diagonal)
+    scaled = gram * scale
+    scaled *= scale[:, None]
+    np.fill_diagonal(scaled, 1.0)
+    return scaled, scale
+
+
 class Factor(NamedTuple):
     """Cholesky factor of D(G + αI)D, with D scaling the diagonal to 1 so that units do not matter."""
 
@@ -144,12 +156,10 @@ class Factor(NamedTuple):
     @staticmethod
     def of(gram: np.ndarray, ridge: float) -> Factor | None:
         """None where the matrix is not positive definite."""
-        diagonal = np.diag(gram) + ridge
-        if diagonal.size == 0 or not np.all(diagonal > 0) or not np.isfinite(diagonal).all():
+        balanced = equilibrated(gram, ridge)
+        if balanced is None:
             return None
-        scale = 1.0 / np.sqrt(diagonal)
-        scaled = gram * scale * scale[:, None]
-        scaled[np.diag_indices_from(scaled)] = 1.0
+        scaled, scale = balanced
         norm = np.abs(scaled).sum(axis=0).max()
         triangle, info = linalg.lapack.dpotrf(scaled, lower=True, clean=True, overwrite_a=True)
         if info:

@@ -17,6 +17,7 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.linear_model._centred import CentredRows
+from learnt.linear_model._least_squares import equilibrated
 from learnt.linear_model._moments import Moments, as_columns, means, moments
 
 _CORNER = 64  # rows of a triangle that is inverted whole
@@ -134,13 +135,10 @@ def _by_cholesky(
     """
 
     def one(alpha: float) -> tuple[np.ndarray, np.ndarray] | None:
-        diagonal = np.diag(K) + alpha
-        if not np.all(diagonal > 0):
+        balanced = equilibrated(K, alpha)
+        if balanced is None:
             return None
-        scale = 1.0 / np.sqrt(diagonal)  # a diagonal of ones: units do not matter
-        scaled = K * scale
-        scaled *= scale[:, None]
-        np.fill_diagonal(scaled, 1.0)
+        scaled, scale = balanced
         try:
             inverse = lower_inverse(np.linalg.cholesky(scaled))
         except np.linalg.LinAlgError:

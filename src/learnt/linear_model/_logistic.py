@@ -11,12 +11,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 
 from learnt.engine import progress
 from learnt.engine.arrays import device_of, is_foreign_array, is_numpy, like, namespace, to_numpy
-from learnt.engine.labels import distinct_labels, encode_labels
-from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.labels import class_weights, distinct_labels, encode_labels
+from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
@@ -187,11 +186,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         check_number(self, "intercept_scaling", 0, open_low=True)
         check_flag(self, "fit_intercept", "dual", "warm_start")
         check_choice(self, "solver", tuple(_SOLVERS))
-        if not (self.class_weight is None or isinstance(self.class_weight, dict) or self.class_weight == "balanced"):
-            raise ParameterError(
-                "The 'class_weight' parameter of LogisticRegression must be a dict, 'balanced' or None. "
-                f"Got {self.class_weight!r} instead."
-            )
+        check_class_weight(self)
         ratio = self._ratio()
         if ratio > 0 and self.solver not in ("auto", "liblinear", "saga"):
             raise ValueError(
@@ -346,7 +341,7 @@ def pose_classes(
     counts, totals = total(as_rows(X, y, w), class_totals, Target(len(classes), np.ones(len(classes)), False, labels))
     table = np.zeros(len(classes))
     present = counts > 0
-    table[present] = _class_weights(class_weight, classes[present], totals[present])
+    table[present] = class_weights(class_weight, classes[present], totals[present])
     present &= table > 0
     if present.sum() < 2:
         only = ", ".join(repr(label) for label in classes[present].tolist())
@@ -364,11 +359,3 @@ def pose_classes(
     if target.binary and is_numpy(y):
         y = y.astype(np.float64)
     return as_rows(X, y, w, n_jobs=n_jobs), classes, target, counts, float(table @ totals)
-
-
-def _class_weights(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> Any:
-    if class_weight is None:
-        return 1.0
-    if isinstance(class_weight, dict):
-        return compute_class_weight(class_weight, classes=classes, y=classes)
-    return totals.sum() / (len(classes) * totals)

@@ -12,11 +12,10 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
-from learnt.engine.labels import encode_labels
-from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.labels import class_weights, encode_labels
+from learnt.engine.params import ParameterError, check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model import _logistic_cv_folds as folds_of
@@ -162,11 +161,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
         check_flag(self, "fit_intercept", "dual", "refit")
         if self.use_legacy_attributes != "warn":
             check_flag(self, "use_legacy_attributes")
-        if not (self.class_weight is None or isinstance(self.class_weight, dict) or self.class_weight == "balanced"):
-            raise ParameterError(
-                "The 'class_weight' parameter of LogisticRegressionCV must be a dict, 'balanced' or None. "
-                f"Got {self.class_weight!r} instead."
-            )
+        check_class_weight(self)
         if self._without_ratios():
             if self.penalty == "elasticnet":
                 raise ValueError(
@@ -211,9 +206,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
                     "The given class_weight dict must have the class labels as keys; it has "
                     f"{', '.join(map(repr, strange))}, which y does not."
                 )
-            table = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
-        else:
-            table = np.ones(K) if self.class_weight is None else totals.sum() / (K * np.maximum(totals, 1e-300))
+        table = class_weights(self.class_weight, self.classes_, totals)
         if np.count_nonzero(table * totals) < 2:
             only = ", ".join(repr(label) for label in self.classes_[table * totals > 0].tolist())
             raise ValueError(

@@ -18,10 +18,10 @@ from scipy import linalg
 from learnt.engine.blocks import Block
 from learnt.engine.rows import Rows
 from learnt.engine.threads import run_tasks
-from learnt.linear_model._moments import as_columns
+from learnt.linear_model._moments import as_columns, far_from_zero
 
 _WORTH = 512  # columns from which the product outweighs the passes
-_FAR = 100.0  # means beyond this many standard deviations would cost the gradient its digits
+_LARGEST = 1e15  # whose square single precision can still hold many of
 _BLOCK, _TILE = 2048, 256
 _WELL_CONDITIONED = 1e-4  # reciprocal condition number in single precision: each correction gains two digits or more
 _DONE, _PASSES = 1e-14, 8
@@ -35,8 +35,8 @@ def pays(rows: Rows) -> bool:
 
 def mixed_precision_ridge(rows: Rows, x_mean: np.ndarray, y_mean: np.ndarray, ridge: float) -> np.ndarray | None:
     """The coefficients (d, k); None where single precision is not enough to start from."""
-    spread = rows.head(256).X.std(axis=0)
-    if np.any(np.abs(x_mean) > _FAR * spread) or spread.max() > 1e15:
+    head = rows.head(256).X
+    if far_from_zero(x_mean, head) or np.abs(head).max() > _LARGEST:
         return None
     solve = _approximate_inverse(_single_gram(rows, x_mean), ridge)
     if solve is None:

@@ -76,8 +76,15 @@ def _provisional_means(rows: Rows) -> tuple[Any, Any]:
         return None, y0
     X = widen(head.X)
     xp = namespace(X)
-    mean, spread = xp.mean(X, axis=0), xp.std(X, axis=0)
-    return (mean if bool(xp.any(xp.abs(mean) > _FAR * spread)) else None), y0
+    mean = xp.mean(X, axis=0)
+    return (mean if far_from_zero(mean, X) else None), y0
+
+
+def far_from_zero(mean: Any, some: Any) -> bool:
+    """Whether a mean is so far from 0, measured by the spread of some rows, that squares about 0 would lose digits."""
+    xp = namespace(some)
+    with np.errstate(over="ignore"):
+        return bool(xp.any(xp.abs(mean) > _FAR * xp.std(some, axis=0)))
 
 
 def as_columns(y: Any) -> Any:

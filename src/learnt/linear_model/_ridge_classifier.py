@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.labels import encode_labels
-from learnt.engine.params import ParameterError, check_choice, check_flag
+from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.rows import ArrayRows
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linear_model._base import scores
@@ -30,11 +30,7 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
 
     def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
         """X, one column a class (one for two classes; one a label where rows may have several), and weights."""
-        if not (self.class_weight is None or self.class_weight == "balanced" or isinstance(self.class_weight, dict)):
-            raise ParameterError(
-                f"The 'class_weight' parameter of {type(self).__name__} must be None, 'balanced' or a dict. "
-                f"Got {self.class_weight!r} instead."
-            )
+        check_class_weight(self)
         if _has_several_labels(y, type(self).__name__):
             y = np.asarray(y.toarray() if sparse.issparse(y) else y)
             X, labels, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)

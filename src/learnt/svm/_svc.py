@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine import progress
-from learnt.engine.labels import encode_labels
-from learnt.engine.params import ParameterError, check_choice
+from learnt.engine.labels import class_weights, encode_labels
+from learnt.engine.params import check_choice, check_class_weight
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm._design import Design
@@ -133,11 +132,7 @@ class LinearSVC(progress.CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_choice(self, "penalty", ("l1", "l2"))
         check_choice(self, "loss", ("squared_hinge", "hinge"))
         check_choice(self, "multi_class", ("ovr", "crammer_singer"))
-        if not (self.class_weight is None or isinstance(self.class_weight, dict) or self.class_weight == "balanced"):
-            raise ParameterError(
-                "The 'class_weight' parameter of LinearSVC must be a dict, 'balanced' or None. "
-                f"Got {self.class_weight!r} instead."
-            )
+        check_class_weight(self)
         if self.multi_class == "crammer_singer":
             return
         primal_only, dual_only = self.penalty == "l1", self.loss == "hinge"
@@ -149,10 +144,7 @@ class LinearSVC(progress.CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _class_weights(self, totals: np.ndarray) -> np.ndarray:
         """The weight of each class, where the rows of each have these weights in all."""
-        if isinstance(self.class_weight, dict):
-            table = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
-        else:
-            table = np.ones(len(totals)) if self.class_weight is None else totals.sum() / (len(totals) * totals)
+        table = class_weights(self.class_weight, self.classes_, totals)
         if (table < 0).any():
             raise ValueError("The 'class_weight' parameter of LinearSVC has a negative weight; use 0 or more.")
         if np.count_nonzero(table) < 2:
