@@ -3,9 +3,9 @@
 The house, from the ground up; imports only go down:
 
     engine                                   arrays, compiled kernels, threads, rows, random, checks, progress
-    metrics                                  the mathematics
+    erm metrics forestry                     the mathematics
     linear_model naive_bayes neighbors       estimators
-    cluster decomposition preprocessing baseline
+    cluster decomposition preprocessing baseline svm inverse tree ensemble
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     study cli                                what people run
@@ -26,7 +26,9 @@ _ROOMS = (
     "decomposition",
     "diagnosis",
     "engine",
+    "ensemble",
     "erm",
+    "forestry",
     "inverse",
     "linear_model",
     "metrics",
@@ -38,6 +40,7 @@ _ROOMS = (
     "preprocessing",
     "study",
     "svm",
+    "tree",
 )
 # A public function and the room it lives in.
 _FUNCTIONS = {

@@ -1,0 +1,3 @@
+"""Many models that decide together: bagging, forests, boosting, voting, stacking."""
+
+__all__: list[str] = []
