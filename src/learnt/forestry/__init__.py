@@ -1,10 +1,16 @@
 """Trees as arrays: how one is grown, kept, walked, pruned and explained. No estimators here.
 
-    Tree    one grown tree, a struct of arrays under scikit-learn's attribute names
+    Tree           one grown tree, a struct of arrays under scikit-learn's attribute names
+    PackedTrees    many trees laid out for prediction
+    bin_columns    columns as codes of one byte; Bins says what the codes mean
 
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
 """
 
+from learnt.forestry._bins import Bins as Bins
+from learnt.forestry._bins import bin_columns as bin_columns
+from learnt.forestry._bins import find_bins as find_bins
+from learnt.forestry._packed import PackedTrees as PackedTrees
 from learnt.forestry._tree import Tree
 
-__all__ = ["Tree"]
+__all__ = ["Bins", "PackedTrees", "Tree", "bin_columns", "find_bins"]

@@ -1,0 +1,116 @@
+"""Binning: codes and edges say the same, bins weigh the same, weights are repetitions."""
+
+import numpy as np
+import pytest
+
+from learnt.engine.threads import set_threads
+from learnt.forestry._bins import bin_columns, find_bins
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    yield
+    set_threads(None)
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    X[:, 1] = np.where(rng.random(3000) < 0.9, 0.0, X[:, 1])  # one value fills most of the column
+    X[:, 2] = rng.integers(0, 300, 3000)
+    X[rng.random(3000) < 0.1, 3] = np.nan
+    X[:, 4] = np.nan
+    X[:, 5] = 7.0
+    return X
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("max_bins", [2, 16, 255])
+def test_a_code_counts_the_edges_below(table, order, dtype, max_bins):
+    X = np.asarray(table, dtype=dtype, order=order)
+    codes, bins = bin_columns(X, max_bins=max_bins)
+    rows = bins.encode(X, rows=True)[1]
+    for j in range(X.shape[1]):
+        edges = bins.edges[j, : bins.n_bins[j] - 1]
+        assert (np.diff(edges) > 0).all()
+        assert np.isinf(bins.edges[j, bins.n_bins[j] - 1 :]).all()
+        expected = np.where(np.isnan(X[:, j]), bins.n_bins[j], np.searchsorted(edges, X[:, j].astype(float)))
+        np.testing.assert_array_equal(codes[j], expected)
+        np.testing.assert_array_equal(rows[:, j], expected)
+        assert bins.n_bins[j] <= max_bins
+    assert bins.has_missing.tolist() == [False, False, False, True, True, False]
+    assert bins.n_bins[4] == bins.n_bins[5] == 1
+    assert rows.shape[1] % 32 == 0
+    assert rows.ctypes.data % 64 == 0
+
+
+def test_bins_weigh_the_same():
+    x = np.random.default_rng(1).exponential(size=(20000, 1)) ** 3
+    codes, _ = bin_columns(x)
+    counts = np.bincount(codes[0])
+    assert len(counts) == 255
+    assert counts.max() - counts.min() <= 2
+
+
+def test_a_frequent_value_has_its_own_bin(table):
+    codes, bins = bin_columns(table)
+    zero = codes[1][table[:, 1] == 0]
+    assert len(set(zero)) == 1
+    assert (table[codes[1] == zero[0], 1] == 0).all()
+    assert bins.n_bins[1] > 240  # the other tenth of the rows has nearly all the bins
+
+
+def test_a_weight_is_a_number_of_rows(table):
+    weights = np.random.default_rng(2).integers(0, 4, len(table))
+    weighted = find_bins(table, weights=weights.astype(float))
+    repeated = find_bins(np.repeat(table, weights, axis=0))
+    np.testing.assert_array_equal(weighted.edges, repeated.edges)
+
+
+def test_threads_and_row_order_change_nothing(table):
+    set_threads(1)
+    one = find_bins(table)
+    set_threads(3)
+    other = find_bins(table[::-1])
+    np.testing.assert_array_equal(one.edges, other.edges)
+
+
+def test_large_tables_are_sampled():
+    x = np.random.default_rng(3).random((450_000, 1))
+    x[17] = np.nan
+    bins = find_bins(x)
+    assert bins.has_missing[0]
+    np.testing.assert_allclose(bins.edges[0, :254], np.arange(1, 255) / 255, atol=0.005)
+
+
+def test_infinities_are_numbers():
+    x = np.array([[-np.inf], [0.0], [1.0], [np.inf], [np.nan]])
+    codes, _ = bin_columns(x)
+    assert codes[0].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_neighbouring_floats_are_told_apart():
+    x = np.array([[1.0], [np.nextafter(1.0, 2.0)], [-1e308], [1e308]])
+    codes, _ = bin_columns(x)
+    assert codes[0].tolist() == [1, 2, 0, 3]
+
+
+def test_categories_have_a_bin_each_and_unseen_ones_are_missing():
+    x = np.array([[3.0], [0.0], [3.0], [np.nan], [-1.0]])
+    codes, bins = bin_columns(x, categories={0: 5})
+    assert codes[0].tolist() == [1, 0, 1, 2, 2]
+    assert bins.categorical.tolist() == [True]
+    assert bins.encode(np.array([[1.0], [4.0], [7.0], [0.0]]))[0].tolist() == [[2, 2, 2, 0]]
+
+
+def test_rare_categories_share_the_last_bin_whatever_their_codes():
+    rng = np.random.default_rng(4)
+    names = rng.permutation(2000)
+    x = names[np.minimum(rng.geometric(0.01, size=30000), 1999)].astype(float)[:, None]
+    codes, bins = bin_columns(x, categories={0: 2000})
+    assert bins.n_bins[0] <= 255
+    again, _ = bin_columns(1999 - x, categories={0: 2000})
+    groups = {tuple(np.flatnonzero(codes[0] == c)) for c in range(255)}
+    assert groups == {tuple(np.flatnonzero(again[0] == c)) for c in range(255)}
