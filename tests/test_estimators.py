@@ -22,6 +22,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import learnt
 from learnt.engine.threads import set_threads
+from learnt.linear_model import LinearRegression, Ridge
+from learnt.naive_bayes import GaussianNB
+from learnt.neighbors import KNeighborsClassifier
 
 
 def public_estimators():
@@ -39,8 +42,14 @@ def public_estimators():
 
 
 ESTIMATORS = public_estimators()
+# Members of ensembles of any estimators.
+CLASSIFIERS = [("near", KNeighborsClassifier()), ("bayes", GaussianNB())]
+REGRESSORS = [("line", LinearRegression()), ("ridge", Ridge())]
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    "StackingClassifier": {"estimators": CLASSIFIERS},
+    "VotingClassifier": {"estimators": CLASSIFIERS, "voting": "soft"},
+    **{name: {"estimators": REGRESSORS} for name in ("StackingRegressor", "VotingRegressor")},
     "ARDRegression": {"tol": 1e-8},
     "ElasticNetCV": {"tol": 1e-18, "max_iter": 10_000},
     "GammaRegressor": {"tol": 1e-10},
@@ -87,8 +96,9 @@ SUMMATION = [
 # One row at a time: rows come in a random order that is part of the result, and a weight is a longer step, not a second
 # visit, as in scikit-learn, whose own classes are let off the same checks.
 STOCHASTIC = ("Perceptron", "SGDClassifier", "SGDRegressor")
-# The order of rows cannot matter: no random start, no ties broken by position.
-ORDERLESS = [name for name in ESTIMATORS if name not in ("KMeans", "MiniBatchDictionaryLearning", *STOCHASTIC)]
+# The order of rows cannot matter: no random start, no ties broken by position, no folds by position.
+BY_POSITION = ("KMeans", "MiniBatchDictionaryLearning", "StackingClassifier", "StackingRegressor", *STOCHASTIC)
+ORDERLESS = [name for name in ESTIMATORS if name not in BY_POSITION]
 
 
 def make(name):
@@ -199,10 +209,14 @@ def test_discovery_finds_them_all():
         "SGDClassifier",
         "SGDRegressor",
         "SparseCoder",
+        "StackingClassifier",
+        "StackingRegressor",
         "StandardScaler",
         "TableEncoder",
         "TotalLeastSquares",
         "TweedieRegressor",
+        "VotingClassifier",
+        "VotingRegressor",
     ]
 
 
@@ -441,7 +455,7 @@ def test_wrong_width_and_unfitted_get_one_sentence(name):
         assert "\n" not in str(wide.value)
 
 
-@pytest.mark.parametrize("name", [name for name in ESTIMATORS if is_classifier(ESTIMATORS[name]())])
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if is_classifier(make(name))])
 def test_one_class(name):
     X, _ = problem(name, n=30)
     try:
@@ -464,7 +478,7 @@ def test_one_row(name):
         assert np.isfinite(found.astype(float)).all()
 
 
-@pytest.mark.parametrize("name", [n for n in ESTIMATORS if ESTIMATORS[n]().__sklearn_tags__().input_tags.sparse])
+@pytest.mark.parametrize("name", [n for n in ESTIMATORS if make(n).__sklearn_tags__().input_tags.sparse])
 def test_sparse_equals_dense(name):
     X, y = problem(name)
     X[np.abs(X) < 0.5] = 0

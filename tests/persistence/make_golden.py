@@ -25,6 +25,7 @@ import learnt
 from learnt.baseline import ConstantClassifier, ConstantRegressor
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA, DictionaryLearning, MiniBatchDictionaryLearning, SparseCoder
+from learnt.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
 from learnt.erm import ERMClassifier, ERMRegressor
 from learnt.linear_model import (
     ARDRegression,
@@ -102,6 +103,7 @@ def models() -> dict:
     towns = ("towns", OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist"), ["town", "shop"])
     two = np.c_[classes, classes[::-1]]
     first = ("n", StandardScaler(), slice(0, 2))
+    voters = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("none", "drop")]
     return {
         "linear": (LinearRegression().fit(X, y), X),
         "linear-two-targets": (LinearRegression(fit_intercept=False).fit(X, np.c_[y, -y]), X),
@@ -177,6 +179,10 @@ def models() -> dict:
         "target": (TransformedTargetRegressor(Ridge(), func=np.log1p, inverse_func=np.expm1).fit(X, np.abs(y)), X),
         "function": (FunctionTransformer(np.arcsinh, np.sinh, validate=True).fit(X), X),
         "labels": (LabelEncoder().fit(classes), classes),
+        "vote": (VotingClassifier(voters, voting="soft", weights=[1, 2, 3]).fit(named, classes), named),
+        "mean-of-models": (VotingRegressor([("line", LinearRegression()), ("ridge", Ridge())]).fit(X, y), X),
+        "stack": (StackingClassifier(voters[:2], cv=3).fit(X, classes), X),
+        "stack-numbers": (StackingRegressor([("line", Ridge())], Ridge(), passthrough=True).fit(X, y), X),
         "unfitted": (make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
     }  # fmt: skip
 

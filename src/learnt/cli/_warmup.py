@@ -13,6 +13,8 @@ from rich.console import Console
 from learnt.cli._bar import bar
 from learnt.engine import kernel_cache
 from learnt.engine.kernel import compilation_enabled
+from learnt.linear_model import Ridge
+from learnt.naive_bayes import GaussianNB
 
 # What to fit: class, kind of target, settings that take the compiled road. A new estimator adds a line.
 WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -71,6 +73,10 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.preprocessing.FunctionFeatures", "none", {"functions": (np.abs,)}),
     ("learnt.preprocessing.GaussianFeatures", "none", {}),
     ("learnt.preprocessing.PolynomialFeatures", "none", {}),
+    ("learnt.ensemble.VotingClassifier", "classes", {"estimators": [("a", GaussianNB()), ("b", GaussianNB())]}),
+    ("learnt.ensemble.VotingRegressor", "amount", {"estimators": [("a", Ridge()), ("b", Ridge())]}),
+    ("learnt.ensemble.StackingClassifier", "classes", {"estimators": [("a", GaussianNB())], "cv": 2}),
+    ("learnt.ensemble.StackingRegressor", "amount", {"estimators": [("a", Ridge())], "cv": 2}),
     ("learnt.baseline.ConstantClassifier", "classes", {}),
     ("learnt.baseline.ConstantRegressor", "amount", {}),
 )

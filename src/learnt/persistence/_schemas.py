@@ -29,6 +29,7 @@ from learnt.persistence._checks import (
     whole,
 )
 from learnt.persistence._containers import SCALER
+from learnt.persistence._meta_ensembles import META_ENSEMBLES
 from learnt.persistence._neighbors import NEAREST_NEIGHBORS, NEIGHBORS_CLASSIFIER
 from learnt.persistence._tables import TABLE_ENCODER
 
@@ -128,6 +129,7 @@ _ridge_labels = {
 
 
 LEARNT_SCHEMAS: dict[str, Schema] = {
+    **META_ENSEMBLES,
     "learnt.baseline.ConstantClassifier": Schema(
         params={"strategy": choice("prior", "most_frequent", "constant")},
         state={"n_outputs_": count(1), "classes_": anything, "class_prior_": anything, "n_classes_": anything},
