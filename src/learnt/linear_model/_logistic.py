@@ -78,8 +78,8 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         Kept for scikit-learn's signature: the minimum is found, not drawn.
     solver : {"auto", "newton", "lbfgs"}, default="auto"
         "auto" takes Newton's method where the table is small, Newton on a sample and L-BFGS on all rows where it is
-        tall, Newton over the rows where they are fewer than the columns, L-BFGS where both are many, and Newton with
-        coordinate descent where `l1_ratio` > 0.
+        tall, Newton over the rows where they are fewer than the columns, L-BFGS where both are many, Newton by conjugate
+        gradients where most of them are zeros, and Newton with coordinate descent where `l1_ratio` > 0.
         scikit-learn's "newton-cholesky" and "newton-cg" mean "newton"; "liblinear", "sag" and "saga" mean "auto".
     max_iter : int, default=100
         The most steps over all rows.

@@ -78,7 +78,7 @@ def hessian(block: Block, theta: np.ndarray, target: Target, shift: Any = None, 
     Σᵢ wᵢ Hᵢ ⊗ zᵢzᵢᵀ with Hᵢ = p(1 − p), or diag(p) − ppᵀ for K classes (KD × KD).
     """
     if target.binary and target.compiled and is_numpy(block.X):
-        X, y, w, table = _kernel_arrays(block, target)
+        X, y, w, table = kernel_arrays(block, target)
         A = np.empty((X.shape[0], X.shape[1] + 1))
         shift, unit = (np.zeros(X.shape[1]), np.ones(X.shape[1])) if shift is None else (shift, 1.0 / scale)
         kernels.dense_curvature_rows(X, y, w, table, _as(theta[0], np.float64), _as(shift, np.float64), unit, A)
@@ -245,7 +245,7 @@ def softmax(scores: Any) -> Any:
 
 
 def _compiled(block: Block, theta: np.ndarray, target: Target) -> tuple[float, np.ndarray]:
-    X, y, w, table = _kernel_arrays(block, target)
+    X, y, w, table = kernel_arrays(block, target)
     if target.binary:
         gradient = np.zeros((1, X.shape[1] + 1))
         loss = kernels.dense_loss_gradient(X, y, w, table, _as(theta[0], np.float64), gradient[0])
@@ -261,7 +261,7 @@ def _compiled(block: Block, theta: np.ndarray, target: Target) -> tuple[float, n
 
 
 def _sparse_compiled(block: Block, theta: np.ndarray, target: Target) -> tuple[float, np.ndarray]:
-    X, y, w, table = _kernel_arrays(block, target)
+    X, y, w, table = kernel_arrays(block, target)
     data, indices, indptr = csr_arrays(X)
     if target.binary:
         gradient = np.zeros((1, X.shape[1] + 1))
@@ -277,7 +277,7 @@ def _sparse_compiled(block: Block, theta: np.ndarray, target: Target) -> tuple[f
     return loss, np.ascontiguousarray(gradient.T)
 
 
-def _kernel_arrays(block: Block, target: Target) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+def kernel_arrays(block: Block, target: Target) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
     """X, classes, weights (empty: all 1) and those of the classes in the types that the kernels are compiled for."""
     X = block.X if is_sparse(block.X) else _as(block.X, block.X.dtype)
     y = _as(codes_of(block, target), np.float64 if target.binary else np.int64)

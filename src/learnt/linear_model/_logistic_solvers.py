@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-_ROUNDING = 1e-26  # a distance, relative to f, below which steps only move rounding errors
-_STALLED = 1e-10  # one at which an end of all progress counts as the precision of float64, not as a failure
+ROUNDING = 1e-26  # a distance, relative to f, below which steps only move rounding errors
+STALLED = 1e-10  # one at which an end of all progress counts as the precision of float64, not as a failure
 _NOISE = 1e-14  # of a value, relative
 _TRIALS = 40
 
@@ -151,7 +151,7 @@ def minimize(
     while True:
         step = pairs.solve(point.gradient, curvature)
         left.append(float(point.gradient @ step))
-        goal = 2 * max(max(tol, _ROUNDING) * point.value, enough)
+        goal = 2 * max(max(tol, ROUNDING) * point.value, enough)
         new = None
         if len(left) > 1 and left[-1] <= goal:
             new = None if confirm_at is None else confirm_at(point.theta, n_iter)
@@ -174,7 +174,7 @@ def minimize(
             return ended("iterations")
         lower = search(evaluate, point, -step, -left[-1])
         if lower is None:
-            return ended("converged" if left[-1] <= _STALLED * point.value else "stalled")
+            return ended("converged" if left[-1] <= STALLED * point.value else "stalled")
         pairs.add(lower.theta - point.theta, lower.gradient - point.gradient, curvature)
         point = lower
         n_iter += 1

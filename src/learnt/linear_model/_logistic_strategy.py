@@ -4,7 +4,8 @@
     climb     the minimum over a sample first, whose second derivative then serves for all rows: a few passes over them
     direct    the second derivative over all rows
     wide      the second derivative in the space of the rows, where they are fewer than the columns
-    plain     every column in its unit and no second derivative, for thousands of columns
+    many      products with the second derivative, for two classes and thousands of columns that are mostly zeros
+    plain     every column in its unit and no second derivative, for thousands of others
 
 The solvers' names say how often the second derivative is asked for on the way: at every step by "newton", once by
 "lbfgs", and where it has served its time by "auto".
@@ -23,6 +24,7 @@ from learnt.engine.kernel import compilation_enabled
 from learnt.engine.rows import Rows
 from learnt.linear_model._logistic_curvature import Diagonal
 from learnt.linear_model._logistic_loss import Target, codes_of, row_weights
+from learnt.linear_model._logistic_many import Columns, descend
 from learnt.linear_model._logistic_problem import Problem
 from learnt.linear_model._logistic_solvers import Outcome, Point, minimize, when_it_pays, when_left
 from learnt.linear_model._logistic_start import (
@@ -91,6 +93,9 @@ def solve(task: Task) -> Solution:
     task = task._replace(target=task.target._replace(compiled=stored > _COMPILE_FROM and compilation_enabled()))
     if rows.n_features <= _FULL_COLUMNS:
         return small(task) if local and cells <= _SMALL else climb(task)
+    thin = local and not task.dense and rows.n_features > _MOST_COLUMNS
+    if thin and task.target.compiled and task.target.binary and task.alpha > 0 and task.solver != "lbfgs":
+        return many(task)
     few = _FEW_ROWS if rows.n_features <= _MOST_COLUMNS else _MOST_ROWS
     if rows.in_memory and rows.n_rows <= min(few, rows.n_features) and task.alpha > 0:
         return wide(task)
@@ -166,6 +171,26 @@ def wide(task: Task) -> Solution:
     rest = task._replace(max_iter=task.max_iter - first.n_iter)
     last = finish(rest, problem, space.curvature, space.expand(first.theta))
     return last._replace(outcome=last.outcome._replace(n_iter=first.n_iter + last.outcome.n_iter))
+
+
+def many(task: Task) -> Solution:
+    """No matrix at all: Newton's equations by products with the rows."""
+    d = task.rows.n_features
+    mean = weighted_mean(task.rows, task.target) if task.fit_intercept else np.zeros(d)
+    problem = Problem(task.rows, task.target, penalty_of(task), mean, np.ones(d))
+    columns = Columns(task.rows, task.target, task.alpha, mean, task.fit_intercept)
+    first = columns.look(begin(task, problem))
+    if not np.isfinite(first.diagonal).all():
+        return plain(task)  # which names the column that is too large
+    outcome = descend(
+        columns,
+        first,
+        tol=task.tol,
+        enough=nothing(task),
+        max_iter=task.max_iter,
+        watch=watcher(task, problem.coefficients),
+    )
+    return Solution(problem.coefficients(outcome.theta), outcome)
 
 
 def climb(task: Task) -> Solution:
