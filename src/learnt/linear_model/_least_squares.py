@@ -23,7 +23,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model._centred import CentredRows
-from learnt.linear_model._mixed_precision import mixed_precision_ridge, pays
+from learnt.linear_model._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
 from learnt.linear_model._moments import (
     Moments,
     as_columns,
@@ -79,7 +79,7 @@ def least_squares(
         return _non_negative(rows, fit_intercept, alpha)
     if solver == "auto":
         solver = _choose(rows)
-        if solver == "cholesky" and alpha.ndim == 0 and not spectrum and pays(rows):
+        if alpha.ndim == 0 and not spectrum and pays(rows):
             return _by_mixed_precision(rows, fit_intercept, alpha)
     if solver == "lsqr":
         return _by_products(rows, fit_intercept, alpha, tol, max_iter)
@@ -120,7 +120,13 @@ def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectr
     return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
 
 
-def _by_mixed_precision(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
+def _by_mixed_precision(rows: Any, center: bool, alpha: np.ndarray) -> Solution:
+    if rows.n_rows < rows.n_features:
+        Z = CentredRows(rows, center)
+        dual = mixed_precision_dual(Z, float(alpha))
+        if dual is None:
+            return _by_rows(rows, center, alpha, spectrum=False)
+        return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual")
     x_mean, y_mean = means(rows, center)
     coef = mixed_precision_ridge(rows, x_mean, y_mean, float(alpha))
     if coef is None:
@@ -266,9 +272,8 @@ def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solution:
-    x_mean, y_mean = means(rows, center)
-    Z = CentredRows(rows, x_mean, y_mean)
-    T, K = Z.target, Z.inner_products()
+    Z = CentredRows(rows, center)
+    T, K, x_mean, y_mean = Z.target, Z.inner_products(), Z.x_mean, Z.y_mean
     if not np.isfinite(K).all():
         return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
     with single_blas():
@@ -282,15 +287,13 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solu
         if spectrum:
             scatter = K.copy()
             rank = min(len(K) - int(center), Z.shape[1])  # Cholesky below fails where it is less
-        if center and ridge == 0.0:
-            # Centring makes K singular along √w and T orthogonal to it; filling that direction changes nothing.
-            K += np.outer(Z.root, Z.root) * (np.trace(K) / len(K) / float(Z.root @ Z.root))
+        fill = Z.fill(K)
         factor = Factor.of(K, ridge)
         if factor is not None and factor.rcond > _CORRECTABLE:
             dual = factor.solve(T)
             if factor.rcond < _SAFE:
                 for _ in range(factor.corrections):
-                    dual = dual + factor.solve(T - Z.times(Z.transposed_times(dual)) - ridge * dual)
+                    dual = dual + factor.solve(Z.dual_gradient(ridge, fill, dual))
             return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual", rank, scatter=scatter)
     return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
 

@@ -18,9 +18,9 @@ from learnt.engine.rows import Rows
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.linear_model._centred import CentredRows
 from learnt.linear_model._least_squares import equilibrated
-from learnt.linear_model._moments import Moments, as_columns, means, moments
+from learnt.linear_model._moments import Moments, as_columns, moments
 
-_CORNER = 64  # rows of a triangle that is inverted whole
+_CORNER = 32  # rows of a matrix that is factorised and inverted whole
 _FEW = 8  # penalties up to which a factorisation each is cheaper than one spectrum
 _TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation gives the residuals' digits
 _SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
@@ -105,8 +105,7 @@ def _squared_error_block(block: Block, *state: Any) -> tuple:
 @single_blas()
 def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndarray, Any]:
     """The same (n, k, A) where rows are fewer than columns, and a function from (α, targets) to coefficients."""
-    x_mean, y_mean = means(rows, center)
-    Z = CentredRows(rows, x_mean, y_mean)
+    Z = CentredRows(rows, center)
     T, K = Z.target, Z.inner_products()
     if not np.isfinite(K).all():
         raise ValueError(_TOO_LARGE)
@@ -123,7 +122,7 @@ def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndar
     def coef(a: int, targets: slice) -> np.ndarray:
         return Z.transposed_times(duals[a][0][:, targets])
 
-    return np.stack(errors, axis=2), (coef, x_mean, y_mean)
+    return np.stack(errors, axis=2), (coef, Z.x_mean, Z.y_mean)
 
 
 def _by_cholesky(
@@ -140,7 +139,7 @@ def _by_cholesky(
             return None
         scaled, scale = balanced
         try:
-            inverse = lower_inverse(np.linalg.cholesky(scaled))
+            inverse = inverse_factor(scaled)
         except np.linalg.LinAlgError:
             return None
         squares = np.einsum("ij,ij->j", inverse, inverse)
@@ -154,26 +153,28 @@ def _by_cholesky(
     return None if any(pair is None for pair in found) else found  # type: ignore[return-value]
 
 
-def lower_inverse(L: np.ndarray) -> np.ndarray:
-    """The inverse of a lower triangle, by halves: all but small corners is products of matrices.
+def inverse_factor(A: np.ndarray) -> np.ndarray:
+    """L⁻¹ for A = LLᵀ, by halves: all but small corners is products of matrices. Changes A.
 
-    >>> lower_inverse(np.array([[2.0, 0.0], [1.0, 4.0]]))
+    >>> inverse_factor(np.array([[4.0, 2.0], [2.0, 17.0]]))
     array([[ 0.5  ,  0.   ],
            [-0.125,  0.25 ]])
     """
-    out = np.zeros_like(L)
+    out = np.zeros_like(A)
 
     def fill(lo: int, hi: int) -> None:
         if hi - lo <= _CORNER:
-            out[lo:hi, lo:hi] = np.tril(np.linalg.inv(L[lo:hi, lo:hi]))
+            out[lo:hi, lo:hi] = np.tril(np.linalg.inv(np.linalg.cholesky(A[lo:hi, lo:hi])))
             return
         middle = (lo + hi) // 2
         fill(lo, middle)
+        above = out[lo:middle, lo:middle]
+        below = A[middle:hi, lo:middle] @ above.T
+        A[middle:hi, middle:hi] -= below @ below.T
         fill(middle, hi)
-        below = L[middle:hi, lo:middle] @ out[lo:middle, lo:middle]
-        np.negative(out[middle:hi, middle:hi] @ below, out=out[middle:hi, lo:middle])
+        np.negative(out[middle:hi, middle:hi] @ (below @ above), out=out[middle:hi, lo:middle])
 
-    fill(0, len(L))
+    fill(0, len(A))
     return out
 
 

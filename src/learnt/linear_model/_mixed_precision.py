@@ -1,14 +1,16 @@
 """Ridge regression factorised in single precision and corrected to double.
 
-With many columns nearly all the time goes into XᵀX. In single precision that product takes half as long, and its
-Cholesky factor is still a good approximate inverse: each correction b ← b + M⁻¹∇(b), with the gradient taken from the
-data in double precision, gains the digits the factor has. Three or four passes over X end at the answer of a
-factorisation in double precision or a better one, since no gradient went through XᵀX. Where the corrections do not
-shrink quickly the matrix is too ill-conditioned for this, and the caller factorises in double.
+With many columns nearly all the time goes into XᵀX, and with few rows of many columns into XXᵀ. In single precision
+that product takes half as long, and its Cholesky factor is still a good approximate inverse: each correction
+b ← b + M⁻¹∇(b), with the gradient taken from the data in double precision, gains the digits the factor has. Two or
+three passes over X end at the answer of a factorisation in double precision or a better one, since no gradient went
+through XᵀX. Where the corrections do not shrink quickly the matrix is too ill-conditioned for this, and the caller
+factorises in double.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,13 +18,16 @@ import numpy as np
 from scipy import linalg
 
 from learnt.engine.blocks import Block
+from learnt.engine.gram import add_gram
 from learnt.engine.rows import Rows
-from learnt.engine.threads import run_tasks
+from learnt.engine.threads import for_blocks
+from learnt.linear_model._centred import CentredRows
 from learnt.linear_model._moments import as_columns, far_from_zero
 
 _WORTH = 512  # columns from which the product outweighs the passes
+_WORTH_ROWS = 256  # …and rows, where these are fewer
 _LARGEST = 1e15  # whose square single precision can still hold many of
-_BLOCK, _TILE = 2048, 256
+_BLOCK, _COLUMNS = 2048, 256
 _WELL_CONDITIONED = 1e-4  # reciprocal condition number in single precision: each correction gains two digits or more
 _DONE, _PASSES = 1e-14, 8
 
@@ -30,7 +35,10 @@ _DONE, _PASSES = 1e-14, 8
 def pays(rows: Rows) -> bool:
     """Whether the rows are many, wide, dense and in double precision."""
     dense = rows.in_memory and type(rows.X) is np.ndarray and rows.dtype == np.float64
-    return dense and rows.n_features >= _WORTH and rows.n_rows >= rows.n_features
+    if not dense:
+        return False
+    wide = rows.n_rows < rows.n_features
+    return rows.n_rows >= _WORTH_ROWS if wide else rows.n_features >= _WORTH
 
 
 def mixed_precision_ridge(rows: Rows, x_mean: np.ndarray, y_mean: np.ndarray, ridge: float) -> np.ndarray | None:
@@ -41,41 +49,54 @@ def mixed_precision_ridge(rows: Rows, x_mean: np.ndarray, y_mean: np.ndarray, ri
     solve = _approximate_inverse(_single_gram(rows, x_mean), ridge)
     if solve is None:
         return None
-    coef = np.zeros((rows.n_features, len(y_mean)))
-    last = np.inf
+
+    def gradient(coef: np.ndarray) -> np.ndarray:
+        (found,) = rows.sum(_gradient, x_mean, y_mean, coef)
+        return found - ridge * coef
+
+    return _corrected(solve, gradient, solve(gradient(np.zeros((rows.n_features, len(y_mean))))))
+
+
+def mixed_precision_dual(Z: CentredRows, ridge: float) -> np.ndarray | None:
+    """(ZZᵀ + αI)⁻¹T, the row multipliers (n, k); None where single precision is not enough to start from."""
+    K = Z.inner_products(np.float32)
+    if not np.isfinite(K).all():
+        return None
+    fill = Z.fill(K)
+    solve = _approximate_inverse(K.astype(np.float32), ridge)
+    return None if solve is None else _corrected(solve, partial(Z.dual_gradient, ridge, fill), solve(Z.target))
+
+
+def _corrected(solve: Callable, gradient: Callable, start: np.ndarray) -> np.ndarray | None:
+    """The zero of the gradient, to the last digit; None where the corrections do not shrink."""
+    x, last = start, 1.0
     for _ in range(_PASSES):
-        (gradient,) = rows.sum(_gradient, x_mean, y_mean, coef)
-        step = solve(gradient - ridge * coef)
-        coef += step
-        size = float(np.linalg.norm(step) / (np.linalg.norm(coef) or 1.0))
-        if size <= _DONE:
-            return coef
+        step = solve(gradient(x))
+        x = x + step
+        size = float(np.linalg.norm(step) / (np.linalg.norm(x) or 1.0))
+        if size * size / last <= _DONE:  # the size of the next
+            return x
         if not size < 0.1 * last:  # also where it is NaN
-            return coef if size <= 100 * _DONE else None  # as small as rounding lets it be
+            return x if size <= 100 * _DONE else None  # as small as rounding lets it be
         last = size
     return None
 
 
 def _single_gram(rows: Rows, x_mean: np.ndarray) -> np.ndarray:
-    """Σ w (x − x̄)(x − x̄)ᵀ, its lower tiles, from blocks rounded to single precision."""
+    """Σ w (x − x̄)(x − x̄)ᵀ from blocks rounded to single precision."""
     n, d = rows.n_rows, rows.n_features
     total = np.zeros((d, d), dtype=np.float32)
     root = None if rows.w is None else np.sqrt(rows.w)[:, None]
-    tiles = [slice(lo, min(lo + _TILE, d)) for lo in range(0, d, _TILE)]
     room = np.empty((min(n, _BLOCK), d), dtype=np.float32)
 
-    def round_columns(block: np.ndarray, lo: int, columns: slice) -> None:
-        part = rows.X[lo : lo + len(block), columns] - x_mean[columns]
-        block[:, columns] = part if root is None else part * root[lo : lo + len(block)]
+    def round_columns(block: np.ndarray, start: int, lo: int, hi: int) -> None:
+        part = rows.X[start : start + len(block), lo:hi] - x_mean[lo:hi]
+        block[:, lo:hi] = part if root is None else part * root[start : start + len(block)]
 
-    def add_tile(block: np.ndarray, i: slice, j: slice) -> None:
-        total[i, j] += block[:, i].T @ block[:, j]
-
-    for lo in range(0, n, _BLOCK):
-        block = room[: min(_BLOCK, n - lo)]
-        run_tasks([partial(round_columns, block, lo, columns) for columns in tiles], n_jobs=rows.n_jobs)
-        pairs = [(i, j) for a, i in enumerate(tiles) for j in tiles[: a + 1]]
-        run_tasks([partial(add_tile, block, i, j) for i, j in pairs], n_jobs=rows.n_jobs)
+    for start in range(0, n, _BLOCK):
+        block = room[: min(_BLOCK, n - start)]
+        for_blocks(partial(round_columns, block, start), d, grain=_COLUMNS, n_jobs=rows.n_jobs)
+        add_gram(block.T, total, rows.n_jobs)
     return total
 
 
@@ -88,10 +109,10 @@ def _approximate_inverse(gram: np.ndarray, ridge: float) -> Any:
     gram *= scale.astype(np.float32)
     gram *= scale.astype(np.float32)[:, None]
     np.fill_diagonal(gram, 1.0)
+    norm = float(np.abs(gram).sum(axis=0).max())
     triangle, info = linalg.lapack.spotrf(gram.T, lower=False, clean=False, overwrite_a=True)
     if info:
         return None
-    norm = float(np.sqrt(len(gram)))  # of the order of the 1-norm, which takes the upper tiles too
     rcond, _ = linalg.lapack.spocon(triangle, norm, uplo="U")
     if rcond < _WELL_CONDITIONED / norm:
         return None
