@@ -243,3 +243,29 @@ def test_wrong_parameters_are_named():
             Lasso(**wrong).fit(X, y)
     with pytest.raises(ValueError, match="l1_ratio"):
         ElasticNet(l1_ratio=1.5).fit(X, y)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_products_and_a_few_columns_say_the_same(order, weighted):
+    X, y = data(300, 40, rho=0.5, mean=2.0)
+    w = np.random.default_rng(2).integers(0, 3, size=300).astype(float) if weighted else None
+    few = Lasso(0.02, **TIGHT).fit(np.asarray(X, order=order), y, sample_weight=w)
+    Z = X - np.average(X, axis=0, weights=w)
+    scale = np.ones(300) if w is None else w * (300 / w.sum())
+    known = Lasso(0.02, precompute=(Z.T * scale) @ Z, **TIGHT).fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(few.coef_, known.coef_, atol=1e-7)
+    assert few.intercept_ == pytest.approx(known.intercept_, abs=1e-6)
+
+
+def test_path_with_penalties_that_repeat_or_vanish():
+    X, y = data(mean=0.0)
+    alphas, coefs, gaps = lasso_path(X, y, alphas=[0.3, 0.1, 0.1, 0.1, 0.0], **TIGHT)
+    np.testing.assert_allclose(coefs[:, 1], coefs[:, 2], atol=1e-6)
+    np.testing.assert_allclose(coefs[:, 1], coefs[:, 3], atol=1e-6)
+    np.testing.assert_allclose(coefs[:, 4], np.linalg.lstsq(X, y)[0], atol=1e-5)
+    assert gaps.max() <= 1e-10
+    positive = lasso_path(X, y, alphas=alphas, positive=True, **TIGHT)[1]
+    for k, alpha in enumerate(alphas[:4]):
+        theirs = peer.Lasso(alpha, positive=True, fit_intercept=False, **TIGHT).fit(X, y)
+        np.testing.assert_allclose(positive[:, k], theirs.coef_, atol=1e-5)

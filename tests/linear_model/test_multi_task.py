@@ -15,7 +15,7 @@ from learnt.linear_model import (
     lasso_path,
 )
 
-TIGHT = {"tol": 1e-11, "max_iter": 100_000}
+TIGHT = {"tol": 1e-13, "max_iter": 100_000}
 
 
 def data(n=80, p=25, k=3, seed=0):

@@ -18,7 +18,8 @@ from learnt.linear_model._coordinate_kernels import DEPTH, descend, duality_gap
 
 _INNER = 0.01  # of the goal, on the working set: sweeps there are cheap, and leave room for what the others add
 _EARLY = 1e-3  # of the gap on all columns, while it is large
-_BALANCE = 5.0  # so many columns squared cost, at the speed of arithmetic, what a pass costs at the speed of memory
+_FIRST = 32  # columns to begin with, or
+_BALANCE = 1.25  # so many squared, which cost then less than a pass over all
 
 
 class Descent:
@@ -32,7 +33,7 @@ class Descent:
         self._q = np.ascontiguousarray(problem.q[:, target])
         self._p = len(self._q)
         self._square = float(np.sum(problem.squares[target]))
-        self._batch = max(16, int((_BALANCE * self._p) ** 0.5))
+        self._batch = max(_FIRST, int((_BALANCE * self._p) ** 0.5))
         self._taken = np.empty(0, dtype=np.intp)
         self._left = np.ones(self._p, dtype=bool)
         self._w = np.zeros((0, *self._q.shape[1:]))
@@ -51,6 +52,15 @@ class Descent:
         coef = np.zeros(self._q.shape)
         coef[self._taken] = self._w
         return coef
+
+    def path(self, penalties: np.ndarray, ridges: np.ndarray, tol: float, max_sweeps: int) -> tuple:
+        """The weights (p, …, A), gaps and sweeps at each pair of penalties."""
+        coefs, ends = [], []
+        for l1, l2 in zip(penalties.tolist(), ridges.tolist(), strict=True):
+            ends.append(self.solve(l1, l2, tol, max_sweeps))
+            coefs.append(self.coef)
+        gaps, sweeps = zip(*ends, strict=True)
+        return np.stack(coefs, axis=-1), np.array(gaps), list(sweeps)
 
     def solve(self, l1: float, l2: float, tol: float, max_sweeps: int) -> tuple[float, int]:
         """Go down to a duality gap of tol · ‖y‖², or for `max_sweeps`; returns the gap and the sweeps."""
@@ -101,7 +111,7 @@ class Descent:
         """Take columns whose slope is above `level`, the steepest first."""
         steep = self._steepness()
         new = np.flatnonzero((steep > level) & self._left)
-        most = max(self._batch, 2 * len(self._taken))
+        most = max(self._batch, int(np.count_nonzero(self._w if self._w.ndim == 1 else self._w[:, 0])))
         if len(new) > most:
             new = np.sort(new[np.argpartition(-steep[new], most)[:most]])
         if len(new):

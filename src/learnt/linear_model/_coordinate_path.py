@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.rows import as_rows
 from learnt.linear_model._coordinate_descent import Descent
-from learnt.linear_model._coordinate_problem import Columns, Products, check_size, dense_problem
+from learnt.linear_model._coordinate_gram import MOST, gram_path
+from learnt.linear_model._coordinate_problem import Columns, Products, dense_problem, refuse_overflow
 from learnt.linear_model._coordinate_sparse import SparseColumns, SparseDescent
 from learnt.linear_model._coordinate_tasks import TaskDescent
 from learnt.linear_model._least_squares import least_squares
@@ -45,9 +46,10 @@ def pose(
     X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool, n_penalties: int, tasks: bool = False
 ) -> Products | Columns | SparseColumns:
     """The problem in the form that is cheapest for this X and this many penalties; `tasks`: targets share columns."""
-    check_size(X, Y)
     if not sparse.issparse(X):
         return dense_problem(X, Y, w, center, n_penalties)
+    with np.errstate(over="ignore"):
+        refuse_overflow(X.data**2, Y**2)
     return Columns(X, Y, w, center) if tasks else SparseColumns(X, Y, w, center)
 
 
@@ -72,23 +74,23 @@ def solve_path(
     name: str,
 ) -> Path:
     """min  1/(2N) ‖y − Xw‖² + α (ratio ‖w‖₁ + (1 − ratio)/2 ‖w‖²)  for each α, N the weight of all rows."""
-    search = descent(problem, target, positive, start)
-    coefs, gaps, sweeps = [], [], []
     most = 1000 if max_iter is None else int(max_iter)
-    for alpha in alphas:
-        scale = float(alpha) * problem.weight
-        gap, n = search.solve(scale * l1_ratio, scale * (1.0 - l1_ratio), tol, most)
-        coefs.append(search.coef)
-        gaps.append(gap / problem.weight)
-        sweeps.append(n)
-    if not all(np.isfinite(c).all() for c in coefs):
+    scale = np.asarray(alphas, dtype=np.float64) * problem.weight
+    penalties, ridges = scale * l1_ratio, scale * (1.0 - l1_ratio)
+    if target is not None and isinstance(problem, Products) and len(problem.q) <= MOST:
+        coefs, gaps, sweeps = gram_path(problem, target, penalties, ridges, tol, most, positive, start)
+    else:
+        search = descent(problem, target, positive, start)
+        coefs, gaps, sweeps = search.path(penalties, ridges, tol, most)
+    gaps /= problem.weight
+    if not np.isfinite(coefs).all():
         raise ValueError(
             f"Coordinate descent iterations resulted in non-finite parameter values: squares of the numbers given to "
             f"{name} exceed float64; bring columns and target to ordinary units first."
         )
     goal = tol * float(np.sum(problem.squares if target is None else problem.squares[target])) / problem.weight
-    _warn(name, np.asarray(gaps), goal, alphas, most)
-    return Path(np.stack(coefs, axis=-1), np.asarray(gaps), sweeps)
+    _warn(name, gaps, goal, alphas, most)
+    return Path(coefs, gaps, sweeps)
 
 
 def solve_directly(
