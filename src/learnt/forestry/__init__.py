@@ -3,14 +3,18 @@
     Tree           one grown tree, a struct of arrays under scikit-learn's attribute names
     PackedTrees    many trees laid out for prediction
     bin_columns    columns as codes of one byte; Bins says what the codes mean
+    grow_binned    one tree on binned columns, for forests; bin_table makes the table
 
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
 """
 
+from learnt.forestry._binned_forest import BinnedTable as BinnedTable
+from learnt.forestry._binned_forest import bin_table as bin_table
+from learnt.forestry._binned_forest import grow_binned as grow_binned
 from learnt.forestry._bins import Bins as Bins
 from learnt.forestry._bins import bin_columns as bin_columns
 from learnt.forestry._bins import find_bins as find_bins
 from learnt.forestry._packed import PackedTrees as PackedTrees
 from learnt.forestry._tree import Tree
 
-__all__ = ["Bins", "PackedTrees", "Tree", "bin_columns", "find_bins"]
+__all__ = ["BinnedTable", "Bins", "PackedTrees", "Tree", "bin_columns", "bin_table", "find_bins", "grow_binned"]
