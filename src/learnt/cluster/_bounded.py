@@ -9,7 +9,6 @@ whose size depends on the data alone and whose sums are added in order: any numb
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,6 +82,11 @@ class View(NamedTuple):
     product_error: float
     norm_error: float
 
+    @property
+    def bounds(self) -> tuple:
+        """What scores and their rounding are computed from."""
+        return self.minus2, self.extra, self.radius, self.product_error, self.norm_error
+
 
 def view(centers: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> View:
     """The constants bound the rounding of ‖c‖² − 2 x·c by  product_error ‖x‖ radius + norm_error (‖x‖² + radius²)."""
@@ -115,40 +119,14 @@ def scale_of(spread: float) -> float:
     return 1.0 if not 0 < spread < np.inf else 2.0 ** -int(np.clip(round(float(np.log2(spread))), -1000, 1000))
 
 
-# BLAS takes a slow road for products below about a million multiplications, and calls cost too; a tile should stay in
-# the core's cache.
+# BLAS takes a slow road for products below about a million multiplications; a tile should stay in the core's cache.
 _TILE_ROWS, _TILE_WORK, _TILE_CELLS = 1024, 4_800_000, 1 << 17
 
 
-def tiles(
-    W: np.ndarray, norms: np.ndarray, X: np.ndarray, rows: np.ndarray, v: View
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]]:
-    """Nearest centres of the listed rows, a matrix product at a time.
-
-    Gives the rows, their labels, bounds on the distances (see `_kernels.decide`), and how many were computed exactly.
-    """
+def tile_rows(v: View) -> int:
+    """Rows in one matrix product with the centres."""
     wide, d = v.minus2.shape
-    width = max(16, min(max(_TILE_ROWS, _TILE_WORK // (wide * d)), _TILE_CELLS // wide, max(rows.size, 1)))
-    flat = np.empty(wide * width, dtype=W.dtype)
-    found = np.empty((2, width), dtype=W.dtype)
-    bounds = np.empty((2, width), dtype=np.float32)
-    labels = np.empty(width, dtype=np.int32)
-    squares = np.empty(d)
-    everything = rows.size == W.shape[0]
-    gathered = np.empty((0 if everything else width, d), dtype=W.dtype)
-    for start in range(0, rows.size, width):
-        part = rows[start : start + width]
-        m = part.size
-        G = W[start : start + m] if everything else np.take(W, part, axis=0, out=gathered[:m], mode="clip")
-        scores = flat[: wide * m].reshape(wide, m)
-        np.matmul(v.minus2, G.T, out=scores)
-        best, second, label, above, below = found[0, :m], found[1, :m], labels[:m], bounds[0, :m], bounds[1, :m]
-        _kernels.best_two(scores, v.extra, best, second, label)
-        n_exact = _kernels.decide(
-            part, scores, v.extra, best, second, norms, v.radius, v.product_error, v.norm_error, X, v.centers, squares,
-            label, above, below,
-        )  # fmt: skip
-        yield part, label, above, below, n_exact
+    return max(16, min(max(_TILE_ROWS, _TILE_WORK // (wide * d)), _TILE_CELLS // wide))
 
 
 class _Kept:
@@ -247,35 +225,24 @@ class DenseLloyd(_Kept):
     def assign(self, centers: np.ndarray) -> Sums:
         """One pass of Lloyd's algorithm, over the rows whose nearest centre may have changed."""
         v = view(centers, self.origin, self.scale, self.dtype)
-        moved = self._moves(v.scaled)
+        moved, width = self._moves(v.scaled), tile_rows(v)
 
         def one(lo: int, hi: int) -> tuple[int, int]:
             if self.copy:
                 W, norms = self.W[lo:hi], self.norms[lo:hi]
             else:
                 W, norms = work_rows(self.X[lo:hi], self.origin, self.scale, self.dtype)
-            labels, upper, lower = self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi]
-            rows = np.empty(hi - lo, dtype=np.int32)
-            left = _kernels.unsettled(labels, *moved, upper, lower, rows)
-            changed = evaluated = 0
-            for part, label, above, below, n_exact in tiles(W, norms, self.X[lo:hi], rows[:left], v):
-                evaluated += n_exact
-                changed += self._relabel(lo, hi, part, label, above, below)
-            return changed, evaluated
+            lane = lo // self.lane
+            return _kernels.assign(
+                W, norms, self.X[lo:hi], *moved, *v.bounds, v.centers, width, self.origin, self._weights(lo, hi),
+                self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi], self.sums[lane], self.mass[lane],
+                self.counts[lane],
+            )  # fmt: skip
 
         found = for_blocks(one, self.n, grain=self.lane)
         if self.dtype == np.float32 and sum(evaluated for _, evaluated in found) > self.n:
             self.use(np.float64)  # clusters too tight, or too far apart, for single precision to tell
         return self._totals(sum(changed for changed, _ in found))
-
-    def _relabel(
-        self, lo: int, hi: int, part: np.ndarray, label: np.ndarray, above: np.ndarray, below: np.ndarray
-    ) -> int:
-        lane = lo // self.lane
-        return _kernels.relabel(
-            part, label, above, below, self.X[lo:hi], self.origin, self._weights(lo, hi), self.labels[lo:hi],
-            self.upper[lo:hi], self.lower[lo:hi], self.sums[lane], self.mass[lane], self.counts[lane],
-        )  # fmt: skip
 
     def recount(self) -> Sums:
         """The sums again from the rows, without what differences have accumulated of rounding."""
@@ -284,8 +251,12 @@ class DenseLloyd(_Kept):
         self.labels = np.full(self.n, -1, dtype=np.int32)
 
         def one(lo: int, hi: int) -> None:
-            rows = np.arange(hi - lo, dtype=np.int32)
-            self._relabel(lo, hi, rows, labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi])
+            lane, upper, lower = lo // self.lane, self.upper[lo:hi], self.lower[lo:hi]
+            _kernels.relabel(
+                np.arange(hi - lo, dtype=np.int32), labels[lo:hi], upper, lower, self.X[lo:hi], self.origin,
+                self._weights(lo, hi), self.labels[lo:hi], upper, lower, self.sums[lane], self.mass[lane],
+                self.counts[lane],
+            )  # fmt: skip
 
         for_blocks(one, self.n, grain=self.lane)
         return self._totals(None)
@@ -342,8 +313,8 @@ def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray) -> np.n
 
     def one(lo: int, hi: int) -> None:
         W, norms = work_rows(X[lo:hi], origin, scale, np.float32)
-        for part, label, *_ in tiles(W, norms, X[lo:hi], np.arange(hi - lo, dtype=np.int32), v):
-            labels[lo + part[0] : lo + part[0] + part.size] = label
+        rows, bounds = np.arange(hi - lo, dtype=np.int32), np.empty((2, hi - lo), dtype=np.float32)
+        _kernels.settle(W, norms, X[lo:hi], rows, *v.bounds, v.centers, tile_rows(v), labels[lo:hi], *bounds)
 
     for_blocks(one, X.shape[0], grain=_FEWEST_ROWS)
     return labels

@@ -2,8 +2,7 @@
 
 Distances are first computed in a fast, rounded copy W of the rows (float32, centred, scaled), by matrix products; an
 error bound says which answers that settles. What it leaves open is settled by `square_distance` on the rows themselves,
-so the label of a row never depends on the precision of W, on blocks or on threads. The products are NumPy's, between
-these kernels, a tile of rows at a time.
+so the label of a row never depends on the precision of W, on blocks or on threads.
 
 `upper[i]` ≥ distance of row i to its own centre; `lower[i]` ≤ distance to any other (Hamerly's bounds).
 """
@@ -135,8 +134,60 @@ def decide(
 
 
 @kernel
+def settle(W, norms, X, rows, minus2, extra, radius, product_error, norm_error, C, width, label, above, below):
+    """Nearest centres of the listed rows and bounds on their distances, a matrix product of `width` rows at a time.
+
+    How many distances had to be computed exactly.
+    """
+    wide, d = minus2.shape
+    width = min(width, max(rows.shape[0], 1))
+    everything = rows.shape[0] == W.shape[0]
+    gathered = np.empty((1 if everything else width, d), W.dtype)
+    flat = np.empty(wide * width, W.dtype)
+    best, second = np.empty(width, W.dtype), np.empty(width, W.dtype)
+    squares = np.empty(d, np.float64)
+    evaluated = 0
+    for start in range(0, rows.shape[0], width):
+        stop = min(start + width, rows.shape[0])
+        m = stop - start
+        G = W[start:stop]
+        if not everything:
+            for r in range(m):
+                i = rows[start + r]
+                for j in range(d):
+                    gathered[r, j] = W[i, j]
+            G = gathered[:m]
+        scores = flat[: wide * m].reshape(wide, m)
+        np.dot(minus2, G.T, scores)
+        best_two(scores, extra, best[:m], second[:m], label[start:stop])
+        evaluated += decide(
+            rows[start:stop], scores, extra, best, second, norms, radius, product_error, norm_error, X, C, squares,
+            label[start:stop], above[start:stop], below[start:stop],
+        )  # fmt: skip
+    return evaluated
+
+
+@kernel
+def assign(
+    W, norms, X, shift, half, most, most_at, next_most, minus2, extra, radius, product_error, norm_error, C, width,
+    origin, weights, labels, upper, lower, sums, mass, counts,
+):  # fmt: skip
+    """One pass of Lloyd's algorithm over some rows: labels changed, and distances computed exactly."""
+    n = labels.shape[0]
+    rows = np.empty(n, np.int32)
+    left = unsettled(labels, shift, half, most, most_at, next_most, upper, lower, rows)
+    label = np.empty(left, np.int32)
+    above, below = np.empty(left, np.float32), np.empty(left, np.float32)
+    evaluated = settle(
+        W, norms, X, rows[:left], minus2, extra, radius, product_error, norm_error, C, width, label, above, below
+    )
+    changed = relabel(rows[:left], label, above, below, X, origin, weights, labels, upper, lower, sums, mass, counts)
+    return changed, evaluated
+
+
+@kernel
 def relabel(rows, label, above, below, X, origin, weights, labels, upper, lower, sums, mass, counts):
-    """Write down a tile's labels and bounds; the sums follow the labels by differences. How many labels changed.
+    """Write down labels and bounds; the sums follow the labels by differences. How many labels changed.
 
     `sums` are Σ w (x − origin), `mass` Σ w and `counts` the rows with weight, for each centre; label −1 is in none.
     """
