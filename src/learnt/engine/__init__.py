@@ -8,6 +8,7 @@
     random        a seed becomes independent streams
     validation    the one door for data
     progress      bars, logs and scikit-learn's callbacks
+    svg           elements, scales and ticks of a drawing as SVG text
 
 Each module stands alone; import the one you need.
 """

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from learnt.engine.svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, percent, picture, tag
 from learnt.plots._frame import Frame, Numbers, legend
-from learnt.plots._svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, percent, picture, tag
 
 
 def learning_curve(

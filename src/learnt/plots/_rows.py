@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnt.plots._frame import WIDTH
-from learnt.plots._svg import (
+from learnt.engine.svg import (
     ACCENT,
     GRID,
     INK,
@@ -26,6 +25,7 @@ from learnt.plots._svg import (
     text,
     ticks,
 )
+from learnt.plots._frame import WIDTH
 
 
 @dataclass(frozen=True)
