@@ -23,7 +23,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model._centred import CentredRows
-from learnt.linear_model._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
+from learnt.linear_model._mixed_precision import mixed_precision_ridge, pays
 from learnt.linear_model._moments import (
     Moments,
     as_columns,
@@ -120,13 +120,7 @@ def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectr
     return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
 
 
-def _by_mixed_precision(rows: Any, center: bool, alpha: np.ndarray) -> Solution:
-    if rows.n_rows < rows.n_features:
-        Z = CentredRows(rows, center)
-        dual = mixed_precision_dual(Z, float(alpha))
-        if dual is None:
-            return _by_rows(rows, center, alpha, spectrum=False)
-        return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual")
+def _by_mixed_precision(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
     x_mean, y_mean = means(rows, center)
     coef = mixed_precision_ridge(rows, x_mean, y_mean, float(alpha))
     if coef is None:
@@ -273,15 +267,15 @@ def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
 
 def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solution:
     Z = CentredRows(rows, center)
-    T, K, x_mean, y_mean = Z.target, Z.inner_products(), Z.x_mean, Z.y_mean
+    T, K = Z.target, Z.inner_products()
     if not np.isfinite(K).all():
-        return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
+        return _by_factor(rows, center, alpha, "svd")
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:
             values, vectors = np.linalg.eigh(K)
             denominator = np.clip(values, 0, None)[:, None] + alpha
             dual = vectors @ np.divide(vectors.T @ T, denominator, out=np.zeros_like(T), where=denominator > 0)
-            return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual")
+            return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual")
         ridge = float(alpha.max()) if alpha.size else 0.0
         rank, scatter = None, None
         if spectrum:
@@ -294,8 +288,8 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solu
             if factor.rcond < _SAFE:
                 for _ in range(factor.corrections):
                     dual = dual + factor.solve(Z.dual_gradient(ridge, fill, dual))
-            return Solution(Z.transposed_times(dual), x_mean, y_mean, "dual", rank, scatter=scatter)
-    return _by_factor(rows, center, alpha, "svd", (x_mean, y_mean))
+            return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual", rank, scatter=scatter)
+    return _by_factor(rows, center, alpha, "svd")
 
 
 # Through products with X

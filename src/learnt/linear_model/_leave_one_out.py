@@ -104,7 +104,8 @@ def _squared_error_block(block: Block, *state: Any) -> tuple:
 
 @single_blas()
 def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndarray, Any]:
-    """The same (n, k, A) where rows are fewer than columns, and a function from (α, targets) to coefficients."""
+    """The same (n, k, A) where rows are fewer than columns, and a function from the chosen α of every
+    target (as positions) to coefficients and intercepts."""
     Z = CentredRows(rows, center)
     T, K = Z.target, Z.inner_products()
     if not np.isfinite(K).all():
@@ -119,10 +120,11 @@ def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndar
     with np.errstate(divide="ignore", invalid="ignore"):  # a row of weight 0 has no residual
         errors = [np.nan_to_num(dual / diagonal[:, None] / Z.root[:, None]) for dual, diagonal in duals]
 
-    def coef(a: int, targets: slice) -> np.ndarray:
-        return Z.transposed_times(duals[a][0][:, targets])
+    def solution(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        coef = Z.transposed_times(np.stack([duals[a][0][:, j] for j, a in enumerate(chosen)], axis=1))
+        return coef, Z.y_mean - Z.x_mean @ coef
 
-    return np.stack(errors, axis=2), (coef, Z.x_mean, Z.y_mean)
+    return np.stack(errors, axis=2), solution
 
 
 def _by_cholesky(

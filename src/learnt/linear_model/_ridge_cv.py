@@ -111,10 +111,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         return coef, m.y_mean - m.x_mean @ coef
 
     def _fit_wide(self, rows: Any, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        errors, (solve, x_mean, y_mean) = loo.wide_residuals(rows, self.fit_intercept, alphas)
-        best = self._choose(self._score(rows, errors, alphas), alphas)
-        coef = np.hstack([solve(int(a), slice(j, j + 1)) for j, a in enumerate(best)])
-        return coef, y_mean - x_mean @ coef
+        errors, solution = loo.wide_residuals(rows, self.fit_intercept, alphas)
+        return solution(self._choose(self._score(rows, errors, alphas), alphas))
 
     def _score(self, rows: Any, errors: np.ndarray, alphas: np.ndarray) -> np.ndarray:
         """(k, A): the score of every target and α from the left-out residuals."""
