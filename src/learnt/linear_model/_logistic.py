@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,8 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         Kept for scikit-learn's signature: the minimum is found, not drawn.
     solver : {"auto", "newton", "lbfgs"}, default="auto"
         "auto" takes Newton's method where the table is small, Newton on a sample and L-BFGS on all rows where it is
-        tall, Newton over the rows where they are fewer than the columns, L-BFGS where both are many, Newton by conjugate
-        gradients where most of them are zeros, and Newton with coordinate descent where `l1_ratio` > 0.
+        tall, Newton over the rows where they are fewer than the columns, L-BFGS where both are many, Newton with
+        conjugate gradients where most cells are zeros, and with coordinate descent where `l1_ratio` > 0.
         scikit-learn's "newton-cholesky" and "newton-cg" mean "newton"; "liblinear", "sag" and "saga" mean "auto".
     max_iter : int, default=100
         The most steps over all rows.
@@ -261,13 +262,13 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         separated = False
         with progress.fit_loop(self, max(self.max_iter, 1), X, y) as loop:
 
-            def watch(theta: np.ndarray, value: float, n_iter: int) -> bool:
+            def watch(theta: Callable[[], np.ndarray], value: float, n_iter: int) -> bool:
                 nonlocal separated
                 if self.verbose:
                     log.info("LogisticRegression step %d: loss and penalty %.8g", n_iter, value)
-                stop = loop.step(f"{value:.6g}", lambda: attributes(theta, task.rows))
+                stop = loop.step(f"{value:.6g}", lambda: attributes(theta(), task.rows))
                 if task.alpha == 0.0 and value < 0.5 * math.log(2) * task.weight:
-                    separated = total(task.rows, mistakes, theta, task.target)[0] == 0
+                    separated = total(task.rows, mistakes, theta(), task.target)[0] == 0
                 return stop or separated
 
             solution = solve(task._replace(watch=watch))

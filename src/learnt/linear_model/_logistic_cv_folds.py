@@ -75,10 +75,10 @@ def squared_path(X: Any, codes: np.ndarray, w: Any, Cs: Any, settings: Settings,
 def _separated(task: Task) -> Any:
     """Stops a fit without a penalty where the classes are apart: larger coefficients would be better for ever."""
 
-    def watch(theta: np.ndarray, value: float, n_iter: int) -> bool:
+    def watch(theta: Any, value: float, n_iter: int) -> bool:
         if value >= 0.5 * math.log(2) * task.weight:
             return False
-        return total(task.rows, mistakes, theta, task.target)[0] == 0
+        return total(task.rows, mistakes, theta(), task.target)[0] == 0
 
     return watch
 

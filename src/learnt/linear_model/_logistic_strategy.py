@@ -13,6 +13,7 @@ The solvers' names say how often the second derivative is asked for on the way: 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +23,13 @@ from learnt.engine.arrays import is_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.rows import Rows
+from learnt.linear_model._logistic_centred import CentredTable
 from learnt.linear_model._logistic_curvature import Diagonal
 from learnt.linear_model._logistic_loss import Target, codes_of, row_weights
 from learnt.linear_model._logistic_many import Columns, descend
 from learnt.linear_model._logistic_problem import Problem
+from learnt.linear_model._logistic_rows import RowProblem
+from learnt.linear_model._logistic_rows import descend as by_multipliers
 from learnt.linear_model._logistic_solvers import Outcome, Point, minimize, when_it_pays, when_left
 from learnt.linear_model._logistic_start import (
     Units,
@@ -42,6 +46,7 @@ from learnt.linear_model._logistic_wide import RowSpace
 _COMPILE_FROM = 1 << 15  # cells; below, NumPy is as quick and Numba need not be loaded
 _SMALL = 1 << 17  # cells of which a copy costs nothing
 _FULL_COLUMNS = 600  # columns up to which a d × d matrix pays
+_PRODUCTS = 64  # rows from which conjugate gradients are no slower than factors
 _FEW_ROWS = 1000  # rows up to which an n × n matrix pays, where columns are more
 # Where units alone lead nowhere: a d × d matrix of up to so many columns, and cells for all classes together, if it
 # costs no more than so many steps; and n × n for up to so many rows.
@@ -72,7 +77,7 @@ class Task(NamedTuple):
     max_iter: int
     solver: str = "auto"  # or "newton" or "lbfgs"
     start: np.ndarray | None = None  # coefficients and intercepts to start from, K × (d + 1)
-    watch: Any = None  # (coefficients and intercepts, value, n_iter) → whether to stop
+    watch: Any = None  # (how to find coefficients and intercepts, value, n_iter) → whether to stop
 
     @property
     def dense(self) -> bool:
@@ -158,6 +163,8 @@ def plain(task: Task) -> Solution:
 
 def wide(task: Task) -> Solution:
     """Over as many variables as there are rows; what rounding cost is made good in all columns at the end."""
+    if found := by_rows(task):
+        return found
     d = task.rows.n_features
     mean = weighted_mean(task.rows, task.target) if task.fit_intercept else np.zeros(d)
     scale = np.full(d, np.sqrt(task.alpha))
@@ -171,6 +178,22 @@ def wide(task: Task) -> Solution:
     rest = task._replace(max_iter=task.max_iter - first.n_iter)
     last = finish(rest, problem, space.curvature, space.expand(first.theta))
     return last._replace(outcome=last.outcome._replace(n_iter=first.n_iter + last.outcome.n_iter))
+
+
+def by_rows(task: Task) -> Solution | None:
+    """Two classes without any factor; None where that leads nowhere."""
+    rows, target = task.rows, task.target
+    dense = type(rows.X) is np.ndarray
+    if not (dense and target.binary and task.start is None and rows.n_rows >= _PRODUCTS and task.solver != "lbfgs"):
+        return None
+    block = Block(rows.X, rows.y, rows.w)
+    y, w = codes_of(block, target), row_weights(block, np.empty(0), target)
+    mean = w @ rows.X / w.sum() if task.fit_intercept else np.zeros(rows.n_features)
+    problem = RowProblem(CentredTable(rows.X, mean, rows.n_jobs), y, w, task.alpha, task.fit_intercept)
+    if not problem.usable:
+        return None
+    outcome = by_multipliers(problem, tol=task.tol, enough=nothing(task), max_iter=task.max_iter, watch=task.watch)
+    return None if outcome is None else Solution(outcome.theta, outcome)
 
 
 def many(task: Task) -> Solution:
@@ -286,12 +309,12 @@ def nothing(task: Task) -> float:
 
 
 def watcher(task: Task, coefficients: Any) -> Any:
-    """Tells whoever watches of every point in coefficients."""
+    """Tells whoever watches of every point, and how to find its coefficients."""
     if task.watch is None:
         return None
 
     def watch(point: Point, n_iter: int) -> bool:
-        return task.watch(coefficients(point.theta), point.value, n_iter)
+        return task.watch(partial(coefficients, point.theta), point.value, n_iter)
 
     return watch
 

@@ -19,6 +19,9 @@ from learnt.engine.rows import ArrayRows
 from learnt.linear_model._logistic_curvature import Cholesky, cholesky
 from learnt.linear_model._logistic_loss import curve, floats, is_sparse, row_weights, scores_of
 from learnt.linear_model._logistic_problem import Problem
+from learnt.linear_model._moments import far_from_zero
+
+_SOME = 256  # rows to measure a spread by
 
 
 class RowSpace:
@@ -83,7 +86,8 @@ class Woodbury:
         self.exact = rates.shape[1] == 1  # what ties classes to each other is left out
         self._inner = [Cholesky(_plus_one(root[:, None] * gram * root)) for root in self._roots.T]
         self._ones = self._each(self._roots)
-        self._border = np.sum(self._roots * self._ones, axis=0) if fit_intercept else np.inf
+        border = np.sum(self._roots * self._ones, axis=0)
+        self._border = np.where(border > 0, border, np.inf) if fit_intercept else np.inf  # 0: every row is certain
 
     def solve(self, g: np.ndarray) -> np.ndarray:
         g = g.reshape(self._roots.shape[1], -1)
@@ -107,6 +111,8 @@ def _plus_one(B: np.ndarray) -> np.ndarray:
 def centred_gram(X: Any, mean: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """(X − mean)(X − mean)ᵀ, tile by tile on the pool."""
     if is_numpy(X):
+        if far_from_zero(mean, X[:_SOME]):
+            return gram(X - mean, n_jobs)
         products = gram(X, n_jobs)
     elif is_sparse(X):
         products = (X @ X.T).toarray()
