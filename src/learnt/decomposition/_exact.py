@@ -110,9 +110,14 @@ def from_triangle(rows: Rows) -> Spectrum:
 
 
 def in_blocks(rows: Rows) -> Rows:
-    """Rows in larger blocks: each makes a d × d statistic and is read once, so that it need not stay in a cache."""
+    """Rows in larger blocks: each makes a d × d statistic and is read once, so that it need not stay in a cache.
+
+    Eight of them or a multiple, so that two, four or eight threads have equal shares.
+    """
     if isinstance(rows, ArrayRows) and not sparse.issparse(rows.X):
-        rows.block_size = min(rows.n_rows, max(8 * rows.block_size, rows.n_features))
+        largest = max(8 * rows.block_size, rows.n_features)
+        n_blocks = 8 * -(-rows.n_rows // (8 * largest)) if rows.n_rows > largest else 1
+        rows.block_size = -(-rows.n_rows // n_blocks)
     return rows
 
 

@@ -10,12 +10,13 @@ import numpy as np
 from learnt.engine.threads import run_tasks
 
 _TILE = 256
+_TALL = 16  # rows a column, from which blocks of rows are large enough to multiply well
 
 
 def by_tiles(rows: Any) -> bool:
-    """Whether XᵀX is better computed tile by tile than block by block: many columns, all of X there, no weights."""
-    dense = rows.in_memory and type(rows.X) is np.ndarray and rows.w is None
-    return dense and rows.dtype == np.float64 and rows.n_features >= _TILE
+    """Whether XᵀX is better computed tile by tile than block by block: many columns, not so many rows, no weights."""
+    dense = rows.in_memory and type(rows.X) is np.ndarray and rows.w is None and rows.dtype == np.float64
+    return dense and rows.n_features >= _TILE and rows.n_rows < _TALL * rows.n_features
 
 
 def gram(A: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

@@ -20,7 +20,7 @@ from learnt.linear_model._centred import CentredRows
 from learnt.linear_model._least_squares import equilibrated
 from learnt.linear_model._moments import Moments, as_columns, moments
 
-_CORNER = 32  # rows of a matrix that is factorised and inverted whole
+_CORNER = 64  # rows of a matrix that is factorised and inverted whole
 _FEW = 8  # penalties up to which a factorisation each is cheaper than one spectrum
 _TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation gives the residuals' digits
 _SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
