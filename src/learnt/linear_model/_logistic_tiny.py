@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg import blas, lapack  # plain routines: the wrappers cost more than a small solution
 
-from learnt.linear_model._logistic_curvature import Cholesky
-from learnt.linear_model._logistic_solvers import Outcome, Point
+from learnt.linear_model._logistic_curvature import cholesky
+from learnt.linear_model._logistic_solvers import Flat, Outcome, Point
 
 _NOISE = 1e-14  # of a value, relative
 _HALVINGS = 30
+_SAME = 0.01  # of scores: a change that leaves the second derivative as it is
+_JITTER = 1e-12  # a pivot below this share of the largest entry is rounding
 
 
 def newton(
@@ -40,42 +43,48 @@ def newton(
     k = A.shape[1]
     penalty, u = penalty[:k], start[:k]
 
-    def look(u: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The objective, its gradient, and the curve of each row's loss."""
+    def look(u: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """The objective, its gradient, the scores, and the curve of each row's loss."""
         scores = A @ u
         small = np.exp(-np.abs(scores))
-        total = 1.0 + small
-        probability = np.where(scores >= 0, 1.0, small)
-        probability /= total
-        residual = probability - y
-        curve = small / (total * total)
-        losses = np.log(total) + np.maximum(scores, 0.0)
+        total = small + 1.0
+        curve = small / total
+        residual = np.where(scores >= 0, 1.0 - curve, curve)
+        residual -= y
+        curve /= total
+        losses = np.log(total, out=total)
+        losses += np.maximum(scores, 0.0, out=small)
         losses -= scores * y
         if w is not None:
             residual *= w
             curve *= w
             losses *= w
         pull = penalty * u
-        return float(losses.sum() + 0.5 * (pull @ u)), A.T @ residual + pull, curve
+        return float(losses.sum() + 0.5 * (pull @ u)), residual @ A + pull, scores, curve
 
     def whole(u: np.ndarray) -> np.ndarray:
         return u if fit_intercept else np.append(u, 0.0)
 
-    diagonal = np.arange(k)
-    value, gradient, curve = look(u)
+    def equations(curve: np.ndarray) -> np.ndarray:
+        """The lower Cholesky factor of the second derivative."""
+        H = blas.dsyrk(1.0, (A * np.sqrt(curve)[:, None]).T, lower=1)  # a symmetric product costs half
+        H.ravel(order="K")[:: k + 1] += penalty
+        factor, failed = lapack.dpotrf(H, lower=1, clean=0)
+        return (
+            factor if not failed and _JITTER * H.diagonal().max() < np.square(factor.diagonal()).min() else cholesky(H)
+        )
+
+    value, gradient, scores, curve = look(u)
+    factor = equations(curve)
     for n_iter in range(max_iter + 1):
-        root = A * np.sqrt(curve)[:, None]
-        H = root.T @ root  # a symmetric product costs half
-        H[diagonal, diagonal] += penalty
-        equations = Cholesky(H)
-        step = equations.solve(gradient)
+        step = lapack.dpotrs(factor, gradient, lower=1)[0]
         left = float(gradient @ step)
         if not left >= 0.0:
             return None
-        if left <= 2 * max(tol * value, enough):
-            return Outcome(whole(u), value, left / 2, n_iter, "converged", equations)
-        if n_iter == max_iter:
-            return Outcome(whole(u), value, left / 2, n_iter, "iterations", equations)
+        goal = 2 * max(tol * value, enough)
+        if left <= goal or n_iter == max_iter:
+            status = "converged" if left <= goal else "iterations"
+            return Outcome(whole(u), value, left / 2, n_iter, status, Flat())
         t = 1.0
         for _ in range(_HALVINGS):
             trial = u - t * step
@@ -85,7 +94,11 @@ def newton(
             t /= 2
         else:
             return None
-        u, (value, gradient, curve) = trial, found
+        change = np.abs(found[2] - scores).max()
+        u, (value, gradient, scores, curve) = trial, found
         if watch is not None and watch(Point(whole(u), value, gradient), n_iter + 1):
-            return Outcome(whole(u), value, left / 2, n_iter + 1, "stopped", equations)
+            return Outcome(whole(u), value, left / 2, n_iter + 1, "stopped", Flat())
+        # Scores that change by c change the second derivative by no more than eᶜ: soon the one at hand will do.
+        if change > _SAME:
+            factor = equations(curve)
     return None
