@@ -159,6 +159,28 @@ def test_cv_takes_splitters_and_passes_groups_on():
         np.testing.assert_array_equal(model.fit(X, y, groups=groups).mse_path_, expected.mse_path_)
 
 
+@pytest.mark.parametrize("mean", [0.0, 5.0, 1e7])
+def test_folds_as_the_whole_less_a_part_are_the_folds(mean):
+    X, y, _ = sparse_problem(90, 40, 4, noise=0.02)
+    X, y = X + mean, y + mean
+    X[:, 3], X[:, 7] = 2.5, 0.0
+    X[4, 7] = 1.0  # constant where row 4 is left out
+    rows = np.random.default_rng(1).permutation(90)
+    folds = [(np.setdiff1d(rows, part), part) for part in np.array_split(rows, 3)]
+    by_parts = OrthogonalMatchingPursuitCV(cv=folds, max_iter=12).fit(X, y)
+    missing = [(train, test[1:]) for train, test in folds]  # no longer complements: from their own rows
+    alone = OrthogonalMatchingPursuitCV(cv=missing, max_iter=12).fit(X, y)
+    errors = [
+        [((X[test] @ m.coef_ + m.intercept_ - y[test]) ** 2).mean() for train, test in folds
+         for m in [OrthogonalMatchingPursuit(n_nonzero_coefs=k).fit(X[train], y[train])]]
+        for k in range(1, 13)
+    ]  # fmt: skip
+    np.testing.assert_allclose(by_parts.mse_path_, errors, rtol=1e-6)
+    assert alone.n_nonzero_coefs_ == by_parts.n_nonzero_coefs_
+    np.testing.assert_allclose(by_parts.coef_, alone.coef_, atol=1e-8)
+    assert by_parts.coef_[3] == 0.0
+
+
 # --- matching pursuit
 
 

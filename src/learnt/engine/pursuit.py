@@ -58,7 +58,7 @@ def solve(
 
         def step(rows: np.ndarray, where: np.ndarray) -> int:
             return go(
-                rows, where, source.square, starts[lo:hi], energies[lo:hi], limit, -1.0 if tol is None else float(tol),
+                rows, where, starts[lo:hi], energies[lo:hi], limit, -1.0 if tol is None else float(tol),
                 _FLOOR, correlation, basis, factor, share, atoms, held, coef, progress, paths[lo:hi], out[lo:hi],
                 counts[lo:hi],
             )  # fmt: skip

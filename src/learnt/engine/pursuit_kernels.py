@@ -98,14 +98,14 @@ def keep_positive(rows, where, start, floor, k, correlation, basis, factor, shar
 
 
 @kernel
-def next_column(square, energy, floor, positive, correlation, atoms, k):
+def next_column(rows, where, energy, floor, positive, correlation, atoms, k):
     """The column with the largest product with the residual, or SPENT where no new one explains anything."""
     j, best = 0, -1.0
     for c in range(correlation.size):
         size = correlation[c] if positive else abs(correlation[c])
         if size > best:
             j, best = c, size
-    if best <= 0.0 or best * best <= floor * square[j] * energy:
+    if best <= 0.0 or (where[j] >= 0 and best * best <= floor * rows[where[j], j] * energy):
         return SPENT
     for i in range(k):
         if atoms[i] == j:
@@ -135,7 +135,6 @@ def unexplained(share, k, energy):
 def pursue(
     rows,
     where,
-    square,
     starts,
     energies,
     limit,
@@ -153,7 +152,7 @@ def pursue(
     out,
     counts,
 ):
-    """Orthogonal matching pursuit of every signal: starts = YᵀX, energies = the ‖y‖², square = the diagonal of G.
+    """Orthogonal matching pursuit of every signal: starts = YᵀX, energies = the ‖y‖².
 
     Each ends with `limit` atoms or ‖residual‖² ≤ tol; counts are negative (−1 − atoms) where it was spent before.
     progress = (signal, its atoms so far or −1); path, where it has rows, gets the coefficients of every step. Returns
@@ -167,7 +166,7 @@ def pursue(
                 correlation[c] = starts[s, c]
         end = DONE
         while k < limit and energies[s] > 0.0 and unexplained(share, k, energies[s]) > tol:
-            j = next_column(square, energies[s], floor, False, correlation, atoms, k)
+            j = next_column(rows, where, energies[s], floor, False, correlation, atoms, k)
             if j >= 0 and where[j] < 0:
                 progress[0], progress[1] = s, k
                 return j
@@ -189,7 +188,6 @@ def pursue(
 def pursue_positive(
     rows,
     where,
-    square,
     starts,
     energies,
     limit,
@@ -216,7 +214,7 @@ def pursue_positive(
                 correlation[c] = starts[s, c]
         end = DONE
         while k < limit and energies[s] > 0.0 and unexplained(share, k, energies[s]) > tol:
-            j = next_column(square, energies[s], floor, True, correlation, atoms, k)
+            j = next_column(rows, where, energies[s], floor, True, correlation, atoms, k)
             if j >= 0 and where[j] < 0:
                 progress[0], progress[1], progress[2] = s, k, rounds
                 return j

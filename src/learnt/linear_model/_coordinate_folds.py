@@ -6,17 +6,21 @@ together cost one pass over the table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import blas
 
 from learnt.engine.rows import as_rows
 from learnt.engine.threads import run_tasks
 from learnt.linear_model._coordinate_path import pose, solve_path
 from learnt.linear_model._coordinate_problem import Products
-from learnt.linear_model._moments import Moments, moments
+from learnt.linear_model._moments import shifted_moments
+
+_DIGITS_TO_SPARE = 1e5
 
 Fold = tuple[np.ndarray, np.ndarray]
 
@@ -27,22 +31,18 @@ class FoldErrors:
     def __init__(self, X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool, folds: list[Fold]) -> None:
         self._X, self._Y, self._w, self._center, self._folds = X, Y, w, center, folds
 
-    def problems(self, n_penalties: int, n_jobs: int | None) -> list[Products | None]:
-        """The problem of every fold as the whole less a part; None where it is better posed from its own rows."""
-        X = self._X
-        n, p = X.shape
-        tall = not sparse.issparse(X) and p <= 0.5 * n and p <= 8 * n_penalties
-        if not (tall and all(self._are_complements(*fold) for fold in self._folds)):
+    def problems(self, n_penalties: int, n_jobs: int | None) -> list[Callable[[], Products] | None]:
+        """What makes the problem of every fold as the whole less a part; None where its own rows are better asked."""
+        n, p = self._X.shape
+        if sparse.issparse(self._X) or p > 0.5 * n or p > 8 * n_penalties:
             return [None] * len(self._folds)
-        parts = run_tasks([partial(self._moments, test) for _, test in self._folds], n_jobs=n_jobs)
-        times = np.bincount(np.concatenate([test for _, test in self._folds]), minlength=n)
-        whole = merged(parts) if np.all(times == 1) else self._moments(np.arange(n))
-        return [less(whole, part) for part in parts]
+        found = complements(self._X, self._Y, self._w, self._center, self._folds, n_jobs)
+        return [None] * len(self._folds) if found is None else list(found[1])
 
     def errors(
         self,
         k: int,
-        problem: Products | None,
+        make: Callable[[], Products] | None,
         target: int | None,
         grids: list[tuple[float, np.ndarray]],
         settings: dict[str, Any],
@@ -51,7 +51,11 @@ class FoldErrors:
         train, test = self._folds[k]
         w = None if self._w is None else self._w[train]
         n_penalties = sum(len(alphas) for _, alphas in grids)
-        posed = problem or pose(self._X[train], self._Y[train], w, self._center, n_penalties, target is None)
+        posed = (
+            pose(self._X[train], self._Y[train], w, self._center, n_penalties, target is None)
+            if make is None
+            else make()
+        )
         return np.array([self._error(posed, test, target, ratio, alphas, settings) for ratio, alphas in grids])
 
     def _error(
@@ -68,46 +72,60 @@ class FoldErrors:
         weights = None if self._w is None else self._w[test]
         return np.average((rest**2).mean(axis=1), axis=0, weights=weights)
 
-    def _are_complements(self, train: np.ndarray, test: np.ndarray) -> bool:
-        n = self._X.shape[0]
-        return len(train) + len(test) == n and len(test) < n and np.bincount(np.r_[train, test], minlength=n).max() == 1
 
-    def _moments(self, rows: np.ndarray) -> tuple[Moments, np.ndarray]:
-        """Moments of some rows about their means (0 without an intercept), and Σwy² about the same."""
-        w = None if self._w is None else self._w[rows]
-        if w is not None and not w.any():
-            p, k = self._X.shape[1], self._Y.shape[1]
-            return Moments(0.0, np.zeros(p), np.zeros(k), np.zeros((p, p)), np.zeros((p, k))), np.zeros(k)
-        m = moments(as_rows(self._X[rows], self._Y[rows], w), self._center)
-        Y = self._Y[rows].astype(np.float64) - m.y_mean
-        return m, np.einsum("ij,ij->j", Y, Y if w is None else Y * w[:, None])
+def complements(
+    X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, center: bool, folds: list[Fold], n_jobs: int | None
+) -> tuple[Products, list[Callable[[], Products]]] | None:
+    """The problem of all rows, and what makes that of every fold; None where a fold is not all rows but those left out.
 
-
-def merged(parts: list[tuple[Moments, np.ndarray]]) -> tuple[Moments, np.ndarray]:
-    """Moments of several sets of rows together."""
-    weight = sum(m.weight for m, _ in parts)
-    x_mean = np.sum([m.weight * m.x_mean for m, _ in parts], axis=0) / weight
-    y_mean = np.sum([m.weight * m.y_mean for m, _ in parts], axis=0) / weight
-    moved = [_moved(part, x_mean, y_mean) for part in parts]
-    gram, cross, squares = (sum(column) for column in zip(*moved, strict=True))
-    return Moments(weight, x_mean, y_mean, gram, cross), squares
-
-
-def less(whole: tuple[Moments, np.ndarray], part: tuple[Moments, np.ndarray]) -> Products:
-    """The problem of the rows that are in the whole and not in the part."""
-    m, k = whole[0], part[0]
-    weight = m.weight - k.weight
-    if weight <= 1e-12 * m.weight:
+    So only the folds that are worked on have their XᵀX in memory, less what they leave out.
+    """
+    n = X.shape[0]
+    if not all(_are_complements(n, *fold) for fold in folds):
+        return None
+    once = np.all(np.bincount(np.concatenate([test for _, test in folds]), minlength=n) == 1)
+    x0, y0 = None, Y.mean(axis=0, dtype=np.float64) if center else None
+    while True:
+        parts = run_tasks([partial(_sums, X, Y, w, test, x0, y0) for _, test in folds], n_jobs=n_jobs)
+        whole = [sum(column) for column in zip(*parts, strict=True)] if once else _sums(X, Y, w, None, x0, y0)
+        everything = _about_means(whole, x0, y0)
+        if x0 is not None or not center or not _loses_digits(everything):
+            break
+        x0 = everything.x_mean  # a second pass, about the means
+    if min(whole[0] - part[0] for part in parts) <= 1e-12 * whole[0]:
         raise ValueError("A fold has no training rows with weight; use fewer folds or drop rows of weight 0.")
-    gram, cross, squares = _moved(part, m.x_mean, m.y_mean)
-    dx, dy = (-k.weight / weight * (a - b) for a, b in ((k.x_mean, m.x_mean), (k.y_mean, m.y_mean)))
-    Q = m.gram - gram - weight * np.outer(dx, dx)
-    q = m.cross - cross - weight * np.outer(dx, dy)
-    return Products(Q, q, whole[1] - squares - weight * dy**2, weight, (m.x_mean + dx, m.y_mean + dy))
+    return everything, [partial(_rest, whole, part, x0, y0) for part in parts]
 
 
-def _moved(part: tuple[Moments, np.ndarray], x_mean: np.ndarray, y_mean: np.ndarray) -> tuple:
-    """Second moments about another point than the mean."""
-    m, squares = part
-    dx, dy = m.x_mean - x_mean, m.y_mean - y_mean
-    return m.gram + m.weight * np.outer(dx, dx), m.cross + m.weight * np.outer(dx, dy), squares + m.weight * dy**2
+def _rest(whole: list, part: list, x0: Any, y0: Any) -> Products:
+    return _about_means([everything - some for everything, some in zip(whole, part, strict=True)], x0, y0)
+
+
+def _are_complements(n: int, train: np.ndarray, test: np.ndarray) -> bool:
+    return len(train) + len(test) == n and len(test) < n and np.bincount(np.r_[train, test], minlength=n).max() == 1
+
+
+def _sums(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, rows: Any, x0: Any, y0: Any) -> list:
+    """Σω, Σω(x−x₀)[1, (y−y₀)ᵀ], Σω(y−y₀), Σω(x−x₀)(x−x₀)ᵀ and Σω(y−y₀)² of some rows."""
+    if rows is not None:
+        X, Y, w = X[rows], Y[rows], None if w is None else w[rows]
+    total, joint, sy, gram = as_rows(X, Y, w).sum(shifted_moments, x0, y0)
+    Y = Y.astype(np.float64, copy=False) if y0 is None else Y - y0
+    return [float(total), joint, sy, gram, np.einsum("ij,ij->j", Y, Y if w is None else Y * w[:, None])]
+
+
+def _about_means(sums: list, x0: Any, y0: Any) -> Products:
+    """The problem of some rows; y₀ is None without an intercept, and x₀ is None for 0."""
+    weight, joint, sy, gram, squares = sums
+    if y0 is None:
+        return Products(gram, joint[:, 1:], squares, weight)
+    dx, dy = joint[:, 0] / weight, sy / weight
+    Q = blas.dger(-weight, dx, dx, a=gram.T).T
+    q = joint[:, 1:] - weight * np.outer(dx, dy)
+    return Products(Q, q, squares - weight * dy**2, weight, (dx if x0 is None else x0 + dx, y0 + dy))
+
+
+def _loses_digits(problem: Products) -> bool:
+    """Whether means are so far from 0 that squares about 0 said little of squares about the means."""
+    raised = problem.weight * problem.x_mean**2
+    return bool(np.any(raised > _DIGITS_TO_SPARE * np.diag(problem.Q) + np.finfo(float).tiny))

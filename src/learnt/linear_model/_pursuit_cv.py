@@ -12,11 +12,16 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.pursuit import solve
+from learnt.engine.rows import as_rows
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import check_fit
-from learnt.linear_model._base import LinearPredictor
-from learnt.linear_model._pursuit import OrthogonalMatchingPursuit
-from learnt.linear_model._pursuit_gram import pose
+from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model._coordinate_folds import complements
+from learnt.linear_model._pursuit_gram import known, pose
+from learnt.linear_model._pursuit_solve import warn_spent
+
+_MOST = 2048  # columns up to which every fold may have a Gram matrix of its own
+_WORTH = 3  # rows of a Gram matrix cost that much more where they are computed a few at a time
 
 
 class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, BaseEstimator):
@@ -79,8 +84,13 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, BaseEstimator
         d = X.shape[1]
         steps = min(self.max_iter, d) if self.max_iter else min(max(d // 10, 5), d)
         folds = list(check_cv(self.cv, classifier=False).split(X, **self._routed(fit_params)))
+        whole, parts = self._problems(X, y, folds, steps)
         errors = run_tasks(
-            [partial(self._errors, X, y, train, test, steps) for train, test in folds], n_jobs=self.n_jobs
+            [
+                partial(self._errors, X, y, train, test, part, steps)
+                for (train, test), part in zip(folds, parts, strict=True)
+            ],
+            n_jobs=self.n_jobs,
         )
         shortest = min(len(e) for e in errors)
         if not shortest:  # nothing to explain in one of the folds
@@ -88,20 +98,34 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, BaseEstimator
         else:
             self.mse_path_ = np.stack([e[:shortest] for e in errors], axis=1)
             best = int(self.mse_path_.mean(axis=1).argmin()) + 1
-        chosen = OrthogonalMatchingPursuit(
-            n_nonzero_coefs=best, fit_intercept=self.fit_intercept, positive=self.positive
-        ).fit(X, y)
+        whole = whole or pose(X, y, self.fit_intercept, "auto", best)
+        codes = solve(whole.source, whole.starts, whole.energies, best, None, bool(self.positive), False)
+        warn_spent(codes, best, None)
+        coef = codes.coef.T
+        record_coefficients(self, coef, whole.intercept(coef), as_rows(X, y), True)
         self.n_nonzero_coefs_ = best
-        self.coef_, self.intercept_, self.n_iter_ = chosen.coef_, chosen.intercept_, chosen.n_iter_
+        self.n_iter_ = int(codes.n_iter[0])
         return self
 
-    def _errors(self, X: np.ndarray, y: np.ndarray, train: Any, test: Any, steps: int) -> np.ndarray:
+    def _problems(self, X: np.ndarray, y: np.ndarray, folds: list, steps: int) -> tuple[Any, list]:
+        """The pursuit of all rows, and what makes that of every fold as all less a part; None where rows are few."""
+        n, d = X.shape
+        alone = None, [None] * len(folds)
+        if 2 * d > n or d > min(_MOST, _WORTH * steps * len(folds)):
+            return alone
+        found = complements(X, y[:, None], None, self.fit_intercept, folds, self.n_jobs)
+        if found is None:
+            return alone
+        whole, parts = found
+        return known(whole, whole), [lambda part=part: known(part(), whole) for part in parts]
+
+    def _errors(self, X: np.ndarray, y: np.ndarray, train: Any, test: Any, make: Any, steps: int) -> np.ndarray:
         """Mean squared error on `test` after each step on `train`."""
-        problem = pose(X[train], y[train], self.fit_intercept, False, steps)
+        problem = make() if make else pose(X[train], y[train], self.fit_intercept, False, steps)
         limit = min(steps, len(y[train]))
         codes = solve(problem.source, problem.starts, problem.energies, limit, None, bool(self.positive), True)
         coef = codes.path[0].T  # type: ignore[index]
-        return ((X[test] @ coef + (problem.y_mean - problem.x_mean @ coef) - y[test][:, None]) ** 2).mean(axis=0)
+        return ((X[test] @ coef + problem.intercept(coef) - y[test][:, None]) ** 2).mean(axis=0)
 
     def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
         """What of `fit_params` the splitter asked for (scikit-learn's metadata routing)."""

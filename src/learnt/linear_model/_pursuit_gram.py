@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,23 +10,29 @@ import numpy as np
 from learnt.engine.gram import gram
 from learnt.engine.pursuit import KnownRows
 from learnt.engine.threads import for_blocks, single_blas
-from learnt.linear_model._moments import as_columns
+from learnt.linear_model._coordinate_problem import Products
+from learnt.linear_model._moments import as_columns, far_from_zero
 
-_BATCH = 8  # rows computed together: reading X costs more than multiplying with eight columns of it
+# Rows computed together: reading X costs more than multiplying with eight columns of it. More where many rows of X make
+# its products with y say well which columns will be chosen.
+_BATCH, _LARGE_BATCH, _SURE = 8, 24, 125
 _LARGEST = 8192  # columns up to which a whole Gram matrix is held
 _GRAIN = 1024  # columns a task
-_FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring
+_LOST, _LOST_MEAN = 1e-13, 1e-14  # what rounding leaves of a sum of squares, and of a mean
+_CELLS = 1 << 17  # of X that a task takes, where it takes rows
 
 
 class LazyRows:
     """Rows of G = XᵀX computed when they are asked for, with those of the columns likely to be next.
 
-    X is centred by `mean` without being changed: (X − 1x̄ᵀ)ᵀ(x − x̄) = Xᵀ(x − x̄).
+    X is centred without being changed: (X − 1x̄ᵀ)ᵀ(x − x̄) = Xᵀ(x − x̄), so that only the means of those columns count.
+    They are written into `mean`.
     """
 
-    def __init__(self, X: np.ndarray, mean: np.ndarray, square: np.ndarray) -> None:
-        d = X.shape[1]
-        self._X, self._mean, self.square = X, mean, square
+    def __init__(self, X: np.ndarray, center: bool, mean: np.ndarray, atoms: int | None) -> None:
+        n, d = X.shape
+        self._X, self._center, self._mean = X, center, mean
+        self._batch = max(_BATCH, min(n // _SURE, _LARGE_BATCH, (atoms or 0) * 5 // 4))
         self.where = np.full(d, -1, dtype=np.int64)
         self._known = 0
         self.rows = np.empty((min(d, 4 * _BATCH), d))
@@ -34,71 +41,73 @@ class LazyRows:
         """Row j, and those of the other columns that now look most like being chosen."""
         size = np.where(self.where < 0, np.abs(correlation), -1.0)
         size[j] = np.inf
-        count = min(_BATCH, int((self.where < 0).sum()))
+        count = min(self._batch, int((self.where < 0).sum()))
         columns = np.sort(np.argpartition(-size, count - 1)[:count])
         end = self._known + count
         if end > len(self.rows):
             more = np.empty((min(len(self.where), 2 * end), len(self.where)))
             more[: self._known] = self.rows[: self._known]
             self.rows = more
-        left = np.ascontiguousarray((self._X[:, columns] - self._mean[columns]).T)
-        rows = self.rows[self._known : end]
-
-        def fill(lo: int, hi: int) -> None:
-            rows[:, lo:hi] = left @ self._X[:, lo:hi]
-
-        for_blocks(fill, len(self.where), grain=_GRAIN)
+        self.rows[self._known : end] = products(self._centred(columns), self._X)
         self.where[columns] = np.arange(self._known, end)
         self._known = end
 
+    def _centred(self, columns: np.ndarray) -> np.ndarray:
+        """Some columns of X less their means, as rows."""
+        X, left = self._X, np.empty((len(columns), len(self._X)))
 
-def gram_rows(X: np.ndarray, mean: np.ndarray, square: np.ndarray, whole: bool) -> Any:
-    """Rows of the Gram matrix of X − mean."""
-    if not whole:
-        return LazyRows(X, mean, square)
-    G = gram(X.T)
-    if mean.any():
-        G -= len(X) * np.outer(mean, mean)
-    return KnownRows(G)
+        def take(lo: int, hi: int) -> None:
+            left[:, lo:hi] = X[lo:hi, columns].T
 
+        for_blocks(take, len(X), grain=_rows_a_task(X))
+        if self._center:
+            self._mean[columns] = left.mean(axis=1)
+            left -= self._mean[columns, None]
+        return left
 
-def centred(X: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """X as float64, what is still to be subtracted from it, its means (0 without an intercept), and ‖x_j − x̄_j‖².
+    @cached_property
+    def square(self) -> np.ndarray:
+        """‖x − x̄‖² of every column."""
 
-    X is copied only where its means are so large that digits would be lost.
-    """
-    X = X.astype(np.float64, copy=False)
-    zero = np.zeros(X.shape[1])
-    if not center:
-        return X, zero, zero, _squares(X)
-    x_mean = X.mean(axis=0)
-    raised = len(X) * x_mean**2
-    square = np.maximum(_squares(X) - raised, 0.0)
-    if not np.any(raised > _FAR**2 * square):
-        return X, x_mean, x_mean, square
-    X = X - x_mean
-    X[:, np.ptp(X, axis=0) == 0] = 0.0  # a constant column is 0, and not the rounding of its mean
-    return X, zero, x_mean, _squares(X)
+        def part(lo: int, hi: int) -> np.ndarray:
+            return np.einsum("ij,ij->j", self._X[:, lo:hi], self._X[:, lo:hi])
+
+        total = np.concatenate(for_blocks(part, self._X.shape[1], grain=_GRAIN))
+        return np.maximum(total - len(self._X) * _means(self._X) ** 2, 0.0) if self._center else total
 
 
-def _squares(X: np.ndarray) -> np.ndarray:
-    """The squared norm of each column."""
-
-    def part(lo: int, hi: int) -> np.ndarray:
-        return np.einsum("ij,ij->j", X[:, lo:hi], X[:, lo:hi])
-
-    return np.concatenate(for_blocks(part, X.shape[1], grain=_GRAIN))
-
-
-def correlations(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """YᵀX: one row a target, for Y of mean 0 (or X that has mean 0)."""
-    out = np.empty((Y.shape[1], X.shape[1]))
+def products(left: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """left X for a few rows of `left`, by blocks of rows of a tall X or of columns of a wide one."""
+    n, d = X.shape
+    if n > d:
+        parts = for_blocks(lambda lo, hi: left[:, lo:hi] @ X[lo:hi], n, grain=_rows_a_task(X))
+        return np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
+    out = np.empty((len(left), d))
 
     def fill(lo: int, hi: int) -> None:
-        out[:, lo:hi] = Y.T @ X[:, lo:hi]
+        out[:, lo:hi] = left @ X[:, lo:hi]
 
-    for_blocks(fill, X.shape[1], grain=_GRAIN)
+    for_blocks(fill, d, grain=_GRAIN)
     return out
+
+
+def _rows_a_task(X: np.ndarray) -> int:
+    return max(_CELLS // X.shape[1], 64, -(-len(X) // 64))
+
+
+def _means(X: np.ndarray) -> np.ndarray:
+    return products(np.full((1, len(X)), 1.0 / len(X)), X)[0]
+
+
+def centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """X less its means, and the means, where these are so large that digits would be lost; None elsewhere."""
+    head = X[: max(min(256, _CELLS // X.shape[1]), 16)]
+    if not far_from_zero(head.mean(axis=0), head):
+        return None
+    mean = X.mean(axis=0)
+    Z = X - mean
+    Z[:, np.ptp(X, axis=0) == 0] = 0.0  # a constant column is 0, and not the rounding of its mean
+    return Z, mean
 
 
 def whole_gram(precompute: Any, n: int, d: int, atoms: int | None, n_targets: int) -> bool:
@@ -111,7 +120,10 @@ def whole_gram(precompute: Any, n: int, d: int, atoms: int | None, n_targets: in
 
 
 class Problem(NamedTuple):
-    """A pursuit to be solved: rows of XᵀX, YᵀX (t, d), the ‖y‖², and the means that were taken out."""
+    """A pursuit to be solved: rows of XᵀX, YᵀX (t, d), the ‖y‖², and the means that were taken out.
+
+    `x_mean` is filled in by the source as columns are asked for: where no coefficient is, it may still be 0.
+    """
 
     source: Any
     starts: np.ndarray
@@ -130,6 +142,31 @@ def pose(X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int
     Y = as_columns(y).astype(np.float64)
     y_mean = Y.mean(axis=0) if center else np.zeros(Y.shape[1])
     Y -= y_mean
-    wide, offset, x_mean, square = centred(X, center)
-    source = gram_rows(wide, offset, square, whole_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]))
-    return Problem(source, correlations(wide, Y), np.einsum("ij,ij->j", Y, Y), x_mean, y_mean)
+    X = X.astype(np.float64, copy=False)
+    x_mean = np.zeros(X.shape[1])
+    if center and (shifted := centred(X)) is not None:
+        (X, x_mean), center = shifted, False
+    source: Any
+    if whole_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]):
+        G = gram(X.T)
+        if center:
+            x_mean = _means(X)
+            G -= len(X) * np.outer(x_mean, x_mean)
+        source = KnownRows(G)
+    else:
+        source = LazyRows(X, center, x_mean, atoms)
+    starts = products(np.ascontiguousarray(Y.T), X)
+    return Problem(source, starts, np.einsum("ij,ij->j", Y, Y), x_mean, y_mean)
+
+
+def known(part: Products, whole: Products) -> Problem:
+    """The pursuit of one target whose products are at hand, those of some rows as the whole less others.
+
+    A column that is constant there is 0, and not what rounding left of it.
+    """
+    Q, q, left = part.Q, part.q, np.diag(part.Q)
+    none = (left <= _LOST * np.diag(whole.Q)) | (left <= _LOST_MEAN**2 * part.weight * part.x_mean**2)
+    if none.any():
+        Q, q = Q.copy(), q.copy()
+        Q[none], Q[:, none], q[none] = 0.0, 0.0, 0.0
+    return Problem(KnownRows(Q), np.ascontiguousarray(q.T), part.squares, part.x_mean, part.y_mean)
