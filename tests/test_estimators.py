@@ -47,6 +47,7 @@ CLASSIFIERS = [("near", KNeighborsClassifier()), ("bayes", GaussianNB())]
 REGRESSORS = [("line", LinearRegression()), ("ridge", Ridge())]
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    "DyadicPartitionRegressor": {"depth": 2},
     "StackingClassifier": {"estimators": CLASSIFIERS},
     "VotingClassifier": {"estimators": CLASSIFIERS, "voting": "soft"},
     **{name: {"estimators": REGRESSORS} for name in ("StackingRegressor", "VotingRegressor")},
@@ -166,6 +167,7 @@ def test_discovery_finds_them_all():
         "ConstantClassifier",
         "ConstantRegressor",
         "DictionaryLearning",
+        "DyadicPartitionRegressor",
         "ERMClassifier",
         "ERMRegressor",
         "ElasticNet",

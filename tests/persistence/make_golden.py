@@ -74,6 +74,7 @@ from learnt.preprocessing import (
     TableEncoder,
 )
 from learnt.svm import LinearSVC, LinearSVR
+from learnt.tree import DyadicPartitionRegressor
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -183,6 +184,8 @@ def models() -> dict:
         "mean-of-models": (VotingRegressor([("line", LinearRegression()), ("ridge", Ridge())]).fit(X, y), X),
         "stack": (StackingClassifier(voters[:2], cv=3).fit(X, classes), X),
         "stack-numbers": (StackingRegressor([("line", Ridge())], Ridge(), passthrough=True).fit(X, y), X),
+        "dyadic": (DyadicPartitionRegressor(depth=2, leaf="linear").fit(X, y), X),
+        "dyadic-models": (DyadicPartitionRegressor("adaptive", tau=0.3, max_depth=2, leaf=Ridge()).fit(X, y), X),
         "unfitted": (make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
     }  # fmt: skip
 

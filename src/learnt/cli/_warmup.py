@@ -77,6 +77,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.ensemble.VotingRegressor", "amount", {"estimators": [("a", Ridge()), ("b", Ridge())]}),
     ("learnt.ensemble.StackingClassifier", "classes", {"estimators": [("a", GaussianNB())], "cv": 2}),
     ("learnt.ensemble.StackingRegressor", "amount", {"estimators": [("a", Ridge())], "cv": 2}),
+    ("learnt.tree.DyadicPartitionRegressor", "amount", {"depth": 2}),
     ("learnt.baseline.ConstantClassifier", "classes", {}),
     ("learnt.baseline.ConstantRegressor", "amount", {}),
 )

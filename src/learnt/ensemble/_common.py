@@ -78,7 +78,7 @@ class NamedMembers(MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         if _is_named_list(self.estimators):
-            inputs = [get_tags(member).input_tags for _, member in self.estimators if not dropped(member)]
+            inputs = [get_tags(member).input_tags for _, member in self.estimators if hasattr(member, "fit")]
             tags.input_tags.allow_nan = all(tag.allow_nan for tag in inputs)
             tags.input_tags.sparse = all(tag.sparse for tag in inputs)
         return tags
@@ -125,7 +125,7 @@ def check_members(owner: Any, kind: bool = True) -> list[tuple[str, Any]]:
         raise ValueError(f"All estimators are dropped. At least one is required to be an estimator of {name}.")
     wanted, word = (is_classifier, "classifier") if is_classifier(owner) else (is_regressor, "regressor")
     for _, member in owner.estimators:
-        if kind and not dropped(member) and not wanted(member):
+        if not dropped(member) and not (hasattr(member, "fit") and (wanted(member) or not kind)):
             raise ValueError(f"The estimator {type(member).__name__} should be a {word}.")
     return [(key, member) for key, member in owner.estimators]
 

@@ -72,6 +72,7 @@ LEARNT = {
     "learnt.preprocessing.TableEncoder",
     "learnt.svm.LinearSVC",
     "learnt.svm.LinearSVR",
+    "learnt.tree.DyadicPartitionRegressor",
 }
 
 # The scikit-learn classes our models sit in or behind: all of them can be rebuilt from plain data.

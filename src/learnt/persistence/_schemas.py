@@ -31,6 +31,7 @@ from learnt.persistence._checks import (
 from learnt.persistence._containers import SCALER
 from learnt.persistence._meta_ensembles import META_ENSEMBLES
 from learnt.persistence._neighbors import NEAREST_NEIGHBORS, NEIGHBORS_CLASSIFIER
+from learnt.persistence._partitions import DYADIC
 from learnt.persistence._tables import TABLE_ENCODER
 
 _features = {"n_features_in_": count(1, name="d")}
@@ -414,6 +415,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.preprocessing.StandardScaler": SCALER,
     "learnt.preprocessing.TableEncoder": TABLE_ENCODER,
+    "learnt.tree.DyadicPartitionRegressor": DYADIC,
     "learnt.svm.LinearSVC": Schema(
         params={"fit_intercept": flag},
         state={

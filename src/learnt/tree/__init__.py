@@ -1,3 +1,7 @@
 """Single trees: the table cut into boxes by questions about one column at a time."""
 
-__all__: list[str] = []
+from learnt.tree._dyadic import DyadicPartitionRegressor
+
+__all__ = [
+    "DyadicPartitionRegressor",
+]

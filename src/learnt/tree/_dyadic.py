@@ -1,0 +1,188 @@
+"""Partition estimators on dyadic cubes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, is_regressor
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.params import ParameterError, check_choice, check_number
+from learnt.engine.random import random_state_of
+from learnt.engine.validation import check_fit, check_predict
+from learnt.tree._dyadic_cells import MOST_COLUMNS, Cells
+from learnt.tree._dyadic_models import CellModels, fit_cells
+
+_TAUS = 16  # thresholds that are tried, each half of the one before
+
+
+class DyadicPartitionRegressor(RegressorMixin, BaseEstimator):
+    """A function that is constant, linear, or any model in each cube of a dyadic partition.
+
+    The box around the data is halved along every side, the cubes again, and so on; level q has 2^(qd) cubes of side
+    2^−q. Uniform: all cubes of one level q, chosen by cross-validation. Adaptive: a cube A is halved while its own
+    error L_A = (1/n_A) Σ_{x ∈ A} (y − f_A(x))² is above τ. Where a cube has no training rows the next coarser one
+    answers.
+
+    Parameters
+    ----------
+    partition : {"uniform", "adaptive"}, default="uniform"
+    depth : int or "cv", default="cv"
+        The level q of the uniform partition.
+    tau : float or "cv", default="cv"
+        The error above which the adaptive partition halves a cube.
+    leaf : {"constant", "linear"} or regressor, default="constant"
+        What is fitted in a cube: a mean, least squares, or copies of an estimator.
+    max_depth : int, default=8
+        The finest level that is looked at.
+    min_samples_split : int, default=2
+        Cubes with fewer rows are not halved by the adaptive partition.
+    cv : int, splitter or iterable, default=5
+        The folds that choose `depth` or `tau`; an int: as many folds of shuffled rows.
+    random_state : int, RandomState or None, default=0
+        Shuffles the rows.
+
+    Attributes
+    ----------
+    depth_ : int
+        The level chosen, or the finest cube of the adaptive partition.
+    tau_ : float
+        The threshold chosen (adaptive).
+    n_cells_ : int
+        Cubes with rows that make up the partition.
+    cv_values_, cv_errors_ : arrays
+        What was tried, and its mean squared error on left-out rows.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 64).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] < 0.25, 0.0, np.where(X[:, 0] < 0.5, 2.0, 1.0))
+    >>> model = DyadicPartitionRegressor(partition="adaptive", tau=0.0).fit(X, y)
+    >>> model.predict([[0.1], [0.3], [0.9]]), model.n_cells_
+    (array([0., 2., 1.]), 3)
+    """
+
+    def __init__(
+        self,
+        partition="uniform",
+        *,
+        depth="cv",
+        tau="cv",
+        leaf="constant",
+        max_depth=8,
+        min_samples_split=2,
+        cv=5,
+        random_state=0,
+    ):
+        self.partition = partition
+        self.depth = depth
+        self.tau = tau
+        self.leaf = leaf
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DyadicPartitionRegressor:
+        """Choose the partition and fit its cells; a row of weight 2 counts as two, one of weight 0 as none."""
+        self._check_params()
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
+        if X.shape[1] > MOST_COLUMNS:
+            raise ValueError(
+                f"X has {X.shape[1]} columns and cubes are kept in up to {MOST_COLUMNS} dimensions; use a "
+                "DecisionTreeRegressor, which cuts one column at a time."
+            )
+        if w is not None and not w.all():
+            X, y, w = X[w > 0], y[w > 0], w[w > 0]
+        X, y = X.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
+        uniform = self.partition == "uniform"
+        chosen = self.depth if uniform else self.tau
+        self.__dict__.pop("cv_values_", None)
+        self.__dict__.pop("cv_errors_", None)
+        if isinstance(chosen, str):
+            chosen = self._choose(X, y, w)
+        finest = int(chosen) if uniform else self.max_depth
+        cells, models = self._grow(X, y, w, finest)
+        refine = self._refine(cells, models, chosen)
+        self._record(X, cells, models, refine)
+        if not uniform:
+            self.tau_ = float(chosen)
+        return self
+
+    def _check_params(self) -> None:
+        check_choice(self, "partition", ("uniform", "adaptive"))
+        check_number(self, "depth", 0, 40, integer=True, also=("cv",))
+        check_number(self, "tau", 0.0, also=("cv",))
+        check_number(self, "max_depth", 0, 40, integer=True)
+        check_number(self, "min_samples_split", 2, integer=True)
+        named = isinstance(self.leaf, str) and self.leaf in ("constant", "linear")
+        if not named and not (hasattr(self.leaf, "fit") and is_regressor(self.leaf)):
+            raise ParameterError(
+                f"The 'leaf' parameter of {type(self).__name__} must be 'constant', 'linear' or a regressor. "
+                f"Got {str(self.leaf)[:60]} instead."
+            )
+
+    def _grow(self, X: np.ndarray, y: np.ndarray, w: Any, finest: int) -> tuple[Cells, CellModels]:
+        cells, path = Cells.around(X, finest)
+        return cells, fit_cells(cells, path, X, y, w, self.leaf)
+
+    def _refine(self, cells: Cells, models: CellModels, chosen: Any) -> np.ndarray:
+        """Which cells the partition halves."""
+        if self.partition == "uniform":
+            return cells.level < chosen
+        return (models.error > chosen) & (models.count >= self.min_samples_split)
+
+    def _choose(self, X: np.ndarray, y: np.ndarray, w: Any) -> Any:
+        """The level or threshold of least error on left-out rows; the coarser of equals."""
+        folds = self.cv
+        if isinstance(folds, int | np.integer):
+            most = min(int(folds), len(y))
+            if most < 2:
+                raise ValueError(f"{len(y)} row cannot be cut into folds; give depth or tau as a number.")
+            folds = KFold(most, shuffle=True, random_state=random_state_of(self.random_state))
+        weights = np.ones(len(y)) if w is None else w
+        spread = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
+        uniform = self.partition == "uniform"
+        options = np.arange(self.max_depth + 1) if uniform else spread * 2.0 ** -np.arange(_TAUS)
+        errors = np.zeros(len(options))
+        for train, test in check_cv(folds).split(X, y):
+            cells, models = self._grow(X[train], y[train], None if w is None else w[train], self.max_depth)
+            for k, option in enumerate(options):
+                cell = cells.find(X[test], self._refine(cells, models, option))
+                errors[k] += weights[test] @ (y[test] - models.predict(X[test], cell)) ** 2
+        self.cv_values_, self.cv_errors_ = options, errors / weights.sum()
+        best = int(np.flatnonzero(errors <= errors.min() * (1 + 1e-12) + 1e-300)[0])
+        return int(options[best]) if uniform else float(options[best])
+
+    def _record(self, X: np.ndarray, cells: Cells, models: CellModels, refine: np.ndarray) -> None:
+        used = np.unique(cells.find(X, refine))
+        self.depth_, self.n_cells_ = int(cells.level[used].max()), len(used)
+        self.lower_, self.upper_, self.cell_keys_, self.cell_level_ = cells.lower, cells.upper, cells.keys, cells.level
+        self.cell_refined_ = refine
+        self.cell_coef_, self.cell_intercept_, self.cell_count_ = models.coef, models.intercept, models.count
+        self.estimators_ = models.estimators
+
+    def _cells(self) -> Cells:
+        return Cells(self.lower_, self.upper_, self.cell_keys_, self.cell_level_)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The number of the cell that answers for each row."""
+        check_is_fitted(self)
+        return self._cells().find(check_predict(self, X), self.cell_refined_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the cell of each row says."""
+        check_is_fitted(self)
+        X = check_predict(self, X)
+        cell = self._cells().find(X, self.cell_refined_)
+        models = CellModels(self.cell_coef_, self.cell_intercept_, self.estimators_, np.empty(0), np.empty(0, np.int64))
+        return models.predict(X, cell)
+
+    def cell_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The lower and upper corners of all cells, by the numbers that `apply` gives."""
+        check_is_fitted(self)
+        return self._cells().boxes()
