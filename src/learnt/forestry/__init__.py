@@ -1,9 +1,11 @@
 """Trees as arrays: how one is grown, kept, walked, pruned and explained. No estimators here.
 
     Tree           one grown tree, a struct of arrays under scikit-learn's attribute names
+    grow_exact     one tree, every cut looked at; Columns is the table it is grown on, which trees may share
     PackedTrees    many trees laid out for prediction
     bin_columns    columns as codes of one byte; Bins says what the codes mean
     grow_binned    one tree on binned columns, for forests; bin_table makes the table
+    Grove          the trees of a forest, kept small
 
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
 """
@@ -14,7 +16,22 @@ from learnt.forestry._binned_forest import grow_binned as grow_binned
 from learnt.forestry._bins import Bins as Bins
 from learnt.forestry._bins import bin_columns as bin_columns
 from learnt.forestry._bins import find_bins as find_bins
+from learnt.forestry._exact import Columns as Columns
+from learnt.forestry._exact import grow_exact as grow_exact
+from learnt.forestry._grove import Grove as Grove
 from learnt.forestry._packed import PackedTrees as PackedTrees
 from learnt.forestry._tree import Tree
 
-__all__ = ["BinnedTable", "Bins", "PackedTrees", "Tree", "bin_columns", "bin_table", "find_bins", "grow_binned"]
+__all__ = [
+    "BinnedTable",
+    "Bins",
+    "Columns",
+    "Grove",
+    "PackedTrees",
+    "Tree",
+    "bin_columns",
+    "bin_table",
+    "find_bins",
+    "grow_binned",
+    "grow_exact",
+]

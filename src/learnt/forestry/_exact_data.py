@@ -1,0 +1,26 @@
+"""The arrays that compiled growth works on, and the names of their places.
+
+Few plain arrays, not objects: machine code for them is made in seconds, and every part can be called from a test.
+"""
+
+from __future__ import annotations
+
+# rules: whole numbers
+(
+    CRITERION, N_CLASSES, ROW_SHIFT, WEIGHT_MASK, LABEL_BITS, LABEL_MASK, WEIGHTED, MAX_FEATURES, MIN_SPLIT, MIN_LEAF,
+    MAX_DEPTH, MAX_LEAVES, RANDOM, SPARSE, PRESORTED, MONOTONE, MULTIWAY, N_RULES,
+) = range(18)  # fmt: skip
+# limits: other numbers
+MIN_WEIGHT, MIN_DECREASE, MAX_P_VALUE, TOTAL_WEIGHT, N_LIMITS = range(5)
+# facts of a column: the smallest step that counts, the direction of the value along it, how many categories (0: none)
+GAP, DIRECTION, CATEGORIES, N_FACTS = range(4)
+# sums of a node: its left child, its right child, what lies left of the cut at hand, nothing, all
+LEFT_CHILD, RIGHT_CHILD, RUNNING, NOTHING, TOTALS, N_SUMS = range(6)
+# the best split so far
+SCORE, THRESHOLD, LOWER_BOUND, UPPER_BOUND, N_BEST = range(5)
+FEATURE, POSITION, MISSING_LEFT, N_MISSING, N_BRANCHES, SEED, N_CHOSEN = range(7)
+# places of a row: in its node, and by y in its node
+SLOT, RANK = 0, 1
+# a node's whole numbers, and its other numbers
+LEFT, LAST, SPLIT, START, END, DEPTH, KNOWN, GO_LEFT, TABLE, TABLE_SIZE, N_INTS = range(11)
+CUT, IMPURITY, WEIGHT, GAIN, LOWER, UPPER, N_FLOATS = range(7)

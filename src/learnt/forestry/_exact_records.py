@@ -1,0 +1,174 @@
+"""One row's entry in a column that is being sorted: the value, the row, its weight and its class in 64 bits.
+
+    bits 63…32   the value, a float32 whose bits are turned so that whole numbers sort as the values do; NaN is last
+    bits 31…0    the row, then a small whole weight, then the class: as many bits as each needs
+
+A sweep over sorted records reads one stream of memory and looks nothing up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+
+NAN_CODE = 0x7FFFFFFF
+_LOW = 0xFFFFFFFF
+_INSERTION = 24
+_RADIX = 3000
+_DIGIT = 11
+
+
+class Layout(NamedTuple):
+    """Where the parts of a record are; 0 bits: that part is looked up by row."""
+
+    row_shift: int
+    weight_mask: int
+    label_bits: int
+    label_mask: int
+
+
+def row_tails(n: int, labels: np.ndarray | None, weights: np.ndarray | None) -> tuple[np.ndarray, Layout]:
+    """The low 32 bits of every row's records, and their layout.
+
+    Labels and small whole weights are put in where they have room.
+    """
+    room = 32 - max(1, (n - 1).bit_length())
+    if room < 0:
+        raise ValueError(f"An exact tree takes at most 2**32 rows; there are {n}.")
+    label_bits = weight_bits = 0
+    if labels is not None and labels.size:
+        label_bits = max(1, int(labels.max()).bit_length())
+        label_bits = label_bits if label_bits <= room else 0
+    if weights is not None and weights.max() < 2**16 and (weights == np.rint(weights)).all():
+        weight_bits = int(weights.max()).bit_length()
+        weight_bits = weight_bits if weight_bits <= room - label_bits else 0
+    tails = np.arange(n, dtype=np.int64) << (label_bits + weight_bits)
+    if weight_bits:
+        tails |= weights.astype(np.int64) << label_bits  # type: ignore[union-attr]
+    if label_bits:
+        tails |= labels  # type: ignore[arg-type]
+    layout = Layout(label_bits + weight_bits, (1 << weight_bits) - 1, label_bits, (1 << label_bits) - 1)
+    return tails.astype(np.uint32), layout
+
+
+@kernel
+def value_code(x):
+    """A float32 as a whole number in the same order; NaN last, −0 as 0."""
+    if x != x:
+        return np.int64(NAN_CODE)
+    bits = np.int64(np.float32(x + np.float32(0.0)).view(np.int32))
+    return bits if bits >= 0 else bits ^ 0x7FFFFFFF
+
+
+@kernel
+def record_value(record):
+    """The value of a record."""
+    code = record >> 32
+    return np.int32(code if code >= 0 else code ^ 0x7FFFFFFF).view(np.float32)
+
+
+@kernel
+def record_row(record, row_shift):
+    """The row of a record."""
+    return (record & _LOW) >> row_shift
+
+
+@kernel
+def fill_records(column, tails, out, f):
+    """Records of a whole column, unsorted, into out[f]."""
+    for i in range(column.size):
+        out[f, i] = (value_code(np.float32(column[i])) << 32) | np.int64(tails[i])
+
+
+@kernel
+def sort_records(a, f, n, spare):
+    """The first n records of a[f] in rising order of value; `spare` has room for as many."""
+    if n > _RADIX:
+        radix_sort(a, f, n, spare)
+    elif n > _INSERTION:
+        quick_sort(a, f, n)
+    else:
+        insertion_sort(a, f, 0, n)
+
+
+@kernel
+def insertion_sort(a, f, lo, hi):
+    for i in range(lo + 1, hi):
+        x = a[f, i]
+        j = i
+        while j > lo and a[f, j - 1] > x:
+            a[f, j] = a[f, j - 1]
+            j -= 1
+        a[f, j] = x
+
+
+@kernel
+def quick_sort(a, f, n):
+    """Median of three, a partition without branches, an explicit stack; the smaller part first."""
+    stack = np.empty(128, np.int64)
+    stack[0], stack[1] = 0, n
+    top = 2
+    while top > 0:
+        top -= 2
+        lo, hi = stack[top], stack[top + 1]
+        while hi - lo > _INSERTION:
+            middle = (lo + hi) >> 1
+            x, y, z = a[f, lo], a[f, middle], a[f, hi - 1]
+            pivot = max(min(x, y), min(max(x, y), z))
+            position = lo if pivot == x else (middle if pivot == y else hi - 1)
+            a[f, position] = a[f, hi - 1]
+            store = lo
+            for i in range(lo, hi - 1):
+                x = a[f, i]
+                a[f, i] = a[f, store]
+                a[f, store] = x
+                store += 1 if x < pivot else 0
+            a[f, hi - 1] = a[f, store]
+            a[f, store] = pivot
+            if store - lo < hi - store - 1:
+                stack[top], stack[top + 1] = store + 1, hi
+                hi = store
+            else:
+                stack[top], stack[top + 1] = lo, store
+                lo = store + 1
+            top += 2
+        insertion_sort(a, f, lo, hi)
+
+
+@kernel
+def radix_sort(a, f, n, spare):
+    """Three passes over the 32 bits of the value, low digits first; a digit that all share costs no pass."""
+    counts = np.zeros((3, 2048), np.int64)
+    for i in range(n):
+        code = (a[f, i] >> 32) + 0x80000000
+        counts[0, code & 0x7FF] += 1
+        counts[1, (code >> 11) & 0x7FF] += 1
+        counts[2, code >> 22] += 1
+    in_spare = False
+    for digit in range(3):
+        shift = 32 + _DIGIT * digit
+        mask = 0x3FF if digit == 2 else 0x7FF
+        flip = 0x200 if digit == 2 else 0  # the sign bit stands for the lower half
+        shared = False
+        total = 0
+        for v in range(2048):
+            shared = shared or counts[digit, v] == n
+            total += counts[digit, v]
+            counts[digit, v] = total - counts[digit, v]
+        if shared:
+            continue
+        for i in range(n):
+            record = spare[i] if in_spare else a[f, i]
+            v = ((record >> shift) & mask) ^ flip
+            if in_spare:
+                a[f, counts[digit, v]] = record
+            else:
+                spare[counts[digit, v]] = record
+            counts[digit, v] += 1
+        in_spare = not in_spare
+    if in_spare:
+        for i in range(n):
+            a[f, i] = spare[i]

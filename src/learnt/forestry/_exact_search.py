@@ -1,0 +1,283 @@
+"""The best split of one node: columns drawn at random without replacement, constant ones remembered for the children.
+
+The draws are scikit-learn's for the same seed: the same generator (Marsaglia's xorshift of 32 bits) in the same order.
+So ties are broken as there, and a search of some of the columns looks at the same ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._criteria import ABSOLUTE, GINI, SQUARED, class_purity, number_purity
+from learnt.forestry._exact_absolute import side_median, sweep_absolute
+from learnt.forestry._exact_categories import sweep_categories
+from learnt.forestry._exact_data import (
+    CATEGORIES,
+    CRITERION,
+    DIRECTION,
+    FEATURE,
+    GAP,
+    LABEL_BITS,
+    LABEL_MASK,
+    MAX_FEATURES,
+    MIN_LEAF,
+    MIN_WEIGHT,
+    MISSING_LEFT,
+    MONOTONE,
+    N_BRANCHES,
+    N_CLASSES,
+    N_MISSING,
+    NOTHING,
+    POSITION,
+    PRESORTED,
+    RANDOM,
+    ROW_SHIFT,
+    RUNNING,
+    SCORE,
+    SEED,
+    SLOT,
+    SPARSE,
+    THRESHOLD,
+    TOTALS,
+    WEIGHT_MASK,
+    WEIGHTED,
+)
+from learnt.forestry._exact_records import NAN_CODE, record_value, sort_records, value_code
+from learnt.forestry._exact_sweep import in_order, sweep_classes, sweep_numbers, sweep_squared, sweep_two
+
+_LOW = 0xFFFFFFFF
+
+
+@kernel
+def draw(chosen):
+    """The next of 0…2³¹ − 1; its state is in chosen[SEED]."""
+    s = chosen[SEED]
+    if s == 0:
+        s = 1
+    s ^= (s << 13) & _LOW
+    s ^= s >> 17
+    s ^= (s << 5) & _LOW
+    chosen[SEED] = s
+    return s & 0x7FFFFFFF
+
+
+@kernel
+def fetch_dense(feature, start, end, columns, tails, orders, out):
+    """Records of the node's rows for one column, unsorted, into out[0]; False where their values are all the same."""
+    differs, first = np.int64(0), value_code(columns[feature, orders[0, start]])
+    for k in range(end - start):
+        row = np.int64(orders[0, start + k])
+        code = value_code(columns[feature, row])
+        differs |= code ^ first
+        out[0, k] = (code << 32) | np.int64(tails[row])
+    return differs != 0
+
+
+@kernel
+def fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, out):
+    """The same from a sparse column: by its values, or by the node's rows where these are much fewer."""
+    m, differs = end - start, np.int64(0)
+    zero = value_code(np.float32(0.0)) << 32
+    for k in range(m):
+        out[0, k] = zero | np.int64(tails[orders[0, start + k]])
+    first, last = indptr[feature], indptr[feature + 1]
+    by_rows = last - first > 16 * m
+    for i in range(0 if by_rows else first, m if by_rows else last):
+        lo = i
+        k = i if by_rows else np.int64(places[SLOT, indices[i]]) - start
+        if by_rows:
+            row = orders[0, start + i]
+            lo, hi = first, last
+            while lo < hi:
+                middle = (lo + hi) >> 1
+                if indices[middle] < row:
+                    lo = middle + 1
+                else:
+                    hi = middle
+            k = k if lo < last and indices[lo] == row else -1
+        if k >= 0 and k < m:
+            out[0, k] = (value_code(values[lo]) << 32) | (out[0, k] & _LOW)
+    for k in range(1, m):
+        differs |= (out[0, k] ^ out[0, 0]) >> 32
+    return differs != 0
+
+
+@kernel
+def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side, sums):
+    """Sums of the rows at or below the threshold into sums[RUNNING]; their number and weight."""
+    rounded = np.float32(threshold)
+    cut = value_code(rounded) - (1 if rounded > threshold else 0)  # x ≤ threshold just where code ≤ cut
+    shift, bits, mask, weighted = rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK], rules[WEIGHTED]
+    n_outputs, classes = sums.shape[1], rules[N_CLASSES]
+    for o in range(n_outputs):
+        for c in range(sums.shape[2]):
+            sums[RUNNING, o, c] = 0.0
+    w, wl, n_left, total = 1.0, 0.0, 0, 0.0
+    single = n_outputs == 1 and (classes == 0 or bits > 0) and rules[CRITERION] != ABSOLUTE
+    for k in range(m):
+        record = a[0, k]
+        code = record >> 32
+        goes = code <= cut
+        if n_missing > 0 and code == NAN_CODE:
+            goes = missing_left == 1
+        n_left += 1 if goes else 0
+        if weighted == 1:
+            w = np.float64((record >> bits) & mask)
+        elif weighted == 2:
+            w = weights[(record & _LOW) >> shift]
+        mine = w if goes else 0.0
+        wl += mine
+        if single and classes == 0:
+            total += mine * y[(record & _LOW) >> shift, 0]
+        elif single and classes == 2:
+            total += mine * (record & 1)
+        elif single:
+            sums[RUNNING, 0, record & rules[LABEL_MASK]] += mine
+        else:
+            row = (record & _LOW) >> shift
+            side[row] = 1 if goes else 0
+            for o in range(n_outputs):
+                if classes > 0:
+                    sums[RUNNING, o, np.int64(y[row, o])] += mine
+                else:
+                    sums[RUNNING, o, 0] += mine * y[row, o]
+    if single and classes == 0:
+        sums[RUNNING, 0, 0] = total
+    elif single and classes == 2:
+        sums[RUNNING, 0, 0], sums[RUNNING, 0, 1] = wl - total, total
+    return n_left, wl
+
+
+@kernel
+def random_cut(feature, a, m, weight, start, y, weights, facts, rules, limits, orders, side, sums, best, chosen):
+    """One threshold, drawn between the smallest and the largest value of the node, as the best split if it is better.
+
+    Returns False where the column is constant.
+    """
+    lowest, highest, n_missing = np.int64(NAN_CODE), np.int64(-NAN_CODE - 1), 0
+    for k in range(m):
+        code = a[0, k] >> 32
+        n_missing += 1 if code == NAN_CODE else 0
+        lowest = min(lowest, code)
+        highest = max(highest, code if code != NAN_CODE else highest)
+    low, high = record_value(lowest << 32), record_value(highest << 32)
+    varies = n_missing < m and (n_missing > 0 or high > np.float32(low + np.float32(facts[GAP, feature])))
+    if varies:
+        threshold = (np.float64(high) - np.float64(low)) * draw(chosen) / 2147483647.0 + np.float64(low)
+        missing_left = draw(chosen) & 1 if n_missing > 0 else 0
+        if threshold == high:
+            threshold = np.float64(low)
+        n_left, wl = count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side, sums)
+        wr = weight - wl
+        if min(n_left, m - n_left) >= rules[MIN_LEAF] and min(wl, wr) >= limits[MIN_WEIGHT]:
+            left_value, right_value = sums[RUNNING, 0, 0] / wl, (sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]) / wr
+            criterion, score = rules[CRITERION], 0.0
+            if rules[N_CLASSES] > 0:
+                score = class_purity(criterion, sums, RUNNING, NOTHING, wl)
+                score += class_purity(criterion, sums, TOTALS, RUNNING, wr)
+            elif criterion == ABSOLUTE:
+                for o in range(sums.shape[1]):
+                    right_value, error = side_median(o, y, weights, orders, start, start + m, side, 0)
+                    left_value, other = side_median(o, y, weights, orders, start, start + m, side, 1)
+                    score -= error + other
+            else:
+                score = number_purity(criterion, sums, RUNNING, NOTHING, wl)
+                score += number_purity(criterion, sums, TOTALS, RUNNING, wr)
+            if score > best[SCORE] and in_order(rules, facts[DIRECTION, feature], left_value, right_value, best):
+                best[SCORE], best[THRESHOLD] = score, threshold
+                chosen[FEATURE], chosen[POSITION], chosen[N_MISSING] = feature, n_left, n_missing
+                chosen[MISSING_LEFT] = missing_left if n_missing > 0 else (1 if 2 * n_left > m else 0)
+                chosen[N_BRANCHES] = 0
+    return varies
+
+
+@kernel
+def find_split(
+    start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, facts, rules, limits, records,
+    spare, orders, spare_rows, places, side, sums, medians, features, subsets, groups, best, chosen,
+):  # fmt: skip
+    """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
+
+    features[0] holds, from its start: constant columns, those found constant now, those not drawn, those drawn.
+    features[1] remembers the constant ones.
+    """
+    undrawn = features.shape[1]
+    found, drawn_constant, visited = 0, 0, 0
+    presorted, weighted, criterion, classes = rules[PRESORTED], rules[WEIGHTED], rules[CRITERION], rules[N_CLASSES]
+    shift, bits, mask, min_leaf = rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK], rules[MIN_LEAF]
+    plain = sums.shape[1] == 1 and weighted < 2 and rules[MONOTONE] == 0
+    two = plain and classes == 2 and criterion == GINI and bits > 0
+    squared = plain and criterion == SQUARED and limits[MIN_WEIGHT] <= 0.0
+    while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + drawn_constant):
+        visited += 1
+        j = drawn_constant + draw(chosen) % (undrawn - found - drawn_constant)
+        if j < known:
+            features[0, drawn_constant], features[0, j] = features[0, j], features[0, drawn_constant]
+            drawn_constant += 1
+            continue
+        j += found
+        feature = features[0, j]
+        categories = np.int64(facts[CATEGORIES, feature])
+        f = feature if presorted else 0
+        lo, hi = (start, end) if presorted else (0, end - start)
+        varies = True
+        if rules[SPARSE] > 0:
+            varies = fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, records)
+        elif not presorted:
+            varies = fetch_dense(feature, start, end, columns, tails, orders, records)
+        if varies and categories > 0:
+            varies = sweep_categories(
+                feature, categories, records, f, lo, hi, weight, y, weights, rules, limits, sums, subsets, groups, best,
+                chosen,
+            )  # fmt: skip
+        elif varies and rules[RANDOM] > 0:
+            varies = random_cut(
+                feature, records, hi, weight, start, y, weights, facts, rules, limits, orders, side, sums, best, chosen
+            )
+        elif varies:
+            if not presorted:
+                sort_records(records, f, hi, spare)
+            while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
+                hi -= 1
+            n_missing, gap = end - start - (hi - lo), facts[GAP, feature]
+            varies = hi > lo
+            if varies and n_missing == 0:
+                varies = record_value(records[f, hi - 1]) > np.float32(record_value(records[f, lo]) + np.float32(gap))
+            for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
+                if two and n_missing == 0:
+                    sweep_two(
+                        feature, records, f, lo, hi, weight, sums[TOTALS, 0, 1], bits, mask, weighted, gap, min_leaf,
+                        limits[MIN_WEIGHT], best, chosen,
+                    )  # fmt: skip
+                elif squared and n_missing == 0:
+                    sweep_squared(
+                        feature, records, f, lo, hi, weight, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted, gap,
+                        min_leaf, best, chosen,
+                    )  # fmt: skip
+                elif classes > 0:
+                    sweep_classes(
+                        feature, records, f, lo, hi, n_missing, missing_left, weight, y, weights, logs, facts, rules,
+                        limits, sums, best, chosen,
+                    )  # fmt: skip
+                elif criterion == ABSOLUTE:
+                    sweep_absolute(
+                        feature, records, f, lo, hi, n_missing, missing_left, weight, start, y, weights, facts, rules,
+                        limits, orders, spare_rows, places, medians, best, chosen,
+                    )  # fmt: skip
+                else:
+                    sweep_numbers(
+                        feature, records, f, lo, hi, n_missing, missing_left, weight, y, weights, facts, rules, limits,
+                        sums, best, chosen,
+                    )  # fmt: skip
+        if varies:
+            undrawn -= 1
+            features[0, undrawn], features[0, j] = features[0, j], features[0, undrawn]
+        else:
+            features[0, known + found], features[0, j] = features[0, j], features[0, known + found]
+            found += 1
+    for k in range(known):
+        features[0, k] = features[1, k]
+    for k in range(known, known + found):
+        features[1, k] = features[0, k]
+    return known + found

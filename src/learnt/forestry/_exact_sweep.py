@@ -1,0 +1,260 @@
+"""The best cut of one column: a sweep over its sorted records, left to right, keeping sums of what lies on the left.
+
+A quick comparison without division throws out nearly every position; what passes is scored as `_criteria` says and
+checked against the rules. Missing values, which sort last, are tried on the right and then on the left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._criteria import ENTROPY, GINI, SQUARED, class_purity, number_purity
+from learnt.forestry._exact_data import (
+    CRITERION,
+    DIRECTION,
+    FEATURE,
+    GAP,
+    LABEL_BITS,
+    LABEL_MASK,
+    LOWER_BOUND,
+    MIN_LEAF,
+    MIN_WEIGHT,
+    MISSING_LEFT,
+    MONOTONE,
+    N_BRANCHES,
+    N_MISSING,
+    NOTHING,
+    POSITION,
+    ROW_SHIFT,
+    RUNNING,
+    SCORE,
+    THRESHOLD,
+    TOTALS,
+    UPPER_BOUND,
+    WEIGHT_MASK,
+    WEIGHTED,
+)
+from learnt.forestry._exact_records import record_value
+
+_LOW = 0xFFFFFFFF
+_SLACK = 1 - 1e-12  # the quick comparison may be this wrong
+
+
+@kernel
+def in_order(rules, direction, left_value, right_value, best):
+    """Whether the values of both sides lie within the node's bounds and in the direction asked for."""
+    inside = min(left_value, right_value) >= best[LOWER_BOUND] and max(left_value, right_value) <= best[UPPER_BOUND]
+    return rules[MONOTONE] == 0 or direction == 0.0 or (inside and (left_value - right_value) * direction <= 0)
+
+
+@kernel
+def keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best, chosen):
+    """Remember a better cut before position p; not between values closer than the column's gap."""
+    threshold, apart = np.inf, True
+    if p < hi:
+        below, above = record_value(a[f, p - 1]), record_value(a[f, p])
+        apart = above > np.float32(below + np.float32(gap))
+        threshold = np.float64(below) / 2.0 + np.float64(above) / 2.0
+    if apart:
+        best[SCORE], best[THRESHOLD] = score, threshold
+        chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = feature, p - lo, n_missing, 0
+        chosen[MISSING_LEFT] = missing_left if n_missing > 0 else (1 if 2 * (p - lo) > hi - lo else 0)
+
+
+@kernel
+def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, min_leaf, min_weight, best, chosen):
+    """Cuts by the Gini impurity of two classes where nothing is missing: all sums stay in registers.
+
+    The counts, weights included, are whole numbers that records hold (`weighted` 0 or 1).
+    """
+    w, wl, one, top = 1.0, 0.0, 0.0, best[SCORE]
+    record = a[f, lo]
+    for p in range(lo + 1, hi - min_leaf + 1):
+        if weighted == 1:
+            w = np.float64((record >> bits) & mask)
+        wl += w
+        one += w * (record & 1)
+        before, record = record, a[f, p]
+        wr, other = weight - wl, ones - one
+        zero, rest = wl - one, wr - other
+        squares_left, squares_right = zero * zero + one * one, rest * rest + other * other
+        if squares_left * wr + squares_right * wl < (top + weight) * (wl * wr) * _SLACK:
+            continue
+        if (record >> 32) == (before >> 32) or p - lo < min_leaf or min(wl, wr) < min_weight:
+            continue
+        score = max(-wl * (1.0 - squares_left / (wl * wl)), -np.inf)
+        score += max(-wr * (1.0 - squares_right / (wr * wr)), -np.inf)
+        below, above = record_value(before), record_value(record)
+        if score > top and above > np.float32(below + np.float32(gap)):
+            top = score
+            best[SCORE], best[THRESHOLD] = score, np.float64(below) / 2.0 + np.float64(above) / 2.0
+            chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = feature, p - lo, 0, 0
+            chosen[MISSING_LEFT] = 1 if 2 * (p - lo) > hi - lo else 0
+
+
+@kernel
+def sweep_squared(feature, a, f, lo, hi, weight, total, y, shift, bits, mask, weighted, gap, min_leaf, best, chosen):
+    """Cuts by the squared error of one output where nothing is missing and no weight must be looked up."""
+    w, wl, left, top = 1.0, 0.0, 0.0, best[SCORE]
+    record = a[f, lo]
+    for p in range(lo + 1, hi - min_leaf + 1):
+        if weighted == 1:
+            w = np.float64((record >> bits) & mask)
+        wl += w
+        left += w * y[(record & _LOW) >> shift, 0]
+        before, record = record, a[f, p]
+        wr, right = weight - wl, total - left
+        if left * left * wr + right * right * wl < top * (wl * wr) * _SLACK:
+            continue
+        if (record >> 32) == (before >> 32) or p - lo < min_leaf:
+            continue
+        score = left * left / wl + right * right / wr
+        below, above = record_value(before), record_value(record)
+        if score > top and above > np.float32(below + np.float32(gap)):
+            top = score
+            best[SCORE], best[THRESHOLD] = score, np.float64(below) / 2.0 + np.float64(above) / 2.0
+            chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = feature, p - lo, 0, 0
+            chosen[MISSING_LEFT] = 1 if 2 * (p - lo) > hi - lo else 0
+
+
+@kernel
+def sweep_classes(
+    feature, a, f, lo, hi, n_missing, missing_left, weight, y, weights, logs, facts, rules, limits, sums, best, chosen
+):
+    """Cuts of one column by class counts; `hi` is where the missing values begin."""
+    n_outputs, n_classes = sums.shape[1], sums.shape[2]
+    shift, mask, bits, weighted = rules[ROW_SHIFT], rules[WEIGHT_MASK], rules[LABEL_BITS], rules[WEIGHTED]
+    criterion, label_mask, min_weight, gap = (
+        rules[CRITERION],
+        rules[LABEL_MASK],
+        limits[MIN_WEIGHT],
+        facts[GAP, feature],
+    )
+    for o in range(n_outputs):
+        for c in range(n_classes):
+            sums[RUNNING, o, c] = 0.0
+    w, wl = 1.0, 0.0
+    before = n_missing if missing_left else 0
+    for p in range(hi, hi + before):
+        row = (a[f, p] & _LOW) >> shift
+        if weighted > 0:
+            w = weights[row]
+        wl += w
+        for o in range(n_outputs):
+            sums[RUNNING, o, np.int64(y[row, o])] += w
+    first = lo + max(1, rules[MIN_LEAF] - before)
+    last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules[MIN_LEAF])
+    single = n_outputs == 1 and bits > 0
+    gini = single and criterion == GINI
+    entropy = single and criterion == ENTROPY and logs.size > 0
+    quick_left, quick_right = 0.0, 0.0
+    for c in range(n_classes):
+        if gini:
+            quick_left += sums[RUNNING, 0, c] * sums[RUNNING, 0, c]
+            quick_right += (sums[TOTALS, 0, c] - sums[RUNNING, 0, c]) * (sums[TOTALS, 0, c] - sums[RUNNING, 0, c])
+        elif entropy:
+            quick_left += logs[np.int64(sums[RUNNING, 0, c])] + logs[np.int64(sums[TOTALS, 0, c] - sums[RUNNING, 0, c])]
+    top = best[SCORE]
+    for p in range(lo + 1, last + 1):
+        record = a[f, p - 1]
+        if weighted == 1:
+            w = np.float64((record >> bits) & mask)
+        elif weighted == 2:
+            w = weights[(record & _LOW) >> shift]
+        wl += w
+        wr = weight - wl
+        same = p < first or (p < hi and (a[f, p] >> 32) == (record >> 32))
+        if gini:
+            c = record & label_mask
+            mine, theirs = sums[RUNNING, 0, c], sums[TOTALS, 0, c] - sums[RUNNING, 0, c]
+            quick_left += w * (2.0 * mine + w)
+            quick_right -= w * (2.0 * theirs - w)
+            sums[RUNNING, 0, c] = mine + w
+            if same or quick_left * wr + quick_right * wl < (top + weight) * (wl * wr) * _SLACK:
+                continue
+        elif entropy:
+            c = record & label_mask
+            mine, step = np.int64(sums[RUNNING, 0, c]), np.int64(w)
+            theirs = np.int64(sums[TOTALS, 0, c]) - mine
+            quick_left += logs[mine + step] - logs[mine] + logs[theirs - step] - logs[theirs]
+            sums[RUNNING, 0, c] += w
+            if same or quick_left - logs[np.int64(wl)] - logs[np.int64(wr)] < top - 1e-9 * weight:
+                continue
+        else:
+            row = (record & _LOW) >> shift
+            for o in range(n_outputs):
+                sums[RUNNING, o, np.int64(y[row, o])] += w
+            if same:
+                continue
+        score = class_purity(criterion, sums, RUNNING, NOTHING, wl)
+        score += class_purity(criterion, sums, TOTALS, RUNNING, wr)
+        if not score > top or wl < min_weight or wr < min_weight:
+            continue
+        if not in_order(
+            rules,
+            facts[DIRECTION, feature],
+            sums[RUNNING, 0, 0] / wl,
+            (sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]) / wr,
+            best,
+        ):
+            continue
+        keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best, chosen)
+        top = best[SCORE]
+
+
+@kernel
+def sweep_numbers(
+    feature, a, f, lo, hi, n_missing, missing_left, weight, y, weights, facts, rules, limits, sums, best, chosen
+):
+    """Cuts of one column by sums of y."""
+    n_outputs = sums.shape[1]
+    shift, mask, bits, weighted = rules[ROW_SHIFT], rules[WEIGHT_MASK], rules[LABEL_BITS], rules[WEIGHTED]
+    criterion, min_weight, gap = rules[CRITERION], limits[MIN_WEIGHT], facts[GAP, feature]
+    for o in range(n_outputs):
+        sums[RUNNING, o, 0] = 0.0
+    w, wl = 1.0, 0.0
+    before = n_missing if missing_left else 0
+    for p in range(hi, hi + before):
+        row = (a[f, p] & _LOW) >> shift
+        if weighted > 0:
+            w = weights[row]
+        wl += w
+        for o in range(n_outputs):
+            sums[RUNNING, o, 0] += w * y[row, o]
+    first = lo + max(1, rules[MIN_LEAF] - before)
+    last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules[MIN_LEAF])
+    quick = n_outputs == 1 and criterion == SQUARED
+    total, sum_left = sums[TOTALS, 0, 0], sums[RUNNING, 0, 0]
+    top = best[SCORE]
+    for p in range(lo + 1, last + 1):
+        record = a[f, p - 1]
+        row = (record & _LOW) >> shift
+        if weighted == 1:
+            w = np.float64((record >> bits) & mask)
+        elif weighted == 2:
+            w = weights[row]
+        wl += w
+        wr = weight - wl
+        same = p < first or (p < hi and (a[f, p] >> 32) == (record >> 32))
+        if quick:
+            sum_left += w * y[row, 0]
+            sum_right = total - sum_left
+            if same or sum_left * sum_left * wr + sum_right * sum_right * wl < top * (wl * wr) * _SLACK:
+                continue
+            sums[RUNNING, 0, 0] = sum_left
+        else:
+            for o in range(n_outputs):
+                sums[RUNNING, o, 0] += w * y[row, o]
+            if same:
+                continue
+        score = number_purity(criterion, sums, RUNNING, NOTHING, wl)
+        score += number_purity(criterion, sums, TOTALS, RUNNING, wr)
+        if not score > top or wl < min_weight or wr < min_weight:
+            continue
+        if not in_order(
+            rules, facts[DIRECTION, feature], sums[RUNNING, 0, 0] / wl, (total - sums[RUNNING, 0, 0]) / wr, best
+        ):
+            continue
+        keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best, chosen)
+        top = best[SCORE]

@@ -1,0 +1,221 @@
+"""Exact growth: scikit-learn's tree, split for split, and what must hold of any."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from learnt.forestry import Columns, grow_exact
+
+RULES = [
+    {},
+    {"max_depth": 3},
+    {"min_samples_leaf": 5},
+    {"max_leaf_nodes": 9},
+    {"max_features": 2},
+    {"min_impurity_decrease": 0.01},
+    {"random_splits": True},
+]
+
+
+def seed_of(random_state):
+    """The seed that scikit-learn's tree draws from this random_state."""
+    return np.random.RandomState(random_state).randint(0, 2**31 - 1)
+
+
+def after_split(tree, node):
+    """Impurity left by a node's split, times weight."""
+    children = [tree.children_left[node], tree.children_right[node]]
+    return sum(tree.weighted_n_node_samples[c] * tree.impurity[c] for c in children)
+
+
+def assert_same_tree(ours, theirs, drawn=False, rtol=1e-7):
+    """Split for split; where both splits leave the same impurity (a tie), what lies below is not compared.
+
+    Where columns or thresholds are drawn, a tie changes all later draws, and nothing after it is compared.
+    Returns the share of their nodes that were compared.
+    """
+    pairs, seen = [(0, 0)], 0
+    while pairs:
+        a, b = pairs.pop()
+        seen += 1
+        assert ours.n_node_samples[a] == theirs.n_node_samples[b]
+        np.testing.assert_allclose(ours.weighted_n_node_samples[a], theirs.weighted_n_node_samples[b], rtol=rtol)
+        np.testing.assert_allclose(ours.impurity[a], theirs.impurity[b], rtol=rtol, atol=1e-9)
+        np.testing.assert_allclose(ours.value[a], theirs.value[b], rtol=rtol, atol=1e-9)
+        if theirs.impurity[b] < 1e-12:  # pure up to rounding
+            continue
+        leaves = (ours.children_left[a] < 0, theirs.children_left[b] < 0)
+        assert leaves[0] == leaves[1], (a, b)
+        if leaves[0]:
+            continue
+        if (ours.feature[a], ours.threshold[a]) != (theirs.feature[b], theirs.threshold[b]):
+            left = after_split(ours, a), after_split(theirs, b)
+            assert abs(left[0] - left[1]) <= 1e-9 * (1 + abs(left[1])), (a, b, left)
+            if drawn:
+                break
+            continue
+        assert ours.missing_go_to_left[a] == theirs.missing_go_to_left[b]
+        pairs.append((ours.children_right[a], theirs.children_right[b]))
+        pairs.append((ours.children_left[a], theirs.children_left[b]))
+    return seen / theirs.node_count
+
+
+def data(seed, kind="full", n=250, d=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    signal = X[:, 0] + np.sin(2 * X[:, 1]) + 0.4 * rng.normal(size=n)
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.15] = np.nan
+    if kind == "sparse":
+        X = sparse.csc_matrix(np.where(np.abs(X) > 0.8, X, 0))
+    if kind == "ties":
+        X = np.rint(2 * X)
+    weights = {"none": None, "whole": rng.integers(0, 4, size=n).astype(float), "any": rng.random(n) + 0.1}
+    return X, signal, weights
+
+
+def theirs(X, y, weights, criterion, rules, seed, classes):
+    rules = dict(rules)
+    if rules.pop("random_splits", False):
+        rules["splitter"] = "random"
+    model = DecisionTreeClassifier if classes else DecisionTreeRegressor
+    return model(criterion=criterion, random_state=seed, **rules).fit(X, y, weights).tree_
+
+
+def ours(X, y, weights, criterion, rules, seed, n_classes=None):
+    rules = {"min_samples_split": max(2, 2 * rules.get("min_samples_leaf", 1)), **rules}
+    tree = grow_exact(
+        Columns(X), y, weights=weights, criterion=criterion, n_classes=n_classes, seed=seed_of(seed), **rules
+    )
+    tree.validate()
+    return tree
+
+
+@pytest.mark.parametrize("kind", ["full", "missing", "sparse", "ties"])
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_classes_as_scikit_learn(rules, kind):
+    drawn = "max_features" in rules or "random_splits" in rules
+    for seed, n_classes in ((0, 2), (1, 3)):
+        X, signal, weights = data(seed, kind)
+        y = np.digitize(signal, np.quantile(signal, [0.4, 0.8][: n_classes - 1]))
+        for criterion in ("gini", "entropy"):
+            for weighting in ("none", "whole") if drawn else ("none", "whole", "any"):
+                w = weights[weighting]
+                a = ours(X, y, w, criterion, rules, seed, [n_classes])
+                b = theirs(X, y, w, criterion, rules, seed, True)
+                share = assert_same_tree(a, b, drawn)
+                if weighting == "none" and not drawn and kind == "full":
+                    assert share > 0.8
+
+
+@pytest.mark.parametrize("kind", ["full", "missing", "sparse"])
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_numbers_as_scikit_learn(rules, kind):
+    X, signal, weights = data(2, kind, n=150)
+    for criterion in ("squared_error", "poisson", "absolute_error"):
+        if criterion == "absolute_error" and kind == "missing":
+            continue  # theirs refuses
+        y = np.exp(signal) if criterion == "poisson" else signal
+        drawn = "max_features" in rules or "random_splits" in rules
+        for weighting in ("none", "whole", "any"):
+            w = weights[weighting]
+            b = theirs(X, y, w, criterion, rules, 2, False)
+            assert_same_tree(ours(X, y, w, criterion, rules, 2), b, drawn)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "squared_error", "absolute_error"])
+@pytest.mark.parametrize("rules", [{}, {"max_leaf_nodes": 6}, {"max_features": 2}], ids=str)
+def test_several_outputs(criterion, rules):
+    X, signal, weights = data(3, n=120)
+    Y = np.stack([signal, X[:, 2] + 0.1 * signal], axis=1)
+    classes = criterion == "gini"
+    Y = np.stack([np.digitize(Y[:, 0], [-1, 1]), (Y[:, 1] > 0).astype(int)], axis=1) if classes else Y
+    for w in (None, weights["whole"]):
+        a = ours(X, Y, w, criterion, rules, 3, [3, 2] if classes else None)
+        b = theirs(X, Y, w, criterion, rules, 3, classes)
+        assert_same_tree(a, b, drawn="max_features" in rules)
+
+
+@pytest.mark.parametrize("direction", [[1, -1, 0, 0], [-1, 0, 1, 0]])
+def test_monotone(direction):
+    X, signal, _ = data(4)
+    for rules in ({"max_depth": 5}, {"max_leaf_nodes": 12}, {"random_splits": True, "max_depth": 6}):
+        for criterion in ("squared_error", "absolute_error"):
+            a = ours(X, signal, None, criterion, {**rules, "monotone": np.array(direction)}, 4)
+            assert_same_tree(a, theirs(X, signal, None, criterion, {**rules, "monotonic_cst": direction}, 4, False))
+        y = (signal > 0).astype(int)
+        a = ours(X, y, None, "gini", {**rules, "monotone": -np.array(direction)}, 4, [2])
+        assert_same_tree(a, theirs(X, y, None, "gini", {**rules, "monotonic_cst": direction}, 4, True))
+
+
+def test_presorted_and_sorted_at_each_node_give_the_same_tree():
+    X, signal, weights = data(5, "missing")
+    for w in weights.values():
+        presorted = ours(X, signal, w, "squared_error", {}, 5)
+        sparse_road = ours(sparse.csc_matrix(np.nan_to_num(X)), signal, w, "squared_error", {}, 5)
+        dense_road = ours(np.nan_to_num(X), signal, w, "squared_error", {}, 5)
+        np.testing.assert_array_equal(sparse_road.threshold, dense_road.threshold)
+        assert presorted.node_count == dense_road.node_count
+
+
+def test_error_criterion_is_the_share_of_wrong_answers():
+    X, signal, _ = data(6)
+    y = np.digitize(signal, [-0.5, 0.5])
+    tree = ours(X, y, None, "error", {"max_depth": 4}, 0, [3])
+    np.testing.assert_allclose(tree.impurity, 1 - tree.value[:, 0].max(axis=1))
+    stump = ours(X, y, None, "error", {"max_depth": 1}, 0, [3])
+    best = min(
+        (np.minimum.reduce([np.sum(y[m] != c) for c in range(3)]) + np.min([np.sum(y[~m] != c) for c in range(3)]))
+        for j in range(X.shape[1])
+        for t in X[:, j]
+        for m in [X[:, j] <= t]
+        if m.any() and not m.all()
+    )
+    assert round(after(stump)) == best
+
+
+def after(stump):
+    return stump.impurity[1] * stump.n_node_samples[1] + stump.impurity[2] * stump.n_node_samples[2]
+
+
+def test_weights_are_repetitions():
+    X, signal, weights = data(7, "missing")
+    w = weights["whole"]
+    repeated = np.repeat(np.arange(len(signal)), w.astype(int))
+    for criterion in ("squared_error", "absolute_error"):
+        a = ours(X, signal, w, criterion, {"max_depth": 3}, 0)
+        b = ours(X[repeated], signal[repeated], None, criterion, {"max_depth": 3}, 0)
+        np.testing.assert_array_equal(a.threshold, b.threshold)
+        np.testing.assert_allclose(a.value, b.value)
+
+
+def test_far_from_zero():
+    X, signal, _ = data(8)
+    signal = np.rint(signal * 1024) / 1024
+    near = ours(X, signal, None, "squared_error", {"max_depth": 4}, 0)
+    far = ours(X, signal + 2.0**27, None, "squared_error", {"max_depth": 4}, 0)
+    np.testing.assert_array_equal(near.threshold, far.threshold)
+    np.testing.assert_allclose(far.value - 2.0**27, near.value, atol=1e-6)
+
+
+def test_small_columns_are_not_constant():
+    x = np.arange(10.0)[:, None] * 1e-9
+    tree = ours(x, np.arange(10.0), None, "squared_error", {}, 0)
+    assert tree.n_leaves == 10
+
+
+def test_a_chain_deeper_than_any_recursion():
+    n = 5000
+    x, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2  # the best cut is always the first or the last
+    tree = ours(x, y, None, "gini", {}, 0, [2])
+    assert tree.max_depth > 2000
+    np.testing.assert_array_equal(tree.predict(x).argmax(axis=1), y)
+
+
+def test_constant_columns_and_nothing_but_missing():
+    y = np.array([0.0, 1.0, 2.0])
+    assert ours(np.ones((3, 2)), y, None, "squared_error", {}, 0).node_count == 1
+    assert ours(np.full((3, 2), np.nan), y, None, "squared_error", {}, 0).node_count == 1
+    assert ours(np.full((3, 2), np.nan), y, None, "squared_error", {"max_features": 1}, 0).node_count == 1
+    assert ours(np.ones((1, 2)), y[:1], None, "squared_error", {}, 0).value.item() == 0
