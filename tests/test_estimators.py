@@ -81,6 +81,8 @@ SUMMATION = [
     "ARDRegression",
     "BayesianLinearRegression",
     "BayesianRidge",
+    "ERMClassifier",
+    "ERMRegressor",
     "GammaRegressor",
     "GaussianNB",
     "KMeans",

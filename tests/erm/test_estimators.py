@@ -189,7 +189,8 @@ def test_separable_without_a_penalty(loss, classes):
     ERMClassifier("squared_hinge", alpha=0).fit(Z, groups)  # reaches 0: nothing to warn of
 
 
-def test_a_loss_of_ones_own_from_the_documentation():
+def test_a_loss_of_ones_own_from_the_documentation(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # one of the examples writes a file
     text = (Path(__file__).parents[2] / "docs" / "erm.md").read_text()
     scope = {}
     snippets = re.findall(r"```python\n(.*?)```", text, flags=re.S)

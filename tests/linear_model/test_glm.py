@@ -39,17 +39,17 @@ def test_slopes_and_curves_are_derivatives(power, log):
     for y, score in zip(rng.gamma(2.0, size=6), rng.uniform(0.3, 2.0, size=6), strict=True):
         y, score = np.array([y]), np.array([score])
         h = 1e-5
-        slope = (family.loss(y, score + h) - family.loss(y, score - h)) / (2 * h)
-        curve = (family.slope(y, score + h) - family.slope(y, score - h)) / (2 * h)
-        np.testing.assert_allclose(family.slope(y, score), slope, rtol=1e-6, atol=1e-6)
-        np.testing.assert_allclose(family.curve(y, score, False), curve, rtol=1e-6, atol=1e-6)
+        slope = (family.value(y, score + h) - family.value(y, score - h)) / (2 * h)
+        curve = (family.gradient(y, score + h) - family.gradient(y, score - h)) / (2 * h)
+        np.testing.assert_allclose(family.gradient(y, score), slope, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(family.curvature(y, score), curve, rtol=1e-6, atol=1e-6)
         mean = family.mean(score)
-        expected = family.curve(mean, score, False)
-        np.testing.assert_allclose(family.curve(y, score, True), expected, rtol=1e-12)
+        expected = family.curvature(mean, score)
+        np.testing.assert_allclose(family.expected_curvature(y, score), expected, rtol=1e-12)
         # Half the deviance and the loss differ by what depends on y alone.
         other = score + 0.1
         half = 0.5 * (family.deviance(y, family.mean(other)) - family.deviance(y, mean))
-        np.testing.assert_allclose(half, family.loss(y, other) - family.loss(y, score), atol=1e-12)
+        np.testing.assert_allclose(half, family.value(y, other) - family.value(y, score), atol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "params"), CASES)

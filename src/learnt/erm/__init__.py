@@ -4,6 +4,7 @@
     penalties   what large, many or negative coefficients cost; as a price or as a constraint
     solvers     ways down
     Problem     the three together with the data, as a function of the coefficients
+    RowsProblem the same over rows that are read in blocks
     minimize    runs a solver on a problem: the loop, early stopping, the path, and a Result
     ERMClassifier, ERMRegressor
                 the same as estimators
@@ -20,12 +21,14 @@ from learnt.erm._minimize import Result as Result
 from learnt.erm._minimize import minimize as minimize
 from learnt.erm._problem import Problem as Problem
 from learnt.erm._regressor import ERMRegressor as ERMRegressor
+from learnt.erm._rows_problem import RowsProblem as RowsProblem
 
 __all__ = [
     "ERMClassifier",
     "ERMRegressor",
     "Problem",
     "Result",
+    "RowsProblem",
     "duality_gap",
     "losses",
     "minimize",

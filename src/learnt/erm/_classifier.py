@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
-from learnt.engine.arrays import device_of, is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import device_of, is_dask, is_foreign_array, like, namespace, to_numpy
 from learnt.engine.labels import class_weights, distinct_labels, encode_labels
 from learnt.engine.validation import check_fit
 from learnt.erm._estimator import LinearRisk, start_of
@@ -105,7 +105,8 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
         loss = loss_of(self, "sign")
         if loss.target == "number":
             raise ValueError(f"ERMClassifier predicts classes and {loss!r} is a loss of numbers; use ERMRegressor.")
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, foreign=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, foreign=True, lazy=True)
+        y, w = (part.compute() if is_dask(part) else part for part in (y, w))  # X may be large, one label a row is not
         self.classes_, codes = _encode(y)
         codes, w = self._weigh(codes, w)
         k = len(self.classes_)
@@ -177,25 +178,29 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Any:
         """Scores: how far each row lies on the side of the second class, or (n, K) for K > 2 classes."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self._scores(X, _flat)
 
     def predict(self, X: Any) -> Any:
         """The class of the highest score."""
-        scores = self.decision_function(X)
+        return self._scores(X, self._labels)
+
+    def _labels(self, scores: Any) -> Any:
+        scores = _flat(scores)
         xp = namespace(scores)
         if xp is np:
             best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
             return self.classes_[best]
         best = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
         if self.classes_.dtype.kind in "iufb":
-            return xp.take(xp.asarray(self.classes_, device=device_of(X)), best)
+            return xp.take(xp.asarray(self.classes_, device=device_of(scores)), best)
         return self.classes_[to_numpy(best)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, (n, K), for losses whose scores stand for one."""
-        scores = self._scores(X)
+        return self._scores(X, self._probabilities)
+
+    def _probabilities(self, scores: Any) -> Any:
         xp = namespace(scores)
         loss = loss_of(self, "sign")
         if len(self.classes_) > 2 and (loss.target == "class" or self.loss in ("log", "log_loss")):
@@ -207,6 +212,10 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
         return p / xp.sum(p, axis=1, keepdims=True)
 
 
+def _flat(scores: Any) -> Any:
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
 def _encode(y: Any) -> tuple[np.ndarray, Any]:
     if not is_foreign_array(y):
         return encode_labels(y)
@@ -215,13 +224,18 @@ def _encode(y: Any) -> tuple[np.ndarray, Any]:
 
 
 def _separates(problem: Problem, theta: Any) -> bool:
+    """Whether every row with weight is strictly on its side."""
+    return problem.count(_not_on_its_side, theta) == 0
+
+
+def _not_on_its_side(problem: Problem, theta: Any) -> Any:
     scores = problem.scores(theta)
     xp = namespace(scores)
     if problem.n_outputs == 1:
-        return bool(xp.all((scores * problem.y > 0) | _weightless(problem)))
+        return ~((scores * problem.y > 0) | _weightless(problem))
     order = xp.sort(scores, axis=1)
     sure = order[:, -1] > order[:, -2]
-    return bool(xp.all((xp.argmax(scores, axis=1) == problem.y) & sure | _weightless(problem)))
+    return ~((xp.argmax(scores, axis=1) == problem.y) & sure | _weightless(problem))
 
 
 def _weightless(problem: Problem) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +13,17 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine import progress
-from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.blocks import Block
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import generator
+from learnt.engine.rows import as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_predict
 from learnt.erm._minimize import Result, minimize
 from learnt.erm._parts import check_solver, penalty_of
 from learnt.erm._problem import Problem
+from learnt.erm._rows_problem import RowsProblem
 from learnt.erm.solvers import as_solver
 
 log = logging.getLogger("learnt")
@@ -75,21 +79,27 @@ class LinearRisk(progress.CallbackSupportMixin):
 
     def _pose(self, X: Any, y: Any, w: Any, loss: Any, n_outputs: int = 1) -> Problem:
         """The problem in double precision, so that what is found does not hang on how X is stored."""
+        lowest, included = getattr(loss, "lowest", (-np.inf, True))
+        if is_lazy(X):
+            rows = as_rows(X, y, w)
+            impossible = lowest > -np.inf and float(rows.sum(_out_of_range, lowest, included)[0]) > 0
+        else:
+            impossible = lowest > -np.inf and bool(namespace(y).any(y < lowest if included else y <= lowest))
+        if impossible:
+            raise ValueError(
+                f"y has values {'below' if included else 'of or below'} {lowest:g}, where {loss!r} is not defined; "
+                "drop these rows, or use the squared loss."
+            )
+        parts = (loss, penalty_of(self), float(self.alpha), self.bound)
+        if is_lazy(X):
+            return RowsProblem(rows, None, *parts, None, bool(self.fit_intercept), n_outputs)
         if is_foreign_array(X):
             xp = namespace(X)
             X = xp.astype(X, xp.float64)
             w = None if w is None else xp.astype(w, xp.float64)
         else:
             X = X.astype(np.float64, copy=False)
-        lowest, included = getattr(loss, "lowest", (-np.inf, True))
-        if lowest > -np.inf and bool(namespace(y).any(y < lowest if included else y <= lowest)):
-            raise ValueError(
-                f"y has values {'below' if included else 'of or below'} {lowest:g}, where {loss!r} is not defined; "
-                "drop these rows, or use the squared loss."
-            )
-        return Problem(
-            X, y, loss, penalty_of(self), float(self.alpha), self.bound, w, bool(self.fit_intercept), n_outputs
-        )
+        return Problem(X, y, *parts, w, bool(self.fit_intercept), n_outputs)
 
     def _solve(self, problem: Problem, start: Any, watch: Any = None) -> Result:
         solver = as_solver(self.solver, problem)
@@ -118,6 +128,8 @@ class LinearRisk(progress.CallbackSupportMixin):
 
     def _split(self, problem: Problem) -> tuple[Problem, Problem]:
         """The problem on most rows, and on the rest to judge it by."""
+        if not problem.in_memory:
+            raise ValueError("early_stopping holds out rows, and X is read in blocks; set early_stopping=False.")
         n = problem.X.shape[0]
         held = round(n * self.validation_fraction)
         if not 0 < held < n:
@@ -158,7 +170,8 @@ class LinearRisk(progress.CallbackSupportMixin):
         if is_foreign_array(X):
             self.coef_, self.intercept_ = like(coef, X), like(intercept, X)
         else:
-            self.coef_, self.intercept_ = coef.astype(X.dtype), np.asarray(intercept).astype(X.dtype)[()]
+            dtype = np.float64 if is_lazy(X) else X.dtype
+            self.coef_, self.intercept_ = coef.astype(dtype), np.asarray(intercept).astype(dtype)[()]
         self.n_iter_ = max(result.n_iter for result in results)
         self.objective_ = float(sum(result.objective for result in results))
         self.gradient_norm_ = max(result.gradient_norm for result in results)
@@ -174,9 +187,13 @@ class LinearRisk(progress.CallbackSupportMixin):
         if self.early_stopping:
             self.validation_losses_ = np.asarray(max((result.validation for result in results), key=len))
 
-    def _scores(self, X: Any) -> Any:
-        X = check_predict(self, X, accept_sparse=True, foreign=True)
+    def _scores(self, X: Any, then: Callable[[Any], Any] = lambda scores: scores) -> Any:
+        """What `then` makes of the scores of each row."""
+        X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
         coef, intercept = self.coef_, self.intercept_
+        if is_lazy(X):
+            coef, intercept = to_numpy(coef), to_numpy(np.asarray(intercept) if is_numpy(coef) else intercept)
+            return as_rows(X).map(_from_scores, coef if coef.ndim == 1 else coef.T, intercept, then)
         if is_foreign_array(X):
             coef, intercept = (
                 like(to_numpy(coef), X),
@@ -185,12 +202,21 @@ class LinearRisk(progress.CallbackSupportMixin):
         elif not is_numpy(coef):
             coef, intercept = to_numpy(coef), to_numpy(intercept)
         product = X @ (coef if coef.ndim == 1 else coef.T)
-        return (np.asarray(product) if sparse.issparse(X) else product) + intercept
+        return then((np.asarray(product) if sparse.issparse(X) else product) + intercept)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _out_of_range(block: Block, lowest: float, included: bool) -> tuple:
+    y = to_numpy(block.y)
+    return (float((y < lowest if included else y <= lowest).sum()),)
+
+
+def _from_scores(block: Block, coef: np.ndarray, intercept: Any, then: Callable[[Any], Any]) -> np.ndarray:
+    return then(np.asarray(block.X @ coef) + intercept)
 
 
 def start_of(problem: Problem, coef: Any, intercept: Any) -> Any:

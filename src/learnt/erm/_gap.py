@@ -15,10 +15,11 @@ from learnt.erm._problem import Problem
 
 
 def duality_gap(problem: Problem, theta: Any) -> float | None:
-    """Objective minus a lower bound of its minimum; None where loss or penalty have no conjugate."""
+    """Objective minus a lower bound of its minimum; None where loss or penalty have no conjugate, or rows are read
+    in blocks."""
     loss, penalty = problem.loss, problem.penalty
     constrained = problem.bound is not None
-    if problem.n_outputs > 1 or not hasattr(loss, "conjugate"):
+    if problem.n_outputs > 1 or not hasattr(loss, "conjugate") or not problem.in_memory:
         return None
     if not hasattr(penalty, "support" if constrained else "conjugate") or not (constrained or problem.alpha > 0):
         return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -39,6 +40,9 @@ class Problem:
     fit_intercept: bool = True
     n_outputs: int = 1
 
+    #: Whether solvers can see the rows; `RowsProblem` shows them sums alone.
+    in_memory: ClassVar[bool] = True
+
     # Shapes and parts of θ
 
     @cached_property
@@ -70,6 +74,11 @@ class Problem:
         """θ with other coefficients and the same intercept."""
         return namespace(theta).concat([coef, theta[self.n_features :]]) if self.fit_intercept else coef
 
+    def count(self, which: Callable[[Problem, Any], Any], theta: Any) -> int:
+        """How many rows `which(problem, theta)` is true of."""
+        found = which(self, theta)
+        return int(namespace(found).sum(namespace(found).astype(found, namespace(found).int64)))
+
     # The objective, in two parts: one with a gradient, one with a prox
 
     @property
@@ -92,12 +101,16 @@ class Problem:
         losses = self.loss.value(self.y, self.scores(theta))
         return float(namespace(losses).sum(losses * self.share))
 
-    def smooth(self, theta: Any) -> tuple[float, Any]:
-        """Value and gradient of the mean loss, and of the penalty if it has a gradient."""
+    def mean_loss(self, theta: Any) -> tuple[float, Any]:
+        """The mean loss and its gradient."""
         scores = self.scores(theta)
         losses = self.loss.value(self.y, scores)
         value = float(namespace(losses).sum(losses * self.share))
-        gradient = self.pull(self.loss.gradient(self.y, scores))
+        return value, self.pull(self.loss.gradient(self.y, scores))
+
+    def smooth(self, theta: Any) -> tuple[float, Any]:
+        """Value and gradient of the mean loss, and of the penalty if it has a gradient."""
+        value, gradient = self.mean_loss(theta)
         if self.smooth_penalty and self.alpha:
             w = self.coef(theta)
             value += self.alpha * float(self.penalty.value(w))
@@ -150,29 +163,36 @@ class Problem:
 
     def hessian(self, theta: Any) -> Any:
         """Second derivatives of the part with a gradient, (p, p), θ read row by row."""
-        bend = self.loss.curvature(self.y, self.scores(theta))
-        p, k = theta.shape[0], self.n_outputs
-        if k == 1:
-            H = self.bent_gram(bend)
-        else:
-            H = like(np.zeros((p, k, p, k)), theta)
-            for a in range(k):
-                for b in range(a + 1):
-                    H[:, a, :, b] = H[:, b, :, a] = self.bent_gram(bend[:, a, b])
-            H = namespace(H).reshape(H, (p * k, p * k))
+        H = self.mean_curvature(theta)
         if self.smooth_penalty and self.alpha:
             w = self.coef(theta)
             extra = namespace(theta).reshape(self.join(self.alpha * self.penalty.curvature(w), 0 * theta), (-1,))
             H = H + (np.diag(extra) if is_numpy(extra) else namespace(H).eye(H.shape[0], device=device_of(H)) * extra)
         return H
 
-    def hessian_diagonal(self, theta: Any) -> Any:
-        """The diagonal of the Hessian alone, one pass over the data."""
+    def mean_curvature(self, theta: Any) -> Any:
+        """Second derivatives of the mean loss."""
+        bend = self.loss.curvature(self.y, self.scores(theta))
+        p, k = theta.shape[0], self.n_outputs
+        if k == 1:
+            return self.bent_gram(bend)
+        H = like(np.zeros((p, k, p, k)), theta)
+        for a in range(k):
+            for b in range(a + 1):
+                H[:, a, :, b] = H[:, b, :, a] = self.bent_gram(bend[:, a, b])
+        return namespace(H).reshape(H, (p * k, p * k))
+
+    def mean_curvature_diagonal(self, theta: Any) -> Any:
+        """Their diagonal alone."""
         bend = self.loss.curvature(self.y, self.scores(theta))
         if self.n_outputs > 1:
             bend = namespace(bend).stack([bend[:, k, k] for k in range(self.n_outputs)], axis=1)
         X2 = self.X.power(2) if sparse.issparse(self.X) else self.X**2
-        diagonal = replace(self, X=X2).pull(bend)
+        return replace(self, X=X2).pull(bend)
+
+    def hessian_diagonal(self, theta: Any) -> Any:
+        """The diagonal of the Hessian alone, one pass over the data."""
+        diagonal = self.mean_curvature_diagonal(theta)
         if self.smooth_penalty and self.alpha:
             extra = self.alpha * self.penalty.curvature(self.coef(theta))
             diagonal = self.join(self.coef(diagonal) + extra, diagonal)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from learnt.engine import progress
-from learnt.engine.arrays import is_foreign_array, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
 from learnt.engine.validation import check_fit
 from learnt.erm._estimator import LinearRisk, start_of
 from learnt.erm._parts import loss_of
@@ -17,7 +18,7 @@ class ERMRegressor(LinearRisk, RegressorMixin, BaseEstimator):
     """A linear model of numbers:  min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w).
 
     The loss is averaged over rows, s their weights; the intercept b is not penalised. X may be a NumPy array, a SciPy
-    matrix or a tensor on a device.
+    matrix, a tensor on a device or, for smooth losses, a `learnt.scan` table larger than memory or a Dask collection.
 
     Parameters
     ----------
@@ -75,14 +76,14 @@ class ERMRegressor(LinearRisk, RegressorMixin, BaseEstimator):
         loss = loss_of(self, "number")
         if loss.target != "number":
             raise ValueError(f"ERMRegressor predicts numbers and {loss!r} is a loss of classes; use ERMClassifier.")
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, foreign=True)
-        xp = namespace(X) if is_foreign_array(X) else namespace()
-        problem = self._pose(X, y.astype(xp.float64) if xp.__name__ == "numpy" else xp.astype(y, xp.float64), w, loss)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, foreign=True, lazy=True)
+        if not is_lazy(X):
+            y = namespace(y).astype(y, namespace(y).float64) if is_foreign_array(y) else y.astype(np.float64)
+        problem = self._pose(X, y, w, loss)
         result = self._solve(problem, start_of(problem, coef_init, intercept_init))
         self._record(X, [result], to_numpy(result.coef), to_numpy(result.intercept))
         return self
 
     def predict(self, X: Any) -> Any:
         """The mean that the score of each row stands for: the score itself, or e^score for the deviances."""
-        scores = self._scores(X)
-        return loss_of(self, "number").mean(scores)
+        return self._scores(X, loss_of(self, "number").mean)

@@ -12,8 +12,8 @@ class Family(NamedTuple):
 
         half deviance = μ^(2−p)/(2−p) − y μ^(1−p)/(1−p) + what depends on y alone
 
-    p = 0 is normal, 1 Poisson, 2 gamma, 3 inverse Gaussian; 1 < p < 2 has a lump at 0. All functions take arrays of any
-    library, entry by entry.
+    p = 0 is normal, 1 Poisson, 2 gamma, 3 inverse Gaussian; 1 < p < 2 has a lump at 0. As a loss of `erm.losses` it has
+    `value`, `gradient` and `curvature`, entry by entry over arrays of any library.
     """
 
     power: float
@@ -32,7 +32,7 @@ class Family(NamedTuple):
         """The score that a mean (NumPy) comes from."""
         return namespace(mean).log(mean) if self.log else mean
 
-    def loss(self, y: Any, score: Any) -> Any:
+    def value(self, y: Any, score: Any) -> Any:
         """Half the deviance up to what depends on y alone; infinite where the mean is out of range."""
         xp, p = namespace(score), self.power
         if self.log:
@@ -53,7 +53,7 @@ class Family(NamedTuple):
             value = mean ** (2 - p) / (2 - p) - y * mean ** (1 - p) / (1 - p)
         return xp.where(possible, value, xp.full_like(score, float("inf")))
 
-    def slope(self, y: Any, score: Any) -> Any:
+    def gradient(self, y: Any, score: Any) -> Any:
         """The derivative of the loss by the score."""
         xp, p = namespace(score), self.power
         if self.log:
@@ -66,22 +66,23 @@ class Family(NamedTuple):
             return score - y
         return (score - y) * score**-p
 
-    def curve(self, y: Any, score: Any, expected: bool) -> Any:
-        """The second derivative; `expected` over y, which is never negative, or as it is."""
+    def curvature(self, y: Any, score: Any) -> Any:
+        """The second derivative."""
+        xp, p = namespace(score), self.power
+        if p == (1 if self.log else 0):
+            return self.expected_curvature(y, score)
+        if self.log and p == 2:
+            return y * xp.exp(-score)
+        if self.log:
+            return (2 - p) * xp.exp((2 - p) * score) - (1 - p) * y * xp.exp((1 - p) * score)
+        return (1 - p) * score**-p + p * y * score ** (-p - 1)
+
+    def expected_curvature(self, y: Any, score: Any) -> Any:
+        """The second derivative for the y that the score leads to expect: never negative."""
         xp, p = namespace(score), self.power
         if self.log:
-            if p == 1:
-                return xp.exp(score)
-            if expected:
-                return xp.exp((2 - p) * score)
-            if p == 2:
-                return y * xp.exp(-score)
-            return (2 - p) * xp.exp((2 - p) * score) - (1 - p) * y * xp.exp((1 - p) * score)
-        if p == 0:
-            return xp.ones_like(score)
-        if expected:
-            return score**-p
-        return (1 - p) * score**-p + p * y * score ** (-p - 1)
+            return xp.exp((2 - p) * score)
+        return xp.ones_like(score) if p == 0 else score**-p
 
     def deviance(self, y: Any, mean: Any) -> Any:
         """The deviance of each row: 0 where the mean is y."""

@@ -1,7 +1,7 @@
 """Newton's method on sums over rows, for objectives  1/Σw Σᵢ wᵢ loss(yᵢ, xᵢᵀb + c) + α/2 ‖b‖².
 
-The sums are the loss, its gradient and its curvature. A pass for the curvature costs most: the first is that of a
-sample of the rows, and one is kept, and brought up to date by the steps taken, for as long as steps with it are quick.
+The sums are the loss, its gradient and its curvature; the method is `erm.solvers.sparing_newton`, started from a
+sample of the rows.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from learnt.engine.arrays import device_of, is_foreign_array, like, namespace, t
 from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.threads import single_blas
+from learnt.erm.solvers import Curvature, Sums, sparing_newton
 from learnt.linear_model._moments import far_from_zero
 
 _SAMPLE, _SHARE = 4000, 16  # rows of the smallest sample worth it, and how many one of a large sample stands for
-_SMALLEST_RCOND = 1e-10  # below, eigenvalues tell what is there from what is rounding
 _SEED = 8191
 
 
@@ -34,19 +34,12 @@ class Result(NamedTuple):
     converged: bool
 
 
-class Sums(NamedTuple):
-    """The objective, its gradient (d + 1) and, where asked for, its curvature, at one point."""
-
-    value: float
-    gradient: np.ndarray
-    curvature: np.ndarray | None
-
-
 class Objective:
-    """The objective over rows in the variables (b, c + shiftᵀb); `family` has loss, slope, curve and convex."""
+    """The objective over rows in the variables (b, c + shiftᵀb); `loss` is one of `erm.losses` or alike."""
 
-    def __init__(self, rows: Rows, family: Any, alpha: float, fit_intercept: bool, shift: np.ndarray | None) -> None:
-        self.rows, self.family, self.alpha, self.fit_intercept, self.shift = rows, family, alpha, fit_intercept, shift
+    def __init__(self, rows: Rows, loss: Any, alpha: float, fit_intercept: bool, shift: np.ndarray | None) -> None:
+        self.rows, self.loss, self.alpha, self.fit_intercept, self.shift = rows, loss, alpha, fit_intercept, shift
+        self.convex = loss.convex
         counted = rows.in_memory and rows.w is None
         self.weight = rows.n_rows if counted else float(to_numpy(rows.sum(_weight)[0]))
         self._dtype = widen(rows.reference).dtype
@@ -56,10 +49,10 @@ class Objective:
         """The sums at a point; curvature is "none", "own" or "expected"."""
         b = like(point[:-1], self.rows.reference, self._dtype)
         with np.errstate(all="ignore"):
-            sums = self.rows.sum(glm_sums, self.family, b, float(point[-1]), self._shift, curvature)
-            loss, slopes, *more = (to_numpy(part) / self.weight for part in sums)
+            sums = self.rows.sum(risk_sums, self.loss, b, float(point[-1]), self._shift, curvature)
+            cost, slopes, *more = (to_numpy(part) / self.weight for part in sums)
         gradient = np.array(slopes)
-        value = float(loss) + 0.5 * self.alpha * float(point[:-1] @ point[:-1])
+        value = float(cost) + 0.5 * self.alpha * float(point[:-1] @ point[:-1])
         gradient[:-1] += self.alpha * point[:-1]
         if not self.fit_intercept:
             gradient[-1] = 0.0
@@ -77,7 +70,7 @@ def _weight(block: Block) -> tuple:
     return (block.X.shape[0] if block.w is None else namespace(block.w).sum(widen(block.w)),)
 
 
-def glm_sums(block: Block, family: Any, b: Any, c: float, shift: Any, curvature: str) -> tuple:
+def risk_sums(block: Block, loss: Any, b: Any, c: float, shift: Any, curvature: str) -> tuple:
     """Σ w loss, Σ w loss' (x, 1) and, unless "none", Σ w loss'' (x, 1)(x, 1)ᵀ of one block."""
     thin = sparse.issparse(block.X)
     X = block.X.astype(np.float64, copy=False) if thin else widen(block.X)
@@ -86,20 +79,20 @@ def glm_sums(block: Block, family: Any, b: Any, c: float, shift: Any, curvature:
     score = X @ b + c
     xp = namespace(score)
     w = None if block.w is None else widen(block.w)
-    loss, slope = family.loss(y, score), family.slope(y, score)
+    cost, slope = loss.value(y, score), loss.gradient(y, score)
     if w is not None:
         there = w > 0  # a row that is not there may not spoil the sum with an infinity
-        loss, slope = xp.where(there, loss * w, 0 * w), xp.where(there, slope * w, 0 * w)
-    value, total = xp.sum(loss), xp.sum(slope)
+        cost, slope = xp.where(there, cost * w, 0 * w), xp.where(there, slope * w, 0 * w)
+    value, total = xp.sum(cost), xp.sum(slope)
     if curvature == "none":
         return value, _bordered(xp, X.T @ slope, total)
-    curve = family.curve(y, score, curvature == "expected")
+    curve = loss.curvature(y, score) if curvature == "own" else loss.expected_curvature(y, score)
     if w is not None:
         curve = xp.where(there, curve * w, 0 * w)
     sums = X.T @ xp.stack([slope, curve], axis=1)  # one pass over X for both
     if thin:
         inner = (X.T @ sparse.diags_array(curve) @ X).toarray()
-    elif family.convex or curvature == "expected":
+    elif loss.convex or curvature == "expected":
         A = X * xp.sqrt(curve)[:, None]
         inner = A.T @ A  # a symmetric product costs half
     else:
@@ -122,31 +115,6 @@ def _bordered(xp: Any, vector: Any, last: Any) -> Any:
 # Solving
 
 
-class Curvature:
-    """A curvature that steps are solved with, brought up to date by the steps taken since it was computed (BFGS)."""
-
-    def __init__(self, solve: Any) -> None:
-        self._solve = solve
-        self._pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
-
-    def solve(self, v: np.ndarray) -> np.ndarray:
-        """H⁻¹v."""
-        v, shares = v.copy(), []
-        for step, change, product in reversed(self._pairs):
-            shares.append(float(step @ v) / product)
-            v -= shares[-1] * change
-        v = self._solve(v)
-        for (step, change, product), share in zip(self._pairs, reversed(shares), strict=True):
-            v += step * (share - float(change @ v) / product)
-        return v
-
-    def learn(self, step: np.ndarray, change: np.ndarray) -> None:
-        """The gradient changed by `change` over `step`."""
-        product = float(step @ change)
-        if product > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
-            self._pairs.append((step, change, product))
-
-
 def newton(
     objective: Any,
     start: np.ndarray,
@@ -156,112 +124,18 @@ def newton(
     curvature: Curvature | None = None,
     sums: Sums | None = None,
 ) -> tuple[Result, Curvature]:
-    """Newton steps with a line search until the decrement is below tol² of the objective.
-
-    `objective` has `at`, like `Objective`. `curvature`, of a sample say, and `sums` at the start save a pass where they
-    are known.
-    """
-    point, n_iter, fresh, kind = start, 0, curvature is None, "own"
-    if curvature is None:
-        sums, curvature = _curved(objective, point)
-    elif sums is None:
-        sums = objective.at(point)
-    scale = 0.0  # of the objective: what is small is small against this
-    patience = 2.0 + len(start) / 20  # gradients that one more pass for the curvature costs
-    while True:
-        with single_blas():
-            step = -curvature.solve(sums.gradient)
-            decrement = float(-sums.gradient @ step)
-        scale = max(scale, abs(sums.value), decrement if n_iter == 0 else 0.0)
-        goal = tol**2 * max(abs(sums.value), 1e-9 * scale)
-        if decrement <= goal or n_iter >= max_iter:
+    """`sparing_newton` to its end, or to that of `max_iter` steps, or until `tell(point, value)` says so."""
+    for stage in sparing_newton(objective, start, tol, curvature, sums):
+        if stage.done or stage.n_iter >= max_iter:
             break
-        found = _search(objective, point, sums, step, decrement, 1e-14 * scale)
-        if found is None:
-            if not fresh or (kind == "own" and not objective.family.convex):  # the curvature may be to blame
-                kind = "expected" if fresh else kind
-                (sums, curvature), fresh = _curved(objective, point, kind), True
-                continue
+        if stage.n_iter and tell is not None and tell(stage.point, stage.sums.value):
             break
-        length = float(np.linalg.norm(found[0] - point) / np.linalg.norm(step))
-        kind = "expected" if length < 0.2 and not objective.family.convex else "own" if length > 0.9 else kind
-        n_iter, fresh = n_iter + 1, False
-        curvature.learn(found[0] - point, found[1].gradient - sums.gradient)
-        point, sums = found
-        if tell is not None and tell(point, sums.value):
-            break
-        with single_blas():
-            left = float(sums.gradient @ curvature.solve(sums.gradient))
-        if left > goal and n_iter < max_iter and _slow(left, decrement, max(goal, 1e-300), patience):
-            (sums, curvature), fresh = _curved(objective, point, kind), True
-    # Where rounding ends the search, what is left is rounding too.
-    rounding = 1e-13 * scale
+    point = stage.point
     c = float(point[-1]) if objective.fit_intercept else 0.0
     if objective.shift is not None:
         c -= float(objective.shift @ point[:-1])
-    converged = decrement <= max(goal, rounding)
-    return Result(point[:-1], c, sums.value, max(decrement, 0.0), n_iter, converged), curvature
-
-
-def _slow(left: float, before: float, goal: float, patience: float) -> bool:
-    """Whether steps that gain before/left each need more than `patience` of them to get from left to goal."""
-    return left >= before or float(np.log(left / goal)) > patience * float(np.log(before / left))
-
-
-def _curved(objective: Any, point: np.ndarray, kind: str = "own") -> tuple[Sums, Curvature]:
-    """The sums with a curvature to step by: the loss's own, or the expected one where that is not positive."""
-    sums = objective.at(point, kind)
-    with single_blas():
-        solve = _solver(sums.curvature)
-        if solve is None and kind == "own" and not objective.family.convex:
-            sums = objective.at(point, "expected")
-            solve = _solver(sums.curvature)
-        return sums, Curvature(solve if solve is not None else _shortest(sums.curvature))
-
-
-def solver_of(H: np.ndarray) -> Any:
-    """v ↦ H⁻¹v, or the shortest solution where H is singular."""
-    return _solver(H) or _shortest(H)
-
-
-def _solver(H: Any) -> Any:
-    """v ↦ H⁻¹v by Cholesky in units where the diagonal is 1; None where H is not safely positive."""
-    diagonal = np.diag(H)
-    if not np.isfinite(H).all() or not (diagonal > 0).all():
-        return None
-    scale = 1.0 / np.sqrt(diagonal)
-    scaled = H * scale * scale[:, None]
-    norm = np.abs(scaled).sum(axis=0).max()
-    triangle, failed = linalg.lapack.dpotrf(scaled, lower=1, clean=1, overwrite_a=1)
-    if failed or linalg.lapack.dpocon(triangle, norm, uplo="L")[0] < _SMALLEST_RCOND:
-        return None
-    return lambda v: scale * linalg.lapack.dpotrs(triangle, scale * v, lower=1)[0]
-
-
-def _shortest(H: Any) -> Any:
-    """v ↦ the shortest solution, for collinear columns without a penalty."""
-    if not np.isfinite(H).all():
-        raise ValueError("The columns of X are too large for float64 once squared and weighted; rescale them.")
-    values, vectors = np.linalg.eigh(H)
-    kept = values > values.max() * len(values) * np.finfo(float).eps * 8
-    vectors = vectors[:, kept]
-    return lambda v: vectors @ ((vectors.T @ v) / values[kept])
-
-
-def _search(objective: Any, point: np.ndarray, sums: Sums, step: np.ndarray, decrement: float, slack: float) -> Any:
-    """The first of 1, ½, ¼, … of the step that lowers the objective; or the slope, where values are all rounding."""
-    t = 1.0
-    for _ in range(40):
-        trial = point + t * step
-        there = objective.at(trial)
-        if np.isfinite(there.value):
-            if there.value <= sums.value - 1e-4 * t * decrement:
-                return trial, there
-            slope = float(there.gradient @ step)
-            if there.value <= sums.value + slack and abs(slope) <= 0.5 * decrement and t * decrement <= 1e3 * slack:
-                return trial, there
-        t *= 0.5
-    return None
+    result = Result(point[:-1], c, stage.sums.value, stage.decrement, stage.n_iter, stage.converged)
+    return result, stage.curvature
 
 
 def by_products(objective: Objective, start: np.ndarray, tol: float, max_iter: int) -> Result:

@@ -15,8 +15,9 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.validation import check_fit
+from learnt.erm.solvers import Sums
 from learnt.linear_model._base import LinearPredictor, scores
-from learnt.linear_model._glm_newton import Result, Sums, newton, row_space, sample
+from learnt.linear_model._glm_newton import Result, newton, row_space, sample
 
 _LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products with it are quicker than its square
 _SMALLEST = 1e-12  # scale, of that of y: the fit is exact
@@ -32,7 +33,6 @@ class _Huber:
         self.rows, self.epsilon, self.intercept, self.unit = rows, epsilon, fit_intercept, unit
         self.weight = float(rows.n_rows if rows.w is None else rows.w.sum())
         self.alpha = 2.0 * alpha * unit / self.weight
-        self.family = self  # what `newton` asks about convexity
 
     def at(self, point: np.ndarray, curvature: str = "none") -> Sums:
         b, c, sigma = point[:-2], float(point[-2]), float(point[-1])

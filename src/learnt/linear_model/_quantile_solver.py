@@ -17,7 +17,7 @@ from scipy import linalg
 from learnt.engine.blocks import Block
 from learnt.engine.rows import ArrayRows
 from learnt.engine.threads import single_blas
-from learnt.linear_model._glm_newton import solver_of
+from learnt.erm.solvers import solver_of
 
 _GAP = 1e-11  # relative
 _STEPS = 100

@@ -3,6 +3,7 @@
     GradientDescent  Momentum  Nesterov  Adagrad  Adam     steps along the gradient, on all rows or on mini-batches
     SGD                                                    mini-batches with shrinking steps
     Newton  DiagonalNewton  Hybrid  IRLS                   second derivatives
+    SparingNewton                                          second derivatives seldom, for rows read from afar
     LBFGS                                                  second derivatives remembered from the first
     ISTA  FISTA                                            penalties with corners, and constraints
     ADMM  LinearProgram                                    losses with corners
@@ -35,6 +36,11 @@ from learnt.erm.solvers._proximal import FISTA as FISTA
 from learnt.erm.solvers._proximal import ISTA as ISTA
 from learnt.erm.solvers._schedules import Constant as Constant
 from learnt.erm.solvers._schedules import Decay as Decay
+from learnt.erm.solvers._sparing import Curvature as Curvature
+from learnt.erm.solvers._sparing import SparingNewton as SparingNewton
+from learnt.erm.solvers._sparing import Sums as Sums
+from learnt.erm.solvers._sparing import solver_of as solver_of
+from learnt.erm.solvers._sparing import sparing_newton as sparing_newton
 
 #: The names that estimators take.
 NAMES: dict[str, type[Solver]] = {
@@ -46,6 +52,7 @@ NAMES: dict[str, type[Solver]] = {
     "sgd": SGD,
     "newton": Newton,
     "newton-diagonal": DiagonalNewton,
+    "newton-sparing": SparingNewton,
     "hybrid": Hybrid,
     "irls": IRLS,
     "lbfgs": LBFGS,
@@ -57,6 +64,7 @@ NAMES: dict[str, type[Solver]] = {
 }
 
 _MOST_FOR_HESSIAN = 500
+_MOST_FOR_SUMS = 2000  # where a pass over the rows costs more than a factorisation
 
 
 def choose(problem: Problem) -> Solver:
@@ -64,11 +72,20 @@ def choose(problem: Problem) -> Solver:
     loss = problem.loss
     curved = hasattr(loss, "curvature") and (not problem.smooth_penalty or hasattr(problem.penalty, "curvature"))
     if not getattr(loss, "smooth", True):
+        if not problem.in_memory:
+            raise ValueError(
+                f"{loss!r} has corners, and rows that are read in blocks are fitted with smooth losses alone; use one "
+                "that is like it (Huber, LogCosh, SquaredHinge, Log), or load X."
+            )
         if LinearProgram.takes(problem):
             return LinearProgram()
         return ADMM() if hasattr(loss, "prox") and problem.n_outputs == 1 else FISTA()
     if not getattr(problem.penalty, "convex", True) and not problem.free:
         return ISTA()  # always downhill: where there are many minima, momentum jumps between them
+    if not problem.in_memory:
+        few = problem.n_features * problem.n_outputs < _MOST_FOR_SUMS
+        smooth = problem.smooth_penalty or problem.free
+        return FISTA() if not smooth else SparingNewton() if curved and few else LBFGS()
     if problem.smooth_penalty or problem.free:
         return Hybrid() if curved and problem.n_features * problem.n_outputs < _MOST_FOR_HESSIAN else LBFGS()
     on_cpu = _is_numpy(problem.X) or hasattr(problem.X, "tocsc")
@@ -95,6 +112,7 @@ __all__ = [
     "Adam",
     "Constant",
     "CoordinateDescent",
+    "Curvature",
     "Decay",
     "DiagonalNewton",
     "GradientDescent",
@@ -104,6 +122,10 @@ __all__ = [
     "Nesterov",
     "Newton",
     "Solver",
+    "SparingNewton",
+    "Sums",
     "as_solver",
     "choose",
+    "solver_of",
+    "sparing_newton",
 ]

@@ -22,6 +22,7 @@ class Solver:
     needs_curvature: ClassVar[bool] = False
     needs_smooth_loss: ClassVar[bool] = False
     needs_smooth_penalty: ClassVar[bool] = False
+    needs_rows: ClassVar[bool] = False  # and not their sums alone
     max_iter: int
     tol: float
 
@@ -34,6 +35,11 @@ class Solver:
         if not hasattr(problem.loss, "gradient"):
             raise ValueError(
                 f"{loss} has no gradient, so nothing can descend it; use Log, Hinge or another that bounds it."
+            )
+        if not problem.in_memory and (self.needs_rows or getattr(self, "batch_size", None) is not None):
+            raise ValueError(
+                f"{name} needs all rows in memory, and X is read in blocks; use 'auto', 'newton', 'lbfgs', 'gd' or "
+                "'fista'."
             )
         if self.needs_curvature and not hasattr(problem.loss, "curvature"):
             raise ValueError(

@@ -112,6 +112,8 @@ class CoordinateDescent(Solver):
 
     tol: float = 1e-8
     max_iter: int = 1000
+
+    needs_rows = True
     cycles: int = 1000
 
     needs_curvature = True

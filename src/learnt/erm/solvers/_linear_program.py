@@ -26,6 +26,8 @@ class LinearProgram(Solver):
     tol: float = 1e-8
     max_iter: int = 100_000
 
+    needs_rows = True
+
     @staticmethod
     def takes(problem: Problem) -> bool:
         straight = isinstance(problem.penalty, L1) or problem.free

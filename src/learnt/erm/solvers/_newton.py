@@ -95,6 +95,7 @@ class IRLS(Solver):
     max_iter: int = 500
 
     needs_smooth_penalty = True
+    needs_rows = True
 
     def check(self, problem: Problem) -> None:
         super().check(problem)

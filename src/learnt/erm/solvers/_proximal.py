@@ -112,6 +112,8 @@ class ADMM(Solver):
     tol: float = 1e-8
     max_iter: int = 20_000
 
+    needs_rows = True
+
     def check(self, problem: Problem) -> None:
         super().check(problem)
         if not hasattr(problem.loss, "prox") or problem.n_outputs > 1:

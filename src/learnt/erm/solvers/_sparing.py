@@ -1,0 +1,231 @@
+"""Newton's method that is sparing with curvature: for sums over many rows, or over rows that are read from afar.
+
+A pass for the curvature costs most. One is kept, and brought up to date by the steps taken (BFGS), for as long as steps
+with it are quick. How far the minimum is can be read off the step, whatever the units:  f − min f ≈ gᵀH⁻¹g / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import linalg
+
+from learnt.engine.arrays import like, to_numpy
+from learnt.engine.threads import single_blas
+from learnt.erm._problem import Problem
+from learnt.erm.solvers._base import Solver
+
+_SMALLEST_RCOND = 1e-10  # below, eigenvalues tell what is there from what is rounding
+
+
+class Sums(NamedTuple):
+    """The objective, its gradient and, where asked for, its curvature, at one point, as NumPy arrays."""
+
+    value: float
+    gradient: np.ndarray
+    curvature: np.ndarray | None
+
+
+class Objective(Protocol):
+    """What is minimised. Where it is not `convex`, "expected" is a curvature that is never negative."""
+
+    convex: bool
+
+    def at(self, point: np.ndarray, curvature: str = "none") -> Sums:
+        """The sums at a point; curvature is "none", "own" or "expected"."""
+
+
+class Curvature:
+    """A curvature that steps are solved with, brought up to date by the steps taken since it was computed (BFGS)."""
+
+    def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
+        self._solve = solve
+        self._pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+
+    def solve(self, v: np.ndarray) -> np.ndarray:
+        """H⁻¹v."""
+        v, shares = v.copy(), []
+        for step, change, product in reversed(self._pairs):
+            shares.append(float(step @ v) / product)
+            v -= shares[-1] * change
+        v = self._solve(v)
+        for (step, change, product), share in zip(self._pairs, reversed(shares), strict=True):
+            v += step * (share - float(change @ v) / product)
+        return v
+
+    def learn(self, step: np.ndarray, change: np.ndarray) -> None:
+        """The gradient changed by `change` over `step`."""
+        product = float(step @ change)
+        if product > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+            self._pairs.append((step, change, product))
+
+
+class Stage(NamedTuple):
+    """Where the search stands. `decrement` is about twice what the objective is above its minimum, `goal` what it must
+    come down to, `floor` what rounding leaves of it; `done` where the search ends by itself."""
+
+    point: np.ndarray
+    sums: Sums
+    curvature: Curvature
+    decrement: float
+    goal: float
+    floor: float
+    n_iter: int
+    done: bool
+
+    @property
+    def converged(self) -> bool:
+        return self.decrement <= max(self.goal, self.floor)
+
+
+def sparing_newton(
+    objective: Objective,
+    start: np.ndarray,
+    tol: float,
+    curvature: Curvature | None = None,
+    sums: Sums | None = None,
+) -> Iterator[Stage]:
+    """The stages of Newton's method with a line search until the decrement is below tol² of the objective.
+
+    `curvature`, of a sample say, and `sums` at the start save a pass where they are known.
+    """
+    point, n_iter, told, fresh, kind = start, 0, -1, curvature is None, "own"
+    if curvature is None:
+        sums, curvature = _curved(objective, point)
+    elif sums is None:
+        sums = objective.at(point)
+    scale = 0.0  # of the objective: what is small is small against this
+    patience = 2.0 + len(start) / 20  # gradients that one more pass for the curvature costs
+    while True:
+        with single_blas():
+            step = -curvature.solve(sums.gradient)
+            decrement = float(-sums.gradient @ step)
+        scale = max(scale, abs(sums.value), decrement if n_iter == 0 else 0.0)
+        goal = tol**2 * max(abs(sums.value), 1e-9 * scale)
+        # Where rounding ends the search, what is left is rounding too.
+        stage = Stage(point, sums, curvature, max(decrement, 0.0), goal, 1e-13 * scale, n_iter, decrement <= goal)
+        if stage.done or n_iter > told:
+            yield stage
+            told = n_iter
+        if stage.done:
+            return
+        found = _search(objective, point, sums, step, decrement, 1e-14 * scale)
+        if found is None:
+            if fresh and (kind == "expected" or objective.convex):
+                yield stage._replace(done=True)
+                return
+            kind = "expected" if fresh else kind  # the curvature may be to blame
+            (sums, curvature), fresh = _curved(objective, point, kind), True
+            continue
+        length = float(np.linalg.norm(found[0] - point) / np.linalg.norm(step))
+        kind = "expected" if length < 0.2 and not objective.convex else "own" if length > 0.9 else kind
+        n_iter, fresh = n_iter + 1, False
+        curvature.learn(found[0] - point, found[1].gradient - sums.gradient)
+        point, sums = found
+        with single_blas():
+            left = float(sums.gradient @ curvature.solve(sums.gradient))
+        if left > goal and _slow(left, decrement, max(goal, 1e-300), patience):
+            (sums, curvature), fresh = _curved(objective, point, kind), True
+
+
+def _slow(left: float, before: float, goal: float, patience: float) -> bool:
+    """Whether steps that gain before/left each need more than `patience` of them to get from left to goal."""
+    return left >= before or float(np.log(left / goal)) > patience * float(np.log(before / left))
+
+
+def _curved(objective: Objective, point: np.ndarray, kind: str = "own") -> tuple[Sums, Curvature]:
+    """The sums with a curvature to step by: the loss's own, or the expected one where that is not positive."""
+    sums = objective.at(point, kind)
+    with single_blas():
+        solve = _solver(sums.curvature)
+        if solve is None and kind == "own" and not objective.convex:
+            sums = objective.at(point, "expected")
+            solve = _solver(sums.curvature)
+        return sums, Curvature(solve if solve is not None else _shortest(sums.curvature))
+
+
+def solver_of(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """v ↦ H⁻¹v, or the shortest solution where H is singular."""
+    return _solver(H) or _shortest(H)
+
+
+def _solver(H: Any) -> Any:
+    """v ↦ H⁻¹v by Cholesky in units where the diagonal is 1; None where H is not safely positive."""
+    diagonal = np.diag(H)
+    if not np.isfinite(H).all() or not (diagonal > 0).all():
+        return None
+    scale = 1.0 / np.sqrt(diagonal)
+    scaled = H * scale * scale[:, None]
+    norm = np.abs(scaled).sum(axis=0).max()
+    triangle, failed = linalg.lapack.dpotrf(scaled, lower=1, clean=1, overwrite_a=1)
+    if failed or linalg.lapack.dpocon(triangle, norm, uplo="L")[0] < _SMALLEST_RCOND:
+        return None
+    return lambda v: scale * linalg.lapack.dpotrs(triangle, scale * v, lower=1)[0]
+
+
+def _shortest(H: Any) -> Any:
+    """v ↦ the shortest solution, for collinear columns without a penalty."""
+    if not np.isfinite(H).all():
+        raise ValueError("The columns of X are too large for float64 once squared and weighted; rescale them.")
+    values, vectors = np.linalg.eigh(H)
+    kept = values > values.max() * len(values) * np.finfo(float).eps * 8
+    vectors = vectors[:, kept]
+    return lambda v: vectors @ ((vectors.T @ v) / values[kept])
+
+
+def _search(
+    objective: Objective, point: np.ndarray, sums: Sums, step: np.ndarray, decrement: float, slack: float
+) -> Any:
+    """The first of 1, ½, ¼, … of the step that lowers the objective; or the slope, where values are all rounding."""
+    t = 1.0
+    for _ in range(40):
+        trial = point + t * step
+        there = objective.at(trial)
+        if np.isfinite(there.value):
+            if there.value <= sums.value - 1e-4 * t * decrement:
+                return trial, there
+            slope = float(there.gradient @ step)
+            if there.value <= sums.value + slack and abs(slope) <= 0.5 * decrement and t * decrement <= 1e3 * slack:
+                return trial, there
+        t *= 0.5
+    return None
+
+
+class _OfProblem:
+    """A problem as an objective of plain vectors."""
+
+    def __init__(self, problem: Problem, like_this: Any) -> None:
+        self.problem, self._theta = problem, like_this
+        self.convex = getattr(problem.loss, "convex", True)
+
+    def theta(self, point: np.ndarray) -> Any:
+        return like(point.reshape(tuple(self._theta.shape)), self._theta)
+
+    def at(self, point: np.ndarray, curvature: str = "none") -> Sums:
+        theta = self.theta(point)
+        value, gradient = self.problem.smooth(theta)
+        H = None if curvature == "none" else to_numpy(self.problem.hessian(theta))
+        return Sums(value, to_numpy(gradient).ravel(), H)
+
+
+@dataclass(frozen=True)
+class SparingNewton(Solver):
+    """Newton's method that computes second derivatives again only where steps with the old ones have become slow: the
+    fewest passes over the rows, so that it is what "auto" takes for rows that are read in blocks."""
+
+    tol: float = 1e-7
+    max_iter: int = 100
+
+    needs_curvature = True
+    needs_smooth_loss = True
+    needs_smooth_penalty = True
+
+    def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        objective = _OfProblem(problem, theta)
+        height = max(problem.height, 1e-300)
+        for stage in sparing_newton(objective, to_numpy(theta).ravel(), self.tol):
+            left = min((stage.decrement / height) ** 0.5, 1.0)
+            yield objective.theta(stage.point), 0.0 if stage.done and stage.converged else left
