@@ -15,16 +15,14 @@ from learnt.forestry._binned_forest_grow import grow
 from learnt.forestry._bins import Bins, find_bins
 from learnt.forestry._tree import Tree
 
-_NARROW = 64  # columns; up to here a row of codes is a cache line or two, and rows are kept together
-
 
 @dataclass(frozen=True)
 class BinnedTable:
-    """A table of numbers as bytes, and what the bytes mean."""
+    """A table of numbers as bytes: by column and, from `rows_begin` on, by rows of length `row_step`."""
 
     codes: np.ndarray
-    row_step: np.uint64
-    column_step: np.uint64
+    row_step: int
+    rows_begin: int
     bins: Bins
 
     @property
@@ -35,11 +33,9 @@ class BinnedTable:
 def bin_table(X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255) -> BinnedTable:
     """The columns of X (float32 or float64, NaN where missing) in at most 255 bins of equal weight each."""
     bins = find_bins(X, max_bins=max_bins, weights=weights)
-    narrow = X.shape[1] <= _NARROW
-    by_column, by_row = bins.encode(X, columns=not narrow, rows=narrow)
-    if narrow:
-        return BinnedTable(by_row.reshape(-1), np.uint64(by_row.shape[1]), np.uint64(1), bins)
-    return BinnedTable(by_column.reshape(-1), np.uint64(1), np.uint64(by_column.shape[1]), bins)
+    by_column, by_row = bins.encode(X, columns=True, rows=True)
+    codes = np.concatenate([by_column.reshape(-1), by_row.reshape(-1)])
+    return BinnedTable(codes, by_row.shape[1], by_column.size, bins)
 
 
 def grow_binned(
@@ -76,7 +72,7 @@ def grow_binned(
     entropy = criterion in ("entropy", "log_loss")
     y = y.reshape(y.shape[0], -1)
     rows = np.arange(len(y), dtype=np.uint32) if weights is None else np.flatnonzero(weights > 0).astype(np.uint32)
-    w = np.ones(len(rows)) if weights is None else weights[rows].astype(np.float64)
+    w = _bytes_if_whole(np.ones(len(y), np.uint8) if weights is None else weights)
     outputs = y.shape[1]
     per_output = np.asarray(n_classes, dtype=np.int64) if classes else np.ones(outputs, dtype=np.int64)
     width = int(per_output.max())
@@ -84,12 +80,13 @@ def grow_binned(
     targets: Any = None
     slots: Any = None
     if pair or not classes:
-        targets = np.ascontiguousarray(y[rows].T, dtype=np.float64)
+        targets = np.ascontiguousarray(y.T, dtype=np.uint8 if classes and w.dtype == np.uint8 else np.float64)
     if not pair:
-        slots = np.zeros((outputs, len(rows)), np.uint32)
+        slots = np.zeros((outputs, len(y)), np.uint32)
         if classes:
-            slots[:] = y[rows].T
+            slots[:] = y.T
         slots += (width * np.arange(outputs, dtype=np.uint32))[:, None]
+    sums = np.int64 if pair and classes and w.dtype == np.uint8 else np.float64
     capacity = _most_nodes(len(rows), max_depth, max_leaf_nodes)
     value = np.empty((capacity, 2 if pair and classes else width * outputs))
     left, feature, count = (np.empty(capacity, dtype=np.int32) for _ in range(3))
@@ -97,8 +94,8 @@ def grow_binned(
     missing_left = np.empty(capacity, dtype=np.uint8)
     nodes = grow(
         table.codes,
-        table.row_step,
-        table.column_step,
+        np.uint64(table.row_step),
+        np.uint64(table.rows_begin),
         table.bins.edges,
         table.bins.n_bins,
         classes,
@@ -117,6 +114,8 @@ def grow_binned(
         targets,
         slots,
         np.arange(table.n_features, dtype=np.int32),
+        np.empty(256, np.int64 if w.dtype == np.uint8 else np.float64),
+        np.empty(256, sums),
         left,
         feature,
         threshold,
@@ -139,6 +138,14 @@ def grow_binned(
         weighted_n_node_samples=weight[:nodes].copy(),
         value=value[:nodes].reshape(nodes, outputs, -1)[:, :, :width].copy(),
     )
+
+
+def _bytes_if_whole(weights: np.ndarray) -> np.ndarray:
+    """Weights as bytes where they are whole numbers below 256, as the counts of a bootstrap are; else as float64."""
+    if weights.dtype == np.uint8:
+        return weights
+    small = weights.astype(np.uint8) if weights.max() < 256 else None
+    return small if small is not None and np.array_equal(small, weights) else weights.astype(np.float64)
 
 
 def _most_nodes(rows: int, max_depth: int | None, max_leaf_nodes: int | None) -> int:

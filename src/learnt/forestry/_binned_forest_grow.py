@@ -1,7 +1,8 @@
 """One tree on binned features, whole, in one call: frontier, choice of features, split, partition.
 
-Rows, their weights and targets lie in the order of the frontier: a node is a range lo…hi of positions, and splitting
-it is one stable pass without branches. The frontier is a stack (depth first) or a heap by gain (best first, with
+Rows lie in the order of the frontier: a node is a range lo…hi of positions, and splitting it is one stable pass without
+branches. Weights and targets of a node are fetched once. Whole weights and classes are bytes and are summed as whole
+numbers. The frontier is a stack (depth first) or a heap by gain (best first, with
 `max_leaves`): a node that has not been searched yet comes before all others.
 
 Two children lie next to each other and after their parent: right = left + 1.
@@ -13,20 +14,29 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_search import (
-    gather,
-    pair_at,
-    pair_counted,
-    pair_sorted,
-    slots_at,
-    slots_counted,
-    slots_sorted,
-    sort_keys,
+    MISSING,
+    ONLY_MISSING,
+    clear,
+    code_range,
+    count_left,
+    gather_few,
+    gather_many,
+    mark_missing,
+    pair_best,
+    pair_gain,
+    pair_left,
+    slot_best,
+    slot_left,
+    slot_score,
+    slot_sums,
     x_log_x,
 )
 
 _MASK = (1 << 32) - 1
 _UNSEARCHED = np.inf
-_PAIR_ROWS = 400  # from here on sums a bin are quicker than sorting
+_CLOSE = 16
+_PAIR_ROWS = 160  # from here on sums a bin are quicker than sorting
+_BELOW_1 = 1.0 / (1 << 30)
 _LN2 = 0.6931471805599453
 
 
@@ -46,19 +56,16 @@ def draw(state, n):
 def push(heap, gains, size, node, best_first):
     """Put a node on the frontier: on top of the stack, or into the heap by gain."""
     heap[size] = node
-    if best_first:
-        i = size
-        while i > 0 and gains[heap[(i - 1) // 2]] < gains[heap[i]]:
-            heap[i], heap[(i - 1) // 2] = heap[(i - 1) // 2], heap[i]
-            i = (i - 1) // 2
+    i = size if best_first else 0
+    while i > 0 and gains[heap[(i - 1) // 2]] < gains[heap[i]]:
+        heap[i], heap[(i - 1) // 2] = heap[(i - 1) // 2], heap[i]
+        i = (i - 1) // 2
     return size + 1
 
 
 @kernel
-def pop(heap, gains, size, best_first):
-    """The node that is next."""
-    if not best_first:
-        return heap[size - 1], size - 1
+def pop(heap, gains, size):
+    """The node of the largest gain."""
     top = heap[0]
     size -= 1
     heap[0] = heap[size]
@@ -77,123 +84,108 @@ def pop(heap, gains, size, best_first):
 
 
 @kernel
-def partition(codes, row_step, offset, missing, cut, lo, hi, rows, w, y, slots, spare, spare_w, spare_y, spare_slots):
+def part_rows(codes, row_step, offset, missing, cut, lo, hi, rows, spare):
     """Rows that go left first, in the order they had; where the right ones begin. `missing` = a code that goes left."""
     nl, nr = lo, 0
     for i in range(lo, hi):
-        r, u = rows[i], w[i]
+        r = rows[i]
         b = np.int64(codes[r * row_step + offset])
         go = (b <= cut) | (b == missing)
         rows[nl] = r
         spare[nr] = r
-        w[nl] = u
-        spare_w[nr] = u
-        if y is not None:
-            for o in range(y.shape[0]):
-                v = y[o, i]
-                y[o, nl] = v
-                spare_y[o, nr] = v
-        if slots is not None:
-            for o in range(slots.shape[0]):
-                k = slots[o, i]
-                slots[o, nl] = k
-                spare_slots[o, nr] = k
         nl += go
         nr += 1 - go
-    for i in range(nr):
-        rows[nl + i] = spare[i]
-        w[nl + i] = spare_w[i]
-        if y is not None:
-            for o in range(y.shape[0]):
-                y[o, nl + i] = spare_y[o, i]
-        if slots is not None:
-            for o in range(slots.shape[0]):
-                slots[o, nl + i] = spare_slots[o, i]
     return nl
 
 
 @kernel
-def pair_totals(w, y, lo, hi, classes, value):
-    """Weight, weighted target, impurity and purity of a node of one target; its value."""
-    wt, st, Q = 0.0, 0.0, 0.0
-    low, high = y[lo], y[lo]
-    for i in range(lo, hi):
-        v = y[i]
-        st += w[i] * v
-        wt += w[i]
-        Q += w[i] * v * v
-        low = v if v < low else low
-        high = v if v > high else high
-    pure = low == high
-    mean = low if pure else st / wt
-    if classes:
-        value[0], value[1] = 1.0 - mean, mean
-        return wt, st, 2.0 * mean * (1.0 - mean), pure
-    value[0] = mean
-    spread = Q / wt - mean * mean
-    return wt, st, 0.0 if pure or spread < 0.0 else spread, pure
+def copy_rows(spare, n, rows, at):
+    """The right ones behind the left ones."""
+    for i in range(n):
+        rows[at + i] = spare[i]
 
 
 @kernel
-def slot_totals(w, y, slots, lo, hi, entropy, totals, value):
-    """The same for many classes or outputs; `totals` = what the node has in every slot, and the sum of its squares."""
-    outputs = slots.shape[0]
-    wt, Q = 0.0, 0.0
-    for k in range(totals.size):
-        totals[k] = 0.0
-    pure = True
-    for i in range(lo, hi):
+def fetch(source, rows, lo, n, out):
+    """The entries of a node's rows."""
+    for i in range(n):
+        out[i] = source[rows[lo + i]]
+
+
+@kernel(reassociate=True)
+def pair_totals(w, y, n):
+    """Weight and weighted target of a node."""
+    zero = np.int64(0) * w[0]
+    wt, st = zero, zero * y[0]
+    for i in range(n):
+        u = zero + w[i]
+        wt += u
+        st += u * y[i]
+    return wt, st
+
+
+@kernel(reassociate=True)
+def pair_squares(w, y, n):
+    """Weighted sum of squares, smallest and largest of the targets of a node."""
+    squares, low, high = 0.0, y[0], y[0]
+    for i in range(n):
+        v = y[i]
+        squares += w[i] * (1.0 * v * v)
+        low = v if v < low else low
+        high = v if v > high else high
+    return squares, low, high
+
+
+@kernel
+def slot_totals(w, y, slots, n, totals):
+    """Weight and weighted squares of a node; whether all rows are alike; `totals` = what it has in every slot."""
+    wt, squares, pure = 0.0, 0.0, True
+    for i in range(n):
         wt += w[i]
-        for o in range(outputs):
-            amount = w[i]
+        for o in range(slots.shape[0]):
+            amount = 1.0 * w[i]
             if y is not None:
                 amount *= y[o, i]
-                Q += amount * y[o, i]
-                pure &= y[o, i] == y[o, lo]
+                squares += amount * y[o, i]
+                pure &= y[o, i] == y[o, 0]
             else:
-                pure &= slots[o, i] == slots[o, lo]
+                pure &= slots[o, i] == slots[o, 0]
             totals[slots[o, i]] += amount
+    return wt, squares, pure
+
+
+@kernel
+def slot_values(totals, wt, entropy, value, node):
+    """Values of a node from its totals; sums of squares and logarithms of the values, and of the totals."""
     squares, logs, base = 0.0, 0.0, 0.0
     for k in range(totals.size):
         v = totals[k] / wt
-        value[k] = v
+        value[node, k] = v
         squares += v * v
         if entropy:
             logs += x_log_x(v)
             base += x_log_x(totals[k])
         else:
             base += totals[k] * totals[k]
-    if y is not None:
-        spread = (Q / wt - squares) / outputs
-        return wt, base, 0.0 if pure or spread < 0.0 else spread, pure
-    return wt, base, (-logs / _LN2 if entropy else outputs - squares) / outputs, pure
+    return squares, logs, base
 
 
 @kernel
-def cut_at_random(edges, f, small, large, absent, state):
-    """(last bin left, first bin right, missing goes left): a threshold drawn evenly, at the bin edge below it."""
-    missing_left = 0
-    if absent > 0:
-        if small == large or draw(state, large - small + 1) == 0:
-            return large, 256, 0
-        missing_left = draw(state, np.int64(2))
-    low, high = edges[f, small], edges[f, large - 1]
-    t = low + (high - low) * (draw(state, np.int64(1 << 30)) / (1 << 30))
-    a, b = small, large - 1
-    while a < b:  # the last edge ≤ t
-        mid = (a + b + 1) // 2
-        if edges[f, mid] <= t:
-            a = mid
-        else:
-            b = mid - 1
-    return a, a + 1, missing_left
+def last_edge(edges, f, small, large, t):
+    """The last bin from `small` on whose upper edge is ≤ t, without a branch to guess."""
+    a, length = small, large - small
+    while length > 1:
+        half = length // 2
+        a = a + half if edges[f, a + half] <= t else a
+        length -= half
+    return a
 
 
 @kernel
 def grow(
     codes,
     row_step,
-    column_step,
+    rows_begin,
     edges,
     n_bins,
     classes,
@@ -212,6 +204,8 @@ def grow(
     y,
     slots,
     features,
+    hw,
+    hs,
     left,
     feature,
     threshold,
@@ -223,10 +217,13 @@ def grow(
 ):
     """Grow the tree; the number of its nodes. `left` is −1 at a leaf.
 
+    `codes` has those of column 0, then 1, …, and from `rows_begin` on the same by rows of length `row_step`.
+
     Without `slots` there is one target `y` of shape (1, n), a number or 0 and 1. With `slots` and without `y` there are
     classes, with both several numbers. What is None is left out when this is compiled.
     """
     n, d = rows.size, edges.shape[0]
+    column_length = rows_begin // np.uint64(d)
     capacity, width = value.shape
     best_first = max_leaves > 0
     frontier = np.empty(capacity, np.int32)
@@ -239,20 +236,17 @@ def grow(
     keys = np.empty(n, np.int64)
     counts = np.empty(257, np.int32)
     spare = np.empty(n, np.uint32)
-    spare_w = np.empty(n, np.float64)
-    spare_y, spare_slots = None, None
+    w_node = np.empty(n, w.dtype)
+    y_node, slots_node = None, None
     if y is not None:
-        spare_y = np.empty((y.shape[0], n), np.float64)
+        y_node = np.empty((y.shape[0], n), y.dtype)
+        target, target_node = y[0], y_node[0]
     if slots is not None:
-        spare_slots = np.empty((slots.shape[0], n), np.uint32)
+        slots_node = np.empty((slots.shape[0], n), np.uint32)
         hist = np.empty(256 * width, np.float64)
         totals = np.zeros(width, np.float64)
         scratch = np.empty(width, np.float64)
         outputs = slots.shape[0]
-    if y is not None:
-        hw = np.empty(256, np.float64)
-        hs = np.empty(256, np.float64)
-        target = y[0]
 
     slot_rows = _PAIR_ROWS * width // 2
     nothing = -1.0 if slots is None else -1e300  # no split is worse
@@ -262,17 +256,49 @@ def grow(
         gains[0] = _UNSEARCHED
     root_weight = 0.0
     for i in range(n):
-        root_weight += w[i]
+        root_weight += w[rows[i]]
     while size > 0:
-        node, size = pop(frontier, gains, size, best_first)
+        if best_first:
+            node, size = pop(frontier, gains, size)
+        else:
+            size -= 1
+            node = frontier[size]
         lo, hi = np.int64(begin[node]), np.int64(end[node])
         m = hi - lo
+        # Many rows: their codes of one column lie close together. Few: all codes of a row do.
+        close = _CLOSE * m >= n
+        start = np.uint64(0) if close else rows_begin
+        step = np.uint64(1) if close else row_step
+        jump = column_length if close else np.uint64(1)
         if not best_first or gains[node] == _UNSEARCHED:
-            wt, st, base, here, pure = 0.0, 0.0, 0.0, 0.0, False
+            base, here, pure = 0.0, 0.0, False
+            fetch(w, rows, lo, m, w_node)
             if slots is not None:
-                wt, base, here, pure = slot_totals(w, y, slots, lo, hi, entropy, totals, value[node])
+                for o in range(outputs):
+                    fetch(slots[o], rows, lo, m, slots_node[o])
+                    if y is not None:
+                        fetch(y[o], rows, lo, m, y_node[o])
+                clear(totals, 0, width)
+                wt, squares, pure = slot_totals(w_node, y_node, slots_node, m, totals)
+                inner, logs, base = slot_values(totals, wt, entropy, value, node)
+                if not classes:
+                    here = (squares / wt - inner) / outputs
+                else:
+                    here = (-logs / _LN2 if entropy else outputs - inner) / outputs
             elif y is not None:
-                wt, st, here, pure = pair_totals(w, target, lo, hi, classes, value[node])
+                fetch(target, rows, lo, m, target_node)
+                wt, st = pair_totals(w_node, target_node, m)
+                mean = st / wt
+                if classes:
+                    pure = st == 0 or st == wt
+                    value[node, 0], value[node, 1] = (wt - st) / wt, mean
+                    here = 2.0 * mean * (1.0 - mean)
+                else:
+                    squares, low, high = pair_squares(w_node, target_node, m)
+                    pure = low == high
+                    value[node, 0] = np.float64(low) if pure else mean
+                    here = squares / wt - mean * mean
+            here = 0.0 if pure or here < 0.0 else here
             left[node], feature[node], threshold[node], missing_left[node] = -1, -2, -2.0, 0
             impurity[node], count[node], weight[node] = here, m, wt
             if (
@@ -293,42 +319,53 @@ def grow(
                 features[j] = features[remaining]
                 features[remaining] = f
                 visited += 1
-                small, large, absent = gather(
-                    codes, row_step, np.uint64(f) * column_step, n_bins[f], rows, lo, hi, bins
-                )
+                offset = start + np.uint64(f) * jump
+                if m < 16:
+                    small, large = gather_few(codes, step, offset, rows, lo, m, bins)
+                else:
+                    gather_many(codes, step, offset, rows, lo, m, bins)
+                    small, large = code_range(bins, m)
+                absent = 0
+                if large == n_bins[f]:
+                    large, absent = mark_missing(bins, m, n_bins[f], MISSING)
                 if large < 0 or (small == large and absent == 0):
                     continue
                 useful += 1
                 top, bottom, a, b, m_left = nothing, 1.0, 0, 0, 0
                 if at_random:
-                    a, b, m_left = cut_at_random(edges, f, small, large, absent, state)
+                    only_missing = absent > 0 and (small == large or draw(state, large - small + 1) == 0)
+                    a, b = large, ONLY_MISSING
+                    if not only_missing:
+                        low, high = edges[f, small], edges[f, large - 1]
+                        t = low + (high - low) * (draw(state, np.int64(1 << 30)) * _BELOW_1)
+                        a = last_edge(edges, f, small, large, t)
+                        b = a + 1
+                        if absent > 0:
+                            m_left = draw(state, np.int64(2))
+                            if m_left == 1:
+                                mark_missing(bins, m, MISSING, 0)
+                    count_a = count_left(bins, m, a) if min_leaf > 1 else 1
+                    count_b = m - count_a if min_leaf > 1 else 1
                     if slots is not None:
-                        top, bottom = slots_at(
-                            bins, m, a, m_left, w, y, slots, entropy, lo, wt, min_leaf, min_weight, totals, scratch
-                        )
+                        clear(scratch, 0, width)
+                        wl = slot_left(bins, m, a, w_node, y_node, slots_node, scratch)
+                        gl, gr = slot_sums(totals, scratch, entropy)
+                        if count_a >= min_leaf and count_b >= min_leaf and min(wl, wt - wl) >= min_weight:
+                            top, bottom = slot_score(gl, gr, wl, wt - wl, entropy, outputs)
                     elif y is not None:
-                        top, bottom = pair_at(bins, m, a, m_left, w, target, lo, wt, st, min_leaf, min_weight)
+                        wl, sl = pair_left(bins, m, a, w_node, target_node, 0 * wt)
+                        top, bottom = pair_gain(wl, sl, wt, st, count_a, count_b, min_leaf, min_weight)
                 elif slots is not None:
-                    if classes and outputs == 1 and m >= slot_rows:
-                        top, bottom, a, b, m_left = slots_counted(
-                            bins, m, small, large, absent, w, slots, entropy, lo, wt, min_leaf, min_weight,
-                            totals, base, scratch, hist, counts,
-                        )  # fmt: skip
-                    else:
-                        sort_keys(bins, m, small, counts, keys)
-                        top, bottom, a, b, m_left = slots_sorted(
-                            keys, m, absent, w, y, slots, entropy, lo, wt, min_leaf, min_weight, totals, base, scratch
-                        )
+                    many = classes and outputs == 1 and m >= slot_rows
+                    top, bottom, a, b, m_left = slot_best(
+                        bins, m, small, large, absent, w_node, y_node, slots_node, entropy, wt, min_leaf, min_weight,
+                        totals, base, scratch, many, keys, counts, hist,
+                    )  # fmt: skip
                 elif y is not None:
-                    if m >= _PAIR_ROWS:
-                        top, bottom, a, b, m_left = pair_counted(
-                            bins, m, small, large, absent, w, target, lo, wt, st, min_leaf, min_weight, hw, hs, counts
-                        )
-                    else:
-                        sort_keys(bins, m, small, counts, keys)
-                        top, bottom, a, b, m_left = pair_sorted(
-                            keys, m, absent, w, target, lo, wt, st, min_leaf, min_weight
-                        )
+                    top, bottom, a, b, m_left = pair_best(
+                        bins, m, small, large, absent, w_node, target_node, wt, st, min_leaf, min_weight,
+                        m >= _PAIR_ROWS, keys, counts, hw, hs,
+                    )  # fmt: skip
                 if top * below > best * bottom:
                     best, below, chosen, cut, right_bin, way = top, bottom, f, a, b, m_left
                     if absent == 0:
@@ -344,12 +381,10 @@ def grow(
             if gain / root_weight + 2.220446049250313e-16 < min_decrease:
                 continue
             feature[node], cuts[node], missing_left[node] = chosen, cut, way
-            if right_bin == 256:
+            if right_bin == ONLY_MISSING:
                 threshold[node] = np.inf
-            else:  # half way between the upper edge of the left bins and the lower edge of the right ones
-                low, high = edges[chosen, cut], edges[chosen, right_bin - 1]
-                middle = low + 0.5 * (high - low)
-                threshold[node] = middle if middle < high else low
+            else:  # the edge in the middle of the bins that no row of the node is in
+                threshold[node] = edges[chosen, (cut + right_bin - 1) // 2]
             if best_first:
                 gains[node] = gain
                 size = push(frontier, gains, size, node, best_first)
@@ -358,15 +393,15 @@ def grow(
             feature[node], threshold[node], missing_left[node] = -2, -2.0, 0
             continue
         f = feature[node]
-        middle_row = partition(
-            codes, row_step, np.uint64(f) * column_step, n_bins[f] if missing_left[node] == 1 else -1,
-            np.int64(cuts[node]), lo, hi, rows, w, y, slots, spare, spare_w, spare_y, spare_slots,
-        )  # fmt: skip
+        offset = start + np.uint64(f) * jump
+        goes_left = n_bins[f] if missing_left[node] == 1 else -1
+        middle = part_rows(codes, step, offset, goes_left, np.int64(cuts[node]), lo, hi, rows, spare)
+        copy_rows(spare, hi - middle, rows, middle)
         if missing_left[node] == 2:
-            missing_left[node] = 1 if middle_row - lo > hi - middle_row else 0
+            missing_left[node] = 1 if middle - lo > hi - middle else 0
         left[node] = nodes
-        begin[nodes], end[nodes] = lo, middle_row
-        begin[nodes + 1], end[nodes + 1] = middle_row, hi
+        begin[nodes], end[nodes] = lo, middle
+        begin[nodes + 1], end[nodes + 1] = middle, hi
         depth[nodes] = depth[nodes + 1] = depth[node] + 1
         leaves += 1
         nodes += 2

@@ -9,9 +9,12 @@ compared between splits as fractions, without division. *Slots*: any number of c
 (its weight, or weighted target) to one slot an output, and the sum of squares (Gini, squared error) or of x log x
 (entropy) over the slots of each side is kept up to date in O(1) a row.
 
-A search returns (numerator, denominator, last bin left, first bin right, missing goes left); the smallest numerator
-there is means no split. Codes ascend from 0; 255 is missing, whatever code the table has for it. `first bin right` is
-256 where only missing rows go right.
+A sweep goes over the rows whose value is there, from a side that has nothing or the missing rows, and returns
+(numerator, denominator, last bin left, first bin right) of its best split; the smallest numerator there is means no
+split. Codes ascend from 0; 255 is missing, whatever code the table has for it.
+
+One loop a function, since Numba counts references to the arrays of a function with two, which costs more than a node
+of few rows. Weights and targets may be bytes: `zero` is then a whole number, and so are all sums.
 """
 
 from __future__ import annotations
@@ -23,51 +26,95 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 MISSING = 255
+ONLY_MISSING = 256  # "first bin right" where only missing rows go right
 _LOW32 = (1 << 32) - 1
 
 
-@kernel
-def gather(codes, row_step, offset, missing, rows, lo, hi, out):
-    """The codes of a node's rows; smallest and largest that is there, and how many are missing."""
-    small, large, absent = 255, -1, 0
-    for i in range(hi - lo):
-        v = np.int64(codes[rows[lo + i] * row_step + offset])
-        v = MISSING if v == missing else v
-        out[i] = v
-        small = min(small, v)
-        large = max(large, v)
-    if large == MISSING:
-        large = -1
-        for i in range(hi - lo):
-            v = np.int64(out[i])
-            if v == MISSING:
-                absent += 1
-            else:
-                large = max(large, v)
-    return small, large, absent
+# --- codes of a node
 
 
 @kernel
-def sort_keys(bins, n, small, counts, keys):
-    """keys = code · 2³² + position, in order of code: by insertion where few, by counting where many."""
-    if n <= 20:
-        for i in range(n):
-            key = (np.int64(bins[i]) << 32) | i
-            j = i
-            while j > 0 and keys[j - 1] > key:
-                keys[j] = keys[j - 1]
-                j -= 1
-            keys[j] = key
-        return
-    for b in range(small, 257):
-        counts[b] = 0
+def gather_few(codes, row_step, offset, rows, lo, n, out):
+    """The codes of a node's rows; smallest and largest."""
+    small, large = np.uint8(255), np.uint8(0)
+    for i in range(n):
+        b = codes[rows[lo + i] * row_step + offset]
+        out[i] = b
+        small = b if b < small else small
+        large = b if b > large else large
+    return np.int64(small), np.int64(large)
+
+
+@kernel
+def gather_many(codes, row_step, offset, rows, lo, n, out):
+    """The same without the range, which a loop of its own finds sixteen codes an instruction."""
+    for i in range(n):
+        out[i] = codes[rows[lo + i] * row_step + offset]
+
+
+@kernel
+def code_range(bins, n):
+    """Smallest and largest code."""
+    small, large = np.uint8(255), np.uint8(0)
+    for i in range(n):
+        small = min(small, bins[i])
+        large = max(large, bins[i])
+    return np.int64(small), np.int64(large)
+
+
+@kernel
+def mark_missing(bins, n, missing, mark):
+    """Put `mark` in place of the code for missing: how many there are, and the largest other code, −1 without."""
+    large, absent = -1, 0
+    for i in range(n):
+        b = np.int64(bins[i])
+        if b == missing:
+            bins[i] = mark
+            absent += 1
+        else:
+            large = max(large, b)
+    return large, absent
+
+
+@kernel
+def insertion_sort(bins, n, keys):
+    """keys = code · 2³² + position, in order of code; for few rows."""
+    for i in range(n):
+        key = (np.int64(bins[i]) << 32) | i
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+
+
+@kernel
+def clear(a, lo, hi):
+    """Zeros."""
+    for i in range(lo, hi):
+        a[i] = 0
+
+
+@kernel
+def count_codes(bins, n, counts):
+    """How many rows have each code."""
     for i in range(n):
         counts[bins[i]] += 1
+
+
+@kernel
+def begin_codes(counts, small):
+    """Counts become the places where codes begin."""
     total = 0
     for b in range(small, 256):
         here = counts[b]
         counts[b] = total
         total += here
+
+
+@kernel
+def place_keys(bins, n, counts, keys):
+    """Every key to the next place of its code."""
     for i in range(n):
         b = bins[i]
         position = counts[b]
@@ -76,112 +123,152 @@ def sort_keys(bins, n, small, counts, keys):
 
 
 @kernel
-def pair_sorted(keys, n, absent, w, y, lo, wt, st, min_leaf, min_weight):
-    """The best split into two of rows in order of code."""
-    present = n - absent
-    best, below, left_bin, right_bin, missing_left = -1.0, 1.0, 0, 0, 0
-    for way in range(2 if absent else 1):
-        wl, sl = 0.0, 0.0
-        extra = 0
-        if way == 1:
-            extra = absent
-            for p in range(present, n):
-                i = lo + (keys[p] & _LOW32)
-                wl += w[i]
-                sl += w[i] * y[i]
-        last = keys[0] >> 32
-        for p in range(present):
-            b = keys[p] >> 32
-            if b != last:
-                wr = wt - wl
-                if p + extra >= min_leaf and n - p - extra >= min_leaf and wl >= min_weight and wr >= min_weight:
-                    t = sl * wt - st * wl
-                    top, bottom = t * t, wl * wr
-                    if top * below > best * bottom:
-                        best, below, left_bin, right_bin, missing_left = top, bottom, last, b, way
-                last = b
-            i = lo + (keys[p] & _LOW32)
-            wl += w[i]
-            sl += w[i] * y[i]
-        if absent and way == 0:
-            wr = wt - wl
-            if present >= min_leaf and absent >= min_leaf and wl >= min_weight and wr >= min_weight:
-                t = sl * wt - st * wl
-                top, bottom = t * t, wl * wr
-                if top * below > best * bottom:
-                    best, below, left_bin, right_bin, missing_left = top, bottom, last, 256, 0
-    return best, below, left_bin, right_bin, missing_left
+def sort_keys(bins, n, small, counts, keys):
+    """keys = code · 2³² + position, in order of code: by insertion where few, by counting where many."""
+    if n <= 20:
+        insertion_sort(bins, n, keys)
+    else:
+        clear(counts, small, 256)
+        count_codes(bins, n, counts)
+        begin_codes(counts, small)
+        place_keys(bins, n, counts, keys)
+
+
+# --- pairs
 
 
 @kernel
-def pair_counted(bins, n, small, large, absent, w, y, lo, wt, st, min_leaf, min_weight, hw, hs, counts):
-    """The same from sums a bin; for nodes of many rows."""
-    for b in range(small, 256):
-        hw[b] = 0.0
-        hs[b] = 0.0
-        counts[b] = 0
+def pair_sum(keys, lo, hi, w, y, zero):
+    """Weight and weighted target of the rows lo…hi in order of code."""
+    wl, sl = zero, zero * y[0]
+    for p in range(lo, hi):
+        i = keys[p] & _LOW32
+        u = zero + w[i]
+        wl += u
+        sl += u * y[i]
+    return wl, sl
+
+
+@kernel
+def pair_sweep(keys, present, n, w, y, wl, sl, extra, wt, st, min_leaf, min_weight):
+    """The best split of rows in order of code; `wl`, `sl` and `extra` rows are on the left already."""
+    zero = 0 * wt
+    best, below, left_bin, right_bin = -1.0, 1.0, 0, 0
+    last = keys[0] >> 32
+    for p in range(present):
+        b = keys[p] >> 32
+        if b != last:
+            wr = wt - wl
+            if p + extra >= min_leaf and n - p - extra >= min_leaf and wl >= min_weight and wr >= min_weight:
+                t = np.float64(sl) * wt - np.float64(st) * wl
+                top, bottom = t * t, np.float64(wl) * wr
+                if top * below > best * bottom:
+                    best, below, left_bin, right_bin = top, bottom, last, b
+            last = b
+        i = keys[p] & _LOW32
+        u = zero + w[i]
+        wl += u
+        sl += u * y[i]
+    return best, below, left_bin, right_bin
+
+
+@kernel
+def pair_add(bins, n, w, y, zero, hw, hs):
+    """Weight and weighted target of every bin."""
     for i in range(n):
         b = bins[i]
-        u = w[lo + i]
+        u = zero + w[i]
         hw[b] += u
-        hs[b] += u * y[lo + i]
-    if min_leaf > 1:
-        for i in range(n):
-            counts[bins[i]] += 1
-    best, below, left_bin, right_bin, missing_left = -1.0, 1.0, 0, 0, 0
-    for way in range(2 if absent else 1):
-        wl, sl, left = 0.0, 0.0, 0
-        if way == 1:
-            wl, sl, left = hw[MISSING], hs[MISSING], counts[MISSING]
-        last = small
-        for b in range(small, large + 1):
-            u = hw[b]
-            if u == 0.0:
-                continue
+        hs[b] += u * y[i]
+
+
+@kernel
+def pair_bins(hw, hs, counts, small, large, n, wl, sl, left, wt, st, min_leaf, min_weight):
+    """The best split from sums a bin; `wl`, `sl` and `left` rows are on the left already."""
+    best, below, left_bin, right_bin = -1.0, 1.0, 0, 0
+    last = small
+    for b in range(small, large + 1):
+        u = hw[b]
+        if u != 0:
             wr = wt - wl
             if b > small and wl >= min_weight and wr >= min_weight:
-                t = sl * wt - st * wl
-                top, bottom = t * t, wl * wr
+                t = np.float64(sl) * wt - np.float64(st) * wl
+                top, bottom = t * t, np.float64(wl) * wr
                 if top * below > best * bottom and (min_leaf <= 1 or (left >= min_leaf and n - left >= min_leaf)):
-                    best, below, left_bin, right_bin, missing_left = top, bottom, last, b, way
+                    best, below, left_bin, right_bin = top, bottom, last, b
             wl += u
             sl += hs[b]
             left += counts[b]
             last = b
-        if absent and way == 0:
-            wr = wt - wl
-            if n - absent >= min_leaf and absent >= min_leaf and wl >= min_weight and wr >= min_weight:
-                t = sl * wt - st * wl
-                top, bottom = t * t, wl * wr
-                if top * below > best * bottom:
-                    best, below, left_bin, right_bin, missing_left = top, bottom, last, 256, 0
-    return best, below, left_bin, right_bin, missing_left
+    return best, below, left_bin, right_bin
 
 
 @kernel
-def pair_at(bins, n, cut, missing_left, w, y, lo, wt, st, min_leaf, min_weight):
-    """The gain of one split, at bin ≤ cut: for random thresholds."""
-    wl, sl, left = 0.0, 0.0, 0
-    if missing_left:
-        for i in range(n):
-            b = bins[i]
-            side = b <= cut or b == MISSING
-            u = w[lo + i] if side else 0.0
-            wl += u
-            sl += u * y[lo + i]
-            left += side
-    else:
-        for i in range(n):
-            side = bins[i] <= cut
-            u = w[lo + i] if side else 0.0
-            wl += u
-            sl += u * y[lo + i]
-            left += side
+def pair_gain(wl, sl, wt, st, left, right, min_leaf, min_weight):
+    """The gain of one split, or −1 where it is not allowed."""
     wr = wt - wl
-    if left < min_leaf or n - left < min_leaf or wl < min_weight or wr < min_weight:
+    if left < min_leaf or right < min_leaf or wl < min_weight or wr < min_weight:
         return -1.0, 1.0
-    t = sl * wt - st * wl
-    return t * t, wl * wr
+    t = np.float64(sl) * wt - np.float64(st) * wl
+    return t * t, np.float64(wl) * wr
+
+
+@kernel
+def pair_best(bins, n, small, large, absent, w, y, wt, st, min_leaf, min_weight, many, keys, counts, hw, hs):
+    """(numerator, denominator, last bin left, first bin right, missing goes left) of the best split."""
+    zero = 0 * wt
+    present = n - absent
+    wm, sm = zero, zero * y[0]
+    if many:
+        clear(hw, small, 256)
+        clear(hs, small, 256)
+        clear(counts, small, 256)
+        pair_add(bins, n, w, y, zero, hw, hs)
+        if min_leaf > 1 or absent > 0:
+            count_codes(bins, n, counts)
+        top, bottom, a, b = pair_bins(hw, hs, counts, small, large, n, wm, sm, 0, wt, st, min_leaf, min_weight)
+        if absent == 0:
+            return top, bottom, a, b, 0
+        wm, sm = zero + hw[MISSING], 0 * st + hs[MISSING]
+        top2, bottom2, a2, b2 = pair_bins(hw, hs, counts, small, large, n, wm, sm, absent, wt, st, min_leaf, min_weight)
+    else:
+        sort_keys(bins, n, small, counts, keys)
+        top, bottom, a, b = pair_sweep(keys, present, n, w, y, wm, sm, 0, wt, st, min_leaf, min_weight)
+        if absent == 0:
+            return top, bottom, a, b, 0
+        wm, sm = pair_sum(keys, present, n, w, y, zero)
+        top2, bottom2, a2, b2 = pair_sweep(keys, present, n, w, y, wm, sm, absent, wt, st, min_leaf, min_weight)
+    way = 0
+    if top2 * bottom > top * bottom2:
+        top, bottom, a, b, way = top2, bottom2, a2, b2, 1
+    top2, bottom2 = pair_gain(wt - wm, st - sm, wt, st, present, absent, min_leaf, min_weight)
+    if top2 * bottom > top * bottom2:
+        top, bottom, a, b, way = top2, bottom2, large, ONLY_MISSING, 0
+    return top, bottom, a, b, way
+
+
+@kernel(reassociate=True)
+def pair_left(bins, n, cut, w, y, zero):
+    """Weight and weighted target at bins ≤ cut."""
+    wl, sl = zero, zero * y[0]
+    cut = np.uint8(cut)
+    for i in range(n):
+        u = (zero + (bins[i] <= cut)) * w[i]
+        wl += u
+        sl += u * y[i]
+    return wl, sl
+
+
+@kernel
+def count_left(bins, n, cut):
+    """Rows at bins ≤ cut."""
+    left = 0
+    for i in range(n):
+        left += bins[i] <= cut
+    return left
+
+
+# --- slots
 
 
 @kernel
@@ -199,129 +286,153 @@ def slot_score(gl, gr, wl, wr, entropy, outputs):
 
 
 @kernel
-def slots_sorted(keys, n, absent, w, y, slots, entropy, lo, wt, min_leaf, min_weight, totals, base, left):
-    """The best split into two of rows in order of code, for many classes or outputs.
+def slot_move(slot, amount, totals, left, entropy):
+    """An amount goes over to the left: what that adds to the sums of the left and of the right."""
+    a = left[slot]
+    b = totals[slot] - a
+    left[slot] = a + amount
+    if entropy:
+        return x_log_x(a + amount) - x_log_x(a), x_log_x(b - amount) - x_log_x(b)
+    return amount * (2.0 * a + amount), amount * (amount - 2.0 * b)
+
+
+@kernel
+def slot_sweep(
+    keys, first, last_row, n, w, y, slots, entropy, wl, gl, gr, extra, wt, min_leaf, min_weight, totals, left
+):
+    """The best split of the rows first…last_row in order of code, and the sums at the end.
+
+    `extra` rows of weight `wl` are on the left already; `left` has what they have in each slot.
+    """
+    outputs = slots.shape[0]
+    best, below, left_bin, right_bin = -1e300, 1.0, 0, 0
+    last = keys[first] >> 32
+    for p in range(first, last_row):
+        b = keys[p] >> 32
+        if b != last:
+            wr = wt - wl
+            count = p - first + extra
+            if count >= min_leaf and n - count >= min_leaf and wl >= min_weight and wr >= min_weight:
+                top, bottom = slot_score(gl, gr, wl, wr, entropy, outputs)
+                if top * below > best * bottom:
+                    best, below, left_bin, right_bin = top, bottom, last, b
+            last = b
+        i = keys[p] & _LOW32
+        wl += w[i]
+        for o in range(outputs):
+            amount = 1.0 * w[i]
+            if y is not None:
+                amount *= y[o, i]
+            more, less = slot_move(slots[o, i], amount, totals, left, entropy)
+            gl += more
+            gr += less
+    return best, below, left_bin, right_bin, wl, gl, gr
+
+
+@kernel
+def slot_add(bins, n, w, slots, width, hist):
+    """Weight of every bin and class."""
+    for i in range(n):
+        hist[np.uint64(bins[i]) * width + np.uint64(slots[0, i])] += w[i]
+
+
+@kernel
+def slot_bins(hist, counts, first, last_bin, n, entropy, wl, gl, gr, count, wt, min_leaf, min_weight, totals, left):
+    """The best split from sums a bin and class, of one output, and the sums at the end."""
+    best, below, left_bin, right_bin = -1e300, 1.0, 0, 0
+    last = first
+    for b in range(first, last_bin + 1):
+        if counts[b] == 0:
+            continue
+        wr = wt - wl
+        if b > first and count >= min_leaf and n - count >= min_leaf and wl >= min_weight and wr >= min_weight:
+            top, bottom = slot_score(gl, gr, wl, wr, entropy, 1)
+            if top * below > best * bottom:
+                best, below, left_bin, right_bin = top, bottom, last, b
+        for k in range(totals.size):
+            amount = hist[b * totals.size + k]
+            if amount != 0.0:
+                more, less = slot_move(k, amount, totals, left, entropy)
+                gl += more
+                gr += less
+                wl += amount
+        count += counts[b]
+        last = b
+    return best, below, left_bin, right_bin, wl, gl, gr
+
+
+@kernel
+def slot_best(
+    bins, n, small, large, absent, w, y, slots, entropy, wt, min_leaf, min_weight, totals, base, left, many, keys,
+    counts, hist,
+):  # fmt: skip
+    """(numerator, denominator, last bin left, first bin right, missing goes left) of the best split.
 
     `totals` has the node's amount of every slot, `base` the sum of their squares (or x log x); `left` is scratch.
     """
+    width = totals.size
     present = n - absent
-    outputs = slots.shape[0]
-    best, below, left_bin, right_bin, missing_left = -1e300, 1.0, 0, 0, 0
-    for way in range(2 if absent else 1):
-        wl, gl, gr = 0.0, 0.0, base
-        for k in range(totals.size):
-            left[k] = 0.0
-        last = keys[0] >> 32
-        for step in range(n):
-            p = step + present if way == 1 else step  # missing rows come first where they go left
-            p = p if p < n else p - n
-            b = keys[p] >> 32
-            if way == 1 and step <= absent:
-                last = keys[0] >> 32
-            elif b != last:
-                wr = wt - wl
-                if step >= min_leaf and n - step >= min_leaf and wl >= min_weight and wr >= min_weight:
-                    top, bottom = slot_score(gl, gr, wl, wr, entropy, outputs)
-                    if top * below > best * bottom:
-                        best, below, left_bin, right_bin, missing_left = top, bottom, last, b, way
-                last = b
-                if step == present and way == 0 and absent:
-                    break
-            i = lo + (keys[p] & _LOW32)
+    clear(left, 0, width)
+    if many:
+        clear(counts, small, 256)
+        clear(hist, small * width, 256 * width)
+        count_codes(bins, n, counts)
+        slot_add(bins, n, w, slots, np.uint64(width), hist)
+        top, bottom, a, b, wl, gl, gr = slot_bins(
+            hist, counts, small, large, n, entropy, 0.0, 0.0, base, 0, wt, min_leaf, min_weight, totals, left
+        )
+    else:
+        sort_keys(bins, n, small, counts, keys)
+        top, bottom, a, b, wl, gl, gr = slot_sweep(
+            keys, 0, present, n, w, y, slots, entropy, 0.0, 0.0, base, 0, wt, min_leaf, min_weight, totals, left
+        )
+    if absent == 0:
+        return top, bottom, a, b, 0
+    if present >= min_leaf and absent >= min_leaf and wl >= min_weight and wt - wl >= min_weight:
+        top2, bottom2 = slot_score(gl, gr, wl, wt - wl, entropy, slots.shape[0])
+        if top2 * bottom > top * bottom2:
+            top, bottom, a, b = top2, bottom2, large, ONLY_MISSING
+    clear(left, 0, width)
+    if many:
+        _, _, _, _, wl, gl, gr = slot_bins(
+            hist, counts, MISSING, MISSING, n, entropy, 0.0, 0.0, base, 0, wt, min_leaf, min_weight, totals, left
+        )
+        top2, bottom2, a2, b2, wl, gl, gr = slot_bins(
+            hist, counts, small, large, n, entropy, wl, gl, gr, absent, wt, min_leaf, min_weight, totals, left
+        )
+    else:
+        _, _, _, _, wl, gl, gr = slot_sweep(
+            keys, present, n, n, w, y, slots, entropy, 0.0, 0.0, base, 0, wt, min_leaf, min_weight, totals, left
+        )
+        top2, bottom2, a2, b2, wl, gl, gr = slot_sweep(
+            keys, 0, present, n, w, y, slots, entropy, wl, gl, gr, absent, wt, min_leaf, min_weight, totals, left
+        )
+    if top2 * bottom > top * bottom2:
+        return top2, bottom2, a2, b2, 1
+    return top, bottom, a, b, 0
+
+
+@kernel
+def slot_left(bins, n, cut, w, y, slots, left):
+    """What each slot has at bins ≤ cut; the weight there."""
+    wl = 0.0
+    for i in range(n):
+        if bins[i] <= cut:
             wl += w[i]
-            for o in range(outputs):
-                amount = w[i]
+            for o in range(slots.shape[0]):
+                amount = 1.0 * w[i]
                 if y is not None:
                     amount *= y[o, i]
-                slot = slots[o, i]
-                a = left[slot]
-                b = totals[slot] - a
-                if entropy:
-                    gl += x_log_x(a + amount) - x_log_x(a)
-                    gr += x_log_x(b - amount) - x_log_x(b)
-                else:
-                    gl += amount * (2.0 * a + amount)
-                    gr += amount * (amount - 2.0 * b)
-                left[slot] = a + amount
-    if right_bin == MISSING:
-        right_bin = 256
-    return best, below, left_bin, right_bin, missing_left
+                left[slots[o, i]] += amount
+    return wl
 
 
 @kernel
-def slots_counted(
-    bins, n, small, large, absent, w, slots, entropy, lo, wt, min_leaf, min_weight, totals, base, left, hist, counts
-):
-    """The same for one output of many classes, from sums a bin and class; for nodes of many rows."""
-    K = np.uint64(totals.size)
-    for b in range(small, 256):
-        counts[b] = 0
-    for j in range(small * totals.size, 256 * totals.size):
-        hist[j] = 0.0
-    for i in range(n):
-        b = bins[i]
-        hist[np.uint64(b) * K + np.uint64(slots[0, lo + i])] += w[lo + i]
-        counts[b] += 1
-    best, below, left_bin, right_bin, missing_left = -1e300, 1.0, 0, 0, 0
-    for way in range(2 if absent else 1):
-        wl, gl, gr, count = 0.0, 0.0, base, 0
-        for k in range(totals.size):
-            left[k] = 0.0
-        last = small
-        for step in range(small - 1 if way == 1 else small, large + 1 if way == 1 or absent == 0 else large + 2):
-            # With missing rows: first of all where they go left, last of all where they go right.
-            b = MISSING if step < small or step > large else step
-            if counts[b] == 0:
-                continue
-            if step > small:
-                wr = wt - wl
-                if count >= min_leaf and n - count >= min_leaf and wl >= min_weight and wr >= min_weight:
-                    top, bottom = slot_score(gl, gr, wl, wr, entropy, 1)
-                    if top * below > best * bottom:
-                        best, below, left_bin, right_bin, missing_left = top, bottom, last, b, way
-            for k in range(totals.size):
-                amount = hist[b * totals.size + k]
-                if amount != 0.0:
-                    a = left[k]
-                    r = totals[k] - a
-                    if entropy:
-                        gl += x_log_x(a + amount) - x_log_x(a)
-                        gr += x_log_x(r - amount) - x_log_x(r)
-                    else:
-                        gl += amount * (2.0 * a + amount)
-                        gr += amount * (amount - 2.0 * r)
-                    left[k] = a + amount
-                    wl += amount
-            count += counts[b]
-            if step >= small:
-                last = b
-    if right_bin == MISSING:
-        right_bin = 256
-    return best, below, left_bin, right_bin, missing_left
-
-
-@kernel
-def slots_at(bins, n, cut, missing_left, w, y, slots, entropy, lo, wt, min_leaf, min_weight, totals, left):
-    """What one split, at bin ≤ cut, scores."""
-    wl, count = 0.0, 0
-    for k in range(totals.size):
-        left[k] = 0.0
-    for i in range(n):
-        b = bins[i]
-        if b <= cut or (missing_left and b == MISSING):
-            wl += w[lo + i]
-            count += 1
-            for o in range(slots.shape[0]):
-                amount = w[lo + i]
-                if y is not None:
-                    amount *= y[o, lo + i]
-                left[slots[o, lo + i]] += amount
-    wr = wt - wl
-    if count < min_leaf or n - count < min_leaf or wl < min_weight or wr < min_weight:
-        return -1e300, 1.0
+def slot_sums(totals, left, entropy):
+    """Sums of squares, or of x log x, of the left and of the right."""
     gl, gr = 0.0, 0.0
     for k in range(totals.size):
         a, r = left[k], totals[k] - left[k]
         gl += x_log_x(a) if entropy else a * a
         gr += x_log_x(r) if entropy else r * r
-    return slot_score(gl, gr, wl, wr, entropy, slots.shape[0])
+    return gl, gr
