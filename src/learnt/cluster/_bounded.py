@@ -123,10 +123,22 @@ def scale_of(spread: float) -> float:
 _TILE_ROWS, _TILE_WORK, _TILE_CELLS = 1024, 4_800_000, 1 << 17
 
 
-def tile_rows(v: View) -> int:
-    """Rows in one matrix product with the centres."""
+def settle(
+    W: np.ndarray, norms: np.ndarray, X: np.ndarray, rows: np.ndarray, v: View, label: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Nearest centres of the listed rows, in `label`; bounds on the distances, and how many were computed exactly."""
     wide, d = v.minus2.shape
-    return max(16, min(max(_TILE_ROWS, _TILE_WORK // (wide * d)), _TILE_CELLS // wide))
+    most = max(16, min(max(_TILE_ROWS, _TILE_WORK // (wide * d)), _TILE_CELLS // wide))
+    width = -(-rows.size // max(1, -(-rows.size // most)))  # tiles of one size, for the last is computed whole
+    above, below = np.empty((2, rows.size), dtype=np.float32)
+    gathered, scores = np.empty((width, d), dtype=W.dtype), np.empty((wide, width), dtype=W.dtype)
+    best, second = np.empty((2, width), dtype=W.dtype)
+    n_exact = 0
+    if rows.size:
+        n_exact = _kernels.settle(
+            W, norms, X, rows, *v.bounds, v.centers, gathered, scores, best, second, np.empty(d), label, above, below
+        )
+    return above, below, n_exact
 
 
 class _Kept:
@@ -225,19 +237,24 @@ class DenseLloyd(_Kept):
     def assign(self, centers: np.ndarray) -> Sums:
         """One pass of Lloyd's algorithm, over the rows whose nearest centre may have changed."""
         v = view(centers, self.origin, self.scale, self.dtype)
-        moved, width = self._moves(v.scaled), tile_rows(v)
+        moved = self._moves(v.scaled)
 
         def one(lo: int, hi: int) -> tuple[int, int]:
             if self.copy:
                 W, norms = self.W[lo:hi], self.norms[lo:hi]
             else:
                 W, norms = work_rows(self.X[lo:hi], self.origin, self.scale, self.dtype)
-            lane = lo // self.lane
-            return _kernels.assign(
-                W, norms, self.X[lo:hi], *moved, *v.bounds, v.centers, width, self.origin, self._weights(lo, hi),
-                self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi], self.sums[lane], self.mass[lane],
-                self.counts[lane],
+            X, lane = self.X[lo:hi], lo // self.lane
+            labels, upper, lower = self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi]
+            rows = np.empty(hi - lo, dtype=np.int32)
+            rows = rows[: _kernels.unsettled(labels, *moved, upper, lower, rows)]
+            label = np.empty(rows.size, dtype=np.int32)
+            above, below, evaluated = settle(W, norms, X, rows, v, label)
+            changed = _kernels.relabel(
+                rows, label, above, below, X, self.origin, self._weights(lo, hi), labels, upper, lower,
+                self.sums[lane], self.mass[lane], self.counts[lane],
             )  # fmt: skip
+            return changed, evaluated
 
         found = for_blocks(one, self.n, grain=self.lane)
         if self.dtype == np.float32 and sum(evaluated for _, evaluated in found) > self.n:
@@ -313,8 +330,7 @@ def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray) -> np.n
 
     def one(lo: int, hi: int) -> None:
         W, norms = work_rows(X[lo:hi], origin, scale, np.float32)
-        rows, bounds = np.arange(hi - lo, dtype=np.int32), np.empty((2, hi - lo), dtype=np.float32)
-        _kernels.settle(W, norms, X[lo:hi], rows, *v.bounds, v.centers, tile_rows(v), labels[lo:hi], *bounds)
+        settle(W, norms, X[lo:hi], np.arange(hi - lo, dtype=np.int32), v, labels[lo:hi])
 
     for_blocks(one, X.shape[0], grain=_FEWEST_ROWS)
     return labels

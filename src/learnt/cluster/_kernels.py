@@ -19,38 +19,39 @@ _UP, _DOWN = np.float32(1.000001), np.float32(0.999999)  # rounding of float32 b
 
 
 @kernel
-def square_distance(x, c, squares):
-    """‖x − c‖² in float64, summed in order of the features.
+def square_distance(X, i, C, c, squares):
+    """‖X[i] − C[c]‖² in float64, summed in order of the features.
 
     The squares pass through memory so that no multiplication is fused into the sum: NumPy gets the same bits.
     """
-    for j in range(x.shape[0]):
-        t = np.float64(x[j]) - c[j]
+    for j in range(X.shape[1]):
+        t = np.float64(X[i, j]) - C[c, j]
         squares[j] = t * t
     total = 0.0
-    for j in range(x.shape[0]):
+    for j in range(X.shape[1]):
         total += squares[j]
     return total
 
 
 @kernel
-def best_two(scores, extra, best, second, label):
-    """In every column of `scores` (k × m, 4 divides k): least and second least of scores[c] + extra[c], and which.
+def best_two(scores, extra, m, best, second, label, start):
+    """In the first m columns of `scores` (4 divides its rows): the two least of scores[c] + extra[c], and whose.
 
-    Four centres a pass and no branch: the loop over r becomes vector instructions.
+    Column r is written to best[r], second[r] and label[start + r]. Four centres a pass and no branch: the loop over r
+    becomes vector instructions.
     """
-    k, m = scores.shape
+    k = scores.shape[0]
     for r in range(m):
         best[r] = _INF
         second[r] = _INF
-        label[r] = 0
+        label[start + r] = 0
     for c in range(0, k, 4):
         e0, e1, e2, e3 = extra[c], extra[c + 1], extra[c + 2], extra[c + 3]
         c0, c1, c2, c3 = np.int32(c), np.int32(c + 1), np.int32(c + 2), np.int32(c + 3)
         for r in range(m):
             b = best[r]
             t = second[r]
-            l = label[r]
+            l = label[start + r]
             s = scores[c, r] + e0
             less = s < b
             worse = b if less else s
@@ -77,7 +78,7 @@ def best_two(scores, extra, best, second, label):
             t = worse if worse < t else t
             best[r] = b
             second[r] = t
-            label[r] = l
+            label[start + r] = l
 
 
 @kernel
@@ -102,16 +103,18 @@ def unsettled(labels, shift, half, most, most_at, next_most, upper, lower, rows)
 
 @kernel
 def decide(
-    rows, scores, extra, best, second, norms, radius, product_error, norm_error, X, C, squares, label, above, below
+    rows, start, m, scores, extra, best, second, norms, radius, product_error, norm_error, X, C, squares, label, above,
+    below,
 ):  # fmt: skip
-    """Settle the labels of a tile of rows, and bound their distances; how many distances had to be computed exactly.
+    """Settle the labels of m rows from `start` on, and bound their distances; how many had to be computed exactly.
 
-    Column r of `scores` belongs to row rows[r]; `best`, `second` and `label` are what `best_two` found there.
+    Column r of `scores` belongs to row rows[start + r]; `best`, `second` and `label` are what `best_two` found there.
     """
     evaluated = 0
     reach = norm_error * radius * radius + _TINY
-    for r in range(rows.shape[0]):
-        norm = np.float64(norms[rows[r]])
+    for r in range(m):
+        i = rows[start + r]
+        norm = np.float64(norms[i])
         slack = product_error * np.sqrt(norm) * radius + norm_error * norm + reach
         one = np.float64(best[r])
         high = one + norm + slack
@@ -121,68 +124,43 @@ def decide(
             least = _INF
             for c in range(C.shape[0]):
                 if not np.float64(scores[c, r] + extra[c]) > one + 2.0 * slack:
-                    exact = square_distance(X[rows[r]], C[c], squares)
+                    exact = square_distance(X, i, C, c, squares)
                     evaluated += 1
                     if exact < least:
                         least = exact
-                        label[r] = np.int32(c)
+                        label[start + r] = np.int32(c)
             high = one + norm + 3.0 * slack
             low = one + norm - slack
-        above[r] = np.float32(np.sqrt(max(high, 0.0))) * _UP
-        below[r] = np.float32(np.sqrt(max(low, 0.0))) * _DOWN
+        above[start + r] = np.float32(np.sqrt(max(high, 0.0))) * _UP
+        below[start + r] = np.float32(np.sqrt(max(low, 0.0))) * _DOWN
     return evaluated
 
 
 @kernel
-def settle(W, norms, X, rows, minus2, extra, radius, product_error, norm_error, C, width, label, above, below):
-    """Nearest centres of the listed rows and bounds on their distances, a matrix product of `width` rows at a time.
+def settle(
+    W, norms, X, rows, minus2, extra, radius, product_error, norm_error, C, gathered, scores, best, second, squares,
+    label, above, below,
+):  # fmt: skip
+    """Nearest centres of the listed rows and bounds on their distances, a matrix product of some rows at a time.
 
-    How many distances had to be computed exactly.
+    `gathered` has room for as many rows; `scores`, `best` and `second` for what is computed of them. How many distances
+    had to be computed exactly.
     """
-    wide, d = minus2.shape
-    width = min(width, max(rows.shape[0], 1))
-    everything = rows.shape[0] == W.shape[0]
-    gathered = np.empty((1 if everything else width, d), W.dtype)
-    flat = np.empty(wide * width, W.dtype)
-    best, second = np.empty(width, W.dtype), np.empty(width, W.dtype)
-    squares = np.empty(d, np.float64)
+    n, width, d = rows.shape[0], gathered.shape[0], gathered.shape[1]
     evaluated = 0
-    for start in range(0, rows.shape[0], width):
-        stop = min(start + width, rows.shape[0])
-        m = stop - start
-        G = W[start:stop]
-        if not everything:
-            for r in range(m):
-                i = rows[start + r]
-                for j in range(d):
-                    gathered[r, j] = W[i, j]
-            G = gathered[:m]
-        scores = flat[: wide * m].reshape(wide, m)
-        np.dot(minus2, G.T, scores)
-        best_two(scores, extra, best[:m], second[:m], label[start:stop])
+    for start in range(0, n, width):
+        m = min(width, n - start)
+        for r in range(m):
+            i = rows[start + r]
+            for j in range(d):
+                gathered[r, j] = W[i, j]
+        np.dot(minus2, gathered.T, scores)
+        best_two(scores, extra, m, best, second, label, start)
         evaluated += decide(
-            rows[start:stop], scores, extra, best, second, norms, radius, product_error, norm_error, X, C, squares,
-            label[start:stop], above[start:stop], below[start:stop],
+            rows, start, m, scores, extra, best, second, norms, radius, product_error, norm_error, X, C, squares, label,
+            above, below,
         )  # fmt: skip
     return evaluated
-
-
-@kernel
-def assign(
-    W, norms, X, shift, half, most, most_at, next_most, minus2, extra, radius, product_error, norm_error, C, width,
-    origin, weights, labels, upper, lower, sums, mass, counts,
-):  # fmt: skip
-    """One pass of Lloyd's algorithm over some rows: labels changed, and distances computed exactly."""
-    n = labels.shape[0]
-    rows = np.empty(n, np.int32)
-    left = unsettled(labels, shift, half, most, most_at, next_most, upper, lower, rows)
-    label = np.empty(left, np.int32)
-    above, below = np.empty(left, np.float32), np.empty(left, np.float32)
-    evaluated = settle(
-        W, norms, X, rows[:left], minus2, extra, radius, product_error, norm_error, C, width, label, above, below
-    )
-    changed = relabel(rows[:left], label, above, below, X, origin, weights, labels, upper, lower, sums, mass, counts)
-    return changed, evaluated
 
 
 @kernel
