@@ -193,8 +193,8 @@ def test_zero_target_and_penalty_above_the_largest():
 def test_scales_far_apart():
     X, y = data(mean=0.0)
     scale = 10.0 ** np.linspace(-4, 4, X.shape[1])
-    model = Lasso(1e-3, tol=1e-10, max_iter=100_000).fit(X * scale + 1e3 * scale, y)
-    theirs = peer.Lasso(1e-3, tol=1e-10, max_iter=100_000).fit(X * scale, y)
+    model = Lasso(1e-3, tol=1e-9, max_iter=100_000).fit(X * scale + 1e3 * scale, y)
+    theirs = peer.Lasso(1e-3, tol=1e-9, max_iter=100_000).fit(X * scale, y)
     np.testing.assert_allclose(model.coef_ * scale, theirs.coef_ * scale, atol=1e-4)
     with pytest.raises(ValueError, match=r"non-finite parameter values.*ordinary units"):
         Lasso().fit(X * 1e200, y)
@@ -269,3 +269,16 @@ def test_path_with_penalties_that_repeat_or_vanish():
     for k, alpha in enumerate(alphas[:4]):
         theirs = peer.Lasso(alpha, positive=True, fit_intercept=False, **TIGHT).fit(X, y)
         np.testing.assert_allclose(positive[:, k], theirs.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize(("shape", "spread"), [((120, 30), 4), ((60, 200), 0)])
+def test_a_goal_beyond_rounding_ends_soon_and_says_so(shape, spread):
+    X, y = data(*shape, mean=0.0)
+    scaled = X * 10.0 ** np.linspace(-spread, spread, X.shape[1])
+    with pytest.warns(ConvergenceWarning, match=r"sweeps that end in rounding.*raise tol, or bring columns to similar"):
+        model = Lasso(1e-2, tol=1e-20, max_iter=1_000_000).fit(scaled, y)
+    assert model.n_iter_ < 200_000
+    assert model.dual_gap_ <= 1e-7 * y.var()
+    with pytest.warns(ConvergenceWarning, match=r"end in rounding at alpha="):
+        gaps = lasso_path(scaled, y, alphas=[1e-1, 1e-2], tol=1e-20, max_iter=1_000_000)[2]
+    assert gaps.max() <= 1e-7 * y.var()

@@ -1,11 +1,15 @@
 """The inner loops of sparse coding: rows of codes from the Gram matrix G = DDᵀ of a dictionary and products b = Dx.
 
 `support[:m]` are the atoms in use, `factor` the Cholesky factor of their part of G.
+
+Counts begin as np.int64(0): Numba would compile what they are given to a second time for the constant 0.
 """
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from learnt.engine.kernel import kernel
 
@@ -94,7 +98,7 @@ def descend(gram, b, alpha, m, support, sign, factor, w, solution):
         for i in range(m):
             solution[i] = b[support[i]] - alpha * sign[i]
         substitute(factor, m, solution)
-        step, hit = 1.0, -1
+        step, hit = 1.0, np.int64(-1)
         for i in range(m):
             here = w[support[i]]
             if solution[i] * sign[i] <= 0.0 and here / (here - solution[i]) < step:
@@ -117,7 +121,7 @@ def exchange(gram, j, direction, m, support, sign, factor, w, solution):
     for i in range(m):
         solution[i] = gram[j, support[i]]
     substitute(factor, m, solution)
-    step, hit = math.inf, -1
+    step, hit = math.inf, np.int64(-1)
     for i in range(m):
         rate = -direction * solution[i]
         if rate * sign[i] < 0.0 and -w[support[i]] / rate < step:
@@ -144,7 +148,7 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
         left = max_iter
         while left > 0 and left > max_iter - 8 and sweep(gram, alpha, positive, w, g):
             left -= 1
-        m = 0
+        m = np.int64(0)
         slack = 0.0
         for j in range(w.size):
             slack = max(slack, 1e-13 * abs(b[j]))
@@ -160,7 +164,7 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
             left -= 1
             m = descend(gram, b, alpha, m, support, sign, factor, w, solution)
             residual_products(gram, b, w, g)
-            j, best = -1, alpha + slack
+            j, best = np.int64(-1), alpha + slack
             for i in range(m):  # these are α but for rounding
                 best = max(best, alpha + 10.0 * abs(g[support[i]] * sign[i] - alpha))
             for c in range(w.size):
@@ -199,7 +203,7 @@ def least_angle_codes(gram, products, limit, g, sign, support, factor, solution,
             energy = max(energy, abs(g[j]))
             w[j] = 0.0
             inside[j] = 0
-        m = 0
+        m = np.int64(0)
         while m < limit:
             j, C = -1, 1e-14 * energy
             for c in range(size):

@@ -80,8 +80,8 @@ class Descent:
             inner = max(min(_EARLY * gap, inner if grown else 0.1 * inner), 0.0 if not grown else _INNER * goal)
             sweeps += self._descend(l1, l2, inner, max_sweeps - sweeps)
             self._slopes = self._all_slopes()
-            gap = self.gap(l1, l2)
-            if gap <= goal:
+            before, gap = gap, self.gap(l1, l2)
+            if gap <= goal or (gap >= before and not grown):  # or as small as rounding lets it be
                 return gap, sweeps
 
     def _begin(self) -> None:

@@ -13,6 +13,7 @@ from learnt.engine.kernel import kernel
 
 DEPTH = 5  # sweeps between extrapolations
 ROUNDING = 1e-12
+STILL = 1e-26  # of ‖y‖²: rounding moves F by less, and what converges at all by more
 
 
 @kernel
@@ -37,7 +38,8 @@ def sweep(Q, m, w, g, l1, l2, positive):
         curve = row[k] + l2[k]
         if curve <= 0.0:
             continue
-        new = shrink(g[k] + row[k] * old, l1[k], positive) / curve
+        z = g[k] + row[k] * old
+        new = (z - l1[k] if z > l1[k] else (z + l1[k] if z < -l1[k] and not positive else 0.0)) / curve
         change = new - old
         if change != 0.0:
             w[k] = new
@@ -45,26 +47,6 @@ def sweep(Q, m, w, g, l1, l2, positive):
                 g[i] -= change * row[i]
             fell += 0.5 * curve * change * change
     return fell
-
-
-@kernel(reassociate=True)
-def value(w, g, q, m, l1, l2):
-    """F(w) − ½‖y‖²."""
-    total = 0.0
-    for k in range(m):
-        total += w[k] * (0.5 * l2[k] * w[k] - 0.5 * (q[k] + g[k])) + l1[k] * abs(w[k])
-    return total
-
-
-@kernel
-def apartness(w, g, l1, l2, positive):
-    """What one coordinate adds to the second bound: squares where w and g agree in sign, so that nothing cancels."""
-    if l2 <= 0.0:
-        return 0.0
-    beyond = (g if positive else abs(g)) - l1
-    if beyond > 0.0 and w * g >= 0.0:
-        return (l2 * abs(w) - beyond) ** 2 / (2.0 * l2)
-    return l1 * abs(w) - w * g + 0.5 * l2 * w * w + max(beyond, 0.0) ** 2 / (2.0 * l2)
 
 
 @kernel(reassociate=True)
@@ -76,13 +58,19 @@ def duality_gap(w, g, q, m, square, l1, l2, positive):
     """
     wq, wg, ww, size, top, apart = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(m):
-        wq += w[k] * q[k]
-        wg += w[k] * g[k]
-        ww += w[k] * w[k]
-        size += abs(w[k])
-        slope = g[k] - l2 * w[k]
+        x, s = w[k], g[k]
+        wq += x * q[k]
+        wg += x * s
+        ww += x * x
+        size += abs(x)
+        slope = s - l2 * x
         top = max(top, slope if positive else abs(slope))
-        apart += apartness(w[k], g[k], l1, l2, positive)
+        if l2 > 0.0:
+            beyond = (s if positive else abs(s)) - l1
+            if beyond > 0.0 and x * s >= 0.0:  # a square where both agree in sign, so that nothing cancels
+                apart += (l2 * abs(x) - beyond) ** 2 / (2.0 * l2)
+            else:
+                apart += l1 * abs(x) - x * s + 0.5 * l2 * x * x + max(beyond, 0.0) ** 2 / (2.0 * l2)
     rest = max(square - wq - wg, 0.0) + l2 * ww
     share = 1.0 if top <= l1 else l1 / top
     gap = 0.5 * rest * (1.0 - share) ** 2 + l1 * size + share * (l2 * ww - wg)
@@ -92,24 +80,6 @@ def duality_gap(w, g, q, m, square, l1, l2, positive):
 
 
 @kernel
-def solve_small(A, b, n):
-    """A x = b for a few symmetric positive equations, in place; False where A is singular."""
-    for k in range(n):
-        if A[k, k] <= 0.0:
-            return False
-        for i in range(k + 1, n):
-            factor = A[i, k] / A[k, k]
-            for j in range(k, n):
-                A[i, j] -= factor * A[k, j]
-            b[i] -= factor * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            b[k] -= A[k, j] * b[j]
-        b[k] /= A[k, k]
-    return True
-
-
-@kernel(reassociate=True)
 def weights_of_past(past, m, depth, A, c):
     """How to weigh the last `depth` of depth + 1 iterates so that their changes cancel; False where they do not say."""
     trace = 0.0
@@ -122,12 +92,20 @@ def weights_of_past(past, m, depth, A, c):
             A[j, i] = total
         trace += A[i, i]
         c[i] = 1.0
-    for i in range(depth):
-        A[i, i] += 1e-12 * trace
-    if trace == 0.0 or not solve_small(A, c, depth):
-        return False
+    for k in range(depth):
+        A[k, k] += 1e-12 * trace
+    for k in range(depth):  # A c = 1: symmetric and positive, so that any order of elimination will do
+        if A[k, k] <= 0.0:
+            return False
+        for i in range(depth):
+            if i != k:
+                factor = A[i, k] / A[k, k]
+                for j in range(k, depth):
+                    A[i, j] -= factor * A[k, j]
+                c[i] -= factor * c[k]
     total = 0.0
     for i in range(depth):
+        c[i] /= A[i, i]
         total += c[i]
     if not abs(total) > 0.0:
         return False
@@ -137,58 +115,50 @@ def weights_of_past(past, m, depth, A, c):
 
 
 @kernel
-def keep(source, target, m):
-    """target ← source."""
-    for k in range(m):
-        target[k] = source[k]
-
-
-@kernel
-def mix(past, c, m):
-    """Row 0 ← Σ c · the rows after it."""
-    for k in range(m):
-        past[0, k] = 0.0
-    for i in range(c.size):
-        for k in range(m):
-            past[0, k] += c[i] * past[i + 1, k]
-
-
-@kernel
 def extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c):
     """Go where the last sweeps were heading, if F is lower there."""
     if not weights_of_past(past_w, m, c.size, A, c):
         return
-    mix(past_w, c, m)
-    if positive:
+    gain = 0.0
+    for k in range(m):
+        x, s, old = 0.0, 0.0, w[k]
+        for i in range(c.size):
+            x += c[i] * past_w[i + 1, k]
+            s += c[i] * past_g[i + 1, k]
+        if positive and x < 0.0:
+            return
+        past_w[0, k] = x
+        past_g[0, k] = s
+        gain += l1[k] * (abs(old) - abs(x))
+        gain += 0.5 * (l2[k] * (old * old - x * x) + x * (q[k] + s) - old * (q[k] + g[k]))
+    if gain > 0.0:
         for k in range(m):
-            if past_w[0, k] < 0.0:
-                return
-    mix(past_g, c, m)
-    if value(past_w[0], past_g[0], q, m, l1, l2) < value(w, g, q, m, l1, l2):
-        keep(past_w[0], w, m)
-        keep(past_g[0], g, m)
+            w[k] = past_w[0, k]
+            g[k] = past_g[0, k]
 
 
 @kernel
 def descend(Q, m, w, g, q, square, l1, l2, penalty, ridge, positive, goal, max_sweeps, past_w, past_g, A, c):
     """Sweep until the duality gap is `goal` (or, for goal < 0, until a sweep lowers F by less than −goal).
 
-    Returns the number of sweeps and the last gap. w and g (both for the first m coordinates) are changed in place.
+    Or until sweeps do no more than round. Returns the number of sweeps and the last gap. w and g (both for the first m
+    coordinates) are changed in place.
     """
     sweeps, gap = 0, 0.0
     while sweeps < max_sweeps:
         position = sweeps % DEPTH
         if position == 0:
-            keep(w, past_w[0], m)
-            keep(g, past_g[0], m)
-        gap = sweep(Q, m, w, g, l1, l2, positive)
+            for k in range(m):
+                past_w[0, k] = w[k]
+                past_g[0, k] = g[k]
+        fell = sweep(Q, m, w, g, l1, l2, positive)
         sweeps += 1
-        if goal >= 0.0:
-            gap = duality_gap(w, g, q, m, square, penalty, ridge, positive)
-        if gap <= abs(goal):
+        gap = fell if goal < 0.0 else duality_gap(w, g, q, m, square, penalty, ridge, positive)
+        if gap <= abs(goal) or fell <= STILL * square:
             break
-        keep(w, past_w[position + 1], m)
-        keep(g, past_g[position + 1], m)
+        for k in range(m):
+            past_w[position + 1, k] = w[k]
+            past_g[position + 1, k] = g[k]
         if position == DEPTH - 1:
             extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c)
     return sweeps, gap

@@ -77,7 +77,8 @@ def solve_path(
     most = 1000 if max_iter is None else int(max_iter)
     scale = np.asarray(alphas, dtype=np.float64) * problem.weight
     penalties, ridges = scale * l1_ratio, scale * (1.0 - l1_ratio)
-    if target is not None and isinstance(problem, Products) and len(problem.q) <= MOST:
+    several = len(alphas) > 1 and scale.min() > 0.0
+    if several and target is not None and isinstance(problem, Products) and len(problem.q) <= MOST:
         coefs, gaps, sweeps = gram_path(problem, target, penalties, ridges, tol, most, positive, start)
     else:
         search = descent(problem, target, positive, start)
@@ -89,7 +90,7 @@ def solve_path(
             f"{name} exceed float64; bring columns and target to ordinary units first."
         )
     goal = tol * float(np.sum(problem.squares if target is None else problem.squares[target])) / problem.weight
-    _warn(name, gaps, goal, alphas, most)
+    _warn(name, gaps, goal, alphas, sweeps, most)
     return Path(coefs, gaps, sweeps)
 
 
@@ -107,15 +108,19 @@ def solve_directly(
     return [Path(c, np.array([gap]), [1]) for c, gap in zip(coefs, gaps, strict=True)]
 
 
-def _warn(name: str, gaps: np.ndarray, goal: float, alphas: np.ndarray, max_iter: int) -> None:
+def _warn(name: str, gaps: np.ndarray, goal: float, alphas: np.ndarray, sweeps: list[int], max_iter: int) -> None:
     far = np.flatnonzero(~(gaps <= goal))
     if not len(far):
         return
     worst = far[np.argmax(gaps[far])]
     where = "" if len(gaps) == 1 else f" at alpha={alphas[worst]:.3g} (and {len(far) - 1} others)"
+    if sweeps[worst] >= max_iter:
+        after, advice = f"max_iter={max_iter} sweeps", "raise max_iter, alpha or tol"
+    else:
+        after, advice = f"{sweeps[worst]} sweeps that end in rounding", "raise tol, or bring columns to similar scales"
     warnings.warn(
-        f"Objective did not converge: {name} stopped after max_iter={max_iter} sweeps{where} with a duality gap of "
-        f"{gaps[worst]:.3e}, where tol asks for {goal:.3e}; raise max_iter, alpha or tol.",
+        f"Objective did not converge: {name} stopped after {after}{where} with a duality gap of "
+        f"{gaps[worst]:.3e}, where tol asks for {goal:.3e}; {advice}.",
         ConvergenceWarning,
         stacklevel=5,
     )

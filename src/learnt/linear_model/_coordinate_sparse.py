@@ -138,7 +138,7 @@ def descend_columns(
     c,
 ):
     """Sweep until the duality gap over these columns is `goal` (without a penalty: until sweeps gain that little)."""
-    sweeps, m = 0, columns.size
+    sweeps, m, start = 0, columns.size, np.int64(0)  # a constant would have its callee compiled once more
     while sweeps < most:
         position = sweeps % DEPTH
         if position == 0:
@@ -150,7 +150,7 @@ def descend_columns(
             if fell <= goal:
                 break
         elif fell <= 0.1 * goal or position == DEPTH - 1:
-            column_products(data, indices, indptr, columns, a, s[0] * weight, mean, 0, m, g)
+            column_products(data, indices, indptr, columns, a, s[0] * weight, mean, start, m, g)
             if duality_gap(w, g, q, m, square, l1, l2, positive) <= goal:
                 break
         for k in range(m):
