@@ -128,7 +128,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
                 f"The 'class_weight' parameter of {type(self).__name__} must be a dict, 'balanced' or None. "
                 f"Got {given!r} instead."
             )
-        return compute_class_weight(given, classes=self.classes_, y=y)
+        return np.ones(len(self.classes_)) if given is None else compute_class_weight(given, classes=self.classes_, y=y)
 
 
 def _has_probabilities(estimator: Any) -> bool:

@@ -10,15 +10,20 @@ from __future__ import annotations
 import math
 
 from learnt.engine.kernel import kernel
+from learnt.engine.prefetch import prefetch
 from learnt.erm.losses import loss_both
+from learnt.linear_model._logistic_kernels import exp_nonpositive
 
 # Places in `numbers`, which a run carries from epoch to epoch.
-SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, SQUARE = range(11)
+SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, SQUARE, TOUCHED = range(12)
 # Places in `settings`, which never change.
 CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE, WITH_INTERCEPT = range(12)
 CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = range(6)
 
 _STEEPEST = 1e12
+_GROUP, _AHEAD = 16, 8  # rows that are fetched before they are needed: dense, and sparse
+_LOG, _HINGE = 10, 11  # codes of the losses that are written out here
+_FULL = 1e200  # of a product of factors between 1 and 2
 
 
 @kernel
@@ -36,171 +41,188 @@ def shuffle(order, seed):
 
 
 @kernel
-def step_length(settings, eta, t):
+def step_length(schedule, eta, eta0, power, alpha, late, t):
     """The step of update number t."""
-    schedule = settings[SCHEDULE]
     if schedule == OPTIMAL:
-        return 1.0 / (settings[ALPHA] * (settings[OPTIMAL0] + t - 1.0))
+        return 1.0 / (alpha * (late + t))
     if schedule == INVSCALING:
-        return settings[ETA0] / t ** settings[POWER]
+        return eta0 / t**power
     return eta
 
 
 @kernel
-def move_of(settings, eta, y, score, loss, slope, norm):
-    """How many times its row the coefficients move, before the row's weight."""
-    schedule = int(settings[SCHEDULE])
-    if schedule < PA1:
-        return -eta * min(max(slope, -_STEEPEST), _STEEPEST)
+def aggressive_move(schedule, eta0, toward, loss, norm):
+    """How many times its row the coefficients move so that the loss is 0 there, or as far as `eta0` lets them."""
     if loss == 0.0 or norm == 0.0:
         return 0.0
-    size = min(settings[ETA0], loss / norm) if schedule == PA1 else loss / (norm + 0.5 / settings[ETA0])
-    toward = y if settings[CODE] >= 10 else y - score
+    size = min(eta0, loss / norm) if schedule == PA1 else loss / (norm + 0.5 / eta0)
     return size if toward > 0 else -size
 
 
-@kernel(reassociate=True)
-def dense_epoch(X, y, weight, order, v, rest, paid, near, settings, numbers):
-    """Every row of `order` once; `v`, `rest`, `paid` and `numbers` are carried on.
+@kernel
+def quick_loss(code, parameter, factor, y, score):
+    """Loss and slope; of the log loss all but log(1 + e), whose 1 + e comes third."""
+    if code == _LOG:
+        m = y * score
+        e = exp_nonpositive(-abs(m))
+        return max(-m, 0.0), -y * (e if m > 0.0 else 1.0) / (1.0 + e), 1.0 + e
+    if code == _HINGE:
+        short = parameter - y * score
+        return max(short, 0.0), -y if short >= 0.0 else 0.0, 1.0
+    loss, slope = loss_both(code, parameter, y, score)
+    return factor * loss, factor * slope, 1.0
 
-    Rows come in random order, so that each is far from the last in memory. A few at a time are touched before they are
-    used, so that their misses overlap; `near` is there to make the touching count.
-    """
-    d, group = v.size, near.shape[0]
+
+@kernel(reassociate=True)
+def dense_epoch(X, y, weight, order, v, rest, paid, settings, numbers):
+    """Every row of `order` once; `v`, `rest`, `paid` and `numbers` are carried on."""
+    d = v.size
     code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
-    aggressive, l1, shrink = settings[SCHEDULE] >= PA1, settings[L1], settings[L2]
+    schedule, eta0, power, alpha = int(settings[SCHEDULE]), settings[ETA0], settings[POWER], settings[ALPHA]
+    l1, shrink, late, free = settings[L1], settings[L2], settings[OPTIMAL0] - 1.0, settings[WITH_INTERCEPT]
     scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
-    owed, heavy, average, total = numbers[OWED], numbers[HEAVY], settings[AVERAGE], 0.0
-    moves, count, summed, free, square = 0.0, 0.0, 0.0, settings[WITH_INTERCEPT], numbers[SQUARE]
-    for begin in range(0, order.size, group):
-        size = min(group, order.size - begin)
-        for g in range(size):
-            i = order[begin + g]
-            touched = y[i] + weight[i]
-            for j in range(0, d, 8):
-                touched += X[i, j]
-            near[g] = touched
-        for g in range(size):
-            i = order[begin + g]
-            dot = norm = 0.0
+    owed, heavy, average, square = numbers[OWED], numbers[HEAVY], settings[AVERAGE], numbers[SQUARE]
+    moves, count, summed, total, product, touched = 0.0, 0.0, 0.0, 0.0, 1.0, 0.0
+    for g in range(order.size):
+        if g % _GROUP == 0:  # rows are touched some at a time, so that their ways from memory overlap
+            for k in range(g, min(g + _GROUP, order.size)):
+                i = order[k]
+                touched += y[i] + weight[i]
+                for j in range(0, d, 8):
+                    touched += X[i, j]
+        i = order[g]
+        dot = 0.0
+        for j in range(d):
+            dot += v[j] * X[i, j]
+        score = scale * dot + intercept
+        loss, slope, more = quick_loss(code, parameter, factor, y[i], score)
+        product *= more
+        if product > _FULL:
+            total += math.log(product)
+            product = 1.0
+        total += loss + 0.5 * shrink * scale * scale * square
+        eta = step_length(schedule, eta, eta0, power, alpha, late, t)
+        if schedule >= PA1:
+            norm = 0.0
             for j in range(d):
-                dot += v[j] * X[i, j]
-            if aggressive:
+                norm += X[i, j] * X[i, j]
+            move = weight[i] * aggressive_move(schedule, eta0, y[i] if code >= _LOG else y[i] - score, loss, norm)
+        else:
+            move = -weight[i] * eta * min(max(slope, -_STEEPEST), _STEEPEST)
+        if shrink > 0.0:
+            scale *= max(0.0, 1.0 - shrink * eta)
+            if scale < 1e-9:
                 for j in range(d):
-                    norm += X[i, j] * X[i, j]
-            score = scale * dot + intercept
-            loss, slope = loss_both(code, parameter, y[i], score)
-            loss, slope = factor * loss, factor * slope
-            total += loss + 0.5 * shrink * scale * scale * square
-            eta = step_length(settings, eta, t)
-            move = weight[i] * move_of(settings, eta, y[i], score, loss, slope, norm)
-            if shrink > 0.0:
-                scale *= max(0.0, 1.0 - shrink * eta)
-                if scale < 1e-9:
-                    for j in range(d):
-                        v[j] *= scale
-                    square *= scale * scale
-                    heavy, scale = heavy / scale if scale > 0.0 else 0.0, 1.0
-            if move != 0.0:
-                moves += 1.0
-                change = move / scale
-                own = 0.0
+                    v[j] *= scale
+                square *= scale * scale
+                heavy, scale = heavy / scale if scale > 0.0 else 0.0, 1.0
+        if move != 0.0:
+            moves += 1.0
+            change = move / scale
+            own = 0.0
+            for j in range(d):
+                own += X[i, j] * X[i, j]
+                v[j] += change * X[i, j]
+            square += change * (2.0 * dot + change * own)
+            if average > 0.0:
                 for j in range(d):
-                    own += X[i, j] * X[i, j]
-                    v[j] += change * X[i, j]
-                square += change * (2.0 * dot + change * own)
-                if average > 0.0:
-                    for j in range(d):
-                        rest[j] -= heavy * change * X[i, j]
-                intercept += free * move
-            if l1 > 0.0:
-                owed += l1 * eta
-                over = 1.0 / scale
-                for j in range(d):
-                    before = v[j]
-                    after = pay(before, owed * over, paid[j] * over)
-                    v[j] = after
-                    paid[j] += scale * (after - before)
-                    rest[j] -= heavy * (after - before)
-            if 0.0 < average <= t:
-                heavy += scale
-                count += 1.0
-                summed += intercept
-            t += 1.0
+                    rest[j] -= heavy * change * X[i, j]
+            intercept += free * move
+        if l1 > 0.0:
+            owed += l1 * eta
+            over = 1.0 / scale
+            for j in range(d):
+                before = v[j]
+                after = pay(before, owed * over, paid[j] * over)
+                v[j] = after
+                paid[j] += scale * (after - before)
+                rest[j] -= heavy * (after - before)
+        if 0.0 < average <= t:
+            heavy += scale
+            count += 1.0
+            summed += intercept
+        t += 1.0
     numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA] = scale, intercept, t, eta
-    numbers[OWED], numbers[HEAVY], numbers[LOSS] = owed, heavy, total
+    numbers[OWED], numbers[HEAVY], numbers[LOSS] = owed, heavy, total + math.log(product)
     numbers[MOVES] += moves
     numbers[SQUARE] = square
     numbers[COUNT] += count
     numbers[INTERCEPT_SUM] += summed
+    numbers[TOUCHED] = touched  # or the touching would be thought idle
 
 
 @kernel(reassociate=True)
-def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, near, settings, numbers):
+def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, settings, numbers):
     """The same over the rows of a CSR matrix: the work of a row is its entries."""
-    group = near.shape[0]
     code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
-    aggressive, l1, shrink = settings[SCHEDULE] >= PA1, settings[L1], settings[L2]
+    schedule, eta0, power, alpha = int(settings[SCHEDULE]), settings[ETA0], settings[POWER], settings[ALPHA]
+    l1, shrink, late, free = settings[L1], settings[L2], settings[OPTIMAL0] - 1.0, settings[WITH_INTERCEPT]
     scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
-    owed, heavy, average, total = numbers[OWED], numbers[HEAVY], settings[AVERAGE], 0.0
-    moves, count, summed, free, square = 0.0, 0.0, 0.0, settings[WITH_INTERCEPT], numbers[SQUARE]
-    for begin in range(0, order.size, group):
-        size = min(group, order.size - begin)
-        for g in range(size):
-            i = order[begin + g]
-            touched = y[i] + weight[i]
-            for e in range(starts[i], starts[i + 1], 8):
-                touched += data[e] + columns[e]
-            near[g] = touched
-        for g in range(size):
-            i = order[begin + g]
-            x, where = data[starts[i] : starts[i + 1]], columns[starts[i] : starts[i + 1]]
-            dot, norm = sparse_dot(v, x, where), 0.0
-            if aggressive:
+    owed, heavy, average, square = numbers[OWED], numbers[HEAVY], settings[AVERAGE], numbers[SQUARE]
+    moves, count, summed, total, product = 0.0, 0.0, 0.0, 0.0, 1.0
+    for g in range(order.size):
+        prefetch(starts, order[min(g + 2 * _AHEAD, order.size - 1)])  # an order that the processor cannot guess
+        i = order[min(g + _AHEAD, order.size - 1)]
+        prefetch(y, i)
+        prefetch(weight, i)
+        for e in range(starts[i], starts[i + 1], 8):
+            prefetch(data, e)
+        for e in range(starts[i], starts[i + 1], 16):
+            prefetch(columns, e)
+        i = order[g]
+        x, where = data[starts[i] : starts[i + 1]], columns[starts[i] : starts[i + 1]]
+        dot = sparse_dot(v, x, where)
+        score = scale * dot + intercept
+        loss, slope, more = quick_loss(code, parameter, factor, y[i], score)
+        product *= more
+        if product > _FULL:
+            total += math.log(product)
+            product = 1.0
+        total += loss + 0.5 * shrink * scale * scale * square
+        eta = step_length(schedule, eta, eta0, power, alpha, late, t)
+        if schedule >= PA1:
+            norm = 0.0
+            for e in range(x.size):
+                norm += x[e] * x[e]
+            move = weight[i] * aggressive_move(schedule, eta0, y[i] if code >= _LOG else y[i] - score, loss, norm)
+        else:
+            move = -weight[i] * eta * min(max(slope, -_STEEPEST), _STEEPEST)
+        if shrink > 0.0:
+            scale *= max(0.0, 1.0 - shrink * eta)
+            if scale < 1e-9:
+                for j in range(v.size):
+                    v[j] *= scale
+                square *= scale * scale
+                heavy, scale = heavy / scale if scale > 0.0 else 0.0, 1.0
+        if move != 0.0:
+            moves += 1.0
+            change = move / scale
+            own = 0.0
+            for e in range(x.size):
+                own += x[e] * x[e]
+                v[where[e]] += change * x[e]
+            square += change * (2.0 * dot + change * own)
+            if average > 0.0:
                 for e in range(x.size):
-                    norm += x[e] * x[e]
-            score = scale * dot + intercept
-            loss, slope = loss_both(code, parameter, y[i], score)
-            loss, slope = factor * loss, factor * slope
-            total += loss + 0.5 * shrink * scale * scale * square
-            eta = step_length(settings, eta, t)
-            move = weight[i] * move_of(settings, eta, y[i], score, loss, slope, norm)
-            if shrink > 0.0:
-                scale *= max(0.0, 1.0 - shrink * eta)
-                if scale < 1e-9:
-                    for j in range(v.size):
-                        v[j] *= scale
-                    square *= scale * scale
-                    heavy, scale = heavy / scale if scale > 0.0 else 0.0, 1.0
-            if move != 0.0:
-                moves += 1.0
-                change = move / scale
-                own = 0.0
-                for e in range(x.size):
-                    own += x[e] * x[e]
-                    v[where[e]] += change * x[e]
-                square += change * (2.0 * dot + change * own)
-                if average > 0.0:
-                    for e in range(x.size):
-                        rest[where[e]] -= heavy * change * x[e]
-                intercept += free * move
-            if l1 > 0.0:
-                owed += l1 * eta
-                over = 1.0 / scale
-                for e in range(x.size):
-                    j = where[e]
-                    before = v[j]
-                    after = pay(before, owed * over, paid[j] * over)
-                    v[j] = after
-                    paid[j] += scale * (after - before)
-                    rest[j] -= heavy * (after - before)
-            if 0.0 < average <= t:
-                heavy += scale
-                count += 1.0
-                summed += intercept
-            t += 1.0
+                    rest[where[e]] -= heavy * change * x[e]
+            intercept += free * move
+        if l1 > 0.0:
+            owed += l1 * eta
+            over = 1.0 / scale
+            for e in range(x.size):
+                j = where[e]
+                before = v[j]
+                after = pay(before, owed * over, paid[j] * over)
+                v[j] = after
+                paid[j] += scale * (after - before)
+                rest[j] -= heavy * (after - before)
+        if 0.0 < average <= t:
+            heavy += scale
+            count += 1.0
+            summed += intercept
+        t += 1.0
     numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA] = scale, intercept, t, eta
-    numbers[OWED], numbers[HEAVY], numbers[LOSS] = owed, heavy, total
+    numbers[OWED], numbers[HEAVY], numbers[LOSS] = owed, heavy, total + math.log(product)
     numbers[MOVES] += moves
     numbers[SQUARE] = square
     numbers[COUNT] += count

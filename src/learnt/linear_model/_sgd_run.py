@@ -12,7 +12,6 @@ from scipy import sparse
 from learnt.erm.losses import NAMES, Hinge
 from learnt.linear_model import _sgd_kernels as k
 
-_NEAR = 16  # rows touched ahead
 SCHEDULES = {"constant": 0, "optimal": 1, "invscaling": 2, "adaptive": 3, "pa1": 4, "pa2": 5}
 
 
@@ -98,7 +97,7 @@ def run(
     fixed = settings.numbers()
     if sparse.issparse(X):
         fixed[k.WITH_INTERCEPT] *= settings.sparse_intercept
-    moving = np.zeros(11)
+    moving = np.zeros(12)
     moving[[k.SCALE, k.INTERCEPT, k.T, k.ETA]] = 1.0, start.intercept, t, settings.eta0
     v = np.array(start.coef, dtype=np.float64)
     moving[k.SQUARE] = np.square(v).sum()
@@ -110,7 +109,6 @@ def run(
     paid = np.zeros(v.size if fixed[k.L1] > 0 else 0)
     order = rows.copy()
     epoch_of, matrix = _parts(X)
-    near = np.empty(_NEAR)
     tol = -np.inf if settings.tol is None else settings.tol
     best, best_score, idle, status = np.inf, -np.inf, 0, "budget"
     kept: End | None = None
@@ -119,7 +117,7 @@ def run(
         if settings.shuffle:
             k.shuffle(order, seed)
         before = moving[k.MOVES]
-        epoch_of(*matrix, y, weight, order if held is None else order[~held[order]], v, rest, paid, near, fixed, moving)
+        epoch_of(*matrix, y, weight, order if held is None else order[~held[order]], v, rest, paid, fixed, moving)
         n_iter = epoch
         if not (np.isfinite(v).all() and np.isfinite(moving[k.INTERCEPT])):
             raise ValueError(
