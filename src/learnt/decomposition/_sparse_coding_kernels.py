@@ -50,16 +50,6 @@ def substitute(factor, m, x):
 
 
 @kernel
-def remove(gram, support, sign, m, out, factor):
-    """Take the atom at position `out` away; returns how many are left."""
-    for i in range(out, m - 1):
-        support[i] = support[i + 1]
-        sign[i] = sign[i + 1]
-        append(gram, support, i, factor)
-    return m - 1
-
-
-@kernel
 def residual_products(gram, b, w, g):
     """g = b − Gw."""
     for j in range(b.size):
@@ -92,47 +82,27 @@ def sweep(gram, alpha, positive, w, g):
 
 
 @kernel
-def descend(gram, b, alpha, m, support, sign, factor, w, solution):
-    """To the minimum over the atoms in use with their signs; one that reaches 0 on the way is given up."""
-    while m > 0:
-        for i in range(m):
-            solution[i] = b[support[i]] - alpha * sign[i]
-        substitute(factor, m, solution)
-        step, hit = 1.0, np.int64(-1)
-        for i in range(m):
-            here = w[support[i]]
-            if solution[i] * sign[i] <= 0.0 and here / (here - solution[i]) < step:
-                step, hit = here / (here - solution[i]), i
-        for i in range(m):
-            w[support[i]] += step * (solution[i] - w[support[i]])
-        if hit < 0:
-            return m
-        w[support[hit]] = 0.0
-        m = remove(gram, support, sign, m, hit, factor)
-    return m
+def walk(gram, m, most, support, sign, factor, w, along):
+    """From w along `along`, for `most` or until a code reaches 0; its atom is given up.
 
-
-@kernel
-def exchange(gram, j, direction, m, support, sign, factor, w, solution):
-    """Atom j lies in the span of those in use: bring it in against the first that it drives to 0.
-
-    The fit stays as it is and ‖w‖₁ falls, so that there is one. Returns the number of atoms without j, or −1.
+    Returns how many atoms are left, and how far it went.
     """
+    step, hit = most, np.int64(-1)
     for i in range(m):
-        solution[i] = gram[j, support[i]]
-    substitute(factor, m, solution)
-    step, hit = math.inf, np.int64(-1)
+        if along[i] * sign[i] < 0.0 and -w[support[i]] / along[i] < step:
+            step, hit = -w[support[i]] / along[i], i
+    if step == math.inf:
+        return m, step
     for i in range(m):
-        rate = -direction * solution[i]
-        if rate * sign[i] < 0.0 and -w[support[i]] / rate < step:
-            step, hit = -w[support[i]] / rate, i
-    if hit < 0:
-        return -1
-    for i in range(m):
-        w[support[i]] -= step * direction * solution[i]
-    w[j] = step * direction
-    w[support[hit]] = 0.0
-    return remove(gram, support, sign, m, hit, factor)
+        w[support[i]] += step * along[i]
+    if hit >= 0:
+        w[support[hit]] = 0.0
+        m -= 1
+        for i in range(hit, m):
+            support[i] = support[i + 1]
+            sign[i] = sign[i + 1]
+            append(gram, support, i, factor)
+    return m, step
 
 
 @kernel
@@ -162,7 +132,15 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
         done[s] = 0
         while left > 0:
             left -= 1
-            m = descend(gram, b, alpha, m, support, sign, factor, w, solution)
+            before = m + 1
+            while 0 < m < before:  # to the minimum over the atoms in use with their signs
+                before = m
+                for i in range(m):
+                    solution[i] = b[support[i]] - alpha * sign[i]
+                substitute(factor, m, solution)
+                for i in range(m):
+                    solution[i] -= w[support[i]]
+                m, _ = walk(gram, m, 1.0, support, sign, factor, w, solution)
             residual_products(gram, b, w, g)
             j, best = np.int64(-1), alpha + slack
             for i in range(m):  # these are α but for rounding
@@ -177,9 +155,17 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
             direction = math.copysign(1.0, g[j])
             support[m] = j
             if not append(gram, support, m, factor):
-                m = exchange(gram, j, direction, m, support, sign, factor, w, solution)
-                if m < 0:
+                # It lies in the span of those in use: bring it in against the first that it drives to 0. The fit stays
+                # as it is and ‖w‖₁ falls, so that there is one.
+                for i in range(m):
+                    solution[i] = gram[j, support[i]]
+                substitute(factor, m, solution)
+                for i in range(m):
+                    solution[i] *= -direction
+                m, step = walk(gram, m, math.inf, support, sign, factor, w, solution)
+                if step == math.inf:
                     break
+                w[j] = step * direction
                 support[m] = j
                 if not append(gram, support, m, factor):
                     break
