@@ -1,0 +1,381 @@
+"""Many trees of one forest, kept small: 16 bytes a node for prediction, and of the rest only what leaves hold.
+
+The two children of a node lie side by side, in the order in which a depth-first walk that goes left first meets their
+parents. The shape of a tree then follows from which nodes are leaves; rows, weights and values of inner nodes follow
+from the leaves below them. A file holds the columns, thresholds and leaves alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._packed import PackedTrees
+from learnt.forestry._tree import CODES, Tree
+from learnt.forestry._walk import CATEGORIES, INNER, MISSING_LEFT, NODE
+
+_COLUMN = CATEGORIES - 1
+
+
+class Grove:
+    """Trees that are walked together and can each be looked at.
+
+    Parameters
+    ----------
+    n_features : int
+    n_classes : int64 array of shape (n_outputs,)
+        Classes of each output; 1 where it is a number.
+    criterion : str
+        "gini", "entropy" or a criterion of numbers: how impurity follows from the leaves.
+    sizes : int64 array of shape (n_trees,)
+        Nodes of each tree.
+    feature : int32 array of shape (n_nodes,)
+        The column a node looks at; −1 at a leaf.
+    threshold, missing_left : arrays of shape (n_inner,)
+    value : float64 array of shape (n_leaves, n_outputs · max_n_classes)
+    count, weight : arrays of shape (n_leaves,)
+        Rows and weight of each leaf.
+    impurity : float64 array
+        Of the leaves; of all nodes where it cannot be computed from them; empty for classes.
+    table_start, table : int32 arrays
+        For each inner node the place of its table of categories, or −1, and all tables: their length, then 0 or 1 (left
+        or right) for a category never seen, for a missing value, and for each code. Empty without categories.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        n_classes: Any,
+        criterion: str,
+        sizes: Any,
+        feature: Any,
+        threshold: Any,
+        missing_left: Any,
+        value: Any,
+        count: Any,
+        weight: Any,
+        impurity: Any,
+        table_start: Any,
+        table: Any,
+    ) -> None:
+        self.n_features, self.criterion = int(n_features), str(criterion)
+        self.n_classes = np.asarray(n_classes, dtype=np.int64)
+        self.sizes = np.asarray(sizes, dtype=np.int64)
+        self.value = np.ascontiguousarray(value, dtype=np.float64)
+        self.count = np.asarray(count, dtype=np.int32)
+        self.weight = np.asarray(weight, dtype=np.float64)
+        self.impurity = np.asarray(impurity, dtype=np.float64)
+        self.table_start = np.asarray(table_start, dtype=np.int32)
+        self.table = np.asarray(table, dtype=np.int32)
+        self._views: list[Any] | None = None
+        self._build(np.asarray(feature), np.asarray(threshold), np.asarray(missing_left))
+
+    def _build(self, feature: np.ndarray, threshold: np.ndarray, missing_left: np.ndarray) -> None:
+        """The nodes, from the few arrays that say all; refuses arrays that do not fit."""
+        n, inner = len(feature), feature >= 0
+        m, leaves = int(inner.sum()), n - int(inner.sum())
+        outputs = len(self.n_classes)
+        arrays = (feature, threshold, missing_left, self.count, self.weight, self.impurity, self.sizes, self.n_classes)
+        fits = (
+            all(a.ndim == 1 for a in (*arrays, self.table_start, self.table))
+            and outputs > 0
+            and self.n_classes.min() >= 1
+            and len(self.sizes) > 0
+            and self.sizes.min() >= 1
+            and self.sizes.sum() == n < 2**31
+            and feature.max(initial=-1) < self.n_features < CATEGORIES
+            and len(threshold) == len(missing_left) == m
+            and self.value.shape == (leaves, outputs * self.n_classes.max())
+            and len(self.count) == len(self.weight) == leaves
+            and len(self.impurity) in (0, leaves, n)
+            and len(self.table_start) in (0, m)
+        )
+        left = np.empty(n, dtype=np.int64)
+        if not fits or not lay_out(self.sizes, np.ascontiguousarray(inner), left):
+            raise ValueError("the arrays of the trees do not fit each other")
+        width = self.value.shape[1]
+        self.nodes = np.zeros(n, dtype=NODE)
+        self.nodes["left"] = left
+        flags = np.where(missing_left > 0, MISSING_LEFT, 0)
+        self.nodes["column"][inner] = feature[inner].astype(np.uint32) | INNER | flags.astype(np.uint32)
+        self.nodes["threshold"][inner] = threshold
+        self.nodes["threshold"][~inner] = self.value[:, 0] if width == 1 else np.arange(leaves)
+        self.roots = np.cumsum(self.sizes) - self.sizes
+        self.packed_table = self._tables(np.flatnonzero(inner), left)
+
+    def _tables(self, inner: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """Tables of categories with the numbers of nodes in place of left and right."""
+        tabled = np.flatnonzero(self.table_start >= 0)
+        out = self.table.copy()
+        for k in tabled:
+            start = int(self.table_start[k])
+            size = int(self.table[start]) if start < len(self.table) else -1
+            entries = self.table[start + 1 : start + 1 + size]
+            if size < CODES or len(entries) < size or entries.min() < 0 or entries.max() > 1:
+                raise ValueError("the tables of categories do not fit the trees")
+            node = inner[k]
+            out[start + 1 : start + 1 + size] = left[node] + entries
+            self.nodes["left"][node] = start
+            self.nodes["column"][node] |= np.uint32(CATEGORIES)
+        return out
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], criterion: str) -> Grove:
+        """From trees as they were grown."""
+        first = trees[0]
+        parts = [_parts(tree) for tree in trees]
+        offsets = np.cumsum([0] + [len(part["table"]) for part in parts])
+        for part, offset in zip(parts, offsets):
+            part["table_start"] = np.where(part["table_start"] >= 0, part["table_start"] + offset, -1)
+        joined = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        if not (joined["table_start"] >= 0).any():
+            joined["table_start"] = np.empty(0, np.int32)
+        inner = joined["feature"] >= 0
+        if first.max_n_classes > 1 or (first.n_classes > 1).any() or criterion in _OF_CLASSES:
+            joined["impurity"] = np.empty(0)
+        elif criterion in _FROM_LEAVES:
+            joined["impurity"] = joined["impurity"][~inner]
+        return cls(first.n_features, first.n_classes, criterion, [tree.node_count for tree in trees], **joined)
+
+    @classmethod
+    def join(cls, groves: Sequence[Grove]) -> Grove:
+        """The trees of several groves, in order."""
+        if len(groves) == 1:
+            return groves[0]
+        first = groves[0]
+        offsets = np.cumsum([0] + [len(grove.table) for grove in groves])
+        starts = [g._starts(int(offset)) for g, offset in zip(groves, offsets)]
+        joined = {key: np.concatenate([getattr(g, key) for g in groves]) for key in _JOINED}
+        with_tables = any(len(g.table_start) for g in groves)
+        joined["table_start"] = np.concatenate(starts) if with_tables else np.empty(0, np.int32)
+        return cls(first.n_features, first.n_classes, first.criterion, **joined)
+
+    def _starts(self, offset: int) -> np.ndarray:
+        if not len(self.table_start):
+            return np.full(len(self.threshold), -1, dtype=np.int32)
+        return np.where(self.table_start >= 0, self.table_start + offset, -1).astype(np.int32)
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def inner(self) -> np.ndarray:
+        return self.nodes["column"] >= INNER
+
+    @property
+    def feature(self) -> np.ndarray:
+        return np.where(self.inner, self.nodes["column"] & _COLUMN, -1).astype(np.int32)
+
+    @property
+    def threshold(self) -> np.ndarray:
+        return self.nodes["threshold"][self.inner]
+
+    @property
+    def missing_left(self) -> np.ndarray:
+        return (self.nodes["column"][self.inner] & MISSING_LEFT > 0).astype(np.uint8)
+
+    @cached_property
+    def _inner_before(self) -> np.ndarray:
+        """Inner nodes of all trees before each."""
+        inside = np.add.reduceat(self.inner, self.roots, dtype=np.int64)
+        return np.cumsum(inside) - inside
+
+    @cached_property
+    def packed(self) -> PackedTrees:
+        """The trees as they are walked."""
+        width = self.value.shape[1]
+        values = self.value if width > 1 else np.empty((0, 1))
+        columns = np.zeros(self.n_trees, dtype=np.int64)
+        return PackedTrees(self.nodes, self.roots, columns, values, self.packed_table, width)
+
+    def views(self, make: Callable[[], list[Any]]) -> list[Any]:
+        """What `make` makes of the trees, once."""
+        if self._views is None:
+            self._views = make()
+        return self._views
+
+    def __reduce__(self) -> Any:
+        return Grove, tuple(getattr(self, name) for name in FIELDS)
+
+    def tree(self, t: int) -> Tree:
+        """One tree with all that can be asked of it."""
+        lo, hi = int(self.roots[t]), int(self.roots[t] + self.sizes[t])
+        nodes, n = self.nodes[lo:hi], hi - lo
+        inner = nodes["column"] >= INNER
+        before = int(self._inner_before[t])
+        leaves = slice(lo - before, lo - before + n - int(inner.sum()))
+        left = np.full(n, -1, dtype=np.int64)
+        lay_out(self.sizes[t : t + 1], np.ascontiguousarray(inner), left)
+        left[~inner] = -1
+        width = self.value.shape[1]
+        count, weight = np.zeros(n, np.int64), np.zeros(n)
+        value, impurity = np.zeros((n, width)), np.zeros(n)
+        count[~inner], weight[~inner], value[~inner] = self.count[leaves], self.weight[leaves], self.value[leaves]
+        outputs = len(self.n_classes)
+        if len(self.impurity) == len(self.value):
+            impurity[~inner] = self.impurity[leaves]
+        add_up(left, count, weight, value, impurity, outputs)
+        if len(self.impurity) == len(self.nodes):
+            impurity = self.impurity[lo:hi]
+        elif not len(self.impurity):
+            impurity = _class_impurity(value.reshape(n, outputs, -1), self.criterion)
+        arrays: dict[str, Any] = {}
+        if len(self.table_start):
+            arrays["table_start"] = np.full(n, -1)
+            arrays["table_size"] = np.zeros(n, np.int64)
+            arrays["table_start"][inner], arrays["table_size"][inner], arrays["table"] = self._tree_tables(
+                self.table_start[before : before + int(inner.sum())], left[inner]
+            )
+        missing = np.zeros(n, dtype=np.uint8)
+        missing[inner] = nodes["column"][inner] & MISSING_LEFT > 0
+        return Tree(
+            self.n_features,
+            self.n_classes,
+            children_left=left,
+            children_right=np.where(inner, left + 1, -1),
+            feature=np.where(inner, nodes["column"] & _COLUMN, -2).astype(np.int64),
+            threshold=np.where(inner, nodes["threshold"], -2.0),
+            missing_go_to_left=missing,
+            impurity=impurity,
+            n_node_samples=count,
+            weighted_n_node_samples=weight,
+            value=value.reshape(n, outputs, -1),
+            **arrays,
+        )
+
+    def _tree_tables(self, starts: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        new, sizes, parts, at = np.full(len(starts), -1), np.zeros(len(starts), np.int64), [np.empty(0, np.int32)], 0
+        for k in np.flatnonzero(starts >= 0):
+            start = int(starts[k])
+            sizes[k], new[k] = self.table[start], at
+            parts.append((left[k] + self.table[start + 1 : start + 1 + sizes[k]]).astype(np.int32))
+            at += int(sizes[k])
+        return new, sizes, np.concatenate(parts)
+
+
+FIELDS = (
+    "n_features",
+    "n_classes",
+    "criterion",
+    "sizes",
+    "feature",
+    "threshold",
+    "missing_left",
+    "value",
+    "count",
+    "weight",
+    "impurity",
+    "table_start",
+    "table",
+)
+_OF_CLASSES = ("gini", "entropy", "log_loss", "error")
+_FROM_LEAVES = ("squared_error", "friedman_mse")
+_JOINED = ("sizes", "feature", "threshold", "missing_left", "value", "count", "weight", "impurity", "table")
+
+
+def _parts(tree: Tree) -> dict[str, np.ndarray]:
+    """The arrays of a grove of one tree."""
+    order = np.empty(tree.node_count, dtype=np.int64)
+    depth_first(tree.children_left, tree.children_right, order)
+    inner = tree.children_left[order] >= 0
+    rows, leaves = order[inner], order[~inner]
+    starts = np.full(len(rows), -1, dtype=np.int32)
+    tables, at = [np.empty(0, dtype=np.int32)], 0
+    for k in np.flatnonzero(tree.table_start[rows] >= 0):
+        node = rows[k]
+        size = int(tree.table_size[node])
+        entries = tree.table[tree.table_start[node] : tree.table_start[node] + size]
+        tables.append(np.r_[size, entries != tree.children_left[node]].astype(np.int32))
+        starts[k], at = at, at + size + 1
+    return {
+        "feature": np.where(inner, tree.feature[order], -1).astype(np.int32),
+        "threshold": tree.threshold[rows],
+        "missing_left": tree.missing_go_to_left[rows],
+        "value": tree.value[leaves].reshape(len(leaves), -1),
+        "count": tree.n_node_samples[leaves].astype(np.int32),
+        "weight": tree.weighted_n_node_samples[leaves],
+        "impurity": tree.impurity[order],
+        "table_start": starts,
+        "table": np.concatenate(tables),
+    }
+
+
+def _class_impurity(value: np.ndarray, criterion: str) -> np.ndarray:
+    """Of every node, from the shares of its classes."""
+    if criterion == "gini":
+        return (1.0 - (value**2).sum(axis=2)).mean(axis=1)
+    if criterion == "error":
+        return (1.0 - value.max(axis=2)).mean(axis=1)
+    logs = np.log2(value, out=np.zeros_like(value), where=value > 0)
+    return np.abs((value * logs).sum(axis=2).mean(axis=1))
+
+
+@kernel
+def depth_first(left, right, order):
+    """order[k] = the node that has number k where siblings lie side by side and the left subtree comes first."""
+    stack = np.empty(order.size, np.int64)
+    order[0] = 0
+    stack[0] = 0
+    size, nodes = 1, 1
+    while size > 0:
+        size -= 1
+        node = order[stack[size]]
+        if left[node] >= 0:
+            order[nodes] = left[node]
+            order[nodes + 1] = right[node]
+            stack[size] = nodes + 1
+            stack[size + 1] = nodes
+            size += 2
+            nodes += 2
+
+
+@kernel
+def lay_out(sizes, inner, left):
+    """left[k] = the left child of an inner node, k itself at a leaf; whether all trees have the size they should."""
+    stack = np.empty(inner.size + 1, np.int64)
+    begin = 0
+    for t in range(sizes.size):
+        end = begin + sizes[t]
+        stack[0] = begin
+        size, nodes = 1, begin + 1
+        while size > 0:
+            size -= 1
+            node = stack[size]
+            left[node] = node
+            if inner[node]:
+                if nodes + 2 > end:
+                    return False
+                left[node] = nodes
+                stack[size] = nodes + 1
+                stack[size + 1] = nodes
+                size += 2
+                nodes += 2
+        if nodes != end:
+            return False
+        begin = end
+    return True
+
+
+@kernel
+def add_up(left, count, weight, value, impurity, outputs):
+    """Rows, weights, values and squared error of inner nodes from their children."""
+    width = value.shape[1]
+    for node in range(left.size - 1, -1, -1):
+        a = left[node]
+        if a < 0:
+            continue
+        b = a + 1
+        count[node] = count[a] + count[b]
+        weight[node] = weight[a] + weight[b]
+        spread = 0.0
+        for k in range(width):
+            mean = (weight[a] * value[a, k] + weight[b] * value[b, k]) / weight[node]
+            value[node, k] = mean
+            spread += weight[a] * (value[a, k] - mean) ** 2 + weight[b] * (value[b, k] - mean) ** 2
+        within = weight[a] * impurity[a] + weight[b] * impurity[b]
+        impurity[node] = (within + spread / outputs) / weight[node]
