@@ -47,6 +47,8 @@ CLASSIFIERS = [("near", KNeighborsClassifier()), ("bayes", GaussianNB())]
 REGRESSORS = [("line", LinearRegression()), ("ridge", Ridge())]
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    "HistGradientBoostingRegressor": {"max_iter": 20, "random_state": 0},
+    "HistGradientBoostingClassifier": {"max_iter": 20, "random_state": 0},
     "DyadicPartitionRegressor": {"depth": 2},
     "StackingClassifier": {"estimators": CLASSIFIERS},
     "VotingClassifier": {"estimators": CLASSIFIERS, "voting": "soft"},
@@ -180,6 +182,8 @@ def test_discovery_finds_them_all():
         "GammaRegressor",
         "GaussianFeatures",
         "GaussianNB",
+        "HistGradientBoostingClassifier",
+        "HistGradientBoostingRegressor",
         "HuberRegressor",
         "IterativelyReweightedLeastSquares",
         "KMeans",

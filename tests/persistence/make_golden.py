@@ -25,7 +25,14 @@ import learnt
 from learnt.baseline import ConstantClassifier, ConstantRegressor
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA, DictionaryLearning, MiniBatchDictionaryLearning, SparseCoder
-from learnt.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
+from learnt.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 from learnt.erm import ERMClassifier, ERMRegressor
 from learnt.linear_model import (
     ARDRegression,
@@ -103,6 +110,7 @@ def models() -> dict:
     numbers = ("numbers", make_pipeline(SimpleImputer(add_indicator=True), SklearnScaler()), ["size"])
     towns = ("towns", OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist"), ["town", "shop"])
     two = np.c_[classes, classes[::-1]]
+    towns_only = table[["size", "town"]].astype({"town": "category"})
     first = ("n", StandardScaler(), slice(0, 2))
     voters = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("none", "drop")]
     return {
@@ -186,6 +194,8 @@ def models() -> dict:
         "stack-numbers": (StackingRegressor([("line", Ridge())], Ridge(), passthrough=True).fit(X, y), X),
         "dyadic": (DyadicPartitionRegressor(depth=2, leaf="linear").fit(X, y), X),
         "dyadic-models": (DyadicPartitionRegressor("adaptive", tau=0.3, max_depth=2, leaf=Ridge()).fit(X, y), X),
+        "hist-boosting-classes": (HistGradientBoostingClassifier(max_iter=3).fit(named, classes), named),
+        "hist-boosting": (HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=2).fit(towns_only, y), towns_only),
         "unfitted": (make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
     }  # fmt: skip
 

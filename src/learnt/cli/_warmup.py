@@ -80,6 +80,9 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.tree.DyadicPartitionRegressor", "amount", {"depth": 2}),
     ("learnt.baseline.ConstantClassifier", "classes", {}),
     ("learnt.baseline.ConstantRegressor", "amount", {}),
+    ("learnt.ensemble.HistGradientBoostingClassifier", "two classes", {"max_iter": 2}),
+    ("learnt.ensemble.HistGradientBoostingClassifier", "classes", {"max_iter": 2}),
+    ("learnt.ensemble.HistGradientBoostingRegressor", "amount", {"max_iter": 2}),
 )
 METRICS = ("accuracy_score", "confusion_matrix", "roc_auc_score", "log_loss")
 ROWS, COLUMNS = 2000, 8

@@ -3,6 +3,7 @@
     Tree           one grown tree, a struct of arrays under scikit-learn's attribute names
     grow_exact     one tree, every cut looked at; Columns is the table it is grown on, which trees may share
     PackedTrees    many trees laid out for prediction
+    BoostedTrees   the trees of a boosted model; HistogramGrower grows them
     bin_columns    columns as codes of one byte; Bins says what the codes mean
     grow_binned    one tree on binned columns, for forests; bin_table makes the table
     Grove          the trees of a forest, kept small
@@ -16,22 +17,34 @@ from learnt.forestry._binned_forest import grow_binned as grow_binned
 from learnt.forestry._bins import Bins as Bins
 from learnt.forestry._bins import bin_columns as bin_columns
 from learnt.forestry._bins import find_bins as find_bins
+from learnt.forestry._boosting_trees import BoostedTrees as BoostedTrees
+from learnt.forestry._boosting_trees import from_grown as from_grown
 from learnt.forestry._exact import Columns as Columns
 from learnt.forestry._exact import grow_exact as grow_exact
 from learnt.forestry._grove import Grove as Grove
+from learnt.forestry._leafwise import GrownTree as GrownTree
+from learnt.forestry._leafwise import Growth as Growth
+from learnt.forestry._leafwise import HistogramGrower as HistogramGrower
+from learnt.forestry._leafwise import update_scores as update_scores
 from learnt.forestry._packed import PackedTrees as PackedTrees
 from learnt.forestry._tree import Tree
 
 __all__ = [
     "BinnedTable",
     "Bins",
+    "BoostedTrees",
     "Columns",
     "Grove",
+    "GrownTree",
+    "Growth",
+    "HistogramGrower",
     "PackedTrees",
     "Tree",
     "bin_columns",
     "bin_table",
     "find_bins",
+    "from_grown",
     "grow_binned",
     "grow_exact",
+    "update_scores",
 ]

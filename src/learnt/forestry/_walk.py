@@ -14,14 +14,14 @@ NODE = np.dtype([("threshold", np.float64), ("left", np.uint32), ("column", np.u
 INNER = 1 << 31
 MISSING_LEFT = 1 << 30
 CATEGORIES = 1 << 29
-_COLUMN = CATEGORIES - 1
+COLUMN = CATEGORIES - 1
 
 
 @kernel
 def step(nodes, table, flat, base, column_step, node):
     """The next node of the row that begins at `base`; a leaf's is itself."""
     word = nodes[node]["column"]
-    x = flat[base + np.uint64(word & np.uint32(_COLUMN)) * column_step]
+    x = flat[base + np.uint64(word & np.uint32(COLUMN)) * column_step]
     if word & np.uint32(CATEGORIES):
         start = np.uint64(nodes[node]["left"])
         entry = np.uint64(1)

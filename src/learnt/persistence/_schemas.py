@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from learnt.persistence._boosting import HIST_CLASSIFIER, HIST_REGRESSOR
 from learnt.persistence._checks import (
     Check,
     Dims,
@@ -204,6 +205,8 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         extra={"n_iter_": count(), "outliers_": flags(None)},
         rule=_linear_rule,
     ),
+    "learnt.ensemble.HistGradientBoostingClassifier": HIST_CLASSIFIER,
+    "learnt.ensemble.HistGradientBoostingRegressor": HIST_REGRESSOR,
     "learnt.erm.ERMClassifier": Schema(
         params={"fit_intercept": flag},
         state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},

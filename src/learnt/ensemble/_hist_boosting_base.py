@@ -1,0 +1,357 @@
+"""What both histogram boosting estimators share: checks, the fit around the loop, scores of rows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import train_test_split
+
+from learnt.engine.params import check_choice, check_flag, check_number
+from learnt.engine.progress import CallbackSupportMixin, fit_loop
+from learnt.engine.random import entropy
+from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
+from learnt.ensemble._hist_boosting_columns import (
+    category_mask,
+    interaction_groups,
+    learn_categories,
+    monotone_signs,
+    with_codes,
+)
+from learnt.ensemble._hist_boosting_fit import Booster, should_stop
+from learnt.ensemble._hist_boosting_losses import BoostingLoss
+from learnt.forestry import BoostedTrees, Growth, find_bins
+
+_log = logging.getLogger("learnt")
+_SCORED_ROWS = 10_000  # training rows that a scorer looks at in every iteration
+_HUGE = float(np.finfo(np.float64).max)
+
+
+class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
+    """Boosting of trees on binned columns; what differs between numbers and classes is in the two subclasses."""
+
+    n_features_in_: int
+    _target: str
+
+    def _loss_for(self, y: np.ndarray) -> BoostingLoss:
+        raise NotImplementedError
+
+    def _encode_target(self, y: np.ndarray, fresh: bool) -> np.ndarray:
+        raise NotImplementedError
+
+    def _extra_weights(self, y: np.ndarray, w: np.ndarray | None) -> np.ndarray | None:
+        return w
+
+    def _check_params(self) -> None:
+        check_number(self, "learning_rate", 0, _HUGE, open_low=True)
+        check_number(self, "max_iter", 1, integer=True)
+        check_number(self, "max_leaf_nodes", 2, integer=True, also=(None,))
+        check_number(self, "max_depth", 1, integer=True, also=(None,))
+        check_number(self, "min_samples_leaf", 1, integer=True)
+        check_number(self, "l2_regularization", 0, _HUGE)
+        check_number(self, "l1_regularization", 0, _HUGE)
+        check_number(self, "min_hessian", 0, _HUGE)
+        check_number(self, "max_features", 0, 1, open_low=True)
+        check_number(self, "subsample", 0, 1, open_low=True)
+        check_number(self, "max_bins", 2, 255, integer=True)
+        check_number(self, "n_iter_no_change", 1, integer=True)
+        check_number(self, "validation_fraction", 0, open_low=True, also=(None,))
+        check_number(self, "tol", 0, _HUGE)
+        check_choice(self, "growth", ("leaf", "depth"))
+        check_flag(self, "warm_start")
+        if self.early_stopping != "auto":
+            check_flag(self, "early_stopping")
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Any:
+        self._check_params()
+        going_on = bool(self.warm_start and hasattr(self, "_trees"))
+        X, y, w = self._door(X, y, sample_weight, going_on)
+        w = None if w is None or (w == 1).all() else w
+        codes = self._encode_target(y, not going_on)
+        loss = self._loss_for(codes)
+        loss.check(codes, type(self).__name__)
+        validation = self._given_validation(X_val, y_val, sample_weight_val)
+        self.do_early_stopping_ = bool(
+            (X.shape[0] > 10_000 or validation is not None) if self.early_stopping == "auto" else self.early_stopping
+        )
+        if not going_on:
+            self._random_seed = entropy(self.random_state) % (1 << 63)
+        weights = self._extra_weights(codes, w)
+        if self.do_early_stopping_ and validation is None and self.validation_fraction is not None:
+            X, codes, w, weights, validation = self._split(X, codes, w, weights)
+        if weights is not None and not (weights > 0).all():
+            there = weights > 0
+            X, codes, weights = X[there], codes[there], weights[there]
+            w = None if w is None else w[there]
+        self._boost(X, codes, weights, _whole_counts(w), loss, validation, going_on)
+        return self
+
+    def _door(self, X: Any, y: Any, sample_weight: Any, going_on: bool) -> tuple[np.ndarray, np.ndarray, Any]:
+        """The data as a matrix, categories as codes; remembers what the categories were."""
+        name = type(self).__name__
+        if is_frame(X):
+            if not going_on:
+                self.is_categorical_ = category_mask(self.categorical_features, X, name)
+                self._categories = learn_categories(X, self.is_categorical_)
+            X = with_codes(X, self._categories)
+            return check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
+        if not going_on:
+            self.is_categorical_ = category_mask(self.categorical_features, X, name)
+            self._categories = learn_categories(X, self.is_categorical_)
+        return with_codes(X, self._categories), y, w
+
+    def _given_validation(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Any:
+        if X_val is None:
+            if y_val is not None or sample_weight_val is not None:
+                raise ValueError("X_val is missing, but y_val or sample_weight_val was passed; pass X_val as well.")
+            return None
+        if y_val is None:
+            raise ValueError("X_val is provided, but y_val was not provided.")
+        if self.early_stopping is False or (self.early_stopping != "auto" and not self.early_stopping):
+            raise ValueError("X_val and y_val are passed to fit while at the same time early_stopping is False.")
+        X_val = check_predict(self, with_codes(X_val, self._categories), allow_nan=True)
+        y_val = check_target(y_val, self._target, X_val, type(self).__name__)
+        w = check_weights(sample_weight_val, X_val)
+        codes = self._encode_target(y_val, False)
+        return X_val, codes, self._extra_weights(codes, w)
+
+    def _split(self, X: np.ndarray, y: np.ndarray, w: Any, weights: Any) -> tuple[Any, ...]:
+        """A part of the rows set aside to watch over the fit."""
+        rows = np.arange(X.shape[0])
+        train, held = train_test_split(
+            rows,
+            test_size=self.validation_fraction,
+            stratify=y if self._target == "label" else None,
+            random_state=self._random_seed % (1 << 32),
+        )
+        part = (X[held], y[held], None if weights is None else weights[held])
+        left = (X[train], y[train], None if w is None else w[train], None if weights is None else weights[train])
+        return (*left, part)
+
+    def _boost(
+        self, X: np.ndarray, y: np.ndarray, w: Any, counts: Any, loss: BoostingLoss, validation: Any, going_on: bool
+    ) -> None:
+        n_features = X.shape[1]
+        sizes = {j: len(values) for j, values in self._categories.items()}
+        bins = find_bins(X, max_bins=self.max_bins, weights=w, categories=sizes, random_state=self._random_seed)
+        if not going_on:
+            self._baseline = loss.start(y, w)
+            self._tables = bins.tables
+            self._trees = BoostedTrees.empty(n_features, loss.n_outputs)
+            self.n_trees_per_iteration_ = loss.n_outputs
+            self.n_iter_ = 0
+            self.train_score_ = self.validation_score_ = np.empty(0)
+        names = getattr(self, "feature_names_in_", None)
+        monotone = monotone_signs(self.monotonic_cst, n_features, names, type(self).__name__)
+        if monotone is not None and self.is_categorical_ is not None and (monotone[self.is_categorical_] != 0).any():
+            raise ValueError("Categorical features cannot have monotonic constraints; set theirs to 0.")
+        if monotone is not None and loss.n_outputs > 1:
+            raise ValueError("monotonic constraints are not supported for multiclass classification.")
+        codes = bins.encode(X, rows=True)
+        table = self._for_trees(X)
+        scores = np.repeat(self._baseline[:, None], len(y), axis=1)
+        if going_on:
+            scores += self._trees.packed.sum(table).T
+        booster = Booster(
+            table,
+            y,
+            w,
+            counts,
+            bins,
+            codes,
+            loss,
+            self._growth(),
+            float(self.learning_rate),
+            float(self.subsample),
+            monotone,
+            interaction_groups(self.interaction_cst, n_features),
+            int(self._random_seed),
+            scores,
+        )
+        self._run(booster, X, validation)
+
+    def _growth(self) -> Growth:
+        return Growth(
+            max_leaf_nodes=self.max_leaf_nodes,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            min_hessian=float(self.min_hessian),
+            l1=float(self.l1_regularization),
+            l2=float(self.l2_regularization),
+            max_features=float(self.max_features),
+            by_level=self.growth == "depth",
+        )
+
+    def _run(self, booster: Booster, X: np.ndarray, validation: Any) -> None:
+        """Iterate until enough, until a callback says so, or until the watched score gets no better."""
+        watch = _Watch(self, booster, X, validation) if self.do_early_stopping_ else None
+        train, held = self.train_score_.tolist(), self.validation_score_.tolist()
+        new: list[BoostedTrees] = []
+        if watch is not None and not train:
+            watch.look([], train, held)
+        with fit_loop(self, self.max_iter, X, booster.y) as loop:
+            for iteration in range(self.n_iter_, self.max_iter):
+                if watch is not None and should_stop(held or train, self.n_iter_no_change, self.tol):
+                    break
+                trees = booster.iterate(iteration)
+                new += trees
+                self.n_iter_ = iteration + 1
+                if watch is not None:
+                    watch.look(trees, train, held)
+                if self.verbose:
+                    _log.info("%s iteration %d of %d", type(self).__name__, iteration + 1, self.max_iter)
+                if loop.step():
+                    break
+        self._trees = self._trees.extended(new)
+        self.train_score_, self.validation_score_ = np.array(train), np.array(held)
+
+    def _for_trees(self, X: np.ndarray) -> np.ndarray:
+        """X with bins of categories in place of their codes: rare ones share one, unseen ones are −1."""
+        if not self._tables:
+            return X
+        X = np.array(X, dtype=np.float64)
+        for j, table in self._tables.items():
+            column = X[:, j]
+            known = (column >= 0) & (column < len(table))
+            bins = np.where(known, table[np.where(known, column, 0).astype(np.int64)] if len(table) else -1, -1)
+            X[:, j] = np.where(np.isnan(column), np.nan, bins)
+        return X
+
+    def _check(self, X: Any) -> np.ndarray:
+        if "_categories" in vars(self) and self._categories:
+            if not is_frame(X):
+                X = check_predict(self, X, allow_nan=True)
+            X = with_codes(X, self._categories)
+        return self._for_trees(check_predict(self, X, allow_nan=True))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """The scores of every row: (n, n_outputs)."""
+        X = check_predict(self, X, allow_nan=True) if not vars(self).get("_categories") else self._check(X)
+        out = np.repeat(self._baseline[None, :], X.shape[0], axis=0)
+        return self._trees.packed.sum(X, out=out)
+
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
+        """The scores after every iteration."""
+        X = check_predict(self, X, allow_nan=True) if not vars(self).get("_categories") else self._check(X)
+        out = np.repeat(self._baseline[None, :], X.shape[0], axis=0)
+        each = self.n_trees_per_iteration_
+        for iteration in range(self.n_iter_):
+            self._trees.packed.sum(X, out=out, first=iteration * each, last=(iteration + 1) * each)
+            yield out.copy()
+
+    def contributions(self, X: Any) -> np.ndarray:
+        """What every column adds to the score of every row: exact Shapley values.
+
+        Returns
+        -------
+        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
+            A row adds up to the score (`decision_function`, or the prediction before the loss's link). The last column
+            is the expected score of the training rows. A column whose value is not known goes both ways at its splits,
+            in proportion to the training rows.
+        """
+        X = check_predict(self, X, allow_nan=True) if not vars(self).get("_categories") else self._check(X)
+        out = self._trees.contributions(X)
+        out[:, :, -1] += self._baseline
+        return out[:, 0] if out.shape[1] == 1 else out
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each column in what all splits gained; sums to 1 unless there was no split."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "_trees")
+        return self._trees.importances()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class _Watch:
+    """Scores of training and held-out rows after every iteration, for early stopping."""
+
+    def __init__(self, model: HistogramBoosting, booster: Booster, X: np.ndarray, validation: Any) -> None:
+        self.model, self.booster, self.validation = model, booster, validation
+        self.by_loss = isinstance(model.scoring, str) and model.scoring == "loss"
+        if validation is not None:
+            X_val, self.y_val, self.w_val = validation
+            self.table = model._for_trees(X_val)
+            scores = np.repeat(model._baseline[None, :], X_val.shape[0], axis=0)
+            self.scores = model._trees.packed.sum(self.table, out=scores)
+        if not self.by_loss:
+            self.scorer = check_scoring(model, scoring=model.scoring)
+            rows = np.arange(len(booster.y))
+            if len(rows) > _SCORED_ROWS:
+                rng = np.random.default_rng([int(model._random_seed), 1])
+                rows = np.sort(rng.choice(rows, _SCORED_ROWS, replace=False))
+            self.rows = rows
+
+    def look(self, trees: list[BoostedTrees], train: list[float], held: list[float]) -> None:
+        """Append the scores after these trees were added."""
+        booster = self.booster
+        if self.validation is not None:
+            for tree in trees:
+                tree.packed.sum(self.table, out=self.scores)
+        if self.by_loss:
+            train.append(-booster.loss.mean_loss(booster.y, booster.scores, booster.w))
+            if self.validation is not None:
+                held.append(-booster.loss.mean_loss(self.y_val, np.ascontiguousarray(self.scores.T), self.w_val))
+            return
+        rows = self.rows
+        weights = None if booster.w is None else booster.w[rows]
+        train.append(self._score(booster.scores[:, rows].T, booster.y[rows], weights))
+        if self.validation is not None:
+            held.append(self._score(self.scores, self.y_val, self.w_val))
+
+    def _score(self, scores: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:
+        judged = _Judged(self.model, scores, self.booster.loss)
+        target = self.model.classes_[y.astype(np.int64)] if hasattr(self.model, "classes_") else y
+        if w is None:
+            return float(self.scorer(judged, np.empty((len(y), 1)), target))
+        return float(self.scorer(judged, np.empty((len(y), 1)), target, sample_weight=w))
+
+
+class _Judged(BaseEstimator):
+    """Stands in for the model before a scorer: its scores are known already."""
+
+    def __init__(self, model: Any, scores: np.ndarray, loss: BoostingLoss) -> None:
+        self._model, self._known, self._loss = model, scores, loss
+        if hasattr(model, "classes_"):
+            self.classes_ = model.classes_
+        for method in ("predict_proba", "decision_function"):
+            if hasattr(model, method):
+                setattr(self, method, getattr(self, "_" + method))
+
+    def __sklearn_tags__(self):
+        return self._model.__sklearn_tags__()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> np.ndarray:
+        return self._model._answers(self._known, self._loss)
+
+    def _predict_proba(self, X: Any) -> np.ndarray:
+        return self._loss.mean(self._known)
+
+    def _decision_function(self, X: Any) -> np.ndarray:
+        return self._known[:, 0] if self._known.shape[1] == 1 else self._known
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        from sklearn.metrics import accuracy_score, r2_score
+
+        measure = accuracy_score if hasattr(self, "classes_") else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+
+def _whole_counts(w: np.ndarray | None) -> np.ndarray | None:
+    """Weights that are whole numbers count a row so often; others count it once."""
+    if w is None or (w == 1).all() or not (w == np.rint(w)).all() or w.sum() >= 2**31:
+        return None
+    return w.astype(np.int64)

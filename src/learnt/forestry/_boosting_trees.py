@@ -1,0 +1,245 @@
+"""The trees of a boosted model: packed for prediction, with what explaining and keeping them needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.threads import for_blocks
+from learnt.forestry._bins import Bins, flat_view
+from learnt.forestry._leafwise import GrownTree
+from learnt.forestry._packed import PackedTrees
+from learnt.forestry._shapley import shapley_rows
+from learnt.forestry._walk import CATEGORIES, COLUMN, INNER, MISSING_LEFT, NODE
+
+_FIELDS = {
+    "threshold": np.float64,
+    "left": np.int64,
+    "feature": np.int64,
+    "missing_left": np.uint8,
+    "cover": np.float64,
+    "gain": np.float64,
+    "roots": np.int64,
+    "outputs": np.int64,
+    "table": np.int32,
+}
+
+
+class BoostedTrees:
+    """Trees whose values add up to a score for each output.
+
+    Parameters
+    ----------
+    n_features, n_outputs : int
+    threshold : float64 array, one entry a node
+        The value of a leaf; elsewhere x ≤ threshold goes left.
+    left : int64 array
+        The left child, the right one is the next; a leaf's is itself. The place of its table for a node of categories.
+    feature : int64 array
+        The column a node looks at; −1 in a leaf, −2 − column where it looks at categories.
+    missing_left : uint8 array
+    cover, gain : float64 array
+        Training rows that came to a node, and what its split gained.
+    roots, outputs : int64 array, one entry a tree
+        The first node of a tree and the output it adds to.
+    table : int32 array
+        Tables of categories: their length, then the child of an unseen category, of a missing one, of bin 0, 1, …
+    """
+
+    def __init__(self, n_features: int, n_outputs: int, **arrays: Any) -> None:
+        self.n_features, self.n_outputs = int(n_features), int(n_outputs)
+        for name, dtype in _FIELDS.items():
+            setattr(self, name, np.ascontiguousarray(arrays.pop(name), dtype=dtype))
+        if arrays:
+            raise TypeError(f"BoostedTrees has no array named {sorted(arrays)[0]!r}.")
+
+    threshold: np.ndarray
+    left: np.ndarray
+    feature: np.ndarray
+    missing_left: np.ndarray
+    cover: np.ndarray
+    gain: np.ndarray
+    roots: np.ndarray
+    outputs: np.ndarray
+    table: np.ndarray
+
+    @classmethod
+    def empty(cls, n_features: int, n_outputs: int) -> BoostedTrees:
+        """No tree yet."""
+        return cls(n_features, n_outputs, **{name: np.empty(0, dtype) for name, dtype in _FIELDS.items()})
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.roots)
+
+    def fields(self) -> dict[str, np.ndarray]:
+        """Every array by name."""
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    def extended(self, others: Sequence[BoostedTrees]) -> BoostedTrees:
+        """These trees and then those."""
+        parts = [self, *others]
+        nodes = np.cumsum([0] + [len(part.left) for part in parts])
+        tables = np.cumsum([0] + [len(part.table) for part in parts])
+        moved: dict[str, list[np.ndarray]] = {name: [] for name in _FIELDS}
+        for part, at, table_at in zip(parts, nodes[:-1], tables[:-1], strict=True):
+            for name, array in part.fields().items():
+                if name == "left":
+                    array = array + np.where(part.feature < -1, table_at, at)
+                elif name == "roots":
+                    array = array + at
+                elif name == "table" and at:
+                    array = array + at
+                    array[part.table_sizes] -= at
+                moved[name].append(array)
+        joined = {name: np.concatenate(arrays) for name, arrays in moved.items()}
+        return BoostedTrees(self.n_features, self.n_outputs, **joined)
+
+    def first(self, n_trees: int) -> BoostedTrees:
+        """The first trees only."""
+        if n_trees >= self.n_trees:
+            return self
+        end = int(self.roots[n_trees])
+        arrays = {name: array[:end] for name, array in self.fields().items()}
+        arrays.update(roots=self.roots[:n_trees], outputs=self.outputs[:n_trees])
+        sizes = self.table_sizes
+        used = np.flatnonzero(self.feature[:end] < -1)
+        arrays["table"] = self.table if len(used) == len(sizes) else self.table[: sizes[len(used)]]
+        return BoostedTrees(self.n_features, self.n_outputs, **arrays)
+
+    @property
+    def table_sizes(self) -> np.ndarray:
+        """Where in `table` the lengths are: tables come in the order of their nodes."""
+        return self.left[self.feature < -1]
+
+    @cached_property
+    def packed(self) -> PackedTrees:
+        """The same trees as the prediction kernel walks them."""
+        nodes = np.zeros(len(self.left), dtype=NODE)
+        nodes["threshold"], nodes["left"] = self.threshold, self.left
+        leaf, categories = self.feature == -1, self.feature < -1
+        column = np.where(categories, -2 - self.feature, np.maximum(self.feature, 0))
+        flags = np.where(leaf, 0, INNER) | np.where(self.missing_left > 0, MISSING_LEFT, 0)
+        nodes["column"] = column | flags | np.where(categories, CATEGORIES, 0)
+        return PackedTrees(nodes, self.roots, self.outputs, np.empty((0, 1)), self.table, self.n_outputs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "packed"}
+
+    def importances(self) -> np.ndarray:
+        """The share of each column in all gains."""
+        inner = self.feature != -1
+        column = np.where(self.feature < -1, -2 - self.feature, self.feature)
+        total = np.bincount(column[inner], weights=self.gain[inner], minlength=self.n_features)
+        return total / total.sum() if total.sum() > 0 else total
+
+    def contributions(self, X: np.ndarray) -> np.ndarray:
+        """Shapley values (n, n_outputs, n_features + 1): what each column adds to the score, and the expected score."""
+        out = np.zeros((X.shape[0], self.n_outputs, self.n_features + 1))
+        flat, row_step, column_step = flat_view(X)
+        deep = self.depth + 2
+        packed = self.packed
+
+        def work(lo: int, hi: int) -> None:
+            shapley_rows(
+                flat, row_step, column_step, lo, hi,
+                packed.nodes, self.left, self.feature, self.cover, self.roots, self.outputs, self.table, deep, out,
+            )  # fmt: skip
+
+        for_blocks(work, X.shape[0], grain=64)
+        return out
+
+    @cached_property
+    def depth(self) -> int:
+        """Splits on the longest way from a root to a leaf."""
+        depths = np.zeros(len(self.left), dtype=np.int64)
+        deepest = 0
+        for node in np.flatnonzero(self.feature != -1).tolist():
+            for child in self.children(node):
+                depths[child] = depths[node] + 1
+                deepest = max(deepest, int(depths[child]))
+        return deepest
+
+    def children(self, node: int) -> tuple[int, int]:
+        """The left and the right child of an inner node."""
+        left = int(self.left[node])
+        if self.feature[node] < -1:
+            size = int(self.table[left])
+            entries = self.table[left + 1 : left + 1 + size]
+            return int(entries.min()), int(entries.max())
+        return left, left + 1
+
+    def validate(self) -> None:
+        """Raise unless every walk from a root ends in a leaf of its tree and stays inside the arrays."""
+        n = len(self.left)
+        if any(len(getattr(self, name)) != n for name in list(_FIELDS)[:6]) or len(self.roots) != len(self.outputs):
+            raise ValueError("boosted trees have arrays of unequal length")
+        if self.n_features < 1 or self.n_outputs < 1:
+            raise ValueError("boosted trees have no features or no outputs")
+        if len(self.roots) and (self.roots[0] != 0 or (np.diff(self.roots) <= 0).any() or self.roots[-1] >= n):
+            raise ValueError("boosted trees have roots that are not in order")
+        if ((self.outputs < 0) | (self.outputs >= self.n_outputs)).any():
+            raise ValueError("boosted trees add to an output that does not exist")
+        nodes = np.arange(n)
+        categories, leaf = self.feature < -1, self.feature == -1
+        column = np.where(categories, -2 - self.feature, self.feature)
+        if (column[~leaf] < 0).any() or (column[~leaf] >= self.n_features).any() or self.n_features > COLUMN:
+            raise ValueError("boosted trees split on a column that does not exist")
+        ends = np.append(self.roots[1:], n)
+        end = ends[np.searchsorted(self.roots, nodes, side="right") - 1] if n else nodes
+        inner = ~leaf & ~categories
+        if (self.left[leaf] != nodes[leaf]).any():
+            raise ValueError("boosted trees have leaves that lead elsewhere")
+        if (self.left[inner] <= nodes[inner]).any() or (self.left[inner] + 1 >= end[inner]).any():
+            raise ValueError("boosted trees have children outside their tree")
+        at = 0
+        for node in np.flatnonzero(categories):
+            size = int(self.table[at]) if at < len(self.table) else 0
+            entries = self.table[at + 1 : at + 1 + size]
+            if self.left[node] != at or size < 2 or len(entries) != size:
+                raise ValueError("boosted trees have a table of categories outside their tables")
+            low, high = int(entries.min()), int(entries.max())
+            if low <= node or high >= end[node] or high > low + 1 or ((entries != low) & (entries != high)).any():
+                raise ValueError("boosted trees have children outside their tree")
+            at += size + 1
+
+
+def from_grown(
+    tree: GrownTree, values: np.ndarray, bins: Bins, n_features: int, n_outputs: int, output: int
+) -> BoostedTrees:
+    """One grown tree with the given leaf values."""
+    leaf = tree.is_leaf
+    n = len(leaf)
+    feature = np.where(leaf, -1, tree.feature)
+    threshold = np.where(leaf, values, bins.edges[np.maximum(feature, 0), np.minimum(tree.bin, 255)])
+    left = np.where(leaf, np.arange(n), tree.left)
+    missing = np.where(leaf, 1, tree.missing_left).astype(np.uint8)
+    inner = np.flatnonzero(~leaf)
+    # Where no training row was missing, a missing value goes the way of most rows.
+    unknown = inner[~bins.has_missing[feature[inner]]]
+    missing[unknown] = tree.count[tree.left[unknown]] > tree.count[tree.left[unknown] + 1]
+    tables: list[np.ndarray] = []
+    at = 0
+    for node in inner[bins.categorical[feature[inner]]]:
+        size = int(bins.n_bins[feature[node]])
+        sides = np.r_[missing[node], missing[node], tree.sets[node, :size]]
+        table = np.r_[size + 2, tree.left[node] + 1 - sides].astype(np.int32)
+        left[node], threshold[node], feature[node] = at, np.nan, -2 - feature[node]
+        tables.append(table)
+        at += len(table)
+    return BoostedTrees(
+        n_features,
+        n_outputs,
+        threshold=threshold,
+        left=left,
+        feature=feature,
+        missing_left=missing,
+        cover=tree.count,
+        gain=tree.gain * ~leaf,
+        roots=[0],
+        outputs=[output],
+        table=np.concatenate([np.empty(0, np.int32), *tables]),
+    )

@@ -1,0 +1,310 @@
+"""A tree for gradients: leaf by leaf, or level by level, from histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.threads import for_blocks, inside_pool, run_tasks, thread_count
+from learnt.forestry._bins import Bins
+from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, HESSIAN_BITS, PAIR, quantise
+from learnt.forestry._histogram_team import STOP, WORD
+from learnt.forestry._leafwise_kernel import (
+    ANY_ORDER,
+    BEST_FIRST,
+    BIN,
+    DEPTH,
+    END,
+    GAIN,
+    HC,
+    HIGH,
+    LEFT,
+    LEVELS,
+    LOW,
+    N_FLOATS,
+    N_INTS,
+    N_LEAVES,
+    N_MEMORY,
+    N_NODES,
+    SLOT,
+    SPLIT,
+    START,
+    WAY,
+    G,
+    work,
+)
+from learnt.forestry._leafwise_leaves import sum_leaves
+from learnt.forestry._leafwise_share import COMMAND, TEAM_SIZE
+
+_EXACT_CELLS = 1 << 19  # cells of a table below which every bit of a gradient is kept
+_TEAM_CELLS = 1 << 17  # cells above which a tree is worth waking threads for
+_POOL_BYTES = 1 << 29  # histograms that are kept at a time
+_GRAIN = 1 << 15
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What limits a tree, under the names of the estimators' parameters."""
+
+    max_leaf_nodes: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 20
+    min_hessian: float = 1e-3
+    l1: float = 0.0
+    l2: float = 0.0
+    max_features: float = 1.0
+    by_level: bool = False
+
+
+class GrownTree:
+    """A tree as it comes from the grower: node 0 is the root, right = left + 1, left = −1 in a leaf.
+
+    `rows[start[k]:end[k]]` are the training rows of node k; `sets[k]` are the bins that go left where node k splits on
+    categories.
+    """
+
+    def __init__(self, whole: np.ndarray, real: np.ndarray, sets: np.ndarray, rows: np.ndarray, shift: int) -> None:
+        self.left = whole[:, LEFT].copy()
+        self.feature = whole[:, SPLIT].copy()
+        self.bin = whole[:, BIN].copy()
+        self.missing_left = whole[:, WAY].copy()
+        self.start, self.end = whole[:, START].copy(), whole[:, END].copy()
+        self.count = whole[:, HC] & ((1 << shift) - 1)
+        self.depth = whole[:, DEPTH].copy()
+        self.gain, self.low, self.high = real[:, GAIN].copy(), real[:, LOW].copy(), real[:, HIGH].copy()
+        self.sets = sets.copy()
+        self.rows = rows
+        self.sum_g: np.ndarray
+        self.sum_h: np.ndarray
+
+    @property
+    def is_leaf(self) -> np.ndarray:
+        return self.left < 0
+
+    def values(self, growth: Growth) -> np.ndarray:
+        """The Newton step −S(G) / (H + l2) of every node, within its bounds."""
+        g = np.sign(self.sum_g) * np.maximum(np.abs(self.sum_g) - growth.l1, 0.0)
+        steps = -g / np.maximum(self.sum_h + growth.l2, np.finfo(float).tiny)
+        return np.clip(steps, self.low, self.high)
+
+
+class HistogramGrower:
+    """Grows trees on one binned table; all memory is taken once.
+
+    Parameters
+    ----------
+    by_row, by_column : uint8 arrays
+        The codes of the table, as `Bins.encode` gives them.
+    counts : int64 array or None
+        How often a row counts towards `min_samples_leaf`; None for once.
+    monotone : int8 array of shape (n_features,) or None
+    groups : uint8 array of shape (n_groups, n_features) or None
+        A branch uses the features of one group only.
+    constant_hessian : bool
+        Every row has the same hessian.
+    """
+
+    def __init__(
+        self,
+        by_row: np.ndarray,
+        by_column: np.ndarray,
+        bins: Bins,
+        growth: Growth,
+        *,
+        counts: np.ndarray | None = None,
+        monotone: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
+        constant_hessian: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        n, d = by_row.shape[0], len(bins.n_bins)
+        self.growth, self.n, self.d = growth, n, d
+        small = n * d <= _EXACT_CELLS
+        self.form = EXACT if small or counts is not None else CONSTANT if constant_hessian else PAIR
+        self.counts = np.empty(0, np.int64) if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
+        total = n if counts is None else int(self.counts.sum())
+        self.shift = max(1, total.bit_length())
+        threads = 1 if n * d <= _TEAM_CELLS or inside_pool() else min(thread_count(n_jobs), 64)
+        self.threads = threads
+        offsets = np.concatenate([[0], np.cumsum(bins.n_bins.astype(np.int64) + 1)])
+        if offsets[1] == 0:
+            raise ValueError("a table without columns has no histograms")
+        most = max(1, total // max(1, growth.min_samples_leaf))
+        if growth.max_depth is not None:
+            most = min(most, 1 << min(growth.max_depth, 40))
+        leaves = most if growth.max_leaf_nodes is None else min(most, growth.max_leaf_nodes)
+        leaves = min(leaves, n)
+        order = ANY_ORDER if growth.max_leaf_nodes is None else LEVELS if growth.by_level else BEST_FIRST
+        slots = max(2, min(leaves, 64 if order == ANY_ORDER else leaves, _POOL_BYTES // (16 * int(offsets[-1]))))
+        self._table = (
+            by_row.reshape(-1).view(np.uint64),
+            by_column,
+            offsets,
+            bins.n_bins.astype(np.int64),
+            bins.has_missing,
+            bins.categorical,
+            np.zeros(d, np.int8) if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8),
+        )
+        exact = n if self.form == EXACT else 0
+        self._words = (
+            np.empty(exact, np.int64),
+            np.empty(exact, np.int64),
+            np.empty(0 if exact else n, np.int32),
+        )
+        self._ints = np.array(
+            [
+                leaves,
+                2**40 if growth.max_depth is None else growth.max_depth,
+                growth.min_samples_leaf,
+                order,
+                0,
+                self.form,
+                self.shift,
+                by_row.shape[1] // 8,
+                slots,
+            ],
+            dtype=np.int64,
+        )
+        self._floats = np.array([1.0, 1.0, growth.min_hessian, growth.l1, growth.l2])
+        self.rows = np.empty(n, np.int32)
+        cells = 2 * int(offsets[-1])
+        self._room = (
+            self.rows,
+            np.empty(n, np.int32),
+            np.empty(256, np.uint8),
+            np.zeros(8 * threads, np.int64),
+            np.empty((slots + 2, cells), np.int64),
+            np.empty((threads if threads > 1 and d < 2 * BLOCK * threads else 0, cells), np.int64),
+            np.zeros((threads, 256 * BLOCK), np.int64),
+            np.ones((2, d), np.uint8),
+            np.empty((threads, 2)),
+            np.empty((threads, 2, 5), np.int64),
+            np.empty((threads, 2, 256), np.uint8),
+            np.empty((threads, 256), np.int64),
+            np.empty((threads, 256)),
+            np.empty(4),
+        )
+        nodes = 2 * leaves - 1
+        self._whole, self._real = np.empty((nodes, N_INTS), np.int64), np.empty((nodes, N_FLOATS))
+        self._sets = np.empty((nodes if bins.categorical.any() else 0, 256), np.uint8)
+        self._groups = np.empty((0, d), np.uint8) if groups is None else np.ascontiguousarray(groups, dtype=np.uint8)
+        self._alive = np.ones((nodes if len(self._groups) else 0, len(self._groups)), np.uint8)
+        self._heap, self._free = np.empty(leaves + 1, np.int64), np.empty(slots, np.int64)
+        self._draw = np.empty(d, np.int64)
+
+    def grow(self, g: np.ndarray, h: np.ndarray, rows: np.ndarray | None = None, seed: int = 0) -> GrownTree:
+        """The tree for gradients g and hessians h, over the given rows or all."""
+        count = self.n if rows is None else len(rows)
+        self.rows[:count] = np.arange(self.n, dtype=np.int32) if rows is None else rows
+        scale = self._quantise(g, h, seed)
+        extra = (
+            self._groups,
+            self._alive,
+            float(self.growth.max_features),
+            self._draw,
+            np.array([seed], dtype=np.uint64),
+        )
+        team, memory = np.zeros(TEAM_SIZE, np.int64), np.zeros(N_MEMORY, np.int64)
+        memory[N_NODES] = memory[N_LEAVES] = 1
+        whole, real = self._whole, self._real
+        whole[0] = 0
+        whole[0, [LEFT, SLOT]], whole[0, END] = -1, count
+        real[0] = 0.0, -np.inf, np.inf
+        shared = (
+            team, self._table, self._words, self._ints, self._floats, self._room, extra, memory, whole, real,
+            self._sets, self._heap, self._free,
+        )  # fmt: skip
+
+        def lead() -> None:
+            try:
+                work(True, *shared)
+            finally:  # also after an error: helpers must not wait for ever
+                team[COMMAND] = STOP
+                team[WORD] |= 1023
+
+        if self.threads == 1:
+            lead()
+        else:
+            helpers: list[Callable[[], None]] = [partial(work, False, *shared)] * (self.threads - 1)
+            run_tasks([lead, *helpers], n_jobs=self.threads)
+        n_nodes = int(memory[N_NODES])
+        tree = GrownTree(
+            self._whole[:n_nodes], self._real[:n_nodes], self._sets[:n_nodes], self.rows[:count], self.shift
+        )
+        self._sum(tree, g, h, scale)
+        return tree
+
+    def _quantise(self, g: np.ndarray, h: np.ndarray, seed: int) -> tuple[float, float]:
+        top_g, top_h = _largest(g), _largest(h)
+        bits = max(1, self.n.bit_length())
+        if self.form == EXACT:
+            scale_g, scale_h = _power(min(52, 62 - bits), top_g), _power(min(52, 62 - bits - self.shift), top_h)
+        elif self.form == CONSTANT:
+            scale_g, scale_h = _power(30, top_g), 1.0 / float(h[0])
+        else:
+            wide = min(HESSIAN_BITS, 63 - bits - self.shift)
+            scale_g = 32766.0 / top_g if top_g > 0 else 1.0
+            scale_h = (2.0**wide - 2.0) / top_h if top_h > 0 else 1.0
+        self._floats[0], self._floats[1] = 1.0 / scale_g, 1.0 / scale_h
+
+        def work(lo: int, hi: int) -> None:
+            quantise(g, h, scale_g, scale_h, self.form, self.shift, seed % (1 << 62), lo, hi, *self._words[:2],
+                     self.counts, self._words[2])  # fmt: skip
+
+        for_blocks(work, self.n, grain=_GRAIN)
+        return top_g, top_h
+
+    def _sum(self, tree: GrownTree, g: np.ndarray, h: np.ndarray, top: tuple[float, float]) -> None:
+        """Sums of gradients and hessians in every node: exact ones in leaves, from which the others follow."""
+        n_nodes = len(tree.left)
+        if self.form == EXACT:
+            tree.sum_g = self._whole[:n_nodes, G] * self._floats[0]
+            tree.sum_h = (self._whole[:n_nodes, HC] >> self.shift) * self._floats[1]
+            return
+        bits = max(1, self.n.bit_length())
+        scale = [_power(62 - bits, value) for value in top]
+        leaves = np.flatnonzero(tree.is_leaf)
+        sums = np.zeros((n_nodes, 2), np.int64)
+        part = np.zeros((len(leaves), 2), np.int64)
+        start, end = tree.start[leaves], tree.end[leaves]
+
+        def work(lo: int, hi: int) -> None:
+            sum_leaves(tree.rows, start, end, lo, hi, g, h, scale[0], scale[1], part)
+
+        each = [partial(work, k, k + 1) for k in range(len(leaves))]
+        run_tasks(each, n_jobs=self.threads)
+        sums[leaves] = part
+        for node in range(n_nodes - 1, -1, -1):  # children come after their parents
+            if tree.left[node] >= 0:
+                sums[node] = sums[tree.left[node]] + sums[tree.left[node] + 1]
+        tree.sum_g, tree.sum_h = sums[:, 0] / scale[0], sums[:, 1] / scale[1]
+
+
+def _largest(x: np.ndarray) -> float:
+    return max(abs(float(x.max())), abs(float(x.min())))
+
+
+def _power(bits: int, largest: float) -> float:
+    """The power of two that makes `largest` a number of at most `bits` bits."""
+    if not largest > 0:
+        return 1.0
+    return float(2.0 ** (bits - np.frexp(largest)[1]))
+
+
+def update_scores(tree: GrownTree, values: np.ndarray, scores: np.ndarray) -> None:
+    """Add the value of its leaf to the score of every row the tree was grown on."""
+    from learnt.forestry._leafwise_leaves import add_to_rows
+
+    leaves = np.flatnonzero(tree.is_leaf)
+    start, end, added = tree.start[leaves], tree.end[leaves], np.ascontiguousarray(values[leaves])
+    if len(tree.rows) < _GRAIN:
+        add_to_rows(tree.rows, start, end, 0, len(leaves), added, scores)
+        return
+    run_tasks([partial(add_to_rows, tree.rows, start, end, k, k + 1, added, scores) for k in range(len(leaves))])
+
+
+__all__: list[Any] = ["GrownTree", "Growth", "HistogramGrower", "update_scores"]

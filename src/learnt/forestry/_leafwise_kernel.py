@@ -1,0 +1,355 @@
+"""Growing one tree: take the open leaf with the largest gain, split it, and so on.
+
+The histogram of the smaller child is summed from its rows, the other's is the parent's less that. Nodes of many rows
+are worked on by the whole team, small ones by the leader alone. The leader goes from stage to stage: `decide` looks at
+what the last step found and writes down the next one. All heavy work is called from one place (`work`), so that it is
+compiled once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._histogram import BLOCK
+from learnt.forestry._histogram_search import side_gain, side_value
+from learnt.forestry._histogram_team import DONE, JOINED, STOP, atomic_add, gather, members, next_step, post
+from learnt.forestry._leafwise_share import (
+    COMMAND,
+    COPY,
+    FEATURE,
+    HI,
+    L1,
+    L2,
+    LARGE,
+    LO,
+    MAX_DEPTH,
+    MAX_LEAVES,
+    MIN_LEAF,
+    ORDER,
+    PARTITION,
+    PARTS,
+    SCALE_G,
+    SCALE_H,
+    SEARCH,
+    SEARCH_SMALL,
+    SHIFT,
+    SLOTS,
+    SMALL,
+    SUM,
+    TOTALS,
+    share,
+)
+
+# What is known of a node: whole numbers, and numbers.
+LEFT, SPLIT, BIN, WAY, START, END, G, HC, LEFT_G, LEFT_HC, DEPTH, SLOT = range(12)
+GAIN, LOW, HIGH = range(3)
+N_INTS, N_FLOATS = 12, 3
+BEST_FIRST, LEVELS, ANY_ORDER = 0, 1, 2
+# Stages of the leader.
+BEGIN, ROOT_SUMMED, SEARCHED, NEXT, PARTITIONED, COPIED, PARENT_SUMMED, SMALL_SUMMED = range(8)
+# What it remembers between them.
+STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHER, SEARCH_0, SEARCH_1 = range(11)
+N_MEMORY = 11
+_TEAM_CELLS = 1 << 16  # rows × features from which threads are worth waking
+_TEAM_ROWS = 1 << 13
+_ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding leaves of none
+
+
+@kernel
+def before(a, b, order, whole, real):
+    """Whether leaf a is split before leaf b."""
+    if order == ANY_ORDER:
+        return a > b  # the newest first: few histograms are kept
+    if order == LEVELS and whole[a, DEPTH] != whole[b, DEPTH]:
+        return whole[a, DEPTH] < whole[b, DEPTH]
+    if real[a, GAIN] != real[b, GAIN]:
+        return real[a, GAIN] > real[b, GAIN]
+    return a < b
+
+
+@kernel
+def push(heap, size, node, order, whole, real):
+    k = size
+    while k > 0:
+        up = (k - 1) // 2
+        if not before(node, heap[up], order, whole, real):
+            break
+        heap[k] = heap[up]
+        k = up
+    heap[k] = node
+
+
+@kernel
+def pop(heap, size, order, whole, real):
+    top, last = heap[0], heap[size - 1]
+    k, size = 0, size - 1
+    while 2 * k + 1 < size:
+        down = 2 * k + 1
+        if down + 1 < size and before(heap[down + 1], heap[down], order, whole, real):
+            down += 1
+        if not before(heap[down], last, order, whole, real):
+            break
+        heap[k] = heap[down]
+        k = down
+    heap[k] = last
+    return top
+
+
+@kernel
+def choose_features(node, groups, alive, sampled, allowed, draw, state):
+    """allowed[f] = 1 for the features this node may split on: within its groups, and of these a random `sampled`th."""
+    d = allowed.size
+    n = 0
+    for f in range(d):
+        good = groups.shape[0] == 0
+        for k in range(groups.shape[0]):
+            good = good or (alive[node, k] and groups[k, f])
+        allowed[f] = 1 if good else 0
+        if good:
+            draw[n] = f
+            n += 1
+    if sampled >= 1.0 or n == 0:
+        return
+    keep = max(1, int(np.ceil(sampled * n)))
+    for k in range(keep):
+        state[0] += np.uint64(0x9E3779B97F4A7C15)
+        z = state[0]
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z = z ^ (z >> np.uint64(31))
+        other = k + int(z % np.uint64(n - k))
+        draw[k], draw[other] = draw[other], draw[k]
+    for k in range(keep, n):
+        allowed[draw[k]] = 0
+
+
+@kernel
+def sum_step(node, slot, team, n_features, memory, whole):
+    """Next: the histogram of a node in `slot`, or in parts that the search adds up."""
+    lo, hi = whole[node, START], whole[node, END]
+    together = members(team) if (hi - lo) * n_features > _TEAM_CELLS else 1
+    team[LO], team[HI], team[SMALL] = lo, hi, slot
+    blocks = (n_features + BLOCK - 1) // BLOCK
+    team[PARTS] = together if together > 1 and blocks < 2 * together else 1
+    memory[TOGETHER] = together
+    return SUM
+
+
+@kernel
+def search_step(small, large, large_slot, team, table, ints, room, extra, memory, whole, real):
+    """Next: the best splits of one node, or of two that share a parent (−1: not wanted)."""
+    groups, alive, sampled, draw, state = extra
+    allowed, bounds = room[7], room[13]
+    wide = table[2][table[3].size] > 4096 and team[HI] - team[LO] > 1024
+    memory[TOGETHER] = members(team) if wide else 1
+    team[LARGE] = large_slot
+    for child in range(2):
+        node = large if child else small
+        memory[SEARCH_0 + child] = node
+        team[SEARCH_SMALL + child] = 1 if node >= 0 else 0
+        if node >= 0:
+            team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1] = whole[node, G], whole[node, HC]
+            bounds[2 * child], bounds[2 * child + 1] = real[node, LOW], real[node, HIGH]
+            choose_features(node, groups, alive, sampled, allowed[child], draw, state)
+    return SEARCH
+
+
+@kernel
+def partition_step(node, team, table, room, memory, whole, sets):
+    """Next: the rows of a node that go left before those that go right."""
+    f, lut = whole[node, SPLIT], room[2]
+    by_set = table[5][f]
+    for b in range(256):
+        lut[b] = sets[node, b] if by_set else (1 if b <= whole[node, BIN] else 0)
+    if not by_set:
+        lut[table[3][f]] = whole[node, WAY]
+    lo, hi = whole[node, START], whole[node, END]
+    memory[TOGETHER] = members(team) if hi - lo > _TEAM_ROWS else 1
+    team[LO], team[HI], team[FEATURE] = lo, hi, f
+    return PARTITION
+
+
+@kernel
+def record_split(node, child, together, table, floats, shift, whole, real, sets, room):
+    """Keep the best of what the threads found for a node; whether there is a gain."""
+    found_gain, found, found_set = room[8], room[9], room[10]
+    best = 0
+    for k in range(1, together):
+        if found_gain[k, child] > found_gain[best, child] or (
+            found_gain[k, child] == found_gain[best, child] and found[k, child, 0] < found[best, child, 0]
+        ):
+            best = k
+    if found[best, child, 0] < 0:
+        return False
+    g, h = whole[node, G] * floats[SCALE_G], (whole[node, HC] >> shift) * floats[SCALE_H]
+    own = side_gain(g, h, floats[L1], floats[L2], real[node, LOW], real[node, HIGH])
+    gain = found_gain[best, child] - own
+    if not gain > _ROUNDING * abs(own):
+        return False
+    real[node, GAIN] = gain
+    f = found[best, child, 0]
+    whole[node, SPLIT], whole[node, BIN], whole[node, WAY] = f, found[best, child, 1], found[best, child, 2]
+    whole[node, LEFT_G], whole[node, LEFT_HC] = found[best, child, 3], found[best, child, 4]
+    if table[5][f]:
+        for b in range(256):
+            sets[node, b] = found_set[best, child, b]
+        whole[node, WAY] = found_set[best, child, table[3][f]]
+    return True
+
+
+@kernel
+def make_children(node, left, middle, table, ints, floats, extra, whole, real):
+    """Write down the two children: rows, sums, depth, bounds on their values, groups they may use."""
+    groups, alive = extra[0], extra[1]
+    f, shift = whole[node, SPLIT], ints[SHIFT]
+    whole[node, LEFT] = left
+    middle_value = 0.0
+    for side in range(2):
+        child = left + side
+        whole[child, LEFT], whole[child, SLOT] = -1, -1
+        whole[child, SPLIT], whole[child, BIN], whole[child, WAY] = 0, 0, 0
+        whole[child, DEPTH] = whole[node, DEPTH] + 1
+        whole[child, START] = whole[node, START] if side == 0 else middle
+        whole[child, END] = middle if side == 0 else whole[node, END]
+        whole[child, G] = whole[node, LEFT_G] if side == 0 else whole[node, G] - whole[node, LEFT_G]
+        whole[child, HC] = whole[node, LEFT_HC] if side == 0 else whole[node, HC] - whole[node, LEFT_HC]
+        real[child, GAIN] = 0.0
+        real[child, LOW], real[child, HIGH] = real[node, LOW], real[node, HIGH]
+        for k in range(groups.shape[0]):
+            alive[child, k] = alive[node, k] & groups[k, f]
+        g, h = whole[child, G] * floats[SCALE_G], (whole[child, HC] >> shift) * floats[SCALE_H]
+        middle_value += 0.5 * side_value(g, h, floats[L1], floats[L2], real[node, LOW], real[node, HIGH])
+    if table[6][f] != 0:
+        low_side = 0 if table[6][f] > 0 else 1
+        real[left + low_side, HIGH] = middle_value
+        real[left + 1 - low_side, LOW] = middle_value
+
+
+@kernel
+def splittable(node, ints, memory, whole):
+    """Whether a leaf may be split at all: not at the leaf limit, not too deep, not too small."""
+    count = whole[node, HC] & ((np.int64(1) << ints[SHIFT]) - np.int64(1))
+    more = memory[N_LEAVES] < ints[MAX_LEAVES]
+    return more and whole[node, DEPTH] < ints[MAX_DEPTH] and count >= 2 * ints[MIN_LEAF]
+
+
+@kernel
+def keep_or_free(node, good, slot, ints, memory, whole, real, heap, free):
+    """A node that has a split waits in the heap with its histogram; another's place becomes free."""
+    if good:
+        whole[node, SLOT] = slot if slot < ints[SLOTS] else -1
+        push(heap, memory[IN_HEAP], node, ints[ORDER], whole, real)
+        memory[IN_HEAP] += 1
+    elif slot >= 0 and slot < ints[SLOTS]:
+        free[memory[N_FREE]] = slot
+        memory[N_FREE] += 1
+
+
+@kernel
+def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free):
+    """From what the last step found to the next step; STOP when the tree is grown."""
+    pool, private, offsets = room[4], room[5], table[2]
+    n_features, slots = table[3].size, ints[SLOTS]
+    while True:
+        stage = memory[STAGE]
+        if stage == BEGIN:
+            memory[STAGE] = ROOT_SUMMED
+            memory[N_FREE] = slots - 1
+            for k in range(slots):
+                free[k] = slots - 1 - k
+            return sum_step(0, 0, team, n_features, memory, whole)
+        if stage == ROOT_SUMMED:
+            for p in range(team[PARTS]):
+                for b in range(offsets[1]):
+                    whole[0, G] += private[p, 2 * b] if team[PARTS] > 1 else pool[0, 2 * b]
+                    whole[0, HC] += private[p, 2 * b + 1] if team[PARTS] > 1 else pool[0, 2 * b + 1]
+            if not splittable(0, ints, memory, whole):
+                return STOP
+            memory[STAGE], memory[NODE] = SEARCHED, 0
+            return search_step(0, -1, -1, team, table, ints, room, extra, memory, whole, real)
+        if stage == SEARCHED:
+            memory[STAGE] = NEXT
+            for child in range(2):
+                node = memory[SEARCH_0 + child]
+                slot = team[LARGE] if child else team[SMALL]
+                good = node >= 0 and record_split(
+                    node, child, memory[TOGETHER], table, floats, ints[SHIFT], whole, real, sets, room
+                )
+                keep_or_free(node, good, slot, ints, memory, whole, real, heap, free)
+        elif stage == NEXT:
+            if memory[IN_HEAP] == 0 or memory[N_LEAVES] >= ints[MAX_LEAVES]:
+                return STOP
+            node = pop(heap, memory[IN_HEAP], ints[ORDER], whole, real)
+            memory[IN_HEAP] -= 1
+            memory[STAGE], memory[NODE] = PARTITIONED, node
+            return partition_step(node, team, table, room, memory, whole, sets)
+        elif stage == PARTITIONED:
+            middle = team[LO]
+            for k in range(memory[TOGETHER]):
+                middle += room[3][8 * k]
+            left = memory[N_NODES]
+            make_children(memory[NODE], left, middle, table, ints, floats, extra, whole, real)
+            small = left if middle - team[LO] <= team[HI] - middle else left + 1
+            memory[SMALL_NODE], memory[LARGE_NODE] = small, 2 * left + 1 - small
+            memory[N_NODES] += 2
+            memory[N_LEAVES] += 1
+            memory[STAGE] = COPIED
+            return COPY
+        elif stage == COPIED:
+            node, small, large = memory[NODE], memory[SMALL_NODE], memory[LARGE_NODE]
+            if not (splittable(small, ints, memory, whole) or splittable(large, ints, memory, whole)):
+                memory[STAGE] = NEXT
+                keep_or_free(node, False, whole[node, SLOT], ints, memory, whole, real, heap, free)
+            elif whole[node, SLOT] < 0:  # its histogram found no place: sum it again
+                memory[STAGE] = PARENT_SUMMED
+                return sum_step(node, slots, team, n_features, memory, whole)
+            else:
+                memory[STAGE] = SMALL_SUMMED
+        elif stage == PARENT_SUMMED:
+            for k in range(2 * offsets[n_features] if team[PARTS] > 1 else 0):
+                total = np.int64(0)
+                for p in range(team[PARTS]):
+                    total += private[p, k]
+                pool[slots, k] = total
+            whole[memory[NODE], SLOT] = slots
+            memory[STAGE] = SMALL_SUMMED
+        elif memory[SEARCH_0] != -2:  # SMALL_SUMMED: first the sums, then the search
+            memory[SEARCH_0] = -2
+            slot = slots + 1
+            if memory[N_FREE] > 0:
+                memory[N_FREE] -= 1
+                slot = free[memory[N_FREE]]
+            return sum_step(memory[SMALL_NODE], slot, team, n_features, memory, whole)
+        else:
+            small, large = memory[SMALL_NODE], memory[LARGE_NODE]
+            memory[STAGE] = SEARCHED
+            return search_step(
+                small if splittable(small, ints, memory, whole) else -1,
+                large if splittable(large, ints, memory, whole) else -1,
+                whole[memory[NODE], SLOT], team, table, ints, room, extra, memory, whole, real,
+            )  # fmt: skip
+
+
+@kernel
+def work(lead, team, table, words, ints, floats, room, extra, memory, whole, real, sets, heap, free):
+    """Lead a team that grows a tree over the rows of node 0, or help in one until the tree is grown."""
+    me = 0 if lead else atomic_add(team, JOINED, 1) + 1
+    last, together = np.int64(0), 1
+    while True:
+        if lead:
+            command = decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free)
+            together = memory[TOGETHER] if command != STOP else 1023
+            team[COMMAND] = command
+            if together > 1:
+                post(team, together)
+        else:
+            last = next_step(team, last, me)
+            together = last & 1023
+        if team[COMMAND] == STOP:
+            return
+        share(me, together, team, table, words, ints, floats, room)
+        if not lead:
+            atomic_add(team, DONE, 1)
+        elif together > 1:
+            gather(team, together)

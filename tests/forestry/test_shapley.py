@@ -1,0 +1,103 @@
+"""Shapley values of trees against their definition, by enumeration."""
+
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pytest
+
+from learnt.forestry import BoostedTrees, Growth, HistogramGrower, find_bins, from_grown
+
+
+def boosted(categories, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 4))
+    X[:, 3] = rng.integers(0, 8, 400)
+    X[rng.random(400) < 0.15, 1] = np.nan
+    bins = find_bins(X, categories={3: 8} if categories else None)
+    by_column, by_row = bins.encode(X, rows=True)
+    growth = Growth(max_leaf_nodes=9, min_samples_leaf=5)
+    trees = []
+    for target in (X[:, 0] * np.nan_to_num(X[:, 1], nan=2.0), np.sin(X[:, 3]) + X[:, 2] * X[:, 0]):
+        tree = HistogramGrower(by_row, by_column, bins, growth).grow(target.mean() - target, np.ones(400))
+        trees.append(from_grown(tree, tree.values(growth), bins, 4, 1, 0))
+    return X, BoostedTrees.empty(4, 1).extended(trees)
+
+
+def expected(trees, x, known):
+    """What the trees say where only the columns in `known` are known."""
+
+    def below(node):
+        if trees.feature[node] == -1:
+            return trees.threshold[node]
+        column = trees.feature[node] if trees.feature[node] >= 0 else -2 - trees.feature[node]
+        left, right = trees.children(node)
+        if column in known:
+            if trees.feature[node] < -1:
+                at = trees.left[node]
+                code = x[column]
+                entry = 1 if np.isnan(code) else 2 + int(code) if 0 <= code < trees.table[at] - 2 else 0
+                return below(trees.table[at + 1 + entry])
+            goes_left = trees.missing_left[node] if np.isnan(x[column]) else x[column] <= trees.threshold[node]
+            return below(left if goes_left else right)
+        share = trees.cover[left] / trees.cover[node]
+        return share * below(left) + (1 - share) * below(right)
+
+    return sum(below(root) for root in trees.roots)
+
+
+def by_definition(trees, x):
+    d = trees.n_features
+    out = np.zeros(d + 1)
+    for j in range(d):
+        others = [k for k in range(d) if k != j]
+        for size in range(d):
+            weight = factorial(size) * factorial(d - size - 1) / factorial(d)
+            for chosen in combinations(others, size):
+                out[j] += weight * (expected(trees, x, {*chosen, j}) - expected(trees, x, set(chosen)))
+    out[d] = expected(trees, x, set())
+    return out
+
+
+@pytest.mark.parametrize("categories", [False, True])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_shapley_values_are_those_of_the_definition(categories, seed):
+    X, trees = boosted(categories, seed)
+    rows = np.vstack([X[:6], [[0.1, np.nan, -2.0, 7.0]], [[np.nan, 0.0, 1.0, np.nan]], [[0.0, 0.0, 0.0, -1.0]]])
+    found = trees.contributions(rows)[:, 0]
+    for x, values in zip(rows, found, strict=True):
+        np.testing.assert_allclose(values, by_definition(trees, x), atol=1e-10)
+    np.testing.assert_allclose(found.sum(axis=1), trees.packed.sum(rows)[:, 0])
+
+
+def test_a_column_that_no_tree_uses_adds_nothing():
+    X, trees = boosted(False, 0)
+    used = set(trees.feature[trees.feature >= 0].tolist())
+    found = trees.contributions(X[:50])[:, 0]
+    for j in range(4):
+        assert (np.abs(found[:, j]).max() > 0) == (j in used)
+
+
+def test_files_cannot_hold_trees_that_lead_outside():
+    _, trees = boosted(True, 0)
+    trees.validate()
+    for name, place, value in [
+        ("left", 0, 10**6),
+        ("left", 0, 0),
+        ("feature", 0, 4),
+        ("roots", 1, 0),
+        ("outputs", 0, 1),
+        ("table", 0, 10**6),
+        ("table", 3, 10**6),
+    ]:
+        arrays = {key: array.copy() for key, array in trees.fields().items()}
+        arrays[name][place] = value
+        with pytest.raises(ValueError, match="boosted trees"):
+            BoostedTrees(4, 1, **arrays).validate()
+
+
+def test_the_first_trees():
+    X, trees = boosted(True, 0)
+    first = trees.first(1)
+    first.validate()
+    np.testing.assert_array_equal(first.packed.sum(X), trees.packed.sum(X, last=1))
