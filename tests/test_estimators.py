@@ -50,6 +50,12 @@ QUICK = {
     "HistGradientBoostingRegressor": {"max_iter": 20, "random_state": 0},
     "HistGradientBoostingClassifier": {"max_iter": 20, "random_state": 0},
     "DyadicPartitionRegressor": {"depth": 2},
+    # Below these levels small nodes have equally good splits, between which the order of rows decides.
+    **{f"DecisionTree{task}": {"max_depth": 2, "random_state": 0} for task in ("Classifier", "Regressor")},
+    **{
+        f"ExtraTree{task}": {"max_depth": 5, "max_features": None, "random_state": 0}
+        for task in ("Classifier", "Regressor")
+    },
     "StackingClassifier": {"estimators": CLASSIFIERS},
     "VotingClassifier": {"estimators": CLASSIFIERS, "voting": "soft"},
     **{name: {"estimators": REGRESSORS} for name in ("StackingRegressor", "VotingRegressor")},

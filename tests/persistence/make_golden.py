@@ -81,7 +81,13 @@ from learnt.preprocessing import (
     TableEncoder,
 )
 from learnt.svm import LinearSVC, LinearSVR
-from learnt.tree import DyadicPartitionRegressor
+from learnt.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    DyadicPartitionRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -103,6 +109,7 @@ table = pd.DataFrame(
         "open": [("yes", "no")[i * i % 3 % 2] for i in _i],
     }
 )
+sizes = table[["size", "town", "shop"]]
 
 
 def models() -> dict:
@@ -196,6 +203,20 @@ def models() -> dict:
         "dyadic-models": (DyadicPartitionRegressor("adaptive", tau=0.3, max_depth=2, leaf=Ridge()).fit(X, y), X),
         "hist-boosting-classes": (HistGradientBoostingClassifier(max_iter=3).fit(named, classes), named),
         "hist-boosting": (HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=2).fit(towns_only, y), towns_only),
+        "tree": (DecisionTreeClassifier(random_state=0, max_depth=3).fit(named, classes), named),
+        "tree-numbers": (DecisionTreeRegressor(random_state=0, max_leaf_nodes=6).fit(X, np.c_[y, -y]), X),
+        "tree-categories": (
+            DecisionTreeClassifier(max_depth=3, categorical_features=["town", "shop"], random_state=0)
+            .fit(sizes, classes),
+            sizes,
+        ),
+        "tree-branches": (
+            DecisionTreeRegressor(max_depth=2, categorical_features=[1], categorical_split="multiway", random_state=0)
+            .fit(sizes[["size", "town"]], y),
+            sizes[["size", "town"]],
+        ),
+        "extra-tree": (ExtraTreeClassifier(random_state=0, max_depth=3).fit(X, two), X),
+        "extra-tree-numbers": (ExtraTreeRegressor(random_state=0, max_depth=3).fit(X, y), X),
         "unfitted": (make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
     }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
     Tree           one grown tree, a struct of arrays under scikit-learn's attribute names
     grow_exact     one tree, every cut looked at; Columns is the table it is grown on, which trees may share
+    Categories     columns of categories as codes; prune_by_cost, prune_by_errors cut a tree back
     PackedTrees    many trees laid out for prediction
     BoostedTrees   the trees of a boosted model; HistogramGrower grows them
     bin_columns    columns as codes of one byte; Bins says what the codes mean
@@ -19,6 +20,7 @@ from learnt.forestry._bins import bin_columns as bin_columns
 from learnt.forestry._bins import find_bins as find_bins
 from learnt.forestry._boosting_trees import BoostedTrees as BoostedTrees
 from learnt.forestry._boosting_trees import from_grown as from_grown
+from learnt.forestry._categories import Categories as Categories
 from learnt.forestry._exact import Columns as Columns
 from learnt.forestry._exact import grow_exact as grow_exact
 from learnt.forestry._grove import Grove as Grove
@@ -27,12 +29,17 @@ from learnt.forestry._leafwise import Growth as Growth
 from learnt.forestry._leafwise import HistogramGrower as HistogramGrower
 from learnt.forestry._leafwise import update_scores as update_scores
 from learnt.forestry._packed import PackedTrees as PackedTrees
+from learnt.forestry._pruning import keep_nodes as keep_nodes
+from learnt.forestry._pruning import prune_by_cost as prune_by_cost
+from learnt.forestry._pruning import prune_by_errors as prune_by_errors
+from learnt.forestry._pruning import pruning_path as pruning_path
 from learnt.forestry._tree import Tree
 
 __all__ = [
     "BinnedTable",
     "Bins",
     "BoostedTrees",
+    "Categories",
     "Columns",
     "Grove",
     "GrownTree",
@@ -46,5 +53,9 @@ __all__ = [
     "from_grown",
     "grow_binned",
     "grow_exact",
+    "keep_nodes",
+    "prune_by_cost",
+    "prune_by_errors",
+    "pruning_path",
     "update_scores",
 ]

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from learnt.engine.threads import run_tasks
 from learnt.forestry._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, NUMBER_CRITERIA, SQUARED
+from learnt.forestry._exact_categories import SUMS as GROUP_SUMS
 from learnt.forestry._exact_data import (
     CATEGORIES,
     CRITERION,
@@ -41,6 +42,8 @@ from learnt.forestry._exact_data import (
     SLOT,
     SPLIT,
     START,
+    TABLE,
+    TABLE_SIZE,
     UPPER,
     WEIGHT,
 )
@@ -219,7 +222,7 @@ def grow_exact(
     orders[0] = rows
     for o in range(n_outputs if absolute else 0):
         orders[1 + o] = rows[np.argsort(targets[rows, o], kind="stable")]
-    places = np.full((2, n if absolute or columns.is_sparse else 0), -1, np.int32)
+    places = np.full((2, n if absolute or columns.is_sparse or multiway else 0), -1, np.int32)
     if columns.is_sparse:
         places[SLOT, rows] = np.arange(m)
     chosen = np.zeros(N_CHOSEN, np.int64)
@@ -243,8 +246,10 @@ def grow_exact(
         np.zeros((N_SUMS, n_outputs, width)),
         np.empty((6, m + 1 if absolute else 0)),
         np.stack([np.arange(d), np.zeros(d, np.int64)]),
-        np.empty((2, most), np.uint8),
-        np.empty((most if most > 1 else 0, width + 2)),
+        np.empty((3, most), np.int32),
+        np.empty((most if most > 1 else 0, n_outputs * width + GROUP_SUMS)),
+        np.empty((3, n_outputs * width)),
+        np.empty((1, m if most > 1 else 0), np.int64),
         np.zeros(N_BEST),
         chosen,
     )
@@ -277,10 +282,13 @@ def _sorted_records(X: np.ndarray, tails: np.ndarray) -> np.ndarray:
 
 def _as_tree(grown: tuple, d: int, n_classes: Any, n_outputs: int, rules: np.ndarray, shift: np.ndarray) -> Tree:
     """The arrays of growth in their final order, under scikit-learn's names."""
-    order, ints, floats, values = grown
+    order, ints, floats, values, table = grown
     place = np.full(int(order.max()) + 1, -1, np.int64)
     place[order] = np.arange(len(order))
     ints, floats = ints[order], floats[order]
+    tables = [table[start : start + size] for start, size in ints[ints[:, TABLE] >= 0][:, [TABLE, TABLE_SIZE]]]
+    starts = np.where(ints[:, TABLE] >= 0, 0, -1)
+    starts[starts == 0] = np.cumsum([0, *map(len, tables)])[:-1]
     value = values[order].reshape(len(order), n_outputs, -1)
     if rules[CRITERION] != ABSOLUTE:
         value = value / floats[:, WEIGHT][:, None, None]
@@ -299,6 +307,9 @@ def _as_tree(grown: tuple, d: int, n_classes: Any, n_outputs: int, rules: np.nda
         feature=ints[:, SPLIT],
         threshold=floats[:, CUT],
         missing_go_to_left=ints[:, GO_LEFT],
+        table_start=starts,
+        table_size=ints[:, TABLE_SIZE],
+        table=place[np.concatenate(tables)] if tables else (),
         impurity=floats[:, IMPURITY],
         n_node_samples=ints[:, END] - ints[:, START],
         weighted_n_node_samples=floats[:, WEIGHT],

@@ -11,6 +11,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.forestry._criteria import ABSOLUTE, EPSILON, POISSON, class_impurity, deviation
 from learnt.forestry._exact_absolute import side_median
+from learnt.forestry._exact_categories import CODES, LOOKUP, SIDES
 from learnt.forestry._exact_data import (
     CATEGORIES,
     CRITERION,
@@ -29,12 +30,14 @@ from learnt.forestry._exact_data import (
     LOWER_BOUND,
     MAX_DEPTH,
     MAX_LEAVES,
+    MAX_P_VALUE,
     MIN_DECREASE,
     MIN_LEAF,
     MIN_SPLIT,
     MIN_WEIGHT,
     MISSING_LEFT,
     MONOTONE,
+    MULTIWAY,
     N_BRANCHES,
     N_CLASSES,
     N_FLOATS,
@@ -47,6 +50,8 @@ from learnt.forestry._exact_data import (
     SPARSE,
     SPLIT,
     START,
+    TABLE,
+    TABLE_SIZE,
     THRESHOLD,
     TOTAL_WEIGHT,
     TOTALS,
@@ -56,6 +61,7 @@ from learnt.forestry._exact_data import (
 )
 from learnt.forestry._exact_records import NAN_CODE, record_value
 from learnt.forestry._exact_search import fetch_dense, fetch_sparse, find_split
+from learnt.forestry._significance import split_p_value
 
 _LOW = 0xFFFFFFFF
 
@@ -65,11 +71,13 @@ def mark_sides(a, f, first, m, row_shift, by_position, categories, subsets, best
     """Which side every row of the node goes to, by the split chosen, from its records; returns how many go left."""
     missing_left, threshold, position = chosen[MISSING_LEFT], best[THRESHOLD], chosen[POSITION]
     branches, n_left = chosen[N_BRANCHES], 0
+    for g in range(branches):
+        subsets[LOOKUP, subsets[CODES, g]] = subsets[SIDES, g]
     for k in range(m):
         record = a[f, first + k]
         missing = (record >> 32) == NAN_CODE
         if branches > 0:
-            goes = subsets[1, categories if missing else np.int64(record_value(record))] == 1
+            goes = subsets[LOOKUP, categories if missing else np.int64(record_value(record))] == 1
         elif missing:
             goes = missing_left == 1
         elif by_position:
@@ -111,6 +119,48 @@ def part_records(a, start, end, side, row_shift, spare):
             n_right += 1 - goes
         for k in range(n_right):
             a[f, n_left + k] = spare[k]
+
+
+@kernel
+def part_branches(a, m, row_shift, categories, start, orders, spare, places, subsets, n_branches, begins):
+    """Rows of the same branch side by side, each in their old order; begins[b] is where those of branch b begin."""
+    for g in range(n_branches):
+        subsets[LOOKUP, subsets[CODES, g]] = subsets[SIDES, g]
+        begins[g], begins[n_branches] = 0, 0
+    for k in range(m):
+        record = a[0, k]
+        missing = (record >> 32) == NAN_CODE
+        branch = subsets[LOOKUP, categories if missing else np.int64(record_value(record))]
+        places[SLOT, (record & _LOW) >> row_shift] = branch
+        begins[branch + 1] += 1
+    begins[0] = start
+    for g in range(n_branches):
+        begins[g + 1] += begins[g]
+    for o in range(orders.shape[0]):
+        for p in range(start, start + m):
+            branch = places[SLOT, orders[o, p]]
+            spare[begins[branch] - start] = orders[o, p]
+            begins[branch] += 1
+        for p in range(start, start + m):
+            orders[o, p] = spare[p - start]
+        for g in range(n_branches, 0, -1):
+            begins[g] = begins[g - 1]
+        begins[0] = start
+
+
+@kernel
+def write_table(table, at, categories, first_child, default, n_branches, subsets, two):
+    """A node's table: where codes go that were never seen, missing values, and every code; returns its length."""
+    top = -1
+    for g in range(n_branches):
+        top = max(top, np.int64(subsets[CODES, g]) if subsets[CODES, g] < categories else -1)
+    for k in range(top + 3):
+        table[at + k] = first_child + default
+    for g in range(n_branches):
+        branch = 1 - subsets[SIDES, g] if two else subsets[SIDES, g]
+        code = np.int64(subsets[CODES, g])
+        table[at + (1 if code == categories else 2 + code)] = first_child + branch
+    return top + 3
 
 
 @kernel
@@ -212,6 +262,7 @@ def pop_best(heap, size, floats):
 def clear_node(node, ints, floats):
     """A leaf."""
     ints[node, LEFT], ints[node, LAST], ints[node, SPLIT], ints[node, GO_LEFT] = -1, -1, -2, 0
+    ints[node, TABLE], ints[node, TABLE_SIZE] = -1, 0
     floats[node, CUT], floats[node, GAIN] = -2.0, 0.0
 
 
@@ -251,18 +302,19 @@ def preorder(count, ints, order):
 @kernel
 def grow(
     columns, values, indices, indptr, tails, y, weights, logs, facts, rules, limits, records, spare, orders, spare_rows,
-    places, side, sums, medians, features, subsets, groups, best, chosen,
+    places, side, sums, medians, features, subsets, groups, keys, scratch, best, chosen,
 ):  # fmt: skip
     """The whole tree: the nodes in their final order, and the numbers and sums of all nodes as they were made."""
     n, shift, presorted = orders.shape[1], rules[ROW_SHIFT], rules[PRESORTED]
     n_sums = sums.shape[1] * sums.shape[2]
     best_first = rules[MAX_LEAVES] >= 0
     ints, floats, totals = np.zeros((64, N_INTS), np.int32), np.zeros((64, N_FLOATS)), np.zeros((64, n_sums))
-    waiting, heap = np.zeros(64, np.int32), np.zeros(rules[MAX_LEAVES] + 2 if best_first else 1, np.int32)
+    waiting, heap = np.zeros(64, np.int32), np.zeros(2 * rules[MAX_LEAVES] + 2 if best_first else 1, np.int32)
     order = np.zeros(2 * rules[MAX_LEAVES] + 2 if best_first else 1, np.int32)
     count, n_waiting, n_heap, kept, splits_left = 1, 1, 0, 1, rules[MAX_LEAVES] - 1
     left_weight, right_weight, left_impurity, right_impurity = 0.0, 0.0, 0.0, 0.0
-    parts = np.zeros(4)
+    parts, begins = np.zeros(4), np.zeros(max(3, subsets.shape[1] + 1), np.int64)
+    table, table_size = np.zeros(1, np.int32), 0
     left_child = -1  # the root's sums are made by the same lines as those of children
     while True:
         node = 0
@@ -276,13 +328,16 @@ def grow(
         elif best_first and n_heap > 0:
             node = np.int64(pop_best(heap, n_heap, floats))
             n_heap -= 1
-            if ints[node, LEFT] >= 0 and splits_left > 0:
-                splits_left -= 1
-                for k in range(2):
+            n_new = np.int64(ints[node, LAST]) - np.int64(ints[node, LEFT]) + 1
+            if ints[node, LEFT] >= 0 and splits_left >= n_new - 1:
+                splits_left -= n_new - 1
+                if n_new > waiting.size:
+                    waiting = np.zeros(2 * n_new, np.int32)
+                for k in range(n_new):
                     order[kept + k] = ints[node, LEFT] + k
-                    waiting[n_waiting + 1 - k] = ints[node, LEFT] + k
-                kept += 2
-                n_waiting += 2
+                    waiting[n_new - 1 - k] = ints[node, LEFT] + k
+                kept += n_new
+                n_waiting = n_new
             else:  # a leaf, or found and not wanted
                 clear_node(node, ints, floats)
             continue
@@ -290,6 +345,7 @@ def grow(
             break
         start, end = np.int64(ints[node, START]), np.int64(ints[node, END])
         m, weight, impurity, n_left = end - start, floats[node, WEIGHT], floats[node, IMPURITY], 0
+        many, n_new, gain = False, 2, 0.0
         grown = left_child < 0 or (
             ints[node, DEPTH] < rules[MAX_DEPTH]
             and m >= rules[MIN_SPLIT]
@@ -306,7 +362,7 @@ def grow(
             ints[node, KNOWN] = find_split(
                 start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, facts, rules,
                 limits, records, spare, orders, spare_rows, places, side, sums, medians, features, subsets, groups,
-                best, chosen,
+                keys, scratch, best, chosen,
             )  # fmt: skip
             grown = chosen[FEATURE] >= 0
             if grown:
@@ -317,8 +373,15 @@ def grow(
                     fetch_dense(feature, start, end, columns, tails, orders, records)
                 categories = np.int64(facts[CATEGORIES, feature])
                 f, first = (feature, start) if presorted else (0, 0)
-                n_left = mark_sides(records, f, first, m, shift, presorted, categories, subsets, best, chosen, side)
-        if grown:
+                many = rules[MULTIWAY] > 0 and chosen[N_BRANCHES] > 0
+                if many:
+                    n_new = chosen[N_BRANCHES]
+                    part_branches(
+                        records, m, shift, categories, start, orders, spare_rows, places, subsets, n_new, begins
+                    )
+                else:
+                    n_left = mark_sides(records, f, first, m, shift, presorted, categories, subsets, best, chosen, side)
+        if grown and not many:
             add_up(start, end, 2 if left_child >= 0 else 1, y, weights, rules, orders, side, sums, parts)
             left_weight, right_weight, left_impurity, right_impurity = parts[0], parts[1], parts[2], parts[3]
         if left_child < 0:  # the root has its sums now; look for its split next
@@ -328,24 +391,36 @@ def grow(
             left_child = 0
             continue
         if grown:
-            gain = impurity - right_weight / weight * right_impurity - left_weight / weight * left_impurity
+            gain = impurity
+            if many:
+                for k in range(n_new):
+                    add_up(begins[k], begins[k + 1], 1, y, weights, rules, orders, side, sums, parts)
+                    gain -= parts[0] / weight * parts[2]
+            else:
+                gain = impurity - right_weight / weight * right_impurity - left_weight / weight * left_impurity
             gain *= weight / limits[TOTAL_WEIGHT]
             grown = gain + EPSILON >= limits[MIN_DECREASE]
-        if grown:
+        tested = limits[MAX_P_VALUE] < 1.0
+        if grown and not many:
             smallest = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF])
             ends = ints[node, DEPTH] + 1 >= rules[MAX_DEPTH] or (
                 (n_left < smallest or left_impurity <= EPSILON) and (m - n_left < smallest or right_impurity <= EPSILON)
             )
-            if not ends:  # leaves need no order
+            if not ends or tested:  # leaves need no order
                 part_rows(orders, start, end, side, spare_rows)
-            if presorted and not ends:
+            if presorted and (not ends or tested):
                 part_records(records, start, end, side, shift, spare)
             if rules[SPARSE] > 0:
                 for p in range(start, end):
                     places[SLOT, orders[0, p]] = p
-            if count + 2 > ints.shape[0]:
-                more_ints, more_floats = np.zeros((2 * count, N_INTS), np.int32), np.zeros((2 * count, N_FLOATS))
-                more_totals = np.zeros((2 * count, n_sums))
+            begins[0], begins[1], begins[2] = start, start + n_left, end
+        if grown and tested:
+            grown = split_p_value(begins, n_new, rules[N_CLASSES], y, weights, orders) <= limits[MAX_P_VALUE]
+        if grown:
+            if count + n_new > ints.shape[0]:
+                size = 2 * (count + n_new)
+                more_ints, more_floats = np.zeros((size, N_INTS), np.int32), np.zeros((size, N_FLOATS))
+                more_totals = np.zeros((size, n_sums))
                 for k in range(count):
                     for c in range(N_INTS):
                         more_ints[k, c] = ints[k, c]
@@ -356,30 +431,49 @@ def grow(
                 ints, floats, totals = more_ints, more_floats, more_totals
             floats[node, GAIN], floats[node, CUT] = gain, best[THRESHOLD]
             ints[node, SPLIT], ints[node, GO_LEFT] = feature, chosen[MISSING_LEFT]
-            ints[node, LEFT], ints[node, LAST] = count, count + 1
+            ints[node, LEFT], ints[node, LAST] = count, count + n_new - 1
             direction = facts[DIRECTION, feature] if rules[MONOTONE] else 0.0
             middle = sums[0, 0, 0] / (2 * left_weight) + sums[1, 0, 0] / (2 * right_weight)
             if rules[CRITERION] == ABSOLUTE:
                 middle = (sums[0, 0, 0] + sums[1, 0, 0]) / 2
-            for k in range(2):
+            heaviest = 0
+            for k in range(n_new):
+                first, last = begins[k], begins[k + 1]
+                if many:
+                    add_up(first, last, 1, y, weights, rules, orders, side, sums, parts)
+                    left_weight, left_impurity = parts[0], parts[2]
+                right = 1 if k == 1 and not many else 0
                 add_child(
-                    k, node, count + k, start + n_left if k else start, end if k else start + n_left,
-                    right_weight if k else left_weight, right_impurity if k else left_impurity, direction, middle,
-                    sums, ints, floats, totals,
+                    right, node, count + k, first, last, right_weight if right else left_weight,
+                    right_impurity if right else left_impurity, direction, middle, sums, ints, floats, totals,
                 )  # fmt: skip
+                heaviest = k if floats[count + k, WEIGHT] > floats[count + heaviest, WEIGHT] else heaviest
+            if chosen[N_BRANCHES] > 0:
+                categories = np.int64(facts[CATEGORIES, feature])
+                if table_size + categories + 3 > table.size:
+                    larger = np.zeros(2 * (table_size + categories + 3), np.int32)
+                    for k in range(table_size):
+                        larger[k] = table[k]
+                    table = larger
+                ints[node, TABLE] = table_size
+                ints[node, TABLE_SIZE] = write_table(
+                    table, table_size, categories, count, heaviest, chosen[N_BRANCHES], subsets, not many
+                )
+                table_size += ints[node, TABLE_SIZE]
             if not best_first:
-                if n_waiting + 2 > waiting.size:
-                    longer = np.zeros(2 * waiting.size, np.int32)
+                if n_waiting + n_new > waiting.size:
+                    longer = np.zeros(2 * (n_waiting + n_new), np.int32)
                     for k in range(n_waiting):
                         longer[k] = waiting[k]
                     waiting = longer
-                waiting[n_waiting], waiting[n_waiting + 1] = count + 1, count
-                n_waiting += 2
-            count += 2
+                for k in range(n_new):
+                    waiting[n_waiting + k] = count + n_new - 1 - k
+                n_waiting += n_new
+            count += n_new
         if best_first:
             sift_up(heap, floats, n_heap, node)
             n_heap += 1
     if not best_first:
         order = np.empty(count, np.int32)
         kept = preorder(count, ints, order)
-    return order[:kept], ints, floats, totals
+    return order[:kept], ints, floats, totals, table[:table_size]

@@ -195,7 +195,8 @@ def random_cut(feature, a, m, weight, start, y, weights, facts, rules, limits, o
 @kernel
 def find_split(
     start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, facts, rules, limits, records,
-    spare, orders, spare_rows, places, side, sums, medians, features, subsets, groups, best, chosen,
+    spare, orders, spare_rows, places, side, sums, medians, features, subsets, groups, keys, scratch,
+    best, chosen,
 ):  # fmt: skip
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
@@ -227,9 +228,11 @@ def find_split(
         elif not presorted:
             varies = fetch_dense(feature, start, end, columns, tails, orders, records)
         if varies and categories > 0:
+            if not presorted:
+                sort_records(records, f, hi, spare)
             varies = sweep_categories(
-                feature, categories, records, f, lo, hi, weight, y, weights, rules, limits, sums, subsets, groups, best,
-                chosen,
+                feature, categories, records, f, lo, hi, weight, start, y, weights, logs, facts, rules, limits, orders,
+                spare, spare_rows, places, sums, medians, subsets, groups, keys, scratch, best, chosen,
             )  # fmt: skip
         elif varies and rules[RANDOM] > 0:
             varies = random_cut(

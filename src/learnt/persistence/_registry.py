@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnt.persistence._errors import Refused, shown
+from learnt.persistence._trees import TREE_FIELDS
 
 LEARNT = {
     "learnt.baseline.ConstantClassifier",
@@ -74,7 +75,11 @@ LEARNT = {
     "learnt.preprocessing.TableEncoder",
     "learnt.svm.LinearSVC",
     "learnt.svm.LinearSVR",
+    "learnt.tree.DecisionTreeClassifier",
+    "learnt.tree.DecisionTreeRegressor",
     "learnt.tree.DyadicPartitionRegressor",
+    "learnt.tree.ExtraTreeClassifier",
+    "learnt.tree.ExtraTreeRegressor",
 }
 
 # The scikit-learn classes our models sit in or behind: all of them can be rebuilt from plain data.
@@ -132,6 +137,8 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "outputs",
         "table",
     ),
+    "learnt.forestry.Categories": ("columns", "values"),
+    "learnt.forestry.Tree": TREE_FIELDS,
     "sklearn.compose.make_column_selector": ("pattern", "dtype_include", "dtype_exclude"),
     "sklearn.model_selection.GroupKFold": ("n_splits", "shuffle", "random_state"),
     "sklearn.model_selection.KFold": ("n_splits", "shuffle", "random_state"),

@@ -34,6 +34,7 @@ from learnt.persistence._meta_ensembles import META_ENSEMBLES
 from learnt.persistence._neighbors import NEAREST_NEIGHBORS, NEIGHBORS_CLASSIFIER
 from learnt.persistence._partitions import DYADIC
 from learnt.persistence._tables import TABLE_ENCODER
+from learnt.persistence._trees import TREE_CLASSIFIER, TREE_REGRESSOR
 
 _features = {"n_features_in_": count(1, name="d")}
 _one = anyof(number(), real())  # a number, or a tensor without axes that became an array
@@ -418,6 +419,10 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.preprocessing.StandardScaler": SCALER,
     "learnt.preprocessing.TableEncoder": TABLE_ENCODER,
+    "learnt.tree.DecisionTreeClassifier": TREE_CLASSIFIER,
+    "learnt.tree.DecisionTreeRegressor": TREE_REGRESSOR,
+    "learnt.tree.ExtraTreeClassifier": TREE_CLASSIFIER,
+    "learnt.tree.ExtraTreeRegressor": TREE_REGRESSOR,
     "learnt.tree.DyadicPartitionRegressor": DYADIC,
     "learnt.svm.LinearSVC": Schema(
         params={"fit_intercept": flag},

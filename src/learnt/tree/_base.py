@@ -1,0 +1,266 @@
+"""What all single trees share: the checks, the growth, and what can be asked of a grown tree."""
+
+from __future__ import annotations
+
+from math import ceil, isfinite
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, MultiOutputMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Bunch
+
+from learnt.engine.params import ParameterError, check_choice, check_number
+from learnt.engine.random import random_state_of
+from learnt.engine.validation import check_fit, check_predict, check_weights, require_finite
+from learnt.forestry import Categories, Columns, Tree, grow_exact, prune_by_cost, pruning_path
+
+WHOLE, REAL = (int, np.integer), (float, np.floating)
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class BaseTree(MultiOutputMixin, BaseEstimator):
+    """A tree grown by exact search. Subclasses check y and name their criteria."""
+
+    criterion: Any
+    splitter: str
+    max_depth: Any
+    min_samples_split: Any
+    min_samples_leaf: Any
+    min_weight_fraction_leaf: float
+    max_features: Any
+    random_state: Any
+    max_leaf_nodes: Any
+    min_impurity_decrease: float
+    ccp_alpha: float
+    monotonic_cst: Any
+    categorical_features: Any
+    categorical_split: str
+    min_significance: Any
+    tree_: Tree
+    _categories: Categories | None
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "splitter", ("best", "random"))
+        check_number(self, "max_depth", 1, integer=True, also=(None,))
+        _check_count(self, "min_samples_split", 2)
+        _check_count(self, "min_samples_leaf", 1)
+        check_number(self, "min_weight_fraction_leaf", 0, 0.5)
+        check_max_features(self)
+        check_number(self, "max_leaf_nodes", 2, integer=True, also=(None,))
+        check_number(self, "min_impurity_decrease", 0)
+        check_number(self, "ccp_alpha", 0)
+        check_choice(self, "categorical_split", ("subset", "multiway"))
+        check_number(self, "min_significance", 0, 1, open_low=True, also=(None,))
+
+    def _read(self, X: Any, sample_weight: Any, check_input: bool = True) -> tuple[Any, np.ndarray | None]:
+        """X with codes in place of categories, and weights."""
+        name = type(self).__name__
+        self._categories = None
+        if self.categorical_features is not None and not sparse.issparse(X):
+            self._categories = Categories.learn(self.categorical_features, X, name)
+        if check_input:
+            X = check_fit(self, self._coded(X), accept_sparse=True, allow_nan=True).X
+        else:
+            self.n_features_in_ = X.shape[1]
+        _require_float32(X, name)
+        return X, check_weights(sample_weight, X)
+
+    def _coded(self, X: Any) -> Any:
+        return X if self._categories is None else self._categories.encode(X)
+
+    def _grow(self, X: Any, y: np.ndarray, weights: np.ndarray | None, n_classes: Any, criterion: str) -> None:
+        """Grow the tree on checked data."""
+        n, d = X.shape
+        total = float(n) if weights is None else float(weights.sum())
+        leaf = _count(self.min_samples_leaf, n)
+        self.max_features_ = max_features_of(self.max_features, d)
+        columns = Columns(X, None if self._categories is None else self._categories.counts(d))
+        monotone = _directions(self, d, y.shape[1] if y.ndim == 2 else 1, n_classes)
+        tree = grow_exact(
+            columns,
+            y,
+            criterion=criterion,
+            n_classes=n_classes,
+            weights=weights,
+            max_features=self.max_features_,
+            random_splits=self.splitter == "random",
+            max_depth=self.max_depth,
+            min_samples_split=max(_count(self.min_samples_split, n, 2), 2 * leaf),
+            min_samples_leaf=leaf,
+            min_weight_leaf=self.min_weight_fraction_leaf * total,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_impurity_decrease=self.min_impurity_decrease,
+            max_p_value=1.0 if self.min_significance is None else self.min_significance,
+            multiway=self.categorical_split == "multiway",
+            monotone=monotone,
+            seed=int(random_state_of(self.random_state).randint(0, 2**31 - 1)),
+        )
+        self.tree_ = prune_by_cost(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")
+
+    def _rows(self, X: Any, check_input: bool = True) -> np.ndarray:
+        """Rows for a fitted tree: codes in place of categories, float32 as in training."""
+        if "tree_" not in vars(self):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: call 'fit' with training data before using it."
+            )
+        if check_input:
+            X = check_predict(self, self._coded(X), accept_sparse=True, allow_nan=True)
+            _require_float32(X, type(self).__name__)
+        elif X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input."
+            )
+        X = X.toarray() if sparse.issparse(X) else X
+        return X.astype(np.float32, copy=False)
+
+    def apply(self, X: Any, check_input: bool = True) -> np.ndarray:
+        """The number of the leaf that every row ends in."""
+        X = self._rows(X, check_input)
+        return self.tree_.apply(X)
+
+    def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:
+        """The nodes that every row passes: a sparse matrix with a 1 for each, one column a node."""
+        X = self._rows(X, check_input)
+        return self.tree_.decision_path(X)
+
+    def get_depth(self) -> int:
+        """How many splits lie between the root and the deepest leaf."""
+        return self._fitted_tree().max_depth
+
+    def get_n_leaves(self) -> int:
+        """How many leaves the tree has."""
+        return self._fitted_tree().n_leaves
+
+    def _fitted_tree(self) -> Tree:
+        if "tree_" not in vars(self):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: call 'fit' with training data before using it."
+            )
+        return self.tree_
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Each column's share in the decrease of impurity; large for columns of many values even where they say little.
+
+        `learnt.ensemble` and scikit-learn's `permutation_importance` measure what a column is worth on unseen rows.
+        """
+        return self._fitted_tree().compute_feature_importances()
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """The values of `ccp_alpha` at which the tree becomes smaller, and the impurity of its leaves at each."""
+        full = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
+        alphas, impurities = pruning_path(full.tree_)
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _check_count(tree: Any, name: str, low: int) -> None:
+    """The parameter is a whole number of at least `low`, or a share of the rows."""
+    value: Any = getattr(tree, name)
+    whole = isinstance(value, WHOLE) and not isinstance(value, bool) and value >= low
+    share = isinstance(value, REAL) and 0 < value <= 1
+    if not whole and not (share and (low == 2 or value < 1)):
+        raise ParameterError(
+            f"The {name!r} parameter of {type(tree).__name__} must be a whole number of at least {low}, or a share of "
+            f"the rows between 0 and 1. Got {value!r} instead."
+        )
+
+
+def check_max_features(tree: Any) -> None:
+    """The parameter `max_features` is a number of columns, a share of them, "sqrt", "log2" or None."""
+    value: Any = tree.max_features
+    whole = isinstance(value, WHOLE) and not isinstance(value, bool) and value >= 1
+    share = isinstance(value, REAL) and 0 < value <= 1
+    if not (value is None or whole or share or (isinstance(value, str) and value in ("sqrt", "log2"))):
+        raise ParameterError(
+            f"The 'max_features' parameter of {type(tree).__name__} must be a whole number of at least 1, a share of "
+            f"the columns between 0 and 1, 'sqrt', 'log2' or None. Got {value!r} instead."
+        )
+
+
+def max_features_of(value: Any, d: int) -> int:
+    """How many columns are searched at each node.
+
+    >>> max_features_of("sqrt", 20), max_features_of(0.5, 20), max_features_of(None, 20)
+    (4, 10, 20)
+    """
+    if value is None:
+        return d
+    if isinstance(value, str):
+        return max(1, int(np.sqrt(d) if value == "sqrt" else np.log2(d)))
+    return int(value) if isinstance(value, WHOLE) else max(1, int(value * d))
+
+
+def _count(value: Any, n: int, low: int = 1) -> int:
+    return int(value) if isinstance(value, WHOLE) else max(low, ceil(value * n))
+
+
+def _directions(tree: Any, d: int, n_outputs: int, n_classes: Any) -> np.ndarray | None:
+    """`monotonic_cst` as the direction of the value that growth bounds: of class 0, or of the number."""
+    if tree.monotonic_cst is None:
+        return None
+    name = type(tree).__name__
+    if n_outputs > 1:
+        raise ValueError(
+            f"Monotonicity constraints are not supported with multiple outputs: {name} has {n_outputs}; fit one each."
+        )
+    if n_classes is not None and max(n_classes) > 2:
+        raise ValueError(
+            f"Monotonicity constraints are not supported with multiclass classification: {name} has {max(n_classes)} "
+            "classes; use them with two, or with a regressor."
+        )
+    given = np.asarray(tree.monotonic_cst)
+    if given.shape != (d,):
+        raise ValueError(f"monotonic_cst has shape {given.shape[0]} but the input data X has {d} features.")
+    if not np.isin(given, (-1, 0, 1)).all():
+        raise ValueError(f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {np.unique(given)}")
+    return given if n_classes is None else -given
+
+
+def _require_float32(X: Any, name: str) -> None:
+    """Refuse infinities and what float32, in which trees compare, cannot hold; a sparse X must have no NaN either."""
+    values = X.data if sparse.issparse(X) else X
+    if sparse.issparse(X) or not values.size:
+        require_finite(values, "X", name)
+    with np.errstate(invalid="ignore"):
+        low, high = float(np.fmin.reduce(values, axis=None, initial=np.inf)), -np.inf
+        high = float(np.fmax.reduce(values, axis=None, initial=-np.inf))
+    if (isfinite(low) and isfinite(high) and max(-low, high) <= _LARGEST) or low > high:
+        return
+    kind = "infinity" if not (isfinite(low) and isfinite(high)) else "a value too large"
+    bad = np.abs(values) > _LARGEST
+    row, *rest = np.argwhere(bad)[0]
+    where = f"at row {row}" + (f", column {rest[0]}" if rest else "")
+    raise ValueError(
+        f"Input X contains infinity or a value too large for dtype('float32'): {kind} {where}, and {name} compares in "
+        "float32; clip it, or mark it as missing with NaN."
+    )
+
+
+def target_of(y: Any, X: Any, name: str) -> np.ndarray:
+    """y as an array (n,) or (n, k); one column of a table is (n,)."""
+    if y is None:
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    if sparse.issparse(y):
+        raise TypeError(f"y is a sparse matrix, and {name} needs a dense target; use y.toarray().")
+    y = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim not in (1, 2) or y.size == 0:
+        raise ValueError(f"y should be a 1d array, or 2d with one column an output, for {name}; got shape {y.shape}.")
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]} rows but y has {y.shape[0]} (inconsistent numbers of samples); pass one target a row."
+        )
+    return y
