@@ -136,8 +136,9 @@ def settle(
     n_exact = 0
     if rows.size:
         n_exact = _kernels.settle(
-            W, norms, X, rows, *v.bounds, v.centers, gathered, scores, best, second, np.empty(d), label, above, below
-        )
+            W, norms, X, rows, *v.bounds, v.centers, gathered, scores, best, second, np.empty(width, dtype=np.int32),
+            np.empty(d), label, above, below,
+        )  # fmt: skip
     return above, below, n_exact
 
 

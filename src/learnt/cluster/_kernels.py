@@ -34,24 +34,23 @@ def square_distance(X, i, C, c, squares):
 
 
 @kernel
-def best_two(scores, extra, m, best, second, label, start):
+def best_two(scores, extra, m, best, second, which):
     """In the first m columns of `scores` (4 divides its rows): the two least of scores[c] + extra[c], and whose.
 
-    Column r is written to best[r], second[r] and label[start + r]. Four centres a pass and no branch: the loop over r
-    becomes vector instructions.
+    Four centres a pass and no branch: the loop over r becomes vector instructions.
     """
     k = scores.shape[0]
     for r in range(m):
         best[r] = _INF
         second[r] = _INF
-        label[start + r] = 0
+        which[r] = 0
     for c in range(0, k, 4):
         e0, e1, e2, e3 = extra[c], extra[c + 1], extra[c + 2], extra[c + 3]
         c0, c1, c2, c3 = np.int32(c), np.int32(c + 1), np.int32(c + 2), np.int32(c + 3)
         for r in range(m):
             b = best[r]
             t = second[r]
-            l = label[start + r]
+            l = which[r]
             s = scores[c, r] + e0
             less = s < b
             worse = b if less else s
@@ -78,7 +77,7 @@ def best_two(scores, extra, m, best, second, label, start):
             t = worse if worse < t else t
             best[r] = b
             second[r] = t
-            label[start + r] = l
+            which[r] = l
 
 
 @kernel
@@ -103,12 +102,12 @@ def unsettled(labels, shift, half, most, most_at, next_most, upper, lower, rows)
 
 @kernel
 def decide(
-    rows, start, m, scores, extra, best, second, norms, radius, product_error, norm_error, X, C, squares, label, above,
-    below,
+    rows, start, m, scores, extra, best, second, which, norms, radius, product_error, norm_error, X, C, squares, label,
+    above, below,
 ):  # fmt: skip
     """Settle the labels of m rows from `start` on, and bound their distances; how many had to be computed exactly.
 
-    Column r of `scores` belongs to row rows[start + r]; `best`, `second` and `label` are what `best_two` found there.
+    Column r of `scores` belongs to row rows[start + r]; `best`, `second` and `which` are what `best_two` found there.
     """
     evaluated = 0
     reach = norm_error * radius * radius + _TINY
@@ -119,6 +118,7 @@ def decide(
         one = np.float64(best[r])
         high = one + norm + slack
         low = np.float64(second[r]) + norm - slack
+        label[start + r] = which[r]
         if not np.float64(second[r]) - one > 2.0 * slack:
             # Too close for W's precision: compare the close ones exactly; the first of equals wins.
             least = _INF
@@ -138,13 +138,13 @@ def decide(
 
 @kernel
 def settle(
-    W, norms, X, rows, minus2, extra, radius, product_error, norm_error, C, gathered, scores, best, second, squares,
-    label, above, below,
+    W, norms, X, rows, minus2, extra, radius, product_error, norm_error, C, gathered, scores, best, second, which,
+    squares, label, above, below,
 ):  # fmt: skip
     """Nearest centres of the listed rows and bounds on their distances, a matrix product of some rows at a time.
 
-    `gathered` has room for as many rows; `scores`, `best` and `second` for what is computed of them. How many distances
-    had to be computed exactly.
+    `gathered` has room for as many rows; `scores`, `best`, `second` and `which` for what is computed of them. How many
+    distances had to be computed exactly.
     """
     n, width, d = rows.shape[0], gathered.shape[0], gathered.shape[1]
     evaluated = 0
@@ -155,10 +155,10 @@ def settle(
             for j in range(d):
                 gathered[r, j] = W[i, j]
         np.dot(minus2, gathered.T, scores)
-        best_two(scores, extra, m, best, second, label, start)
+        best_two(scores, extra, m, best, second, which)
         evaluated += decide(
-            rows, start, m, scores, extra, best, second, norms, radius, product_error, norm_error, X, C, squares, label,
-            above, below,
+            rows, start, m, scores, extra, best, second, which, norms, radius, product_error, norm_error, X, C, squares,
+            label, above, below,
         )  # fmt: skip
     return evaluated
 
