@@ -47,6 +47,11 @@ CLASSIFIERS = [("near", KNeighborsClassifier()), ("bayes", GaussianNB())]
 REGRESSORS = [("line", LinearRegression()), ("ridge", Ridge())]
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    "AdaBoostClassifier": {"n_estimators": 10, "random_state": 0},
+    "AdaBoostRegressor": {"n_estimators": 10, "random_state": 0},
+    "BaggingClassifier": {"estimator": GaussianNB(), "n_estimators": 5, "random_state": 0},
+    "BaggingRegressor": {"estimator": Ridge(), "n_estimators": 5, "random_state": 0},
+    "FunctionalGradientBoosting": {"estimator": Ridge(), "n_estimators": 10},
     "HistGradientBoostingRegressor": {"max_iter": 20, "random_state": 0},
     "HistGradientBoostingClassifier": {"max_iter": 20, "random_state": 0},
     "DyadicPartitionRegressor": {"depth": 2},
@@ -106,7 +111,9 @@ SUMMATION = [
 ]
 # One row at a time: rows come in a random order that is part of the result, and a weight is a longer step, not a second
 # visit, as in scikit-learn, whose own classes are let off the same checks.
-STOCHASTIC = ("Perceptron", "SGDClassifier", "SGDRegressor")
+# So are rows that are drawn by their weights.
+DRAWN = ("AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor")
+STOCHASTIC = ("Perceptron", "SGDClassifier", "SGDRegressor", *DRAWN)
 # The order of rows cannot matter: no random start, no ties broken by position, no folds by position.
 BY_POSITION = ("KMeans", "MiniBatchDictionaryLearning", "StackingClassifier", "StackingRegressor", *STOCHASTIC)
 ORDERLESS = [name for name in ESTIMATORS if name not in BY_POSITION]
@@ -171,20 +178,29 @@ def _threads():
 def test_discovery_finds_them_all():
     assert sorted(ESTIMATORS) == [
         "ARDRegression",
+        "AdaBoostClassifier",
+        "AdaBoostRegressor",
         "AnscombeTransformer",
+        "BaggingClassifier",
+        "BaggingRegressor",
         "BayesianLinearRegression",
         "BayesianRidge",
         "ConstantClassifier",
         "ConstantRegressor",
+        "DecisionTreeClassifier",
+        "DecisionTreeRegressor",
         "DictionaryLearning",
         "DyadicPartitionRegressor",
         "ERMClassifier",
         "ERMRegressor",
         "ElasticNet",
         "ElasticNetCV",
+        "ExtraTreeClassifier",
+        "ExtraTreeRegressor",
         "ForwardStagewiseRegression",
         "FourierFeatures",
         "FunctionFeatures",
+        "FunctionalGradientBoosting",
         "GammaRegressor",
         "GaussianFeatures",
         "GaussianNB",

@@ -26,6 +26,11 @@ from learnt.baseline import ConstantClassifier, ConstantRegressor
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA, DictionaryLearning, MiniBatchDictionaryLearning, SparseCoder
 from learnt.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    FunctionalGradientBoosting,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     StackingClassifier,
@@ -217,6 +222,12 @@ def models() -> dict:
         ),
         "extra-tree": (ExtraTreeClassifier(random_state=0, max_depth=3).fit(X, two), X),
         "extra-tree-numbers": (ExtraTreeRegressor(random_state=0, max_depth=3).fit(X, y), X),
+        "adaboost": (AdaBoostClassifier(n_estimators=6, random_state=0).fit(named, classes), named),
+        "adaboost-numbers": (AdaBoostRegressor(n_estimators=4, random_state=0).fit(X, y), X),
+        "bagging": (BaggingClassifier(GaussianNB(), 4, max_features=2, random_state=0).fit(X, classes), X),
+        "bagging-numbers": (BaggingRegressor(n_estimators=3, max_samples=12, random_state=0).fit(X, y), X),
+        "functional": (FunctionalGradientBoosting(loss="log", n_estimators=3, random_state=0).fit(X, classes), X),
+        "functional-lines": (FunctionalGradientBoosting(Ridge(), "huber", n_estimators=5).fit(X, y), X),
         "unfitted": (make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
     }  # fmt: skip
 

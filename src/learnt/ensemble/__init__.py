@@ -1,11 +1,21 @@
 """Many models that decide together: bagging, forests, boosting, voting, stacking."""
 
+from learnt.ensemble._adaboost import AdaBoostClassifier
+from learnt.ensemble._adaboost_regressor import AdaBoostRegressor
+from learnt.ensemble._bagging_classifier import BaggingClassifier
+from learnt.ensemble._bagging_regressor import BaggingRegressor
+from learnt.ensemble._functional import FunctionalGradientBoosting
 from learnt.ensemble._hist_boosting_classifier import HistGradientBoostingClassifier
 from learnt.ensemble._hist_boosting_regressor import HistGradientBoostingRegressor
 from learnt.ensemble._stacking import StackingClassifier, StackingRegressor
 from learnt.ensemble._voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "FunctionalGradientBoosting",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
     "StackingClassifier",

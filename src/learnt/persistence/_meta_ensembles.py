@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.erm.losses import Loss
 from learnt.persistence._checks import (
     Check,
     Dims,
@@ -15,6 +16,7 @@ from learnt.persistence._checks import (
     count,
     estimator,
     flag,
+    instance,
     labels,
     listof,
     none,
@@ -90,6 +92,43 @@ def _stack_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return None
 
 
+def _fit_together(members: list[Any], columns: int) -> str | None:
+    """Members and their trees look at columns that are there."""
+    for member in members:
+        for part in (member, getattr(member, "tree_", None)):
+            width = getattr(part, "n_features_in_", getattr(part, "n_features", columns))
+            if width != columns:
+                return "has members of other columns"
+    return None
+
+
+def _boosted_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    if not state["estimators_"] or len(state["estimators_"]) > dims["r"]:
+        return "has other weights than members"
+    return _fit_together(state["estimators_"], dims["d"])
+
+
+def _bagging_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    if not state["estimators_"] or len(state["estimators_features_"]) != dims["m"]:
+        return "does not say which columns its members take"
+    for member, features in zip(state["estimators_"], state["estimators_features_"]):
+        reason = _fit_together([member], len(features))
+        if reason is not None:
+            return reason
+    return known_classes(state["estimators_"], dims["c"]) if "classes_" in state else None
+
+
+def _functional_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    width = len(state["init_"])
+    if any(len(members) != width for members in state["estimators_"]):
+        return "has rounds of different numbers of learners"
+    if state["loss_"].target != "number" and width not in (1, dims.get("c")):
+        return "has other scores than classes"
+    if state["loss_"].target != "number" and dims.get("c", 0) < 2:
+        return "predicts classes that it does not have"
+    return _fit_together([member for members in state["estimators_"] for member in members], dims["d"])
+
+
 _members: dict[str, Check] = {"estimators_": listof(estimator("predict"), "m"), "_fitted_names": _fitted_names}
 _stack: dict[str, Check] = {
     **_members,
@@ -98,7 +137,58 @@ _stack: dict[str, Check] = {
     "_n_feature_outs": listof(count(0)),
 }
 
+_boosted: dict[str, Check] = {
+    "n_features_in_": count(1, name="d"),
+    "estimator_": estimator("fit", "predict"),
+    "estimators_": listof(estimator("predict"), "m"),
+    "estimator_weights_": real("r"),
+    "estimator_errors_": real("r"),
+}
+_bagged: dict[str, Check] = {
+    "n_features_in_": count(1, name="d"),
+    "estimator_": estimator("fit", "predict"),
+    "estimators_": listof(estimator("predict"), "m"),
+    "estimators_features_": listof(whole(None, below="d")),
+    "_seeds": whole("m"),
+    "_n_samples": count(1, 2**40),
+    "_max_samples": count(1, 2**40),
+    "_max_features": count(1),
+    "_sample_weight": anyof(none, real(None, low=0)),
+}
+_labelled: dict[str, Check] = {"classes_": labels("c"), "n_classes_": count(1, name="c")}
+_draws: dict[str, Check] = {"bootstrap": flag, "bootstrap_features": flag}
+
 META_ENSEMBLES: dict[str, Schema] = {
+    "learnt.ensemble.AdaBoostClassifier": Schema(
+        state={**_boosted, **_labelled, "loss_bound_": real("m", low=0)}, rule=_boosted_rule
+    ),
+    "learnt.ensemble.AdaBoostRegressor": Schema(state=_boosted, rule=_boosted_rule),
+    "learnt.ensemble.BaggingClassifier": Schema(
+        params=_draws,
+        state={**_bagged, **_labelled},
+        extra={"oob_score_": number(0, 1), "oob_decision_function_": real(None, "c", finite=False)},
+        rule=_bagging_rule,
+    ),
+    "learnt.ensemble.BaggingRegressor": Schema(
+        params=_draws,
+        state=_bagged,
+        extra={"oob_score_": number(finite=False), "oob_prediction_": anyof(real(None), real(None, None))},
+        rule=_bagging_rule,
+    ),
+    "learnt.ensemble.FunctionalGradientBoosting": Schema(
+        params={"learning_rate": number(above=0)},
+        state={
+            "n_features_in_": count(1, name="d"),
+            "n_estimators_": count(1, name="m"),
+            "estimators_": listof(listof(estimator("predict")), "m"),
+            "steps_": real("m"),
+            "init_": real("s"),
+            "train_score_": real("m", finite=False),
+            "loss_": instance(Loss, "a loss of learnt"),
+        },
+        extra={"classes_": labels("c"), "validation_score_": real("m", finite=False)},
+        rule=_functional_rule,
+    ),
     "learnt.ensemble.StackingClassifier": Schema(
         params={"estimators": _given, "passthrough": flag, "stack_method": text},
         state={**_stack, "classes_": anyof(labels("c"), listof(labels(None)))},

@@ -1,0 +1,119 @@
+"""One round of AdaBoost: fit a weak learner to weighted rows and say which it gets wrong; and the vote of many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from learnt.engine.threads import for_blocks
+from learnt.ensemble._common import make_member
+from learnt.ensemble._stumps import MOST_CELLS, SortedColumns, add_stumps, stump_tree
+from learnt.forestry import PackedTrees, Tree
+from learnt.tree import DecisionTreeClassifier
+
+Learner = Callable[[np.ndarray], tuple[Any, np.ndarray]]
+_GRAIN = 1 << 12
+
+
+def learner_of(
+    prototype: Any, X: Any, y: np.ndarray, codes: np.ndarray, n_classes: int, random: np.random.RandomState
+) -> Learner:
+    """weights → (fitted copy of the prototype, which rows it gets wrong)."""
+    cells = X.shape[0] * X.shape[1]
+    if is_stump(prototype) and cells <= MOST_CELLS and n_classes > 1:
+        table = X.toarray() if sparse.issparse(X) else X
+        return _Stumps(prototype, table, y, codes, n_classes, random)
+
+    def fit(weights: np.ndarray) -> tuple[Any, np.ndarray]:
+        member = make_member(prototype, random)
+        member.fit(X, y, sample_weight=weights)
+        return member, member.predict(X) != y
+
+    return fit
+
+
+def is_stump(prototype: Any) -> bool:
+    """Whether this is our own tree of depth 1 with nothing else set, which the fast path grows."""
+    if type(prototype) is not DecisionTreeClassifier:
+        return False
+    given, plain = prototype.get_params(deep=False), DecisionTreeClassifier(max_depth=1).get_params(deep=False)
+    return all(key == "random_state" or given[key] is plain[key] or given[key] == plain[key] for key in plain)
+
+
+class _Stumps:
+    """Trees of depth 1 on columns that were sorted once."""
+
+    def __init__(
+        self,
+        prototype: Any,
+        X: np.ndarray,
+        y: np.ndarray,
+        codes: np.ndarray,
+        n_classes: int,
+        random: np.random.RandomState,
+    ) -> None:
+        self._columns = SortedColumns(X, codes, n_classes)
+        self._codes, self._width, self._random = codes, X.shape[1], random
+        # All that a fitted tree knows beside its nodes comes from a real one, grown on one row of each class.
+        rows = np.unique(codes, return_index=True)[1]
+        self._model = clone(prototype).fit(X[rows], y[rows])
+
+    def __call__(self, weights: np.ndarray) -> tuple[Any, np.ndarray]:
+        stump = self._columns.best(weights)
+        member = copy(self._model)
+        member.random_state = int(self._random.randint(np.iinfo(np.int32).max))
+        member.tree_ = stump_tree(stump, self._width)
+        classes = stump.weights.argmax(axis=1)
+        return member, np.where(stump.left, classes[0], classes[1]) != self._codes
+
+
+def class_votes(members: list[Any], weights: np.ndarray, classes: np.ndarray, X: Any, out: np.ndarray) -> None:
+    """out[i, c] += Σ weights of the members that predict class c for row i."""
+    trees = [_class_tree(member, classes) for member in members]
+    if all(tree is not None for tree in trees) and not sparse.issparse(X):
+        _tree_votes(trees, weights, X, out)
+        return
+    rows = np.arange(X.shape[0])
+    for member, weight in zip(members, weights):
+        out[rows, np.searchsorted(classes, member.predict(X))] += weight
+
+
+def _class_tree(member: Any, classes: np.ndarray) -> Tree | None:
+    """The tree of a member that is one of ours and knows exactly these classes."""
+    if type(member) is not DecisionTreeClassifier or member.tree_.n_outputs != 1:
+        return None
+    same = np.array_equal(member.classes_, classes)
+    return member.tree_ if same and member.tree_.surrogates is None else None
+
+
+def _tree_votes(trees: list[Any], weights: np.ndarray, X: np.ndarray, out: np.ndarray) -> None:
+    width = out.shape[1]
+    X = X.astype(np.float32, copy=False)  # as trees compare
+    plain = all(tree.node_count <= 3 and len(tree.table) == 0 for tree in trees)
+    ballots = [weight * np.eye(width)[tree.value[:, 0].argmax(axis=1)] for tree, weight in zip(trees, weights)]
+    if not plain:
+        voters = [_voting_tree(tree, ballot) for tree, ballot in zip(trees, ballots)]
+        PackedTrees.from_trees(voters).sum(X, out)
+        return
+    split = np.array([tree.node_count == 3 for tree in trees])
+    feature = np.array([max(tree.feature[0], 0) for tree in trees], dtype=np.int64)
+    threshold = np.array([tree.threshold[0] for tree in trees])
+    missing = np.array([tree.missing_go_to_left[0] for tree in trees])
+    left = np.array([ballot[1 if cut else 0] for ballot, cut in zip(ballots, split)])
+    right = np.array([ballot[2 if cut else 0] for ballot, cut in zip(ballots, split)])
+
+    def work(lo: int, hi: int) -> None:
+        add_stumps(X[lo:hi], feature, threshold, missing, left, right, out[lo:hi])
+
+    for_blocks(work, X.shape[0], grain=_GRAIN)
+
+
+def _voting_tree(tree: Tree, ballot: np.ndarray) -> Tree:
+    voter = copy(tree)
+    voter.value = ballot[:, None, :]
+    return voter

@@ -1,0 +1,248 @@
+"""Bagging and pasting: the same estimator fitted on many random parts of the table."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from learnt.engine.params import ParameterError, check_flag, check_number
+from learnt.engine.progress import task
+from learnt.engine.random import random_state_of
+from learnt.engine.threads import for_blocks
+from learnt.engine.validation import check_fit, check_predict
+from learnt.ensemble._common import Members, check_fit_params, fit_member, make_member, routing_enabled, run_members
+
+_SEEDS = np.iinfo(np.int32).max
+_GRAIN = 1 << 13
+
+
+class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
+    """Draws, fits and the rows each member has not seen; what the members' answers mean is up to the subclass."""
+
+    n_estimators: Any
+    max_samples: Any
+    max_features: Any
+    bootstrap: Any
+    bootstrap_features: Any
+    oob_score: Any
+    warm_start: Any
+    n_jobs: Any
+    random_state: Any
+
+    def _prototype(self) -> Any:
+        raise NotImplementedError
+
+    def _score_unseen(self, X: Any, y: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _targets(self, y: np.ndarray) -> np.ndarray:
+        return y
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, fit_params: dict[str, Any], target: str) -> Any:
+        self._check_params()
+        check_fit_params(self, fit_params)
+        # What cells may hold is for the members to say.
+        X, y, w = check_fit(self, X, y, sample_weight, target=target, accept_sparse=True, allow_nan=True)
+        y = self._targets(y)
+        if w is not None and not self.bootstrap:
+            warnings.warn(
+                f"When fitting {type(self).__name__} with sample_weight it is recommended to use bootstrap=True, which "
+                "draws rows by their weight.",
+                stacklevel=3,
+            )
+        self.estimator_ = self._prototype()
+        self._plan(X.shape, w)
+        if not (self.warm_start and hasattr(self, "estimators_")):
+            self.estimators_: list[Any] = []
+            self.estimators_features_: list[np.ndarray] = []
+            self._seeds = np.empty(0, dtype=np.int64)
+        more = self.n_estimators - len(self.estimators_)
+        if more < 0:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={len(self.estimators_)} "
+                "when warm_start==True."
+            )
+        if more == 0:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new estimators; raise n_estimators.",
+                stacklevel=3,
+            )
+            return self
+        random = random_state_of(self.random_state)
+        random.randint(_SEEDS, size=len(self.estimators_))  # what the members already there have used
+        seeds = random.randint(_SEEDS, size=more).astype(np.int64)
+        self._seeds = np.concatenate([self._seeds, seeds])
+        if routing_enabled():
+            fit_params = dict(process_routing(self, "fit", **fit_params).estimator["fit"])
+        self._fit_members(X, y, seeds, fit_params)
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+            self.__dict__.pop(name, None)
+        if self.oob_score:
+            self._score_unseen(X, y)
+        return self
+
+    def _fit_members(self, X: Any, y: np.ndarray, seeds: np.ndarray, fit_params: dict[str, Any]) -> None:
+        weighted = _takes_weights(self.estimator_)
+        everything = not self.bootstrap_features and self._max_features == X.shape[1]
+        with task(f"{type(self).__name__} fit", len(seeds)) as bar:
+
+            def fit(seed: int) -> tuple[Any, np.ndarray]:
+                member = make_member(self.estimator_, np.random.RandomState(seed))
+                features, rows = self._draw(seed)
+                part = X if everything else X[:, features]
+                if weighted:  # a row drawn twice weighs 2
+                    counts = np.bincount(rows, minlength=X.shape[0])
+                    fit_member(member, part, y, {**fit_params, "sample_weight": counts})
+                else:
+                    fit_member(member, part[rows], y[rows], _taken(fit_params, rows, X.shape[0]))
+                bar.advance()
+                return member, features
+
+            n_jobs = self.n_jobs
+            if n_jobs is None and type(self.estimator_).__module__.startswith("learnt."):
+                n_jobs = -1  # our own may run side by side; of others we do not know
+            results = run_members([partial(fit, int(seed)) for seed in seeds], n_jobs)
+        self.estimators_ = self.estimators_ + [member for member, _ in results]
+        self.estimators_features_ = self.estimators_features_ + [features for _, features in results]
+
+    # --- draws
+
+    def _check_params(self) -> None:
+        check_number(self, "n_estimators", 1, integer=True)
+        check_flag(self, "bootstrap", "bootstrap_features", "oob_score", "warm_start")
+        for name, also in (("max_samples", (None,)), ("max_features", ())):
+            value = getattr(self, name)
+            if isinstance(value, Integral) and not isinstance(value, bool):
+                check_number(self, name, 1, integer=True)
+            else:
+                check_number(self, name, 0.0, 1.0, open_low=True, also=also)
+        estimator = self._prototype()
+        if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+            raise ParameterError(
+                f"The 'estimator' parameter of {type(self).__name__} must be an estimator with fit and predict or "
+                f"None. Got {str(estimator)[:80]} instead."
+            )
+        if self.oob_score and not self.bootstrap:
+            raise ValueError("Out of bag estimation only available if bootstrap=True; without it set oob_score=False.")
+        if self.oob_score and self.warm_start:
+            raise ValueError("Out of bag estimate only available if warm_start=False; set one of them to False.")
+
+    def _plan(self, shape: tuple[int, int], w: np.ndarray | None) -> None:
+        """How many rows and columns each member gets."""
+        n, d = shape
+        self._n_samples, self._sample_weight = n, w
+        if self.max_samples is None:
+            self._max_samples = n
+        elif isinstance(self.max_samples, Integral):
+            self._max_samples = int(self.max_samples)
+        else:
+            self._max_samples = max(1, int(self.max_samples * (n if w is None else w.sum())))
+            if self._max_samples < max(10, n ** (1 / 3)):
+                what = f"number of samples is {n}" if w is None else f"total sum of sample weights is {w.sum():.6g}"
+                warnings.warn(
+                    f"Using the fractional value max_samples={self.max_samples!r} when the {what} results in a low "
+                    f"number ({self._max_samples}) of bootstrap samples. We recommend passing `max_samples` as an "
+                    "integer instead.",
+                    stacklevel=4,
+                )
+        if not self.bootstrap and self._max_samples > n:
+            raise ValueError(
+                f"Effective max_samples={self._max_samples} must be <= n_samples={n} to be able to sample without "
+                "replacement. Lower max_samples or set bootstrap=True."
+            )
+        share = int(self.max_features if isinstance(self.max_features, Integral) else self.max_features * d)
+        if share > d:
+            raise ValueError(f"max_features must be <= n_features; it is {share} and there are {d}.")
+        self._max_features = max(1, int(share))
+
+    def _draw(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """The columns and rows of the member with this seed; scikit-learn's for the same seed."""
+        random = np.random.RandomState(seed)
+        features = _indices(random, self.bootstrap_features, self.n_features_in_, self._max_features)
+        if self._sample_weight is None:
+            return features, _indices(random, self.bootstrap, self._n_samples, self._max_samples)
+        p = self._sample_weight / self._sample_weight.sum()
+        return features, random.choice(self._n_samples, self._max_samples, replace=self.bootstrap, p=p)
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows each member was fitted on, drawn again from its seed."""
+        check_is_fitted(self)
+        return [self._draw(int(seed))[1] for seed in self._seeds]
+
+    # --- answers
+
+    def _check(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_predict(self, X, accept_sparse=True, allow_nan=True)
+
+    def _part(self, X: Any, features: np.ndarray) -> Any:
+        """The columns a member was fitted on."""
+        everything = len(features) == X.shape[1] and (features == np.arange(len(features))).all()
+        return X if everything else X[:, features]
+
+    def _over_rows(self, X: Any, answer: Any) -> np.ndarray:
+        """`answer(rows of X)` for blocks of rows on the pool; the members' answers are added in order."""
+        n_jobs = self.n_jobs if self.n_jobs is not None else -1
+        own = type(self.estimator_).__module__.startswith("learnt.")
+        if X.shape[0] <= _GRAIN or not own:
+            return answer(X)
+        return np.concatenate(for_blocks(lambda lo, hi: answer(X[lo:hi]), X.shape[0], grain=_GRAIN, n_jobs=n_jobs))
+
+    def _unseen(self, X: Any) -> Any:
+        """(member, columns, which rows it was not fitted on), for each member."""
+        for member, features, seed in zip(self.estimators_, self.estimators_features_, self._seeds):
+            seen = np.zeros(self._n_samples, dtype=bool)
+            seen[self._draw(int(seed))[1]] = True
+            if not seen.all():
+                yield member, self._part(X[~seen], features), ~seen
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which metadata goes to the members, for scikit-learn's routing."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self._prototype(), method_mapping=mapping)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._prototype()).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+
+def _indices(random: np.random.RandomState, replace: bool, population: int, size: int) -> np.ndarray:
+    if replace:
+        return random.randint(0, population, size)
+    return sample_without_replacement(population, size, random_state=random)
+
+
+def _takes_weights(estimator: Any) -> bool:
+    if routing_enabled():
+        return bool(get_routing_for_object(estimator).consumes("fit", ("sample_weight",)))
+    return has_fit_parameter(estimator, "sample_weight")
+
+
+def _taken(fit_params: dict[str, Any], rows: np.ndarray, n: int) -> dict[str, Any]:
+    """Parameters with one entry a row follow the rows."""
+    return {
+        key: np.asarray(value)[rows] if np.ndim(value) and np.shape(value)[0] == n else value
+        for key, value in fit_params.items()
+    }
+
+
+def warn_of_unseen(missing: bool) -> None:
+    """Some rows are in every member's sample."""
+    if missing:
+        warnings.warn(
+            "Some inputs do not have OOB scores. This probably means too few estimators were used to compute any "
+            "reliable oob estimates: raise n_estimators.",
+            stacklevel=5,
+        )
