@@ -199,10 +199,10 @@ def test_far_from_zero():
     np.testing.assert_allclose(far.value - 2.0**27, near.value, atol=1e-6)
 
 
-def test_small_columns_are_not_constant():
-    x = np.arange(10.0)[:, None] * 1e-9
-    tree = ours(x, np.arange(10.0), None, "squared_error", {}, 0)
-    assert tree.n_leaves == 10
+def test_steps_too_small_to_count():
+    x = np.arange(10.0)[:, None] * 1e-8
+    assert ours(x, np.arange(10.0), None, "squared_error", {}, 0).n_leaves == 1
+    assert ours(x * 100, np.arange(10.0), None, "squared_error", {}, 0).n_leaves == 10
 
 
 def test_a_chain_deeper_than_any_recursion():

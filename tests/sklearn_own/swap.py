@@ -43,6 +43,7 @@ ROOMS = {
     "neighbors": ["KNeighborsClassifier"],
     "preprocessing": ["StandardScaler"],
     "svm": ["LinearSVC", "LinearSVR"],
+    "tree": ["DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier", "ExtraTreeRegressor"],
 }
 TESTS = [
     "sklearn.linear_model.tests.test_base",
@@ -60,8 +61,11 @@ TESTS = [
     "sklearn.preprocessing.tests.test_data",
     "sklearn.svm.tests.test_svm",
     "sklearn.svm.tests.test_bounds",
+    "sklearn.tree.tests.test_tree",
+    "sklearn.tree.tests.test_monotonic_tree",
 ]
 
+importlib.import_module("sklearn.ensemble")  # its classes are made from the trees' own parameters
 for room, names in ROOMS.items():
     theirs, ours = importlib.import_module(f"sklearn.{room}"), importlib.import_module(f"learnt.{room}")
     for name in names:

@@ -51,8 +51,7 @@ from learnt.forestry._exact_grow import grow
 from learnt.forestry._exact_records import fill_records, row_tails, sort_records
 from learnt.forestry._tree import Tree
 
-_GAP = np.float32(1e-7)  # values closer than this are the same, unless the whole column is as small
-_SMALL = 1e-4
+_GAP = 1e-7  # values closer than this are the same, as in scikit-learn
 _MOST_RECORDS = 1 << 29
 _LONGEST_TABLE = 1 << 22
 _FAR = 64.0  # a mean this many standard deviations from 0 is taken off y
@@ -97,21 +96,6 @@ class Columns:
         csc = self.X.tocsc()
         csc.sort_indices()
         return csc.data.astype(np.float32), csc.indices.astype(np.int32), csc.indptr.astype(np.int64)
-
-    @cached_property
-    def gaps(self) -> np.ndarray:
-        """The smallest step of each column that counts as one."""
-        spread = np.empty(self.shape[1])
-        if self.is_sparse:
-            values, _, indptr = self.compressed
-            for j in range(len(spread)):
-                inside = values[indptr[j] : indptr[j + 1]]
-                spread[j] = max(inside.max(initial=0), 0) - min(inside.min(initial=0), 0)
-        else:
-            with np.errstate(invalid="ignore"):
-                low = np.fmin.reduce(self.X, axis=0, initial=np.inf)
-                spread = np.fmax.reduce(self.X, axis=0, initial=-np.inf) - low
-        return np.where(np.nan_to_num(spread) > _SMALL, _GAP, 0).astype(np.float32)
 
 
 def grow_exact(
@@ -212,7 +196,7 @@ def grow_exact(
     )
     limits = np.array([min_weight_leaf, min_impurity_decrease, max_p_value, total], np.float64)
     facts = np.zeros((N_FACTS, d))
-    facts[GAP], facts[CATEGORIES] = columns.gaps, columns.categories
+    facts[GAP], facts[CATEGORIES] = _GAP, columns.categories
     if monotone is not None:
         facts[DIRECTION] = monotone
     absolute = code == ABSOLUTE

@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import random_state_of
-from learnt.engine.validation import check_fit, check_predict, check_weights, require_finite
+from learnt.engine.validation import check_fit, check_predict, check_weights
 from learnt.forestry import Categories, Columns, Tree, grow_exact, prune_by_cost, pruning_path
 
 WHOLE, REAL = (int, np.integer), (float, np.floating)
@@ -231,8 +231,10 @@ def _directions(tree: Any, d: int, n_outputs: int, n_classes: Any) -> np.ndarray
 def _require_float32(X: Any, name: str) -> None:
     """Refuse infinities and what float32, in which trees compare, cannot hold; a sparse X must have no NaN either."""
     values = X.data if sparse.issparse(X) else X
-    if sparse.issparse(X) or not values.size:
-        require_finite(values, "X", name)
+    if sparse.issparse(X) and np.isnan(values).any():
+        raise ValueError(
+            f"Input X contains NaN, and {name} takes missing values in dense tables only; use X.toarray()."
+        )
     with np.errstate(invalid="ignore"):
         low, high = float(np.fmin.reduce(values, axis=None, initial=np.inf)), -np.inf
         high = float(np.fmax.reduce(values, axis=None, initial=-np.inf))

@@ -18,7 +18,7 @@ def prune(tree: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
 
     From the leaves upwards, a subtree becomes a leaf wherever that leaf makes no more errors on the rows (X, y) than
     the subtree does. The error is the number of wrong classes, or the sum of (y − prediction)², or of |y − prediction|
-    for a tree grown by absolute error. So the pruned tree is never worse on these rows, and the smallest that is as good.
+    for a tree grown by absolute error. The pruned tree is never worse on these rows, and the smallest that is as good.
 
     Parameters
     ----------
