@@ -16,8 +16,10 @@ import numpy as np
 
 from learnt.linear_model._coordinate_kernels import DEPTH, descend, duality_gap
 
-_INNER = 0.01  # of the goal, on the working set: sweeps there are cheap, and leave room for what the others add
-_EARLY = 1e-3  # of the gap on all columns, while it is large
+_INNER = 0.3  # of the goal, on the working set: the rest is for what the other columns add
+_EARLY = 1e-3  # of the gap on all columns, while it is large and sweeps cost less than a pass over all columns, and
+_LATE = 0.1  # …where they have cost more
+FEWEST = 20  # sweeps in any case
 _FIRST = 32  # columns to begin with, or
 _BALANCE = 1.25  # so many squared, which cost then less than a pass over all
 
@@ -37,7 +39,7 @@ class Descent:
         self._taken = np.empty(0, dtype=np.intp)
         self._left = np.ones(self._p, dtype=bool)
         self._w = np.zeros((0, *self._q.shape[1:]))
-        self._slopes = self._q
+        self._slopes = self._q.copy()
         self._last = np.inf
         self._started = start is not None and bool(start.any())
         self._begin()
@@ -64,8 +66,8 @@ class Descent:
 
     def solve(self, l1: float, l2: float, tol: float, max_sweeps: int) -> tuple[float, int]:
         """Go down to a duality gap of tol · ‖y‖², or for `max_sweeps`; returns the gap and the sweeps."""
-        goal = tol * self._square
-        sweeps, inner = 0, np.inf
+        goal, sweeps = tol * self._square, 0
+        floor = _INNER * goal
         expected = l1 if np.isinf(self._last) else min(2 * l1 - self._last, l1)
         self._last = l1
         gap = self.gap(l1, l2)
@@ -77,12 +79,25 @@ class Descent:
             expected = l1
             if (gap <= goal and sweeps > 0) or sweeps >= max_sweeps:
                 return gap, sweeps
-            inner = max(min(_EARLY * gap, inner if grown else 0.1 * inner), 0.0 if not grown else _INNER * goal)
-            sweeps += self._descend(l1, l2, inner, max_sweeps - sweeps)
+            floor = floor if grown or not sweeps else 0.1 * floor  # with the same columns only closer can help
+            sweeps += self._approach(l1, l2, max(_EARLY * gap, floor), max(_LATE * gap, floor), max_sweeps - sweeps)
             self._slopes = self._all_slopes()
             before, gap = gap, self.gap(l1, l2)
             if gap <= goal or (gap >= before and not grown):  # or as small as rounding lets it be
                 return gap, sweeps
+
+    def _approach(self, l1: float, l2: float, goal: float, later: float, max_sweeps: int) -> int:
+        """Go down on the working set to a gap of `goal`, or of `later` once sweeps have cost as much as a pass."""
+        patience = min(self._patience(), max_sweeps)
+        sweeps = self._descend(l1, l2, goal, patience)
+        if sweeps >= patience and later > goal and sweeps < max_sweeps:
+            sweeps += self._descend(l1, l2, later, max_sweeps - sweeps)
+        return sweeps
+
+    def _patience(self) -> int:
+        """Sweeps on the working set that cost as much as a pass over all columns."""
+        used = np.count_nonzero(self._w if self._w.ndim == 1 else self._w[:, 0])
+        return max(FEWEST, int(self._problem.cost / (len(self._taken) * used + 1)))
 
     def _begin(self) -> None:
         self._Q = np.zeros((0, 0))
@@ -164,4 +179,5 @@ class Descent:
             np.empty((DEPTH, DEPTH)),
             np.empty(DEPTH),
         )
+        self._slopes[self._taken] = g
         return sweeps

@@ -32,6 +32,7 @@ class Products:
 
     def __init__(self, Q: np.ndarray, q: np.ndarray, square: np.ndarray, weight: float, means: Any = None) -> None:
         self.Q, self.q, self.squares, self.weight = Q, q, square, weight
+        self.cost = float(len(q) ** 2)  # of all slopes, in multiplications
         self.x_mean: np.ndarray = np.zeros(len(q)) if means is None else means[0]
         self.y_mean: np.ndarray = np.zeros(q.shape[1]) if means is None else means[1]
 
@@ -61,6 +62,7 @@ class Columns:
 
     def __init__(self, X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool) -> None:
         n, p = X.shape
+        self.cost = float(X.nnz) if sparse.issparse(X) else float(n * p)  # of all slopes, in multiplications
         self.weight = float(n) if w is None else float(w.sum())
         self._w, self._root = w, None if w is None else np.sqrt(w)[:, None]
         self._center = center
@@ -99,9 +101,9 @@ class Columns:
 
     def _copy(self, new: np.ndarray, fresh: np.ndarray) -> None:
         """fresh ← √ω(x − x̄) of the new columns."""
-        n, p = self._X.shape
+        n = len(fresh)
         X = self._X[:, new].toarray() if self._sparse else self._X
-        grain = max(_BLOCK // p, 64, -(-n // _MOST_BLOCKS))
+        grain = max(_BLOCK // (8 * len(new)), -(-n // _MOST_BLOCKS))  # a cell costs a line of memory
 
         def take(lo: int, hi: int) -> np.ndarray:
             fresh[lo:hi] = X[lo:hi] if self._sparse else np.take(X[lo:hi], new, axis=1)

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
-from learnt.linear_model._coordinate_descent import Descent
+from learnt.linear_model._coordinate_descent import FEWEST, Descent
 from learnt.linear_model._coordinate_kernels import DEPTH, duality_gap, shrink, weights_of_past
 
 _ENTRIES = 1 << 16  # that one task takes
@@ -220,6 +220,10 @@ class SparseDescent(Descent):
 
     def _inner_products(self, new: np.ndarray) -> None:
         """None are kept."""
+
+    def _patience(self) -> int:
+        """A sweep is a pass over some of the columns."""
+        return max(FEWEST, self._p // max(len(self._taken), 1))
 
     def _descend(self, l1: float, l2: float, goal: float, max_sweeps: int) -> int:
         X, m = self._problem.X, len(self._taken)

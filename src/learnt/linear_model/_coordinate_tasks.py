@@ -95,6 +95,8 @@ class TaskDescent(Descent):
     def _descend(self, l1: float, l2: float, goal: float, max_sweeps: int) -> int:
         m, n_tasks = self._w.shape
         q, G = self._q[self._taken], self._slopes[self._taken]
-        return descend_rows(
+        sweeps = descend_rows(
             self._Q, m, n_tasks, self._w, G, q, self._square, l1, l2, goal, max_sweeps, np.empty(n_tasks)
         )
+        self._slopes[self._taken] = G
+        return sweeps
