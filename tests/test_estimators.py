@@ -219,6 +219,7 @@ def test_discovery_finds_them_all():
         "LogisticRegressionCV",
         "MatchingPursuit",
         "MiniBatchDictionaryLearning",
+        "ModelTreeRegressor",
         "MultiTaskElasticNet",
         "MultiTaskElasticNetCV",
         "MultiTaskLasso",

@@ -92,6 +92,7 @@ from learnt.tree import (
     DyadicPartitionRegressor,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
+    ModelTreeRegressor,
 )
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -228,6 +229,8 @@ def models() -> dict:
         "bagging-numbers": (BaggingRegressor(n_estimators=3, max_samples=12, random_state=0).fit(X, y), X),
         "functional": (FunctionalGradientBoosting(loss="log", n_estimators=3, random_state=0).fit(X, classes), X),
         "functional-lines": (FunctionalGradientBoosting(Ridge(), "huber", n_estimators=5).fit(X, y), X),
+        "model-tree": (ModelTreeRegressor(min_gain=0.0, max_depth=2).fit(X, y), X),
+        "model-tree-models": (ModelTreeRegressor(Ridge(), min_gain=0.0, max_depth=1).fit(X, y), X),
         "unfitted": (make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
     }  # fmt: skip
 

@@ -88,6 +88,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.ensemble.BaggingClassifier", "classes", {"n_estimators": 2}),
     ("learnt.ensemble.BaggingRegressor", "amount", {"n_estimators": 2}),
     ("learnt.ensemble.FunctionalGradientBoosting", "amount", {"n_estimators": 2}),
+    ("learnt.tree.ModelTreeRegressor", "amount", {"max_depth": 2}),
     ("learnt.baseline.ConstantClassifier", "classes", {}),
     ("learnt.baseline.ConstantRegressor", "amount", {}),
     ("learnt.ensemble.HistGradientBoostingClassifier", "two classes", {"max_iter": 2}),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from learnt.persistence._checks import Dims, Schema, anyof, count, estimator, flags, listof, number, real, whole
+from learnt.persistence._trees import tree_check
 
 
 def _dyadic_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
@@ -47,4 +48,29 @@ DYADIC = Schema(
         "cv_errors_": real(None, low=0),
     },
     rule=_dyadic_rule,
+)
+
+
+def _model_tree_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """One model for each leaf of the tree, in order."""
+    if not np.array_equal(state["leaves_"], np.flatnonzero(state["tree_"].is_leaf)):
+        return "has models for other nodes than its leaves"
+    if state["coef_"].shape[1] not in (0, dims["d"]):
+        return "has coefficients for other columns"
+    if len(state["estimators_"]) not in (0, dims["m"]):
+        return "has other models than leaves"
+    widths = {getattr(member, "n_features_in_", dims["d"]) for member in state["estimators_"]}
+    return None if widths <= {dims["d"]} else "has models of other columns"
+
+
+MODEL_TREE = Schema(
+    state={
+        "n_features_in_": count(1, name="d"),
+        "tree_": tree_check(n_classes=False),
+        "leaves_": whole("m"),
+        "coef_": real("m", None),
+        "intercept_": real("m"),
+        "estimators_": listof(estimator("predict")),
+    },
+    rule=_model_tree_rule,
 )

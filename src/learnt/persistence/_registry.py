@@ -85,6 +85,7 @@ LEARNT = {
     "learnt.tree.DyadicPartitionRegressor",
     "learnt.tree.ExtraTreeClassifier",
     "learnt.tree.ExtraTreeRegressor",
+    "learnt.tree.ModelTreeRegressor",
 }
 
 # The scikit-learn classes our models sit in or behind: all of them can be rebuilt from plain data.

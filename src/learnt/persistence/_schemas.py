@@ -32,7 +32,7 @@ from learnt.persistence._checks import (
 from learnt.persistence._containers import SCALER
 from learnt.persistence._meta_ensembles import META_ENSEMBLES
 from learnt.persistence._neighbors import NEAREST_NEIGHBORS, NEIGHBORS_CLASSIFIER
-from learnt.persistence._partitions import DYADIC
+from learnt.persistence._partitions import DYADIC, MODEL_TREE
 from learnt.persistence._tables import TABLE_ENCODER
 from learnt.persistence._trees import TREE_CLASSIFIER, TREE_REGRESSOR
 
@@ -424,6 +424,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.tree.ExtraTreeClassifier": TREE_CLASSIFIER,
     "learnt.tree.ExtraTreeRegressor": TREE_REGRESSOR,
     "learnt.tree.DyadicPartitionRegressor": DYADIC,
+    "learnt.tree.ModelTreeRegressor": MODEL_TREE,
     "learnt.svm.LinearSVC": Schema(
         params={"fit_intercept": flag},
         state={

@@ -38,6 +38,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
     categorical_features: Any
     categorical_split: str
     min_significance: Any
+    missing: str
     tree_: Tree
     _categories: Categories | None
 
@@ -53,6 +54,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
         check_number(self, "ccp_alpha", 0)
         check_choice(self, "categorical_split", ("subset", "multiway"))
         check_number(self, "min_significance", 0, 1, open_low=True, also=(None,))
+        check_choice(self, "missing", ("direction", "surrogate"))
 
     def _read(self, X: Any, sample_weight: Any, check_input: bool = True) -> tuple[Any, np.ndarray | None]:
         """X with codes in place of categories, and weights."""
@@ -94,6 +96,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
             min_impurity_decrease=self.min_impurity_decrease,
             max_p_value=1.0 if self.min_significance is None else self.min_significance,
             multiway=self.categorical_split == "multiway",
+            surrogates=self.missing == "surrogate",
             monotone=monotone,
             seed=int(random_state_of(self.random_state).randint(0, 2**31 - 1)),
         )
@@ -151,6 +154,12 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
         `learnt.ensemble` and scikit-learn's `permutation_importance` measure what a column is worth on unseen rows.
         """
         return self._fitted_tree().compute_feature_importances()
+
+    def explain(self, x: Any, *, feature_names: Any = None, class_names: Any = None) -> str:
+        """Why the tree says what it says of one row: its path in words (`learnt.tree.explain`)."""
+        from learnt.tree._explain import explain
+
+        return explain(self, x, feature_names=feature_names, class_names=class_names)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """The values of `ccp_alpha` at which the tree becomes smaller, and the impurity of its leaves at each."""

@@ -1,0 +1,117 @@
+"""Why a tree says what it says of one row: its path in words."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.validation import check_predict
+from learnt.tree._plot_words import Branch, Wording, words
+
+
+def explain(decision_tree: Any, x: Any, *, feature_names: Any = None, class_names: Any = None) -> str:
+    """The path of one row in words: each column once, with the bounds that the path put on it, and the answer.
+
+    Parameters
+    ----------
+    decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor
+    x : one row
+        An array of shape (n_features,) or (1, n_features), or a data frame of one row.
+    feature_names : list of str, optional
+        What the columns are called; otherwise the names `fit` saw.
+    class_names : list of str, optional
+        What the classes are called.
+
+    Examples
+    --------
+    >>> from learnt.tree import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["low", "low", "high", "high"])
+    >>> explain(model, [2.2], feature_names=["size"])
+    'high (2 of 2 rows): because size > 1.5 (it is 2.2).'
+    """
+    names = feature_names if feature_names is not None else getattr(decision_tree, "feature_names_in_", None)
+    wording = Wording(decision_tree, None if names is None else [str(name) for name in names], class_names, "column {}")
+    row = _one_row(decision_tree, x)
+    node, steps = 0, []
+    while branches := wording.branches(node):
+        chosen = _choose(wording, node, branches, row)
+        steps.append((int(wording.tree.feature[node]), chosen))
+        node = chosen.child
+    answer = _answer(wording, node, class_names, row)
+    if not steps:
+        return f"{answer}: whatever the row, since the tree is a single leaf."
+    return f"{answer}: because {_and(_reasons(steps, row))}."
+
+
+def _one_row(model: Any, x: Any) -> np.ndarray:
+    if not hasattr(x, "columns") and np.ndim(x) == 1:
+        x = np.asarray(x, dtype=object if any(isinstance(cell, str) for cell in x) else None)[None]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # one row is often a plain list
+        if hasattr(model, "_rows"):
+            X = model._rows(x)  # with codes in place of categories
+        else:
+            X = check_predict(model, x, accept_sparse=True, allow_nan=True)
+    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    if X.shape[0] != 1:
+        raise ValueError(f"explain takes one row; it got {X.shape[0]}: pass X[i].")
+    return X[0]
+
+
+def _choose(wording: Wording, node: int, branches: list[Branch], row: np.ndarray) -> Branch:
+    """The branch the tree itself takes."""
+    tree = wording.tree
+    value = row[tree.feature[node]]
+    if branches[0].relation == "<=" and not np.isnan(value):
+        return branches[0] if value <= branches[0].value else branches[1]
+    path = tree.decision_path(row[None]).indices
+    return next(branch for branch in branches if branch.child in path)
+
+
+def _reasons(steps: list[tuple[int, Branch]], row: np.ndarray) -> list[str]:
+    """One phrase a column, in the order in which the tree first asks about it."""
+    order = list(dict.fromkeys(column for column, _ in steps))
+    phrases = []
+    for column in order:
+        asked = [branch for at, branch in steps if at == column]
+        value = row[column]
+        if np.isnan(value):
+            phrases.append(f"{asked[0].feature} is missing")
+            continue
+        above = [branch.value for branch in asked if branch.relation == ">"]
+        below = [branch.value for branch in asked if branch.relation == "<="]
+        name = asked[0].feature
+        if above and below:
+            phrases.append(f"{max(above):.4g} < {name} ≤ {min(below):.4g} (it is {value:.4g})")
+        elif above or below:
+            bound = f"> {max(above):.4g}" if above else f"≤ {min(below):.4g}"
+            phrases.append(f"{name} {bound} (it is {value:.4g})")
+        else:
+            phrases.append(words(asked[-1]))
+    return phrases
+
+
+def _answer(wording: Wording, leaf: int, class_names: Any, row: np.ndarray) -> str:
+    tree = wording.tree
+    count = int(tree.n_node_samples[leaf])
+    rows = f"{count:,} row{'s' if count != 1 else ''}"
+    if hasattr(wording.model, "leaves_"):
+        return f"{wording.model.predict(row[None])[0]:.4g} (by a model of {rows})"
+    if not wording.classifies:
+        return f"{', '.join(f'{v:.4g}' for v in tree.value[leaf][:, 0])} (the mean of {rows})"
+    if tree.n_outputs > 1:
+        labels = [classes[np.argmax(shares)] for classes, shares in zip(wording.model.classes_, tree.value[leaf])]
+        return f"{', '.join(map(str, labels))} ({rows})"
+    shares = tree.value[leaf][0]
+    best = int(np.argmax(shares))
+    label = wording.model.classes_[best] if class_names is None else class_names[best]
+    right = shares[best] * tree.weighted_n_node_samples[leaf]
+    if abs(right - round(right)) < 1e-6 and abs(tree.weighted_n_node_samples[leaf] - count) < 1e-6:
+        return f"{label} ({round(right):,} of {rows})"
+    return f"{label} ({100 * shares[best]:.3g}% of {rows})"
+
+
+def _and(phrases: list[str]) -> str:
+    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"

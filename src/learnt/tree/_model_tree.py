@@ -1,0 +1,201 @@
+"""Trees with models in their leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.params import ParameterError, check_choice, check_number
+from learnt.engine.validation import check_fit, check_predict
+from learnt.forestry import Tree
+from learnt.tree._dyadic_models import fit_copy, fit_plane
+from learnt.tree._model_tree_split import Half, best_cut, meeting_point
+
+
+class ModelTreeRegressor(RegressorMixin, BaseEstimator):
+    """A regression tree whose leaves hold models:  f(x) = g_A(x) for the leaf A that x falls into.
+
+    The table is cut in two where least squares on both sides leaves the smallest error, the halves again, and so on;
+    then a model is fitted in every leaf. A cut must be worth the coefficients it adds (Schwarz's criterion: n ln of the
+    mean squared error falls by more than (d + 2) ln n). Where the planes of two leaves meet between the rows next to
+    the cut, the cut is put there, so that continuous piecewise linear functions come back exactly.
+
+    Parameters
+    ----------
+    leaf : "linear", "constant" or regressor, default="linear"
+        What is fitted in a leaf: least squares, the mean, or copies of an estimator.
+    split : {"auto", "linear", "constant"}, default="auto"
+        The model that cuts are judged by; "auto": "constant" for constant leaves, "linear" for others.
+    max_depth : int or None
+    min_samples_leaf : int, default=1
+        The least number of rows on either side of a cut.
+    min_gain : float or "bic", default="bic"
+        The least fall of the squared error, as a share of the node's, that a cut must bring; "bic": as above.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        Its value at a node is the mean of y; `plot_tree` and `export_text` show it.
+    coef_ : array of shape (n_leaves, d), intercept_ : array of shape (n_leaves,)
+        The leaves' models where they are linear or constant.
+    estimators_ : list of fitted estimators, one a leaf, otherwise
+    leaves_ : array, the node of each leaf in `tree_`
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 40).reshape(-1, 1)
+    >>> model = ModelTreeRegressor().fit(X, np.abs(X[:, 0] - 0.2))
+    >>> model.tree_.n_leaves, model.predict([[0.2], [0.9]]).round(6)
+    (2, array([0. , 0.7]))
+    """
+
+    def __init__(self, leaf="linear", *, split="auto", max_depth=None, min_samples_leaf=1, min_gain="bic"):
+        self.leaf = leaf
+        self.split = split
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ModelTreeRegressor:
+        """Grow the tree and fit its leaves; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        self._check_params()
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
+        if w is not None and not w.all():
+            X, y, w = X[w > 0], y[w > 0], w[w > 0]
+        X, y = X.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
+        weights = np.ones(len(y)) if w is None else w
+        constant = self.leaf == "constant" if isinstance(self.leaf, str) else False
+        linear = self.split == "linear" or (self.split == "auto" and not constant)
+        nodes = self._grow(X, y, weights, linear)
+        leaves = [k for k, node in enumerate(nodes) if node["left"] < 0]
+        self.coef_ = np.zeros((len(leaves), 0 if constant else X.shape[1]))
+        self.intercept_ = np.zeros(len(leaves))
+        self.estimators_: list[Any] = []
+        for k, leaf in enumerate(leaves):
+            rows = nodes[leaf]["rows"]
+            if not isinstance(self.leaf, str):
+                self.estimators_.append(fit_copy(self.leaf, X[rows], y[rows], None if w is None else w[rows]))
+            elif constant:
+                self.intercept_[k] = np.average(y[rows], weights=weights[rows])
+            else:
+                self.coef_[k], self.intercept_[k] = fit_plane(X[rows], y[rows], weights[rows])
+        self.leaves_ = np.array(leaves)
+        if isinstance(self.leaf, str) and not constant:
+            self._move_cuts(nodes, X)
+        self.tree_ = _tree(nodes, X.shape[1])
+        return self
+
+    def _check_params(self) -> None:
+        check_choice(self, "split", ("auto", "linear", "constant"))
+        check_number(self, "max_depth", 0, integer=True, also=(None,))
+        check_number(self, "min_samples_leaf", 1, integer=True)
+        check_number(self, "min_gain", 0.0, also=("bic",))
+        named = isinstance(self.leaf, str) and self.leaf in ("constant", "linear")
+        if not named and not (hasattr(self.leaf, "fit") and is_regressor(self.leaf)):
+            raise ParameterError(
+                f"The 'leaf' parameter of {type(self).__name__} must be 'linear', 'constant' or a regressor. "
+                f"Got {str(self.leaf)[:60]} instead."
+            )
+
+    def _grow(self, X: np.ndarray, y: np.ndarray, w: np.ndarray, linear: bool) -> list[dict[str, Any]]:
+        n, least = len(y), self.min_samples_leaf
+        centre, scale = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-300)
+        Z = (X - centre) / scale if linear else np.empty((n, 0))  # well scaled for the products below
+        shift = np.average(y, weights=w)
+        target = y - shift
+        first = np.zeros(n, dtype=bool)
+        first[np.unique(X, axis=0, return_index=True)[1]] = True
+        floor = 1e-22 * float(w @ target**2) / w.sum()
+        nodes: list[dict[str, Any]] = [_node(np.arange(n), -1, 0)]
+        stack = [0]
+        while stack:
+            k = stack.pop()
+            node = nodes[k]
+            rows = node["rows"]
+            node["value"] = float(np.average(y[rows], weights=w[rows]))
+            node["weight"] = float(w[rows].sum())
+            whole = Half(Z[rows], target[rows], w[rows])
+            node["error"] = whole.error / node["weight"]
+            deep = self.max_depth is not None and node["depth"] >= self.max_depth
+            if deep or len(rows) < 2 * least or node["error"] <= floor:
+                continue
+            cut = best_cut(X[rows], Z[rows], target[rows], w[rows], first[rows], least)
+            if cut is None or not self._worth(whole.error, cut.error, node["weight"], floor, Z.shape[1]):
+                continue
+            left = X[rows, cut.feature] <= cut.threshold
+            node.update(feature=cut.feature, threshold=cut.threshold, left=len(nodes), right=len(nodes) + 1)
+            nodes += [_node(rows[left], k, node["depth"] + 1), _node(rows[~left], k, node["depth"] + 1)]
+            stack += [node["right"], node["left"]]
+        return nodes
+
+    def _worth(self, before: float, after: float, weight: float, floor: float, d: int) -> bool:
+        """Whether a cut pays."""
+        if self.min_gain != "bic":
+            return before - after > self.min_gain * before and before > after
+        tiny = floor * weight + 1e-300
+        return weight * np.log((before + tiny) / (max(after, 0.0) + tiny)) > (d + 2) * np.log(max(weight, 2.0))
+
+    def _move_cuts(self, nodes: list[dict[str, Any]], X: np.ndarray) -> None:
+        """Put a cut where the planes next to it meet, if that is between the rows next to it: no row changes sides."""
+        leaf_of = np.empty(X.shape[0], dtype=np.int64)
+        for k, leaf in enumerate(self.leaves_):
+            leaf_of[nodes[leaf]["rows"]] = k
+        for node in nodes:
+            if node["left"] < 0:
+                continue
+            rows, feature = node["rows"], node["feature"]
+            column = X[rows, feature]
+            left = column <= node["threshold"]
+            below, above = rows[left][column[left].argmax()], rows[~left][column[~left].argmin()]
+            a, b = leaf_of[below], leaf_of[above]
+            at = meeting_point(self.coef_[a], self.intercept_[a], self.coef_[b], self.intercept_[b], feature)
+            if at is not None and X[below, feature] <= at < X[above, feature]:
+                node["threshold"] = float(at)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The node of the leaf each row falls into."""
+        check_is_fitted(self)
+        return self.tree_.apply(check_predict(self, X))
+
+    def explain(self, x: Any, *, feature_names: Any = None) -> str:
+        """Which leaf answers for one row, and why: its path in words."""
+        from learnt.tree._explain import explain
+
+        return explain(self, x, feature_names=feature_names)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the model of each row's leaf says."""
+        check_is_fitted(self)
+        X = check_predict(self, X)
+        leaf = np.searchsorted(self.leaves_, self.tree_.apply(X))
+        if self.estimators_:
+            out = np.empty(X.shape[0])
+            for k in np.unique(leaf):
+                out[leaf == k] = self.estimators_[k].predict(X[leaf == k])
+            return out
+        out = self.intercept_[leaf]
+        return out + np.einsum("ij,ij->i", X, self.coef_[leaf]) if self.coef_.shape[1] else out
+
+
+def _node(rows: np.ndarray, parent: int, depth: int) -> dict[str, Any]:
+    return {"rows": rows, "parent": parent, "depth": depth, "left": -1, "right": -1, "feature": -2, "threshold": -2.0}
+
+
+def _tree(nodes: list[dict[str, Any]], n_features: int) -> Tree:
+    return Tree(
+        n_features,
+        [1],
+        children_left=[node["left"] for node in nodes],
+        children_right=[node["right"] for node in nodes],
+        feature=[node["feature"] for node in nodes],
+        threshold=[node["threshold"] for node in nodes],
+        impurity=[node["error"] for node in nodes],
+        n_node_samples=[len(node["rows"]) for node in nodes],
+        weighted_n_node_samples=[node["weight"] for node in nodes],
+        value=[[[node["value"]]] for node in nodes],
+    )
