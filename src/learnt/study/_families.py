@@ -23,6 +23,8 @@ class Family:
     most_rows: int = 100_000  # more training rows than this are not worth their time in a race
 
 
+_BOOSTING = {"learning_rate": 0.1, "max_iter": 300, "early_stopping": True, "random_state": 0}
+
 FAMILIES: tuple[Family, ...] = (
     Family(
         "constant",
@@ -68,6 +70,25 @@ FAMILIES: tuple[Family, ...] = (
         most_rows=50_000,
     ),
     Family(
+        "decision tree",
+        "classify",
+        "learnt.tree.DecisionTreeClassifier",
+        2,
+        ({"max_depth": 2}, {"max_depth": 4}, {"max_depth": 8}),
+        {"min_samples_leaf": 5, "random_state": 0},
+        "asks a few yes-or-no questions, one column at a time",
+    ),
+    Family(
+        "boosted trees",
+        "classify",
+        "learnt.ensemble.HistGradientBoostingClassifier",
+        4,
+        ({"max_leaf_nodes": 4}, {"max_leaf_nodes": 10}, {"max_leaf_nodes": 31}),
+        _BOOSTING,
+        "adds up hundreds of small trees, each fitted to what those before it got wrong",
+        most_rows=1_000_000,
+    ),
+    Family(
         "constant",
         "regress",
         "learnt.baseline.ConstantRegressor",
@@ -98,6 +119,25 @@ FAMILIES: tuple[Family, ...] = (
         "weighs the columns and adds them up",
         scale=True,
         encodings=("squash", "raw"),
+    ),
+    Family(
+        "decision tree",
+        "regress",
+        "learnt.tree.DecisionTreeRegressor",
+        2,
+        ({"max_depth": 2}, {"max_depth": 4}, {"max_depth": 8}),
+        {"min_samples_leaf": 5, "random_state": 0},
+        "asks a few yes-or-no questions, one column at a time",
+    ),
+    Family(
+        "boosted trees",
+        "regress",
+        "learnt.ensemble.HistGradientBoostingRegressor",
+        4,
+        ({"max_leaf_nodes": 4}, {"max_leaf_nodes": 10}, {"max_leaf_nodes": 31}),
+        _BOOSTING,
+        "adds up hundreds of small trees, each fitted to what those before it got wrong",
+        most_rows=1_000_000,
     ),
 )
 
@@ -134,7 +174,7 @@ class Candidate:
         return {"model": self.family.model, "params": params, "encoding": self.encoding, "scale": self.family.scale}
 
 
-_WORDS = {"n_neighbors": "k", "var_smoothing": "smoothing"}
+_WORDS = {"n_neighbors": "k", "var_smoothing": "smoothing", "max_depth": "depth", "max_leaf_nodes": "leaves"}
 
 
 def candidates_for(task: str) -> list[Candidate]:
