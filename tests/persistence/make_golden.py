@@ -221,6 +221,11 @@ def models() -> dict:
             .fit(sizes[["size", "town"]], y),
             sizes[["size", "town"]],
         ),
+        "tree-surrogates": (
+            DecisionTreeClassifier(max_depth=3, missing="surrogate", categorical_features=[1, 2], random_state=0)
+            .fit(sizes, classes),
+            sizes,
+        ),
         "extra-tree": (ExtraTreeClassifier(random_state=0, max_depth=3).fit(X, two), X),
         "extra-tree-numbers": (ExtraTreeRegressor(random_state=0, max_depth=3).fit(X, y), X),
         "adaboost": (AdaBoostClassifier(n_estimators=6, random_state=0).fit(named, classes), named),

@@ -33,6 +33,7 @@ from learnt.forestry._pruning import keep_nodes as keep_nodes
 from learnt.forestry._pruning import prune_by_cost as prune_by_cost
 from learnt.forestry._pruning import prune_by_errors as prune_by_errors
 from learnt.forestry._pruning import pruning_path as pruning_path
+from learnt.forestry._surrogates import Surrogates as Surrogates
 from learnt.forestry._tree import Tree
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Growth",
     "HistogramGrower",
     "PackedTrees",
+    "Surrogates",
     "Tree",
     "bin_columns",
     "bin_table",

@@ -42,6 +42,7 @@ from learnt.forestry._exact_data import (
     SLOT,
     SPLIT,
     START,
+    SURROGATES,
     TABLE,
     TABLE_SIZE,
     UPPER,
@@ -49,6 +50,8 @@ from learnt.forestry._exact_data import (
 )
 from learnt.forestry._exact_grow import grow
 from learnt.forestry._exact_records import fill_records, row_tails, sort_records
+from learnt.forestry._surrogates import ADJUSTED, AGREEMENT, BELOW_LEFT, COLUMN, N_INTS, TABLE_AT, Surrogates
+from learnt.forestry._surrogates import CUT as S_CUT
 from learnt.forestry._tree import Tree
 
 _GAP = 1e-7  # values closer than this are the same, as in scikit-learn
@@ -115,6 +118,7 @@ def grow_exact(
     min_impurity_decrease: float = 0.0,
     max_p_value: float = 1.0,
     multiway: bool = False,
+    surrogates: bool = False,
     monotone: np.ndarray | None = None,
     seed: int = 0,
 ) -> Tree:
@@ -143,6 +147,8 @@ def grow_exact(
         A split is made only if its χ² or F test has at most this p-value.
     multiway : bool
         Columns of categories are split into one branch for each category.
+    surrogates : bool
+        Keep surrogate splits for missing values; all columns must be searched, X dense, thresholds not random.
     monotone : array of −1, 0, 1, optional
         The direction in which the value (of class 0, of a number) must change along each column.
     seed : int
@@ -158,6 +164,11 @@ def grow_exact(
     n, d = columns.shape
     y = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
     searched = d if max_features is None else max_features
+    if surrogates and (columns.is_sparse or random_splits or multiway or searched < d or criterion == "absolute_error"):
+        raise ValueError(
+            "Surrogate splits need dense X, all columns at every split, the best thresholds, categories in subsets and "
+            "a criterion other than 'absolute_error'; use missing='direction' for these."
+        )
     presorted = not (columns.is_sparse or random_splits or multiway or searched < d or n * d > _MOST_RECORDS)
     rows = np.arange(n) if weights is None else np.flatnonzero(weights)
     X = columns.X
@@ -193,6 +204,7 @@ def grow_exact(
         presorted,
         monotone is not None,
         multiway,
+        surrogates,
     )
     limits = np.array([min_weight_leaf, min_impurity_decrease, max_p_value, total], np.float64)
     facts = np.zeros((N_FACTS, d))
@@ -212,7 +224,11 @@ def grow_exact(
     chosen = np.zeros(N_CHOSEN, np.int64)
     chosen[SEED] = seed
     grown = grow(
-        np.empty((0, 0), np.float32) if presorted else columns.matrix,
+        np.empty((0, 0), np.float32)
+        if presorted and not surrogates
+        else Columns(X).matrix
+        if presorted
+        else columns.matrix,
         *columns.compressed,
         tails,
         targets,
@@ -266,7 +282,7 @@ def _sorted_records(X: np.ndarray, tails: np.ndarray) -> np.ndarray:
 
 def _as_tree(grown: tuple, d: int, n_classes: Any, n_outputs: int, rules: np.ndarray, shift: np.ndarray) -> Tree:
     """The arrays of growth in their final order, under scikit-learn's names."""
-    order, ints, floats, values, table = grown
+    order, ints, floats, values, table, kept_ints, kept_floats, codes = grown
     place = np.full(int(order.max()) + 1, -1, np.int64)
     place[order] = np.arange(len(order))
     ints, floats = ints[order], floats[order]
@@ -294,7 +310,25 @@ def _as_tree(grown: tuple, d: int, n_classes: Any, n_outputs: int, rules: np.nda
         table_start=starts,
         table_size=ints[:, TABLE_SIZE],
         table=place[np.concatenate(tables)] if tables else (),
+        surrogates=_surrogates(inner, order, kept_ints, kept_floats, codes) if rules[SURROGATES] else None,
         impurity=floats[:, IMPURITY],
         n_node_samples=ints[:, END] - ints[:, START],
         weighted_n_node_samples=floats[:, WEIGHT],
     )
+
+
+def _surrogates(
+    inner: np.ndarray, order: np.ndarray, ints: np.ndarray, floats: np.ndarray, codes: np.ndarray
+) -> Surrogates:
+    """The surrogates found, in the final order of the nodes; those of nodes that became leaves are left out."""
+    node = ints[:, N_INTS]
+    place = np.full(max(int(order.max()), int(node.max(initial=0))) + 1, -1, np.int64)
+    place[order[inner]] = np.flatnonzero(inner)
+    wanted = np.flatnonzero(place[node] >= 0)
+    wanted = wanted[np.argsort(place[node[wanted]], kind="stable")]
+    start = np.concatenate([[0], np.cumsum(np.bincount(place[node[wanted]], minlength=len(order)))])
+    ints, floats = ints[wanted], floats[wanted]
+    return Surrogates(
+        start, ints[:, COLUMN], floats[:, S_CUT], ints[:, BELOW_LEFT], floats[:, AGREEMENT], floats[:, ADJUSTED],
+        ints[:, TABLE_AT], np.where(ints[:, TABLE_AT] >= 0, ints[:, N_INTS + 1], 0), codes,
+    )  # fmt: skip

@@ -8,14 +8,14 @@ from __future__ import annotations
 # rules: whole numbers
 (
     CRITERION, N_CLASSES, ROW_SHIFT, WEIGHT_MASK, LABEL_BITS, LABEL_MASK, WEIGHTED, MAX_FEATURES, MIN_SPLIT, MIN_LEAF,
-    MAX_DEPTH, MAX_LEAVES, RANDOM, SPARSE, PRESORTED, MONOTONE, MULTIWAY, N_RULES,
-) = range(18)  # fmt: skip
+    MAX_DEPTH, MAX_LEAVES, RANDOM, SPARSE, PRESORTED, MONOTONE, MULTIWAY, SURROGATES, N_RULES,
+) = range(19)  # fmt: skip
 # limits: other numbers
 MIN_WEIGHT, MIN_DECREASE, MAX_P_VALUE, TOTAL_WEIGHT, N_LIMITS = range(5)
 # facts of a column: the smallest step that counts, the direction of the value along it, how many categories (0: none)
 GAP, DIRECTION, CATEGORIES, N_FACTS = range(4)
-# sums of a node: its left child, its right child, what lies left of the cut at hand, nothing, all
-LEFT_CHILD, RIGHT_CHILD, RUNNING, NOTHING, TOTALS, N_SUMS = range(6)
+# sums of a node: its left child, its right child, what lies left of the cut at hand, nothing, all, a copy of all
+LEFT_CHILD, RIGHT_CHILD, RUNNING, NOTHING, TOTALS, SAVED, N_SUMS = range(7)
 # the best split so far
 SCORE, THRESHOLD, LOWER_BOUND, UPPER_BOUND, N_BEST = range(5)
 FEATURE, POSITION, MISSING_LEFT, N_MISSING, N_BRANCHES, SEED, N_CHOSEN = range(7)

@@ -50,6 +50,7 @@ from learnt.forestry._exact_data import (
     SPARSE,
     SPLIT,
     START,
+    SURROGATES,
     TABLE,
     TABLE_SIZE,
     THRESHOLD,
@@ -62,12 +63,15 @@ from learnt.forestry._exact_data import (
 from learnt.forestry._exact_records import NAN_CODE, record_value
 from learnt.forestry._exact_search import fetch_dense, fetch_sparse, find_split
 from learnt.forestry._significance import split_p_value
+from learnt.forestry._surrogates import COLUMN, MOST, TABLE_AT, UNKNOWN, rank_surrogates, send_unknown
+from learnt.forestry._surrogates import N_FLOATS as S_FLOATS
+from learnt.forestry._surrogates import N_INTS as S_INTS
 
 _LOW = 0xFFFFFFFF
 
 
 @kernel
-def mark_sides(a, f, first, m, row_shift, by_position, categories, subsets, best, chosen, side):
+def mark_sides(a, f, first, m, row_shift, by_position, keep_unknown, categories, subsets, best, chosen, side):
     """Which side every row of the node goes to, by the split chosen, from its records; returns how many go left."""
     missing_left, threshold, position = chosen[MISSING_LEFT], best[THRESHOLD], chosen[POSITION]
     branches, n_left = chosen[N_BRANCHES], 0
@@ -84,7 +88,7 @@ def mark_sides(a, f, first, m, row_shift, by_position, categories, subsets, best
             goes = k < position
         else:
             goes = record_value(record) <= threshold
-        side[(record & _LOW) >> row_shift] = 1 if goes else 0
+        side[(record & _LOW) >> row_shift] = UNKNOWN if missing and keep_unknown else (1 if goes else 0)
         n_left += 1 if goes else 0
     return n_left
 
@@ -175,7 +179,7 @@ def add_up(start, end, parts, y, weights, rules, orders, side, sums, out):
         for o in range(n_outputs):
             for c in range(n_sums):
                 sums[k, o, c] = 0.0
-    w, nothing = 1.0, sums.shape[0] - 2
+    w, nothing = 1.0, sums.shape[0] - 3
     for p in range(start, end):
         row = np.int64(orders[0, p])
         k = 1 - np.int64(side[row]) if parts == 2 else 0
@@ -300,6 +304,34 @@ def preorder(count, ints, order):
 
 
 @kernel
+def widened(a, n):
+    """Room for more rows than the first n."""
+    out = np.zeros((2 * n + 2 * MOST, a.shape[1]), a.dtype)
+    for i in range(n):
+        for c in range(a.shape[1]):
+            out[i, c] = a[i, c]
+    return out
+
+
+@kernel
+def keep_surrogates(node, n_found, n_kept, codes_kept, facts, ints, floats, table, kept_ints, kept_floats, kept_codes):
+    """Write down a node's surrogates; returns how many codes are kept now."""
+    for k in range(n_found):
+        for c in range(S_INTS):
+            kept_ints[n_kept + k, c] = ints[k, c]
+        for c in range(S_FLOATS):
+            kept_floats[n_kept + k, c] = floats[k, c]
+        size = np.int64(facts[CATEGORIES, ints[k, COLUMN]])
+        kept_ints[n_kept + k, S_INTS], kept_ints[n_kept + k, S_INTS + 1] = node, size
+        if size > 0:
+            kept_ints[n_kept + k, TABLE_AT] = codes_kept
+            for c in range(size):
+                kept_codes[codes_kept + c] = table[ints[k, TABLE_AT] + c]
+            codes_kept += size
+    return codes_kept
+
+
+@kernel
 def grow(
     columns, values, indices, indptr, tails, y, weights, logs, facts, rules, limits, records, spare, orders, spare_rows,
     places, side, sums, medians, features, subsets, groups, keys, scratch, best, chosen,
@@ -315,6 +347,15 @@ def grow(
     left_weight, right_weight, left_impurity, right_impurity = 0.0, 0.0, 0.0, 0.0
     parts, begins = np.zeros(4), np.zeros(max(3, subsets.shape[1] + 1), np.int64)
     table, table_size = np.zeros(1, np.int32), 0
+    surrogate, n_found, n_kept, codes_kept = rules[SURROGATES] > 0, 0, 0, 0
+    most = subsets.shape[1]
+    ranked_ints, ranked_floats = np.zeros((MOST, S_INTS), np.int64), np.zeros((MOST, S_FLOATS))
+    ranked_table = np.zeros((features.shape[1] + 1) * most if surrogate else 1, np.uint8)
+    kept_ints, kept_floats, kept_codes = (
+        np.zeros((1, S_INTS + 2), np.int64),
+        np.zeros((1, S_FLOATS)),
+        np.zeros(1, np.uint8),
+    )
     left_child = -1  # the root's sums are made by the same lines as those of children
     while True:
         node = 0
@@ -380,7 +421,18 @@ def grow(
                         records, m, shift, categories, start, orders, spare_rows, places, subsets, n_new, begins
                     )
                 else:
-                    n_left = mark_sides(records, f, first, m, shift, presorted, categories, subsets, best, chosen, side)
+                    n_left = mark_sides(
+                        records, f, first, m, shift, presorted, surrogate, categories, subsets, best, chosen, side
+                    )
+                if surrogate:
+                    n_found = rank_surrogates(
+                        records, start, end, feature, side, weights, facts, shift, chosen, ranked_ints, ranked_floats,
+                        ranked_table, 0,
+                    )  # fmt: skip
+                    n_left = send_unknown(
+                        orders, start, end, columns, facts, n_found, ranked_ints, ranked_floats, ranked_table,
+                        chosen[MISSING_LEFT], side,
+                    )  # fmt: skip
         if grown and not many:
             add_up(start, end, 2 if left_child >= 0 else 1, y, weights, rules, orders, side, sums, parts)
             left_weight, right_weight, left_impurity, right_impurity = parts[0], parts[1], parts[2], parts[3]
@@ -460,6 +512,19 @@ def grow(
                     table, table_size, categories, count, heaviest, chosen[N_BRANCHES], subsets, not many
                 )
                 table_size += ints[node, TABLE_SIZE]
+            if surrogate:
+                if n_kept + n_found > kept_ints.shape[0]:
+                    kept_ints, kept_floats = widened(kept_ints, n_kept), widened(kept_floats, n_kept)
+                if codes_kept + n_found * most > kept_codes.size:
+                    longer_codes = np.zeros(2 * (codes_kept + n_found * most), np.uint8)
+                    for k in range(codes_kept):
+                        longer_codes[k] = kept_codes[k]
+                    kept_codes = longer_codes
+                codes_kept = keep_surrogates(
+                    node, n_found, n_kept, codes_kept, facts, ranked_ints, ranked_floats, ranked_table, kept_ints,
+                    kept_floats, kept_codes,
+                )  # fmt: skip
+                n_kept += n_found
             if not best_first:
                 if n_waiting + n_new > waiting.size:
                     longer = np.zeros(2 * (n_waiting + n_new), np.int32)
@@ -476,4 +541,4 @@ def grow(
     if not best_first:
         order = np.empty(count, np.int32)
         kept = preorder(count, ints, order)
-    return order[:kept], ints, floats, totals, table[:table_size]
+    return order[:kept], ints, floats, totals, table[:table_size], kept_ints[:n_kept], kept_floats[:n_kept], kept_codes

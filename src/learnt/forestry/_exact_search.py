@@ -34,10 +34,12 @@ from learnt.forestry._exact_data import (
     RANDOM,
     ROW_SHIFT,
     RUNNING,
+    SAVED,
     SCORE,
     SEED,
     SLOT,
     SPARSE,
+    SURROGATES,
     THRESHOLD,
     TOTALS,
     WEIGHT_MASK,
@@ -193,6 +195,26 @@ def random_cut(feature, a, m, weight, start, y, weights, facts, rules, limits, o
 
 
 @kernel
+def put_aside(a, f, first, last, y, weights, rules, sums):
+    """Take records first…last off sums[TOTALS], which is kept in sums[SAVED]; returns their weight."""
+    w, weight, shift, classes = 1.0, 0.0, rules[ROW_SHIFT], rules[N_CLASSES]
+    for o in range(sums.shape[1]):
+        for c in range(sums.shape[2]):
+            sums[SAVED, o, c] = sums[TOTALS, o, c]
+    for p in range(first, last):
+        row = (a[f, p] & _LOW) >> shift
+        if weights.size:
+            w = weights[row]
+        weight += w
+        for o in range(sums.shape[1]):
+            if classes > 0:
+                sums[TOTALS, o, np.int64(y[row, o])] -= w
+            else:
+                sums[TOTALS, o, 0] -= w * y[row, o]
+    return weight
+
+
+@kernel
 def find_split(
     start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, facts, rules, limits, records,
     spare, orders, spare_rows, places, side, sums, medians, features, subsets, groups, keys, scratch,
@@ -207,6 +229,7 @@ def find_split(
     found, drawn_constant, visited = 0, 0, 0
     presorted, weighted, criterion, classes = rules[PRESORTED], rules[WEIGHTED], rules[CRITERION], rules[N_CLASSES]
     shift, bits, mask, min_leaf = rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK], rules[MIN_LEAF]
+    surrogate, totals_at, nothing_at = rules[SURROGATES] > 0, sums.shape[0] - 2, sums.shape[0] - 3
     plain = sums.shape[1] == 1 and weighted < 2 and rules[MONOTONE] == 0
     two = plain and classes == 2 and criterion == GINI and bits > 0
     squared = plain and criterion == SQUARED and limits[MIN_WEIGHT] <= 0.0
@@ -227,11 +250,24 @@ def find_split(
             varies = fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, records)
         elif not presorted:
             varies = fetch_dense(feature, start, end, columns, tails, orders, records)
+        n_missing, gap, heft, base, before = 0, facts[GAP, feature], weight, 0.0, best[SCORE]
+        if surrogate:  # rows without a value are put aside; what counts is how much a split gains, not what it leaves
+            while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
+                hi -= 1
+            heft = weight - put_aside(records, f, hi, end, y, weights, rules, sums)
+            if hi > lo:
+                base = (
+                    class_purity(criterion, sums, totals_at, nothing_at, heft)
+                    if classes > 0
+                    else number_purity(criterion, sums, totals_at, nothing_at, heft)
+                )
+            best[SCORE] = before + base
+            varies = hi > lo
         if varies and categories > 0:
             if not presorted:
                 sort_records(records, f, hi, spare)
             varies = sweep_categories(
-                feature, categories, records, f, lo, hi, weight, start, y, weights, logs, facts, rules, limits, orders,
+                feature, categories, records, f, lo, hi, heft, start, y, weights, logs, facts, rules, limits, orders,
                 spare, spare_rows, places, sums, medians, subsets, groups, keys, scratch, best, chosen,
             )  # fmt: skip
         elif varies and rules[RANDOM] > 0:
@@ -243,36 +279,41 @@ def find_split(
                 sort_records(records, f, hi, spare)
             while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
                 hi -= 1
-            n_missing, gap = end - start - (hi - lo), facts[GAP, feature]
+                n_missing += 1
             varies = hi > lo
             if varies and n_missing == 0:
                 varies = record_value(records[f, hi - 1]) > np.float32(record_value(records[f, lo]) + np.float32(gap))
             for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
                 if two and n_missing == 0:
                     sweep_two(
-                        feature, records, f, lo, hi, weight, sums[TOTALS, 0, 1], bits, mask, weighted, gap, min_leaf,
+                        feature, records, f, lo, hi, heft, sums[TOTALS, 0, 1], bits, mask, weighted, gap, min_leaf,
                         limits[MIN_WEIGHT], best, chosen,
                     )  # fmt: skip
                 elif squared and n_missing == 0:
                     sweep_squared(
-                        feature, records, f, lo, hi, weight, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted, gap,
+                        feature, records, f, lo, hi, heft, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted, gap,
                         min_leaf, best, chosen,
                     )  # fmt: skip
                 elif classes > 0:
                     sweep_classes(
-                        feature, records, f, lo, hi, n_missing, missing_left, weight, y, weights, logs, facts, rules,
+                        feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, logs, facts, rules,
                         limits, sums, best, chosen,
                     )  # fmt: skip
                 elif criterion == ABSOLUTE:
                     sweep_absolute(
-                        feature, records, f, lo, hi, n_missing, missing_left, weight, start, y, weights, facts, rules,
+                        feature, records, f, lo, hi, n_missing, missing_left, heft, start, y, weights, facts, rules,
                         limits, orders, spare_rows, places, medians, best, chosen,
                     )  # fmt: skip
                 else:
                     sweep_numbers(
-                        feature, records, f, lo, hi, n_missing, missing_left, weight, y, weights, facts, rules, limits,
+                        feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, facts, rules, limits,
                         sums, best, chosen,
                     )  # fmt: skip
+        if surrogate:
+            best[SCORE] = best[SCORE] - base if best[SCORE] > before + base else before
+            for o in range(sums.shape[1]):
+                for c in range(sums.shape[2]):
+                    sums[TOTALS, o, c] = sums[SAVED, o, c]
         if varies:
             undrawn -= 1
             features[0, undrawn], features[0, j] = features[0, j], features[0, undrawn]

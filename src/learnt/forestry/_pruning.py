@@ -76,7 +76,7 @@ def keep_nodes(tree: Tree, keep: np.ndarray) -> Tree:
         kept["table_start"][node] = at
         at += size
     kept["table_size"] = np.where(kept["table_start"] >= 0, kept["table_size"], 0)
-    surrogates = None if tree.surrogates is None else tree.surrogates.kept(keep, leaf, place)
+    surrogates = None if tree.surrogates is None else tree.surrogates.kept(keep, leaf)
     return Tree(
         tree.n_features,
         tree.n_classes,

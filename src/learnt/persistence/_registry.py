@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnt.persistence._errors import Refused, shown
-from learnt.persistence._trees import TREE_FIELDS
+from learnt.persistence._trees import SURROGATE_FIELDS, TREE_FIELDS
 
 LEARNT = {
     "learnt.baseline.ConstantClassifier",
@@ -144,6 +144,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "table",
     ),
     "learnt.forestry.Categories": ("columns", "values"),
+    "learnt.forestry.Surrogates": SURROGATE_FIELDS,
     "learnt.forestry.Tree": TREE_FIELDS,
     "sklearn.compose.make_column_selector": ("pattern", "dtype_include", "dtype_exclude"),
     "sklearn.model_selection.GroupKFold": ("n_splits", "shuffle", "random_state"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.forestry import Categories, Tree
+from learnt.forestry import Categories, Surrogates, Tree
 from learnt.persistence._checks import Check, Dims, Schema, anyof, anything, count, labels, none
 
 
@@ -14,7 +14,7 @@ def tree_check(*, n_classes: bool) -> Check:
     """A tree over the d columns, of classes or of numbers, with finite values."""
 
     def check(value: Any, dims: Dims) -> str | None:
-        if type(value) is not Tree:
+        if type(value) is not Tree or type(value.surrogates) not in (type(None), Surrogates):
             return "is not a tree"
         try:
             value.validate()
@@ -71,6 +71,9 @@ TREE_CLASSIFIER = Schema(
     rule=_classes_rule,
 )
 TREE_REGRESSOR = Schema(state={**_shared, "tree_": tree_check(n_classes=False)}, rule=_numbers_rule)
+SURROGATE_FIELDS = (
+    "start", "feature", "threshold", "left_below", "agreement", "adjusted", "table_start", "table_size", "table",
+)  # fmt: skip
 TREE_FIELDS = (
     "n_features", "n_classes", "value", "table", "surrogates", "children_left", "children_right", "feature",
     "threshold", "missing_go_to_left", "impurity", "n_node_samples", "weighted_n_node_samples",

@@ -55,6 +55,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         Categories in two groups, or one branch for each (ID3).
     min_significance : float or None, default=None
         Split only where the χ² test of independence between branch and class has a p-value of at most this.
+    missing : {"direction", "surrogate"}, default="direction"
+        Rows with a missing value follow the side that was better in training; or they ask the columns whose splits send
+        most other rows the same way, best first (surrogate splits), which also serves tables that have gaps only later.
 
     Attributes
     ----------
@@ -92,6 +95,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         categorical_features=None,
         categorical_split="subset",
         min_significance=None,
+        missing="direction",
     ):
         self.criterion = criterion
         self.splitter = splitter
@@ -109,6 +113,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.min_significance = min_significance
+        self.missing = missing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> DecisionTreeClassifier:
         """Grow the tree on rows X with classes y, one column an output."""

@@ -37,6 +37,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
         categorical_features=None,
         categorical_split="subset",
         min_significance=None,
+        missing="direction",
     ):
         super().__init__(
             criterion=criterion,
@@ -55,6 +56,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
             categorical_features=categorical_features,
             categorical_split=categorical_split,
             min_significance=min_significance,
+            missing=missing,
         )
 
 
@@ -88,6 +90,7 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
         categorical_features=None,
         categorical_split="subset",
         min_significance=None,
+        missing="direction",
     ):
         super().__init__(
             criterion=criterion,
@@ -105,4 +108,5 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
             categorical_features=categorical_features,
             categorical_split=categorical_split,
             min_significance=min_significance,
+            missing=missing,
         )

@@ -52,6 +52,9 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         Categories in two groups, or one branch for each (ID3).
     min_significance : float or None, default=None
         Split only where the F test of equal means of the branches has a p-value of at most this.
+    missing : {"direction", "surrogate"}, default="direction"
+        Rows with a missing value follow the side that was better in training; or they ask the columns whose splits send
+        most other rows the same way, best first (surrogate splits), which also serves tables that have gaps only later.
 
     Attributes
     ----------
@@ -85,6 +88,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         categorical_features=None,
         categorical_split="subset",
         min_significance=None,
+        missing="direction",
     ):
         self.criterion = criterion
         self.splitter = splitter
@@ -101,6 +105,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.min_significance = min_significance
+        self.missing = missing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> DecisionTreeRegressor:
         """Grow the tree on rows X with numbers y, one column an output."""
