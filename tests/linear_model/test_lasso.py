@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import sklearn.linear_model as peer
 from scipy import sparse
+from sklearn.datasets import make_regression
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.threads import set_threads
-from learnt.linear_model import ElasticNet, Lasso, Ridge, enet_path, lasso_path
+from learnt.linear_model import ElasticNet, Lasso, MultiTaskLasso, Ridge, enet_path, lasso_path
 
 TIGHT = {"tol": 1e-12, "max_iter": 100_000}
 
@@ -214,6 +215,12 @@ def test_defaults_do_not_warn_on_hard_shapes():
         for shape, rho in [((40, 200), 0.9), ((300, 40), 0.99), ((60, 60), 0.5)]:
             X, y = data(*shape, rho=rho)
             assert Lasso(0.05).fit(X, y).dual_gap_ <= 1e-4 * y.var()
+        for seed in range(10):  # columns come in after the last ones had seemed to be all
+            X, y = make_regression(100, 300, n_informative=10, noise=10, random_state=seed)
+            for alpha in (5.0, 0.5, 0.2):
+                assert Lasso(alpha).fit(X, y).dual_gap_ <= 1e-4 * y.var()
+                assert ElasticNet(alpha, l1_ratio=0.8).fit(X, y).dual_gap_ <= 1e-4 * y.var()
+                assert MultiTaskLasso(alpha).fit(X, np.c_[y, X[:, 0]]).dual_gap_ <= 1e-4 * y.var() * 2
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -16,12 +16,13 @@ import numpy as np
 
 from learnt.linear_model._coordinate_kernels import DEPTH, descend, duality_gap
 
-_INNER = 0.3  # of the goal, on the working set: the rest is for what the other columns add
-_EARLY = 1e-3  # of the gap on all columns, while it is large and sweeps cost less than a pass over all columns, and
-_LATE = 0.1  # …where they have cost more
-FEWEST = 20  # sweeps in any case
+# How far down to go on the working set, as shares of the gap on all columns and of the goal: closer while sweeps have
+# cost less than a pass over all columns would.
+_EARLY, _EARLY_GOAL = 1e-3, 0.01
+_LATE, _LATE_GOAL = 0.1, 0.3
+FEWEST = 5  # sweeps in any case: as many as an extrapolation takes
 _FIRST = 32  # columns to begin with, or
-_BALANCE = 1.25  # so many squared, which cost then less than a pass over all
+_BALANCE = 1.25  # the root of this times all columns: their products then cost less than a pass over all
 
 
 class Descent:
@@ -67,31 +68,36 @@ class Descent:
     def solve(self, l1: float, l2: float, tol: float, max_sweeps: int) -> tuple[float, int]:
         """Go down to a duality gap of tol · ‖y‖², or for `max_sweeps`; returns the gap and the sweeps."""
         goal, sweeps = tol * self._square, 0
-        floor = _INNER * goal
+        closer = 1.0
         expected = l1 if np.isinf(self._last) else min(2 * l1 - self._last, l1)
         self._last = l1
         gap = self.gap(l1, l2)
         if self._started and gap <= goal:  # asked to start where the end already is
             return gap, 0
         self._started = False
+        grown, before = True, np.inf
         while True:
-            grown = self._grow(expected)
+            last, grown = grown, self._grow(expected)
             expected = l1
             if (gap <= goal and sweeps > 0) or sweeps >= max_sweeps:
                 return gap, sweeps
-            floor = floor if grown or not sweeps else 0.1 * floor  # with the same columns only closer can help
-            sweeps += self._approach(l1, l2, max(_EARLY * gap, floor), max(_LATE * gap, floor), max_sweeps - sweeps)
+            if not (grown or last) and gap >= before and l1 + l2 > 0.0:  # as small as rounding lets it be
+                return gap, sweeps
+            closer *= 1.0 if grown or not sweeps else 0.1  # with the same columns only this can help
+            early = max(_EARLY * gap, closer * _EARLY_GOAL * goal)
+            late = max(_LATE * gap, closer * _LATE_GOAL * goal)
+            sweeps += self._approach(l1, l2, early, late, max_sweeps - sweeps)
             self._slopes = self._all_slopes()
             before, gap = gap, self.gap(l1, l2)
-            if gap <= goal or (gap >= before and not grown):  # or as small as rounding lets it be
+            if gap <= goal:
                 return gap, sweeps
 
-    def _approach(self, l1: float, l2: float, goal: float, later: float, max_sweeps: int) -> int:
-        """Go down on the working set to a gap of `goal`, or of `later` once sweeps have cost as much as a pass."""
+    def _approach(self, l1: float, l2: float, early: float, late: float, max_sweeps: int) -> int:
+        """Go down on the working set to a gap of `early`, or of `late` once sweeps have cost as much as a pass."""
         patience = min(self._patience(), max_sweeps)
-        sweeps = self._descend(l1, l2, goal, patience)
-        if sweeps >= patience and later > goal and sweeps < max_sweeps:
-            sweeps += self._descend(l1, l2, later, max_sweeps - sweeps)
+        sweeps = self._descend(l1, l2, early, patience)
+        if patience <= sweeps < max_sweeps:
+            sweeps += self._descend(l1, l2, late, max_sweeps - sweeps)
         return sweeps
 
     def _patience(self) -> int:
