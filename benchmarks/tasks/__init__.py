@@ -6,6 +6,7 @@ from tasks import (
     bayes,
     cluster,
     decomposition,
+    ensembles,
     glm,
     inverse,
     l1_logistic,
@@ -44,6 +45,7 @@ _FAMILIES = (
     inverse,
     pursuit,
     glm,
+    ensembles,
 )
 
 

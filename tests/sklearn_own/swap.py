@@ -43,7 +43,24 @@ ROOMS = {
     "neighbors": ["KNeighborsClassifier"],
     "preprocessing": ["StandardScaler"],
     "svm": ["LinearSVC", "LinearSVR"],
-    "tree": ["DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier", "ExtraTreeRegressor"],
+    "tree": [
+        "DecisionTreeClassifier",
+        "DecisionTreeRegressor",
+        "ExtraTreeClassifier",
+        "ExtraTreeRegressor",
+        "export_graphviz",
+        "export_text",
+    ],
+    "ensemble": [
+        "AdaBoostClassifier",
+        "AdaBoostRegressor",
+        "BaggingClassifier",
+        "BaggingRegressor",
+        "StackingClassifier",
+        "StackingRegressor",
+        "VotingClassifier",
+        "VotingRegressor",
+    ],
 }
 TESTS = [
     "sklearn.linear_model.tests.test_base",
@@ -63,6 +80,11 @@ TESTS = [
     "sklearn.svm.tests.test_bounds",
     "sklearn.tree.tests.test_tree",
     "sklearn.tree.tests.test_monotonic_tree",
+    "sklearn.tree.tests.test_export",
+    "sklearn.ensemble.tests.test_weight_boosting",
+    "sklearn.ensemble.tests.test_bagging",
+    "sklearn.ensemble.tests.test_voting",
+    "sklearn.ensemble.tests.test_stacking",
 ]
 
 importlib.import_module("sklearn.ensemble")  # its classes are made from the trees' own parameters
