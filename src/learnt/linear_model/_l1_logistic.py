@@ -20,9 +20,13 @@ from learnt.linear_model._l1_logistic_design import DenseDesign, SparseDesign
 from learnt.linear_model._l1_logistic_loss import ManyClasses, TwoClasses
 
 _INNER = 0.1  # of the gap on all columns, before the next pass
-_LOOSE, _TIGHT = 1e-3, 1e-4  # of what the first sweep promises: where to leave the quadratic
-_MOST = 0.6  # of the columns at hand: then all of them, since choosing is a copy
+_POWER = 0.8  # a step leaves about this power of a relative gap, times the gap
+_LOOSEST, _CLOSEST = 0.05, 1e-9  # of what the first sweep gains: where to leave the quadratic
+_MOST = 0.9  # of the columns at hand: then all of them, since choosing is a copy
 _CLOSE = 0.95  # slopes of this share of l1 take part in a step
+_ROWS_PER_COLUMN, _SAMPLE_SHARE, _FEWEST = 20, 16, 100  # of a sample to start from, and of a class in it
+_WORTH, _SAMPLE_TOL = 4, 1e-2  # rows to every one in a sample, at least, and how far to go there
+_SEED = 20011  # the minimum does not depend on it, and the path there is always the same
 _PATIENCE = 3  # passes without a smaller gap
 _ROUNDS = 20  # of steps between passes
 _HALVES = 30
@@ -55,7 +59,28 @@ def solve_sparse(
     watch: Callable[[np.ndarray, float, int], bool] | None = None,
 ) -> SparseSolution:
     """Minimise F until the duality gap is at most tol · F."""
+    if start is None and not sparse.issparse(X):
+        few = sample(y, w, max(_ROWS_PER_COLUMN * X.shape[1], len(y) // _SAMPLE_SHARE))
+        if few is not None:  # whose minimum is near that of all rows
+            rows, weights = few
+            near = _Search(X[rows], y[rows], weights, n_classes, l1, l2, fit_intercept, None)
+            start = near.run(_SAMPLE_TOL, max_iter, None).theta
     return _Search(X, y, w, n_classes, l1, l2, fit_intercept, start).run(tol, max_iter, watch)
+
+
+def sample(y: np.ndarray, w: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """About `size` rows, of each class its share, and their weights, which stand for all; None where that is most."""
+    if size * _WORTH > len(y):
+        return None
+    random = np.random.Generator(np.random.PCG64(_SEED))
+    rows, weights = [], []
+    for k in range(int(y.max()) + 1):
+        own = np.flatnonzero(y == k)
+        some = random.choice(own, min(len(own), max(-(-len(own) * size // len(y)), _FEWEST)), replace=False)
+        rows.append(some)
+        weights.append(w[some] * (w[own].sum() / w[some].sum()))
+    order = np.argsort(np.concatenate(rows))
+    return np.concatenate(rows)[order], np.concatenate(weights)[order]
 
 
 class _Search:
@@ -132,12 +157,15 @@ class _Search:
                 return SparseSolution(self.theta, self.value, gap, n_iter, status)
             inner = max(_INNER * gap, 0.3 * goal) if grown else 0.3 * goal
             rounds = self._design.rounds if grown and len(self._taken) ** 2 > self._p else _ROUNDS  # passes are cheap
-            for _ in range(rounds):
-                self._balance()
-                here = self._gap(self._design.taken_slopes(self._taken, self._loss.residuals()), None)
+            slopes = slopes[self._taken]
+            for k in range(rounds):
+                if k:
+                    self._balance()
+                    slopes = self._design.taken_slopes(self._taken, self._loss.residuals())
+                here = self._gap(slopes, None)
                 if here <= inner or n_iter >= max_iter:
                     break
-                self._step(_LOOSE if grown else _TIGHT)
+                self._step(slopes, self._closeness(here, goal))
                 self._look()
                 n_iter += 1
                 if watch is not None and watch(self.theta, self.value, n_iter):
@@ -153,7 +181,7 @@ class _Search:
             if not np.abs(shift).max() < 1.0:  # far off: a step of Newton's method first
                 return
             self._c = self._c + shift
-            self._Z += shift
+            self._Z = self._Z + shift
             self._look()
 
     def _look(self) -> None:
@@ -192,10 +220,17 @@ class _Search:
         self._left[new] = False
         self._B = np.vstack([self._B, np.zeros((len(new), self._B.shape[1]))])
 
-    def _step(self, share: float) -> None:
+    def _closeness(self, gap: float, goal: float) -> float:
+        """How closely to solve for a step, in what a sweep gains: the gap should fall as far as Newton's method can.
+
+        The gap is of first order in the slopes, a sweep's gain of second.
+        """
+        share = self._design.closeness * max((gap / self.value) ** _POWER, goal / gap)
+        return min(max(share**2, _CLOSEST), _LOOSEST)
+
+    def _step(self, slopes: np.ndarray, share: float) -> None:
         """One step in the coefficients of all classes and in the intercepts."""
         U = self._loss.residuals()
-        slopes = self._design.taken_slopes(self._taken, U)
         some = np.flatnonzero(self._B.any(axis=1) | (np.abs(slopes) > _CLOSE * self._l1).any(axis=1))
         if len(some) > _MOST * len(self._taken):
             some = np.arange(len(self._taken))

@@ -13,14 +13,15 @@ from scipy import sparse
 
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
-from learnt.linear_model._coordinate_kernels import DEPTH, descend, shrink
+from learnt.linear_model._coordinate_kernels import DEPTH, descend
 from learnt.linear_model._coordinate_problem import transposed_product
-from learnt.linear_model._coordinate_sparse import column_products
 from learnt.linear_model._l1_logistic_joint import SWEEPS, dense_step, promised, sparse_step
+from learnt.linear_model._l1_logistic_quadratic import column_add, column_dot, minimize
 
 _ROWS = 1 << 16  # cells that one task of a weighted product takes
 _ENTRIES = 1 << 16
 _JOINT = 3000  # coefficients of all classes whose products are kept
+_SAME = 0.01  # of scores: a change that leaves the curvature as it is
 
 
 class DenseDesign:
@@ -28,34 +29,51 @@ class DenseDesign:
 
     batch = 0  # columns to take at once at least: none, since products of all pairs are to be had
     rounds = 2  # steps between passes while the working set grows
+    closeness = 0.1  # of what a step cannot but leave: the products of all pairs cost more than sweeps
 
     def __init__(self, X: np.ndarray, w: np.ndarray, fit_intercept: bool) -> None:
         self._X, self._intercept = X, fit_intercept
         mean = transposed_product(X, w[:, None])[:, 0] / w.sum() if fit_intercept else np.zeros(X.shape[1])
         self.mean = mean
-        self._columns = np.empty((X.shape[0], 0))
+        self._store, self._size = np.empty((0, X.shape[0])), 0  # columns as rows, with room for more
+        self._known: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # products, of which, at which scores
+
+    @property
+    def _columns(self) -> np.ndarray:
+        return self._store[: self._size].T
 
     def take(self, new: np.ndarray) -> None:
         """More columns to work with."""
-        fresh = self._X[:, new].astype(np.float64) - self.mean[new]
-        self._columns = np.hstack([self._columns, fresh])
+        size, n = self._size + len(new), len(self._X)
+        if size > len(self._store):
+            grown = np.empty((min(max(size, 2 * len(self._store)), self._X.shape[1]), n))
+            grown[: self._size] = self._store[: self._size]
+            self._store = grown
+        fresh = self._store[self._size : size]
+
+        def fill(lo: int, hi: int) -> None:
+            np.subtract(self._X[lo:hi, new].T, self.mean[new, None], out=fresh[:, lo:hi])
+
+        for_blocks(fill, n, grain=max(_ROWS // max(len(new), 1), 64))
+        self._size = size
 
     def all_slopes(self, U: np.ndarray) -> np.ndarray:
         """XᵀU of centred columns."""
         return transposed_product(self._X, U) - np.outer(self.mean, U.sum(axis=0))
 
     def taken_slopes(self, taken: np.ndarray, U: np.ndarray) -> np.ndarray:
-        return transposed_product(self._columns, U) if len(taken) else np.empty((0, U.shape[1]))
+        if not len(taken):
+            return np.empty((0, U.shape[1]))
+        grain = max(_ROWS // len(U), 1)
+        return np.concatenate(for_blocks(lambda lo, hi: self._store[lo:hi] @ U, len(taken), grain=grain))
 
     def scores(self, taken: np.ndarray, some: np.ndarray, change: np.ndarray) -> np.ndarray:
         """What a change of some of the taken coefficients does to the scores."""
         full = np.zeros(len(taken))
         full[some] = change
-        return np.concatenate(
-            for_blocks(
-                lambda lo, hi: self._columns[lo:hi] @ full, len(self._X), grain=max(_ROWS // max(len(taken), 1), 64)
-            )
-        )
+        store = self._store[: len(taken)]
+        grain = max(_ROWS // max(len(taken), 1), 64)
+        return np.concatenate(for_blocks(lambda lo, hi: full @ store[:, lo:hi], len(self._X), grain=grain))
 
     def step(
         self,
@@ -72,7 +90,7 @@ class DenseDesign:
         if loss.n_outputs > 1:
             return self._step_all(some, B, slopes, loss, l1, l2, share)
         m = len(some)
-        Q = self._curvature(some, np.sqrt(loss.curvature()))
+        Q = self._products(some, loss)
         g = np.append(slopes[:, 0], loss.residuals().sum()) if self._intercept else slopes[:, 0].copy()
         k = len(g)
         v = np.append(B[:, 0], 0.0)[:k]
@@ -95,53 +113,31 @@ class DenseDesign:
         P, w = loss.probabilities, loss.weights
         return dense_step(self._columns, some, B, slopes, loss.residuals(), P, w, l1, l2, self._intercept, share)
 
+    def _products(self, some: np.ndarray, loss: Any) -> np.ndarray:
+        """Σ h x xᵀ of some columns and of the constant, last; the same as before where the scores are."""
+        scores = loss.scores()
+        if self._known is not None:
+            Q, columns, before = self._known
+            places = np.minimum(np.searchsorted(columns, some), len(columns) - 1)
+            if np.abs(scores - before).max() <= _SAME and np.array_equal(columns[places], some):
+                places = np.append(places, len(columns))
+                return Q[np.ix_(places, places)]
+        Q = self._curvature(some, np.sqrt(loss.curvature()))
+        self._known = (Q, some, scores)
+        return Q
+
     def _curvature(self, some: np.ndarray, root: np.ndarray) -> np.ndarray:
-        """Σ h x xᵀ of some columns and of the constant, last."""
-        m, everything = len(some), len(some) == self._columns.shape[1]
+        m, everything = len(some), len(some) == self._size
 
         def part(lo: int, hi: int) -> np.ndarray:
-            rows = np.empty((hi - lo, m + 1))
-            rows[:, :m] = self._columns[lo:hi] if everything else self._columns[lo:hi, some]
-            rows[:, m] = 1.0
-            rows *= root[lo:hi, None]
-            return rows.T @ rows
+            rows = np.empty((m + 1, hi - lo))
+            rows[:m] = self._store[:m, lo:hi] if everything else self._store[some, lo:hi]
+            rows[m] = 1.0
+            rows *= root[lo:hi]
+            return rows @ rows.T
 
         n = len(root)
         return np.sum(for_blocks(part, n, grain=max(_ROWS // (m + 1), 64, n // 64)), axis=0)
-
-
-@kernel
-def newton_sweeps(data, indices, indptr, columns, curves, v, constant, intercept, r, h, l1, l2, goal, most):
-    """Coordinate descent on the quadratic with weights h: r = u − h·(change of the scores)."""
-    total = 0.0
-    for i in range(h.size):
-        total += h[i]
-    for _ in range(most):
-        fell = 0.0
-        for k in range(columns.size):
-            j = columns[k]
-            if curves[k] + l2 <= 0.0:
-                continue
-            slope = 0.0
-            for e in range(indptr[j], indptr[j + 1]):
-                slope += data[e] * r[indices[e]]
-            change = shrink(slope + curves[k] * v[k], l1, False) / (curves[k] + l2) - v[k]
-            if change != 0.0:
-                v[k] += change
-                for e in range(indptr[j], indptr[j + 1]):
-                    r[indices[e]] -= change * h[indices[e]] * data[e]
-                fell += 0.5 * (curves[k] + l2) * change * change
-        if intercept and total > 0.0:
-            slope = 0.0
-            for i in range(r.size):
-                slope += r[i]
-            change = slope / total
-            constant[0] += change
-            for i in range(r.size):
-                r[i] -= change * h[i]
-            fell += 0.5 * total * change * change
-        if fell <= goal:
-            break
 
 
 @kernel
@@ -158,9 +154,17 @@ def weighted_squares(data, indices, indptr, columns, h, out):
 def add_columns(data, indices, indptr, columns, change, out):
     """Σ change · x over some columns."""
     for k in range(columns.size):
+        lo, hi = indptr[columns[k]], indptr[columns[k] + 1]
         if change[k] != 0.0:
-            for e in range(indptr[columns[k]], indptr[columns[k] + 1]):
-                out[indices[e]] += change[k] * data[e]
+            column_add(data[lo:hi], indices[lo:hi], change[k], out)
+
+
+@kernel
+def column_dots(data, indices, indptr, columns, u, first, last, out):
+    """xᵀu of some columns, from `first` to `last`."""
+    for k in range(first, last):
+        lo, hi = indptr[columns[k]], indptr[columns[k] + 1]
+        out[k] = column_dot(data[lo:hi], indices[lo:hi], u)
 
 
 class SparseDesign:
@@ -168,10 +172,14 @@ class SparseDesign:
 
     batch = 1 << 30  # all of them: one more costs its entries alone
     rounds = 1
+    closeness = 0.5
 
     def __init__(self, X: Any, w: np.ndarray, fit_intercept: bool) -> None:
-        self._X = sparse.csc_array(X.astype(np.float64))
-        self._parts = (self._X.data, self._X.indices, self._X.indptr)
+        self._X = sparse.csc_array(X, dtype=np.float64, copy=True)
+        self._X.sum_duplicates()  # the kernels write several rows of a column at once
+        # unsigned: a signed index would be tested every time for counting from the end
+        rows = self._X.indices.astype(np.int32, copy=False).view(np.uint32)
+        self._parts = (self._X.data, rows, self._X.indptr.astype(np.int64, copy=False))
         self._intercept = fit_intercept
         self.mean = np.zeros(X.shape[1])
         self._all = np.arange(X.shape[1])
@@ -188,7 +196,7 @@ class SparseDesign:
         for k, u in enumerate(np.ascontiguousarray(U.T)):
 
             def fill(lo: int, hi: int, u: np.ndarray = u, k: int = k) -> None:
-                column_products(*self._parts, taken, u, 0.0, self.mean, lo, hi, out[k])
+                column_dots(*self._parts, taken, u, lo, hi, out[k])
 
             for_blocks(fill, len(taken), grain=grain)
         return out.T
@@ -214,13 +222,10 @@ class SparseDesign:
             P, w = loss.probabilities, loss.weights
             curves = np.column_stack([self._curves(columns, w * p * (1.0 - p)) for p in P.T])
             return sparse_step(self._parts, columns, curves, B, slopes, U, P, w, l1, l2, self._intercept, share)
-        h = loss.curvature()
-        curves, v, shift = self._curves(columns, h), B[:, 0].copy(), np.zeros(1)
-        goal = promised(v, slopes[:, 0], curves, np.full(len(v), l1), np.full(len(v), l2))
-        if self._intercept:
-            goal += U.sum() ** 2 / max(h.sum(), 1e-300)
-        work = (self._intercept, U[:, 0].copy(), h, l1, l2, share * goal, SWEEPS)
-        newton_sweeps(*self._parts, columns, curves, v, shift, *work)
+        v = B[:, 0].copy()
+        shift = minimize(
+            self._parts, columns, v, U[:, 0], loss.curvature(), loss.weights, l1, l2, self._intercept, share
+        )
         return v[:, None], shift
 
     def _curves(self, columns: np.ndarray, h: np.ndarray) -> np.ndarray:

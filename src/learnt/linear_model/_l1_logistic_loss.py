@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import xlogy
+
+_TINY, _ROUNDING = np.finfo(float).tiny, np.finfo(float).epsneg
 
 
 class TwoClasses:
@@ -13,6 +15,7 @@ class TwoClasses:
 
     def __init__(self, y: np.ndarray, w: np.ndarray) -> None:
         self._y, self.weights = y.astype(np.float64), w
+        self._at: np.ndarray | None = None
 
     def start(self) -> np.ndarray:
         """The intercept without columns."""
@@ -21,12 +24,22 @@ class TwoClasses:
 
     def look(self, Z: np.ndarray) -> None:
         """Probabilities at these scores."""
-        self._p = expit(Z[:, 0])
+        self.total(Z)
 
     def total(self, Z: np.ndarray) -> float:
-        """The loss at these scores."""
-        z = Z[:, 0]
-        return float(self.weights @ (np.logaddexp(0.0, z) - self._y * z))
+        """The loss at these scores; what was computed for them last is kept."""
+        if Z is not self._at:
+            z = Z[:, 0]
+            small = np.exp(-np.abs(z))
+            losses = np.log1p(small) + np.maximum(z, 0.0) - self._y * z
+            self._p = np.where(z >= 0, 1.0, small) / (1.0 + small)
+            self._total, self._at = float(self.weights @ losses), Z
+        return self._total
+
+    def scores(self) -> np.ndarray:
+        """Where the loss was looked at last."""
+        assert self._at is not None
+        return self._at[:, 0]
 
     def residuals(self) -> np.ndarray:
         """(n, 1): how the loss falls with each score."""
@@ -41,8 +54,9 @@ class TwoClasses:
 
     def entropy(self, share: float) -> float:
         """Σ ω H(p̃) where p̃ lies `share` of the way from what was seen to what is thought."""
-        p = self._y + share * (self._p - self._y)
-        return -float(self.weights @ (xlogy(p, p) + xlogy(1.0 - p, 1.0 - p)))
+        wrong = share * np.abs(self._p - self._y)  # the probability of the class that was not seen
+        wrong = np.clip(wrong, _TINY, 1.0 - _ROUNDING)
+        return -float(self.weights @ (wrong * np.log(wrong) + (1.0 - wrong) * np.log1p(-wrong)))
 
 
 class ManyClasses:

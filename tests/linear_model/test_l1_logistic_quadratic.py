@@ -1,0 +1,88 @@
+"""The quadratic of a proximal Newton step over sparse columns."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from learnt.linear_model import LogisticRegression
+from learnt.linear_model import _l1_logistic_quadratic as quadratic
+from learnt.linear_model._l1_logistic import sample
+from learnt.linear_model._l1_logistic_design import SparseDesign
+
+
+def pose(seed=0, n=300, p=80, density=0.1, copies=0):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, p), density=density, rng=rng, format="csc")
+    X = sparse.csc_array(sparse.hstack([X, X[:, :copies]])) if copies else sparse.csc_array(X)
+    w = rng.uniform(0.5, 2.0, n)
+    h = w * rng.uniform(0.0, 0.25, n) ** 3
+    return X, rng.normal(size=n) * w, h, w
+
+
+def slopes(X, u, h, v, change):
+    return X.T @ (u - h * (X @ v + change))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+@pytest.mark.parametrize("copies", [0, 20])
+def test_the_slopes_are_what_the_penalty_allows(intercept, l2, copies):
+    X, u, h, w = pose(copies=copies)
+    v, columns = np.zeros(X.shape[1]), np.arange(X.shape[1])
+    design = SparseDesign(X, w, intercept)
+    l1 = 0.1 * np.abs(X.T @ u).max()
+    shift = quadratic.minimize(design._parts, columns, v, u, h, w, l1, l2, intercept, 1e-18)
+    g = slopes(X, u, h, v, shift[0]) - l2 * v
+    assert 0 < np.count_nonzero(v) < len(v)
+    np.testing.assert_allclose(g[v != 0], l1 * np.sign(v[v != 0]), atol=1e-5 * l1)
+    assert np.abs(g).max() <= l1 * (1 + 1e-5)
+    if intercept:
+        assert abs(np.sum(u - h * (X @ v + shift[0]))) < 1e-5 * np.abs(u).sum()
+    else:
+        assert shift[0] == 0.0
+
+
+def test_a_leap_never_ends_higher_and_keeps_its_residual():
+    X, u, h, w = pose(1)
+    root = np.sqrt(h + 1e-6)
+    A = X.toarray() * root[:, None]
+    rng = np.random.default_rng(0)
+    v = rng.normal(size=X.shape[1]) * (rng.random(X.shape[1]) < 0.4)
+    r = u / root - A @ v
+    l1 = 2.0
+    design = SparseDesign(sparse.csc_array(A), w, False)
+    values, rows, starts = design._parts
+    before = quadratic.value(v, r, l1, 0.0)
+    was = v.copy()
+    args = (values, rows, starts, np.square(A).sum(axis=0), np.empty(0), l1, 0.0)
+    work = np.empty((4, len(v))), np.empty(len(r), dtype=np.float32), np.empty(len(r))
+    fell = quadratic.leap(values.astype(np.float32), *args, v, np.zeros(1), r, 0.0, *work)
+    after = quadratic.value(v, r, l1, 0.0)
+    assert after < before if fell else np.array_equal(v, was)
+    np.testing.assert_allclose(r, u / root - A @ v, atol=1e-9 * np.abs(r).max())
+    assert not v[was == 0].any()
+    assert (v * was >= 0).all()
+
+
+def test_a_sample_stands_for_all_rows():
+    rng = np.random.default_rng(0)
+    y, w = (rng.random(20_000) < 0.02).astype(int), rng.uniform(0.5, 2.0, 20_000)
+    rows, weights = sample(y, w, 1000)
+    assert len(rows) < 1200
+    assert (np.diff(rows) > 0).all()
+    for k in range(2):
+        assert weights[y[rows] == k].sum() == pytest.approx(w[y == k].sum())
+        assert (y[rows] == k).sum() >= 100
+    assert sample(y, w, 10_000) is None
+
+
+def test_columns_that_are_nearly_the_same():
+    """Sweeps alone would slide along the valley between two of them for ever."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 20))
+    X[:, 10:] = X[:, :10] + 1e-3 * rng.normal(size=(600, 10))
+    y = (X[:, 0] + rng.normal(size=600) > 0).astype(int)
+    for C in (1.0, 100.0):
+        model = LogisticRegression(C=C, l1_ratio=1.0).fit(sparse.csr_matrix(X), y)
+        assert model.optimality_ <= 1e-8
+        assert model.n_iter_[0] < 20
