@@ -47,6 +47,8 @@ CLASSIFIERS = [("near", KNeighborsClassifier()), ("bayes", GaussianNB())]
 REGRESSORS = [("line", LinearRegression()), ("ridge", Ridge())]
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    "GradientBoostingRegressor": {"n_estimators": 20, "random_state": 0},
+    "GradientBoostingClassifier": {"n_estimators": 20, "random_state": 0},
     "AdaBoostClassifier": {"n_estimators": 10, "random_state": 0},
     "AdaBoostRegressor": {"n_estimators": 10, "random_state": 0},
     "BaggingClassifier": {"estimator": GaussianNB(), "n_estimators": 5, "random_state": 0},
@@ -204,6 +206,8 @@ def test_discovery_finds_them_all():
         "GammaRegressor",
         "GaussianFeatures",
         "GaussianNB",
+        "GradientBoostingClassifier",
+        "GradientBoostingRegressor",
         "HistGradientBoostingClassifier",
         "HistGradientBoostingRegressor",
         "HuberRegressor",

@@ -31,6 +31,8 @@ from learnt.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
     FunctionalGradientBoosting,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     StackingClassifier,
@@ -236,6 +238,8 @@ def models() -> dict:
         "functional-lines": (FunctionalGradientBoosting(Ridge(), "huber", n_estimators=5).fit(X, y), X),
         "model-tree": (ModelTreeRegressor(min_gain=0.0, max_depth=2).fit(X, y), X),
         "model-tree-models": (ModelTreeRegressor(Ridge(), min_gain=0.0, max_depth=1).fit(X, y), X),
+        "boosting-classes": (GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, classes), X),
+        "boosting": (GradientBoostingRegressor(n_estimators=4, random_state=0).fit(X, y), X),
         "unfitted": (make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
     }  # fmt: skip
 

@@ -94,6 +94,8 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.ensemble.HistGradientBoostingClassifier", "two classes", {"max_iter": 2}),
     ("learnt.ensemble.HistGradientBoostingClassifier", "classes", {"max_iter": 2}),
     ("learnt.ensemble.HistGradientBoostingRegressor", "amount", {"max_iter": 2}),
+    ("learnt.ensemble.GradientBoostingClassifier", "classes", {"n_estimators": 2}),
+    ("learnt.ensemble.GradientBoostingRegressor", "amount", {"n_estimators": 2}),
 )
 METRICS = ("accuracy_score", "confusion_matrix", "roc_auc_score", "log_loss")
 ROWS, COLUMNS = 2000, 8

@@ -5,6 +5,8 @@ from learnt.ensemble._adaboost_regressor import AdaBoostRegressor
 from learnt.ensemble._bagging_classifier import BaggingClassifier
 from learnt.ensemble._bagging_regressor import BaggingRegressor
 from learnt.ensemble._functional import FunctionalGradientBoosting
+from learnt.ensemble._gradient_boosting_classifier import GradientBoostingClassifier
+from learnt.ensemble._gradient_boosting_regressor import GradientBoostingRegressor
 from learnt.ensemble._hist_boosting_classifier import HistGradientBoostingClassifier
 from learnt.ensemble._hist_boosting_regressor import HistGradientBoostingRegressor
 from learnt.ensemble._stacking import StackingClassifier, StackingRegressor
@@ -16,6 +18,8 @@ __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
     "FunctionalGradientBoosting",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
     "StackingClassifier",

@@ -82,12 +82,11 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             self._random_seed = entropy(self.random_state) % (1 << 63)
         weights = self._extra_weights(codes, w)
         if self.do_early_stopping_ and validation is None and self.validation_fraction is not None:
-            X, codes, w, weights, validation = self._split(X, codes, w, weights)
+            X, codes, weights, validation = self._split(X, codes, weights)
         if weights is not None and not (weights > 0).all():
             there = weights > 0
             X, codes, weights = X[there], codes[there], weights[there]
-            w = None if w is None else w[there]
-        self._boost(X, codes, weights, _whole_counts(w), loss, validation, going_on)
+        self._boost(X, codes, weights, _whole_counts(weights), loss, validation, going_on)
         return self
 
     def _door(self, X: Any, y: Any, sample_weight: Any, going_on: bool) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -108,7 +107,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
     def _given_validation(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Any:
         if X_val is None:
             if y_val is not None or sample_weight_val is not None:
-                raise ValueError("X_val is missing, but y_val or sample_weight_val was passed; pass X_val as well.")
+                name = "y_val" if y_val is not None else "sample_weight_val"
+                raise ValueError(f"{name} is provided, but X_val was not provided.")
             return None
         if y_val is None:
             raise ValueError("X_val is provided, but y_val was not provided.")
@@ -120,7 +120,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         codes = self._encode_target(y_val, False)
         return X_val, codes, self._extra_weights(codes, w)
 
-    def _split(self, X: np.ndarray, y: np.ndarray, w: Any, weights: Any) -> tuple[Any, ...]:
+    def _split(self, X: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> tuple[Any, ...]:
         """A part of the rows set aside to watch over the fit."""
         rows = np.arange(X.shape[0])
         train, held = train_test_split(
@@ -129,9 +129,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             stratify=y if self._target == "label" else None,
             random_state=self._random_seed % (1 << 32),
         )
-        part = (X[held], y[held], None if weights is None else weights[held])
-        left = (X[train], y[train], None if w is None else w[train], None if weights is None else weights[train])
-        return (*left, part)
+        part = (X[held], y[held], None if w is None else w[held])
+        return X[train], y[train], None if w is None else w[train], part
 
     def _boost(
         self, X: np.ndarray, y: np.ndarray, w: Any, counts: Any, loss: BoostingLoss, validation: Any, going_on: bool

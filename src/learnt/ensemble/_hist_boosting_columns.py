@@ -61,7 +61,7 @@ def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
             if item not in columns:
                 raise ValueError(
                     f"categorical_features has an item value {item!r} which is not a valid feature name of the "
-                    f"training data; its names are {columns[:10]}."
+                    f"training data. Its names are {columns[:10]}."
                 )
             mask[columns.index(item)] = True
         return mask

@@ -20,6 +20,7 @@ from learnt.forestry._bins import bin_columns as bin_columns
 from learnt.forestry._bins import find_bins as find_bins
 from learnt.forestry._boosting_trees import BoostedTrees as BoostedTrees
 from learnt.forestry._boosting_trees import from_grown as from_grown
+from learnt.forestry._boosting_trees import from_tree as from_tree
 from learnt.forestry._categories import Categories as Categories
 from learnt.forestry._exact import Columns as Columns
 from learnt.forestry._exact import grow_exact as grow_exact
@@ -53,6 +54,7 @@ __all__ = [
     "bin_table",
     "find_bins",
     "from_grown",
+    "from_tree",
     "grow_binned",
     "grow_exact",
     "keep_nodes",

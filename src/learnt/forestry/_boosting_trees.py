@@ -13,6 +13,7 @@ from learnt.forestry._bins import Bins, flat_view
 from learnt.forestry._leafwise import GrownTree
 from learnt.forestry._packed import PackedTrees
 from learnt.forestry._shapley import shapley_rows
+from learnt.forestry._tree import Tree
 from learnt.forestry._walk import CATEGORIES, COLUMN, INNER, MISSING_LEFT, NODE
 
 _FIELDS = {
@@ -242,4 +243,32 @@ def from_grown(
         roots=[0],
         outputs=[output],
         table=np.concatenate([np.empty(0, np.int32), *tables]),
+    )
+
+
+def from_tree(tree: Tree, values: np.ndarray, n_outputs: int, output: int) -> BoostedTrees:
+    """One tree that splits on numbers, with the given leaf values in place of its own."""
+    n = tree.node_count
+    inner = np.flatnonzero(~tree.is_leaf)
+    new = np.zeros(n, dtype=np.int64)
+    first = 1 + 2 * np.arange(len(inner))
+    new[tree.children_left[inner]], new[tree.children_right[inner]] = first, first + 1
+    old = np.empty(n, dtype=np.int64)
+    old[new] = np.arange(n)
+    leaf = tree.is_leaf[old]
+    mass = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[0]
+    gain = np.zeros(n)
+    gain[inner] = mass[inner] - mass[tree.children_left[inner]] - mass[tree.children_right[inner]]
+    return BoostedTrees(
+        tree.n_features,
+        n_outputs,
+        threshold=np.where(leaf, values[old], tree.threshold[old]),
+        left=np.where(leaf, np.arange(n), new[tree.children_left[old]]),
+        feature=np.where(leaf, -1, tree.feature[old]),
+        missing_left=np.where(leaf, 1, tree.missing_go_to_left[old]),
+        cover=tree.weighted_n_node_samples[old],
+        gain=gain[old],
+        roots=[0],
+        outputs=[output],
+        table=np.empty(0, np.int32),
     )

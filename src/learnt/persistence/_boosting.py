@@ -13,8 +13,10 @@ from learnt.persistence._checks import (
     Schema,
     anyof,
     anything,
+    choice,
     count,
     dictof,
+    estimator,
     flag,
     flags,
     labels,
@@ -82,3 +84,40 @@ def _rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 
 HIST_REGRESSOR = Schema(params={"loss": anything, "quantile": anyof(none, number(0, 1))}, state=_state, rule=_rule)
 HIST_CLASSIFIER = Schema(params={"loss": anything}, state={**_state, "classes_": labels("c")}, rule=_rule)
+
+_classical: dict[str, Check] = {
+    "n_features_in_": count(1, name="d"),
+    "_trees": boosted_trees,
+    "_baseline": real("o"),
+    "n_estimators_": count(),
+    "_n_iterations": count(),
+    "n_trees_per_iteration_": count(1, name="o"),
+    "train_score_": real(None, finite=False),
+    "oob_scores_": real(None, finite=False),
+    "oob_improvement_": real(None, finite=False),
+    "max_features_": count(1),
+    "init_": anyof(none, choice("zero"), estimator("predict")),
+    "_seed": count(0, 2**63),
+}
+
+
+def _classical_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    if (state["_trees"].feature < -1).any():
+        return "splits on categories"
+    if state["_trees"].n_trees != state["n_estimators_"] * state["n_trees_per_iteration_"]:
+        return "has other trees than iterations"
+    if "c" in dims and dims["o"] != (1 if dims["c"] <= 2 else dims["c"]):
+        return "has other outputs than classes"
+    return None
+
+
+BOOSTING_REGRESSOR = Schema(
+    params={"loss": choice("squared_error", "absolute_error", "huber", "quantile"), "alpha": number(0, 1)},
+    state=_classical,
+    rule=_classical_rule,
+)
+BOOSTING_CLASSIFIER = Schema(
+    params={"loss": choice("log_loss", "exponential")},
+    state={**_classical, "classes_": labels("c", low=2), "n_classes_": count(2, name="c")},
+    rule=_classical_rule,
+)

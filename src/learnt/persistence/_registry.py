@@ -27,6 +27,8 @@ LEARNT = {
     "learnt.ensemble.BaggingClassifier",
     "learnt.ensemble.BaggingRegressor",
     "learnt.ensemble.FunctionalGradientBoosting",
+    "learnt.ensemble.GradientBoostingClassifier",
+    "learnt.ensemble.GradientBoostingRegressor",
     "learnt.ensemble.HistGradientBoostingClassifier",
     "learnt.ensemble.HistGradientBoostingRegressor",
     "learnt.ensemble.StackingClassifier",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnt.persistence._boosting import HIST_CLASSIFIER, HIST_REGRESSOR
+from learnt.persistence._boosting import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR, HIST_CLASSIFIER, HIST_REGRESSOR
 from learnt.persistence._checks import (
     Check,
     Dims,
@@ -208,6 +208,8 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.ensemble.HistGradientBoostingClassifier": HIST_CLASSIFIER,
     "learnt.ensemble.HistGradientBoostingRegressor": HIST_REGRESSOR,
+    "learnt.ensemble.GradientBoostingClassifier": BOOSTING_CLASSIFIER,
+    "learnt.ensemble.GradientBoostingRegressor": BOOSTING_REGRESSOR,
     "learnt.erm.ERMClassifier": Schema(
         params={"fit_intercept": flag},
         state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},

@@ -1,0 +1,459 @@
+"""What both classical gradient boosting estimators share."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.progress import CallbackSupportMixin, fit_loop
+from learnt.engine.random import entropy
+from learnt.engine.validation import check_fit, check_predict
+from learnt.ensemble._gradient_boosting_losses import HuberError, leaf_updates
+from learnt.ensemble._hist_boosting_losses import BinaryLog, BoostingLoss, SquaredError
+from learnt.forestry import (
+    BoostedTrees,
+    Columns,
+    Growth,
+    HistogramGrower,
+    Tree,
+    find_bins,
+    from_grown,
+    from_tree,
+    grow_exact,
+    prune_by_cost,
+)
+from learnt.tree import DecisionTreeRegressor
+
+_log = logging.getLogger("learnt")
+_BINNED_ROWS = 20_000  # rows from which bins of equal weight lose nothing that shows, and save much
+_HUGE = float(np.finfo(np.float64).max)
+_BLOCK = 1 << 14
+_OF_TREES = (
+    "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
+    "max_leaf_nodes", "max_features", "ccp_alpha",
+)  # fmt: skip
+
+
+class GradientBoosting(CallbackSupportMixin, BaseEstimator):
+    """Boosting of least-squares trees; what differs between numbers and classes is in the two subclasses."""
+
+    n_features_in_: int
+    _target: str
+
+    def _loss_for(self, y: np.ndarray) -> BoostingLoss:
+        raise NotImplementedError
+
+    def _encode_target(self, y: np.ndarray, fresh: bool) -> np.ndarray:
+        raise NotImplementedError
+
+    def _given_start(self, X: Any, init: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def _check_params(self) -> None:
+        check_number(self, "learning_rate", 0, _HUGE)
+        check_number(self, "n_estimators", 1, integer=True)
+        check_number(self, "subsample", 0, 1, open_low=True)
+        check_number(self, "min_weight_fraction_leaf", 0, 0.5)
+        check_number(self, "max_depth", 1, integer=True, also=(None,))
+        check_number(self, "min_impurity_decrease", 0, _HUGE)
+        check_number(self, "max_leaf_nodes", 2, integer=True, also=(None,))
+        check_number(self, "n_iter_no_change", 1, integer=True, also=(None,))
+        check_number(self, "validation_fraction", 0, 1, open_low=True)
+        check_number(self, "tol", 0, _HUGE)
+        check_number(self, "ccp_alpha", 0, _HUGE)
+        check_choice(self, "splitter", ("auto", "exact", "binned"))
+        check_choice(self, "criterion", ("deprecated", "friedman_mse", "squared_error"))
+        check_flag(self, "warm_start")
+        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
+            whole = isinstance(getattr(self, name), int | np.integer)
+            check_number(self, name, least if whole else 0, None if whole else 1, open_low=not whole)
+        init = self.init
+        if not (init is None or (isinstance(init, str) and init == "zero") or hasattr(init, "fit")):
+            raise ParameterError(
+                f"The 'init' parameter of {type(self).__name__} must be None, 'zero' or an estimator. "
+                f"Got {init!r} instead."
+            )
+
+    def _max_features(self, d: int) -> int:
+        given = self.max_features
+        if given is None:
+            return d
+        if isinstance(given, str) and given in ("sqrt", "log2"):
+            return max(1, int(np.sqrt(d) if given == "sqrt" else np.log2(d)))
+        if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1:
+            return min(int(given), d)
+        if isinstance(given, float | np.floating) and 0 < given <= 1:
+            return max(1, int(given * d))
+        raise ParameterError(
+            f"The 'max_features' parameter of {type(self).__name__} must be None, 'sqrt', 'log2', a whole number of at "
+            f"least 1 or a share above 0 and at most 1. Got {given!r} instead."
+        )
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, monitor: Callable[..., Any] | None) -> Any:
+        self._check_params()
+        going_on = bool(self.warm_start and hasattr(self, "_trees"))
+        X, y, w = check_fit(self, X, y, sample_weight, target=self._target, accept_sparse=True, allow_nan=True)
+        _require_float32(X, type(self).__name__)
+        w = None if w is None or (w == 1).all() else w
+        if w is not None and not (w > 0).all():
+            X, y, w = X[w > 0], y[w > 0], w[w > 0]
+        codes = self._encode_target(y, not going_on)
+        if not going_on:
+            self._seed = entropy(self.random_state) % (1 << 63)
+        elif self.n_estimators < self._n_iterations:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the {self._n_iterations} trees that are "
+                "there already when warm_start is True."
+            )
+        held: Any = None
+        if self.n_iter_no_change is not None:
+            X, y, codes, w, held = self._split(X, y, codes, w)
+        loss = self._loss_for(codes)
+        self.max_features_ = self._max_features(X.shape[1])
+        if not going_on:
+            self._begin(X, y, codes, w, loss)
+        self._run(_single(X), codes, w, loss, held, monitor)
+        return self
+
+    def _split(self, X: Any, y: np.ndarray, codes: np.ndarray, w: Any) -> tuple[Any, ...]:
+        """A part of the rows set aside to watch over the fit."""
+        stratify = codes if self._target == "label" else None
+        train, kept = train_test_split(
+            np.arange(X.shape[0]),
+            test_size=self.validation_fraction,
+            stratify=stratify,
+            random_state=self._seed % (1 << 32),
+        )
+        if stratify is not None and len(np.unique(codes[train])) < len(np.unique(codes)):
+            raise ValueError(
+                "The training data after the early stopping split is missing some classes; pass more data, or set "
+                "n_iter_no_change=None."
+            )
+        part = (_single(X[kept]), codes[kept], None if w is None else w[kept])
+        return X[train], y[train], codes[train], None if w is None else w[train], part
+
+    def _begin(self, X: Any, y: np.ndarray, codes: np.ndarray, w: Any, loss: BoostingLoss) -> None:
+        self.n_trees_per_iteration_ = loss.n_outputs
+        self._trees = BoostedTrees.empty(X.shape[1], loss.n_outputs)
+        self._n_iterations = 0
+        self._baseline = np.zeros(loss.n_outputs) if self.init == "zero" else loss.start(codes, w)
+        self.train_score_ = np.empty(0)
+        self.oob_scores_ = self.oob_improvement_ = np.empty(0)
+        self.init_ = self.init
+        if self.init is not None and self.init != "zero":
+            self.init_ = clone(self.init)
+            try:
+                self.init_.fit(X, y, **({} if w is None else {"sample_weight": w}))
+            except (TypeError, ValueError) as error:
+                if w is None or "sample_weight" not in str(error):
+                    raise
+                raise ValueError(
+                    f"The initial estimator {type(self.init_).__name__} does not support sample weights; "
+                    "pass no sample_weight, or another init."
+                ) from error
+
+    def _start(self, X: Any) -> np.ndarray:
+        """The scores before the first tree: (n, n_outputs)."""
+        if self.init_ is None or isinstance(self.init_, str):
+            return np.repeat(self._baseline[None, :], X.shape[0], axis=0)
+        return self._given_start(X, self.init_)
+
+    def _run(self, X: Any, y: np.ndarray, w: Any, loss: BoostingLoss, held: Any, monitor: Any) -> None:
+        n = X.shape[0]
+        scores = np.ascontiguousarray(self._scores(X).T)
+        grow = self._grower(X, w)
+        factor = 2.0 if isinstance(loss, SquaredError | BinaryLog) else 1.0
+        g, h = np.empty(n), np.empty(n)
+        in_bag = max(1, int(self.subsample * n))
+        history: list[float] = []
+        held_scores = None if held is None else np.ascontiguousarray(self._scores(held[0]).T)
+        new: list[BoostedTrees] = []
+        trained, left_out = self.train_score_.tolist(), self.oob_scores_.tolist()
+        improved = self.oob_improvement_.tolist()
+        with fit_loop(self, self.n_estimators, X, y) as loop:
+            for iteration in range(self._n_iterations, self.n_estimators):
+                rows = None
+                bag: Any = slice(None)
+                if self.subsample < 1.0:
+                    rng = np.random.default_rng([self._seed, iteration])
+                    mask = np.zeros(n, dtype=bool)
+                    mask[rng.permutation(n)[:in_bag]] = True
+                    rows, bag, out = np.flatnonzero(mask), mask, ~mask
+                    known = len(left_out) == iteration and iteration > 0
+                    before = left_out[-1] if known else factor * _mean_loss(loss, y, scores, w, out)
+                    for record in (left_out, improved):  # nothing was left out in iterations before a warm start
+                        record += [0.0] * (iteration - len(record))
+                if isinstance(loss, HuberError):
+                    loss.look(y, scores, w)
+                shared = loss.prepare(scores)
+                for k in range(loss.n_outputs):
+                    loss.gradients(k, y, scores, shared, None, g, h)
+                    tree = self._tree(grow, loss, X, y, scores[k], g, h, w, rows, iteration, k)
+                    new.append(tree)
+                    scores[k] += _sum_rows(tree, X)[:, k]
+                    if held is not None:
+                        held_scores[k] += _sum_rows(tree, held[0])[:, k]  # type: ignore[index]
+                trained.append(factor * _mean_loss(loss, y, scores, w, bag))
+                if rows is not None:
+                    left_out.append(factor * _mean_loss(loss, y, scores, w, out))
+                    improved.append(before - left_out[-1])
+                self._n_iterations = iteration + 1
+                if self.verbose:
+                    _log.info("%s iteration %d: loss %.6g", type(self).__name__, iteration + 1, trained[-1])
+                if monitor is not None:
+                    self._record(new, trained, left_out, improved)
+                    new = []
+                    if monitor(iteration, self, {"scores": scores}):
+                        break
+                if held is not None:
+                    now = factor * _mean_loss(loss, held[1], held_scores, held[2], slice(None))
+                    recent = history[-self.n_iter_no_change :]
+                    if len(recent) == self.n_iter_no_change and not any(now + self.tol < past for past in recent):
+                        break
+                    history.append(now)
+                if loop.step():
+                    break
+        self._record(new, trained, left_out, improved)
+
+    def _record(self, new: list[BoostedTrees], trained: list, left_out: list, improved: list) -> None:
+        self._trees = self._trees.extended(new)
+        self.n_estimators_ = self._n_iterations
+        self.train_score_ = np.array(trained)
+        self.oob_scores_, self.oob_improvement_ = np.array(left_out), np.array(improved)
+
+    def _grower(self, X: Any, w: Any) -> Callable[..., Any]:
+        """How trees are grown here: from exact values, or from bins where rows are many."""
+        n, d = X.shape
+        depth = self.max_depth
+        leaf = _rows_of(self.min_samples_leaf, n)
+        split = max(2, _rows_of(self.min_samples_split, n))
+        plain = not (
+            sparse.issparse(X)
+            or self.min_weight_fraction_leaf
+            or self.min_impurity_decrease
+            or self.ccp_alpha
+            or split > 2 * leaf
+        )
+        if self.splitter == "binned" and not plain:
+            raise ValueError(
+                "splitter='binned' takes dense X and no min_weight_fraction_leaf, min_impurity_decrease, ccp_alpha or "
+                "min_samples_split beyond twice min_samples_leaf; use splitter='exact'."
+            )
+        if self.splitter == "binned" or (self.splitter == "auto" and plain and n >= _BINNED_ROWS):
+            growth = Growth(
+                max_leaf_nodes=self.max_leaf_nodes,
+                max_depth=depth,
+                min_samples_leaf=leaf,
+                min_hessian=0.0,
+                max_features=self.max_features_ / d,
+            )
+            bins = find_bins(X, weights=w, random_state=self._seed)
+            by_column, by_row = bins.encode(X, rows=True)
+            grower = HistogramGrower(by_row, by_column, bins, growth, constant_hessian=w is None)
+            hessian = np.ones(n) if w is None else w
+
+            def binned(g: np.ndarray, rows: Any, seed: int) -> Any:
+                chosen = None if rows is None else rows.astype(np.int32)
+                return grower.grow(g if w is None else g * w, hessian, chosen, seed), bins
+
+            return binned
+        columns = Columns(X)
+        total = float(n) if w is None else float(w.sum())
+
+        def exact(g: np.ndarray, rows: Any, seed: int) -> Any:
+            weights = w
+            if rows is not None:
+                weights = np.zeros(n)
+                weights[rows] = 1.0 if w is None else w[rows]
+            tree = grow_exact(
+                columns,
+                _fixed_point(-g, total),
+                criterion="squared_error",
+                weights=weights,
+                max_features=None if self.max_features_ == d else self.max_features_,
+                max_depth=depth,
+                min_samples_split=split,
+                min_samples_leaf=leaf,
+                min_weight_leaf=self.min_weight_fraction_leaf * total,
+                max_leaf_nodes=self.max_leaf_nodes,
+                min_impurity_decrease=self.min_impurity_decrease,
+                seed=seed % (1 << 31),
+            )
+            return prune_by_cost(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
+
+        return exact
+
+    def _tree(
+        self, grow: Any, loss: BoostingLoss, X: Any, y: np.ndarray, score: np.ndarray, g: np.ndarray, h: np.ndarray,
+        w: Any, rows: Any, iteration: int, k: int,
+    ) -> BoostedTrees:  # fmt: skip
+        """One tree for the gradient, its leaves set to what lowers the loss most."""
+        seed = int(np.random.SeedSequence([self._seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)
+        grown = grow(g, rows, seed)
+        used = slice(None) if rows is None else rows
+        weights = None if w is None else w[used]
+        if isinstance(grown, Tree):
+            leaves = _apply(grown, X)[used]
+            values = leaf_updates(loss, leaves, grown.node_count, y[used], score[used], g[used], h[used], weights)
+            return from_tree(grown, self.learning_rate * values, loss.n_outputs, k)
+        tree, bins = grown
+        leaves = np.empty(len(y), dtype=np.int64)
+        for leaf in np.flatnonzero(tree.is_leaf):
+            leaves[tree.rows[tree.start[leaf] : tree.end[leaf]]] = leaf
+        values = leaf_updates(loss, leaves[used], len(tree.left), y[used], score[used], g[used], h[used], weights)
+        return from_grown(tree, self.learning_rate * values, bins, X.shape[1], loss.n_outputs, k)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """The scores of every row of a checked X: (n, n_outputs)."""
+        return _sum_rows(self._trees, _single(X), self._start(X))
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "_trees")
+        return _single(check_predict(self, X, accept_sparse=True, allow_nan=True))
+
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
+        X = self._checked(X)
+        out = self._start(X)
+        each = self.n_trees_per_iteration_
+        for iteration in range(self.n_estimators_):
+            _sum_rows(self._trees, X, out, iteration * each, (iteration + 1) * each)
+            yield out.copy()
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The leaf of every row in every tree: (n, n_estimators), or (n, n_estimators, n_classes) for classes."""
+        X = self._checked(X)
+        leaves = np.vstack([self._trees.packed.apply(block) for block in _blocks(X)]).astype(np.float64)
+        if self._target == "number":
+            return leaves
+        return leaves.reshape(X.shape[0], self.n_estimators_, self.n_trees_per_iteration_)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each column in what all splits took off the squared error of the gradients."""
+        check_is_fitted(self, "_trees")
+        return self._trees.importances()
+
+    @property
+    def oob_score_(self) -> float:
+        """The last loss of rows that were left out."""
+        if not len(self.oob_scores_):
+            raise AttributeError("oob_score_ needs subsample < 1: only then are rows left out.")
+        return float(self.oob_scores_[-1])
+
+    @property
+    def estimators_(self) -> np.ndarray:
+        """The trees as `DecisionTreeRegressor`: (n_estimators, n_trees_per_iteration)."""
+        check_is_fitted(self, "_trees")
+        ends = np.append(self._trees.roots[1:], len(self._trees.left))
+        rate = self.learning_rate if self.learning_rate > 0 else 1.0
+        found = np.empty(self._trees.n_trees, dtype=object)
+        for k, (lo, hi) in enumerate(zip(self._trees.roots, ends, strict=True)):
+            found[k] = _as_regressor(self._trees, int(lo), int(hi), rate)
+            found[k].set_params(**{name: getattr(self, name) for name in _OF_TREES})
+        return found.reshape(self.n_estimators_, self.n_trees_per_iteration_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _as_regressor(trees: BoostedTrees, lo: int, hi: int, rate: float) -> DecisionTreeRegressor:
+    """Nodes lo…hi as a tree of its own, values without the learning rate."""
+    part = {name: array[lo:hi] for name, array in trees.fields().items() if name not in ("roots", "outputs", "table")}
+    leaf = part["feature"] == -1
+    value = np.zeros(hi - lo)
+    value[leaf] = part["threshold"][leaf] / rate
+    cover = part["cover"]
+    left = np.where(leaf, -1, part["left"] - lo)
+    for node in np.flatnonzero(~leaf)[::-1]:
+        a, b = left[node], left[node] + 1
+        value[node] = (value[a] * cover[a] + value[b] * cover[b]) / cover[node]
+    model = DecisionTreeRegressor()
+    model.n_features_in_, model.n_outputs_, model.max_features_ = trees.n_features, 1, trees.n_features
+    model._categories = None
+    model.tree_ = Tree(
+        trees.n_features,
+        [1],
+        value=value[:, None, None],
+        children_left=left,
+        children_right=np.where(leaf, -1, left + 1),
+        feature=np.where(leaf, -2, part["feature"]),
+        threshold=np.where(leaf, -2.0, part["threshold"]),
+        missing_go_to_left=np.where(leaf, 0, part["missing_left"]),
+        n_node_samples=cover,
+        weighted_n_node_samples=cover,
+    )
+    return model
+
+
+def _fixed_point(target: np.ndarray, total: float) -> np.ndarray:
+    """The target to about eleven digits, such that its sums over rows are exact.
+
+    Splits that part the rows alike then gain the same to the last bit, whichever column they are on and whether a row
+    weighs 2 or is there twice.
+    """
+    largest = float(np.abs(target).max())
+    if not largest > 0:
+        return target
+    scale = 2.0 ** (51 - np.frexp(largest)[1] - np.frexp(max(total, 1.0))[1])
+    return np.rint(target * scale) / scale
+
+
+def _single(X: Any) -> Any:
+    """X in single precision, in which exact trees compare."""
+    return X.astype(np.float32) if X.dtype != np.float32 else X
+
+
+def _require_float32(X: Any, name: str) -> None:
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(invalid="ignore"):
+        if values.size and np.nanmax(np.abs(values), initial=0.0) > np.finfo(np.float32).max:
+            raise ValueError(
+                f"X contains infinity or a value too large for {name}, which compares in single precision; scale it."
+            )
+
+
+def _rows_of(given: Any, n: int) -> int:
+    """A number of rows, or a share of all."""
+    return int(given) if isinstance(given, int | np.integer) else max(1, int(np.ceil(given * n)))
+
+
+def _blocks(X: Any) -> Iterator[np.ndarray]:
+    """X as dense pieces of rows."""
+    if not sparse.issparse(X):
+        yield X
+        return
+    for lo in range(0, X.shape[0], _BLOCK):
+        yield X[lo : lo + _BLOCK].toarray()
+
+
+def _apply(tree: Tree, X: Any) -> np.ndarray:
+    return np.concatenate([tree.apply(block) for block in _blocks(X)])
+
+
+def _sum_rows(trees: BoostedTrees, X: Any, out: Any = None, first: int = 0, last: int | None = None) -> np.ndarray:
+    """The sum of trees for every row, added to `out`."""
+    if out is None:
+        out = np.zeros((X.shape[0], trees.n_outputs))
+    at = 0
+    for block in _blocks(X):
+        trees.packed.sum(block, out=out[at : at + block.shape[0]], first=first, last=last)
+        at += block.shape[0]
+    return out
+
+
+def _mean_loss(loss: BoostingLoss, y: np.ndarray, scores: Any, w: Any, rows: Any) -> float:
+    if not isinstance(rows, slice) and not rows.any():
+        return 0.0
+    part = np.ascontiguousarray(scores[:, rows])
+    return loss.mean_loss(y[rows], part, None if w is None else w[rows])
