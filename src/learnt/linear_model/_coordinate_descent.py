@@ -20,7 +20,7 @@ from learnt.linear_model._coordinate_kernels import DEPTH, descend, duality_gap
 # cost less than a pass over all columns would.
 _EARLY, _EARLY_GOAL = 1e-3, 0.01
 _LATE, _LATE_GOAL = 0.1, 0.3
-FEWEST = 5  # sweeps in any case: as many as an extrapolation takes
+FEWEST = 50  # sweeps in any case, enough for what is not hard
 _FIRST = 32  # columns to begin with, or
 _BALANCE = 1.25  # the root of this times all columns: their products then cost less than a pass over all
 

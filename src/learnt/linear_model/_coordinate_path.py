@@ -74,12 +74,6 @@ def solve_path(
     name: str,
 ) -> Path:
     """min  1/(2N) ‖y − Xw‖² + α (ratio ‖w‖₁ + (1 − ratio)/2 ‖w‖²)  for each α, N the weight of all rows."""
-    if target is None and problem.q.shape[1] == 1:  # the length of one number is its absolute value
-        start = None if start is None else start[:, 0]
-        path = solve_path(
-            problem, 0, alphas, l1_ratio, positive=positive, start=start, tol=tol, max_iter=max_iter, name=name
-        )
-        return path._replace(coefs=path.coefs[:, None])
     most = 1000 if max_iter is None else int(max_iter)
     scale = np.asarray(alphas, dtype=np.float64) * problem.weight
     penalties, ridges = scale * l1_ratio, scale * (1.0 - l1_ratio)
