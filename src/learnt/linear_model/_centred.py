@@ -12,7 +12,7 @@ from learnt.engine.threads import for_blocks
 from learnt.linear_model._moments import as_columns
 
 _NEAR = 25.0  # ‖x̄‖² against the rows' own variance: up to here products about 0 keep their digits
-_PIECE = 1 << 21  # cells that are centred and multiplied at a time
+_PIECE = 1 << 19  # cells that are centred and multiplied while they are in a cache
 _GRAIN = 1 << 17  # cells for one task
 
 
@@ -31,11 +31,11 @@ class CentredRows:
         self.target = (Y - self.y_mean) * self.root[:, None]
         self._near = True
 
-    def inner_products(self, dtype: Any = np.float64) -> np.ndarray:
-        """ZZᵀ from products in this precision; not finite where squares overflow."""
+    def inner_products(self) -> np.ndarray:
+        """ZZᵀ; not finite where squares overflow."""
         with np.errstate(over="ignore", invalid="ignore"):
-            if self._X.dtype != np.float64 or dtype != np.float64:
-                return self._by_pieces(dtype)
+            if self._X.dtype != np.float64:
+                return self._by_pieces()
             K = gram(self._X, self._n_jobs)
             if self._centred:
                 # To subtract the mean of X's rows is to subtract the means of K's rows and columns.
@@ -43,7 +43,7 @@ class CentredRows:
                 square = float(self._share @ along)  # ‖x̄‖²
                 self._near = square <= _NEAR * (float(self._share @ np.diag(K)) - square)
                 if not self._near:
-                    return self._by_pieces(dtype)
+                    return self._by_pieces()
                 K -= along[:, None]
                 K -= along - square
             return self._weighted(K)
@@ -54,27 +54,24 @@ class CentredRows:
             K *= self.root[:, None]
         return K
 
-    def _by_pieces(self, dtype: Any) -> np.ndarray:
+    def _by_pieces(self) -> np.ndarray:
         """Some columns at a time, with their means while they are in a cache: no digit goes to a mean far from 0."""
         n, d = self.shape
-        K, mean = np.zeros((n, n)), np.zeros(d)
-        width = -(-d // -(-d * n // _PIECE))
-        piece = np.empty((n, width), dtype=dtype)
+        K = np.zeros((n, n))
+        width = min(d, max(64, _PIECE // n))
+        piece = np.empty((n, width))
         for start in range(0, d, width):
             part = piece[:, : min(width, d - start)]
 
             def centre(lo: int, hi: int, part: np.ndarray = part, start: int = start) -> None:
                 some = self._X[:, start + lo : start + hi]
+                part[:, lo:hi] = some
                 if self._centred:
-                    mean[start + lo : start + hi] = self._share @ some
-                    some = some - mean[start + lo : start + hi]
-                part[:, lo:hi] = some if self._plain else some * self.root[:, None]
+                    part[:, lo:hi] -= self._share @ part[:, lo:hi]
 
             for_blocks(centre, part.shape[1], grain=max(16, _GRAIN // n), n_jobs=self._n_jobs)
             add_gram(part, K, self._n_jobs)
-        self.x_mean = mean
-        self._near = float(mean @ mean) <= _NEAR * float(np.trace(K)) / float(self.root @ self.root)
-        return K
+        return self._weighted(K)
 
     def transposed_times(self, u: np.ndarray) -> np.ndarray:
         """Zᵀu; the first time, also x̄, in the same pass."""

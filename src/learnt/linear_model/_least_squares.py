@@ -23,7 +23,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model._centred import CentredRows
-from learnt.linear_model._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
+from learnt.linear_model._mixed_precision import mixed_precision_ridge, pays
 from learnt.linear_model._moments import (
     Moments,
     as_columns,
@@ -120,13 +120,7 @@ def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectr
     return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
 
 
-def _by_mixed_precision(rows: Any, center: bool, alpha: np.ndarray) -> Solution:
-    if rows.n_rows < rows.n_features:
-        Z = CentredRows(rows, center)
-        dual = mixed_precision_dual(Z, float(alpha))
-        if dual is None:
-            return _by_rows(rows, center, alpha, spectrum=False)
-        return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual")
+def _by_mixed_precision(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
     x_mean, y_mean = means(rows, center)
     coef = mixed_precision_ridge(rows, x_mean, y_mean, float(alpha))
     if coef is None:

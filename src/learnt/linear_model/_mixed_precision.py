@@ -1,11 +1,11 @@
 """Ridge regression factorised in single precision and corrected to double.
 
-With many columns nearly all the time goes into XᵀX, and with few rows of many columns into XXᵀ. In single precision
-that product takes half as long, and its Cholesky factor is still a good approximate inverse: each correction
-b ← b + M⁻¹∇(b), with the gradient taken from the data in double precision, gains the digits the factor has. Two or
-three passes over X end at the answer of a factorisation in double precision or a better one, since no gradient went
-through XᵀX. Where the corrections do not shrink quickly the matrix is too ill-conditioned for this, and the caller
-factorises in double.
+With many columns nearly all the time goes into XᵀX. In single precision that product takes half as long, and its
+Cholesky factor is still a good approximate inverse: each correction b ← b + M⁻¹∇(b), with the gradient taken from the
+data in double precision, gains the digits the factor has. Two or three passes over X end at the answer of a
+factorisation in double precision or a better one, since no gradient went through XᵀX. Where the corrections do not
+shrink quickly the matrix is too ill-conditioned for this, and the caller factorises in double. (Fewer rows than columns
+gain nothing from it: there the passes cost what the product saves.)
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from learnt.engine.blocks import Block
 from learnt.engine.gram import add_gram
 from learnt.engine.rows import Rows
 from learnt.engine.threads import for_blocks
-from learnt.linear_model._centred import CentredRows
 from learnt.linear_model._moments import as_columns, far_from_zero
 
 _WORTH = 512  # columns from which the product outweighs the passes
-_WORTH_ROWS = 256  # …and rows, where these are fewer
 _LARGEST = 1e15  # whose square single precision can still hold many of
 _BLOCK, _COLUMNS = 2048, 256
 _WELL_CONDITIONED = 1e-4  # reciprocal condition number in single precision: each correction gains two digits or more
@@ -33,12 +31,9 @@ _DONE, _PASSES = 1e-14, 8
 
 
 def pays(rows: Rows) -> bool:
-    """Whether the rows are dense, in double precision, and both many and long."""
+    """Whether the rows are many, wide, dense and in double precision."""
     dense = rows.in_memory and type(rows.X) is np.ndarray and rows.dtype == np.float64
-    if not dense:
-        return False
-    wide = rows.n_rows < rows.n_features
-    return rows.n_rows >= _WORTH_ROWS if wide else rows.n_features >= _WORTH
+    return dense and rows.n_features >= _WORTH and rows.n_rows >= rows.n_features
 
 
 def mixed_precision_ridge(rows: Rows, x_mean: np.ndarray, y_mean: np.ndarray, ridge: float) -> np.ndarray | None:
@@ -54,22 +49,12 @@ def mixed_precision_ridge(rows: Rows, x_mean: np.ndarray, y_mean: np.ndarray, ri
         (found,) = rows.sum(_gradient, x_mean, y_mean, coef)
         return found - ridge * coef
 
-    return _corrected(solve, gradient, solve(gradient(np.zeros((rows.n_features, len(y_mean))))))
+    return _corrected(solve, gradient, np.zeros((rows.n_features, len(y_mean))))
 
 
-def mixed_precision_dual(Z: CentredRows, ridge: float) -> np.ndarray | None:
-    """(ZZᵀ + αI)⁻¹T, the row multipliers (n, k); None where single precision is not enough to start from."""
-    K = Z.inner_products(np.float32)
-    if not np.isfinite(K).all():
-        return None
-    fill = Z.fill(K)
-    solve = _approximate_inverse(K.astype(np.float32), ridge)
-    return None if solve is None else _corrected(solve, partial(Z.dual_gradient, ridge, fill), solve(Z.target))
-
-
-def _corrected(solve: Callable, gradient: Callable, start: np.ndarray) -> np.ndarray | None:
+def _corrected(solve: Callable, gradient: Callable, zero: np.ndarray) -> np.ndarray | None:
     """The zero of the gradient, to the last digit; None where the corrections do not shrink."""
-    x, last = start, 1.0
+    x, last = solve(gradient(zero)), 1.0
     for _ in range(_PASSES):
         step = solve(gradient(x))
         x = x + step
