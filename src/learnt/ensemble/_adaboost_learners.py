@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from learnt.engine.threads import for_blocks
 from learnt.ensemble._common import make_member
-from learnt.ensemble._stumps import MOST_CELLS, SortedColumns, add_stumps, stump_tree
+from learnt.ensemble._stumps import MOST_CELLS, MOST_ROWS, SortedColumns, add_stumps, stump_tree
 from learnt.forestry import PackedTrees, Tree
 from learnt.tree import DecisionTreeClassifier
 
@@ -24,10 +24,9 @@ def learner_of(
     prototype: Any, X: Any, y: np.ndarray, codes: np.ndarray, n_classes: int, random: np.random.RandomState
 ) -> Learner:
     """weights → (fitted copy of the prototype, which rows it gets wrong)."""
-    cells = X.shape[0] * X.shape[1]
-    if is_stump(prototype) and cells <= MOST_CELLS and n_classes > 1:
-        table = X.toarray() if sparse.issparse(X) else X
-        return _Stumps(prototype, table, y, codes, n_classes, random)
+    small = not sparse.issparse(X) or X.shape[0] * X.shape[1] <= MOST_CELLS
+    if is_stump(prototype) and n_classes > 1 and small and X.shape[0] < MOST_ROWS:
+        return _Stumps(prototype, X, y, codes, n_classes, random)
 
     def fit(weights: np.ndarray) -> tuple[Any, np.ndarray]:
         member = make_member(prototype, random)

@@ -209,7 +209,18 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
     def get_metadata_routing(self) -> MetadataRouter:
         """Which metadata goes to the members, for scikit-learn's routing."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
+        for caller, callee in self._calls().items():
+            mapping.add(caller=caller, callee=callee)
         return MetadataRouter(owner=self).add(estimator=self._prototype(), method_mapping=mapping)
+
+    def _calls(self) -> dict[str, str]:
+        """Which method of the members answers for which of ours."""
+        return {"predict": "predict"}
+
+    def _routed(self, caller: str, params: dict[str, Any]) -> dict[str, Any]:
+        """What the members get beside X."""
+        check_fit_params(self, params, caller, allowed=())
+        return dict(process_routing(self, caller, **params).estimator[self._calls()[caller]]) if params else {}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

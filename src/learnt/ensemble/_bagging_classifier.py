@@ -113,52 +113,64 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         self.n_classes_ = len(self.classes_)
         return codes
 
-    def _ballot(self, member: Any, X: Any) -> np.ndarray:
+    def _calls(self) -> dict[str, str]:
+        answer = "predict_proba" if hasattr(self._prototype(), "predict_proba") else "predict"
+        return {
+            **dict.fromkeys(("predict", "predict_proba", "predict_log_proba"), answer),
+            "decision_function": "decision_function",
+        }
+
+    def _ballot(self, member: Any, X: Any, params: dict[str, Any]) -> np.ndarray:
         """One member's probabilities, or 1 for its class where it has none: (n, K)."""
         out = np.zeros((X.shape[0], self.n_classes_))
         if hasattr(member, "predict_proba"):
-            out[:, np.asarray(member.classes_)] = member.predict_proba(X)
+            out[:, np.asarray(member.classes_)] = member.predict_proba(X, **params)
         else:
-            out[np.arange(X.shape[0]), member.predict(X)] = 1.0
+            out[np.arange(X.shape[0]), member.predict(X, **params)] = 1.0
         return out
 
-    def _ballots(self, X: Any) -> Any:
+    def _ballots(self, X: Any, params: dict[str, Any]) -> Any:
         for member, features in zip(self.estimators_, self.estimators_features_):
-            yield self._ballot(member, self._part(X, features))
+            yield self._ballot(member, self._part(X, features), params)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def _mean(self, X: Any, params: dict[str, Any]) -> np.ndarray:
+        return self._over_rows(self._check(X), lambda rows: sum(self._ballots(rows, params))) / len(self.estimators_)
+
+    def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
         """The mean of the members' probabilities, or their share of votes where they have none."""
-        return self._over_rows(self._check(X), lambda rows: sum(self._ballots(rows))) / len(self.estimators_)
+        return self._mean(X, self._routed("predict_proba", params))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, **params: Any) -> np.ndarray:
         """The class of largest mean probability."""
         check_is_fitted(self)
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return self.classes_[self._mean(X, self._routed("predict", params)).argmax(axis=1)]
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any, **params: Any) -> np.ndarray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self._mean(X, self._routed("predict_log_proba", params)))
 
     @available_if(_has_decision_function)
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any, **params: Any) -> np.ndarray:
         """The mean of the members' scores."""
-        X = self._check(X)
+        X, params = self._check(X), self._routed("decision_function", params)
         parts = zip(self.estimators_, self.estimators_features_)
-        return sum(member.decision_function(self._part(X, features)) for member, features in parts) / len(self)
+        return sum(member.decision_function(self._part(X, features), **params) for member, features in parts) / len(
+            self
+        )
 
     def spread(self, X: Any) -> np.ndarray:
         """How far the members disagree: the standard deviation of their probabilities, (n, K)."""
 
         def deviation(rows: Any) -> np.ndarray:
-            return np.std(list(self._ballots(rows)), axis=0)
+            return np.std(list(self._ballots(rows, {})), axis=0)
 
         return self._over_rows(self._check(X), deviation)
 
     def _score_unseen(self, X: Any, y: np.ndarray) -> None:
         votes = np.zeros((len(y), self.n_classes_))
         for member, part, unseen in self._unseen(X):
-            votes[unseen] += self._ballot(member, part)
+            votes[unseen] += self._ballot(member, part, {})
         total = votes.sum(axis=1, keepdims=True)
         warn_of_unseen(bool((total == 0).any()))
         with np.errstate(invalid="ignore"):

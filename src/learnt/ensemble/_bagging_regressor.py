@@ -99,19 +99,19 @@ class BaggingRegressor(RegressorMixin, Bagging):
     def _targets(self, y: np.ndarray) -> np.ndarray:
         return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
-    def _answers(self, X: Any) -> Any:
+    def _answers(self, X: Any, params: dict[str, Any]) -> Any:
         for member, features in zip(self.estimators_, self.estimators_features_):
-            yield member.predict(self._part(X, features))
+            yield member.predict(self._part(X, features), **params)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, **params: Any) -> Any:
         """The mean of the members' predictions; with `return_std` also their standard deviation."""
-        X = self._check(X)
-        mean = self._over_rows(X, lambda rows: sum(self._answers(rows))) / len(self.estimators_)
+        X, params = self._check(X), self._routed("predict", params)
+        mean = self._over_rows(X, lambda rows: sum(self._answers(rows, params))) / len(self.estimators_)
         return (mean, self.spread(X)) if return_std else mean
 
     def spread(self, X: Any) -> np.ndarray:
         """How far the members disagree: the standard deviation of their predictions, not of y."""
-        return self._over_rows(self._check(X), lambda rows: np.std(list(self._answers(rows)), axis=0))
+        return self._over_rows(self._check(X), lambda rows: np.std(list(self._answers(rows, {})), axis=0))
 
     def _score_unseen(self, X: Any, y: np.ndarray) -> None:
         total, count = np.zeros(y.shape), np.zeros(len(y))

@@ -146,12 +146,14 @@ def routing_enabled() -> bool:
     return bool(get_config().get("enable_metadata_routing", False))
 
 
-def check_fit_params(owner: Any, fit_params: dict[str, Any]) -> None:
-    """Without scikit-learn's metadata routing, weights are all that `fit` passes on."""
-    strange = sorted(fit_params.keys() - {"sample_weight"})
+def check_fit_params(
+    owner: Any, params: dict[str, Any], method: str = "fit", allowed: Sequence[str] = ("sample_weight",)
+) -> None:
+    """Without scikit-learn's metadata routing, weights are all that `fit` passes on, and other methods nothing."""
+    strange = sorted(params.keys() - set(allowed))
     if strange and not routing_enabled():
         raise ValueError(
-            f"Passing {', '.join(strange)} to {type(owner).__name__}.fit is only supported if "
+            f"Passing {', '.join(strange)} to {type(owner).__name__}.{method} is only supported if "
             "enable_metadata_routing=True, which sklearn.set_config sets."
         )
 

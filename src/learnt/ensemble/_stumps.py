@@ -11,15 +11,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import run_tasks
 from learnt.forestry import Tree
 
+_PAIR = np.dtype([("weight", np.float64), ("code", np.uint64)])  # side by side: one line of memory a row
 _TASK = 1 << 17  # cells a thread should have to sweep, at least
 _GAP, _SMALL = np.float32(1e-7), 1e-4  # values closer than the gap are the same, unless the whole column is as small
 _MORE = 1 + 1e-12  # a cut is better by more than rounding, or the one before it stays
-MOST_CELLS = 1 << 27  # 8 bytes each are kept
+MOST_ROWS = 1 << 31
+MOST_CELLS = 1 << 28  # of a sparse table: 4 bytes each are kept
 
 
 class Stump(NamedTuple):
@@ -37,25 +40,29 @@ class SortedColumns:
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array or sparse matrix of shape (n, d)
         Values are compared as float32, as trees do.
     codes : array of int, shape (n,)
         The class 0…K−1 of each row.
     n_classes : int
     """
 
-    def __init__(self, X: np.ndarray, codes: np.ndarray, n_classes: int) -> None:
+    def __init__(self, X: Any, codes: np.ndarray, n_classes: int) -> None:
         n, d = X.shape
         self.codes, self.n_classes = codes, n_classes
-        self.values = np.ascontiguousarray(X.T, dtype=np.float32)
+        self._X = X.tocsc() if sparse.issparse(X) else X
         self.order = np.empty((d, n), dtype=np.uint32)
         self._sign = np.where(codes > 0, 1.0, -1.0)
         run_tasks([partial(self._sort, j) for j in range(d)])
         step = max(1, _TASK // n)
         self._tasks = [(lo, min(lo + step, d)) for lo in range(0, d, step)]
 
+    def _column(self, j: int, rows: Any = slice(None)) -> np.ndarray:
+        column = self._X[:, [j]].toarray()[rows, 0] if sparse.issparse(self._X) else self._X[rows, j]
+        return column.astype(np.float32)
+
     def _sort(self, j: int) -> None:
-        column = self.values[j]
+        column = self._column(j)
         order = np.argsort(column, kind="stable")
         ranked = column[order]
         gap = _GAP if float(ranked[-1]) - float(ranked[0]) > _SMALL else np.float32(0)
@@ -73,7 +80,9 @@ class SortedColumns:
             arguments: tuple[Any, ...] = (signed, totals.sum(), totals[1] - totals[0])
             sweep = sweep_two
         else:
-            arguments = (np.column_stack([weights, self.codes]), totals)
+            pairs = np.empty(n, dtype=_PAIR)
+            pairs["weight"], pairs["code"] = weights, self.codes
+            arguments = (pairs, totals)
             sweep = sweep_many
         pure = 1.0 - ((totals / totals.sum()) ** 2).sum() <= np.finfo(float).eps
         feature = -1
@@ -93,7 +102,7 @@ class SortedColumns:
         last = int(found[feature, 2])
         split_rows(self.order[feature], last, self.codes, weights, left, leaves)
         rows = self.order[feature, last : last + 2] >> 1
-        below, above = (float(value) for value in self.values[feature, rows])
+        below, above = (float(value) for value in self._column(feature, rows))
         threshold = below / 2 + above / 2
         return Stump(feature, threshold, leaves, np.array([last + 1, n - last - 1]), left)
 
@@ -164,7 +173,7 @@ def sweep_many(order, lo, hi, pairs, totals, found):
         for i in range(n - 1):
             entry = order[f, i]
             row = entry >> np.uint32(1)
-            w, k = pairs[row, 0], int(pairs[row, 1])
+            w, k = pairs[row].weight, pairs[row].code
             left_weight += w
             mine = left[k]
             left_squares += w * (2.0 * mine + w)
