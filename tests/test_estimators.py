@@ -47,6 +47,12 @@ CLASSIFIERS = [("near", KNeighborsClassifier()), ("bayes", GaussianNB())]
 REGRESSORS = [("line", LinearRegression()), ("ridge", Ridge())]
 # What a test of this file needs to know about an estimator beside its class.
 QUICK = {
+    # All columns at every split and few levels: one tree a bootstrap sample, and no split as good as another.
+    **{
+        f"{kind}{task}": {"n_estimators": 4, "max_depth": 3, "random_state": 0}
+        for kind in ("RandomForest", "ExtraTrees")
+        for task in ("Classifier", "Regressor")
+    },
     "GradientBoostingRegressor": {"n_estimators": 20, "random_state": 0},
     "GradientBoostingClassifier": {"n_estimators": 20, "random_state": 0},
     "AdaBoostClassifier": {"n_estimators": 10, "random_state": 0},
@@ -199,6 +205,8 @@ def test_discovery_finds_them_all():
         "ElasticNetCV",
         "ExtraTreeClassifier",
         "ExtraTreeRegressor",
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
         "ForwardStagewiseRegression",
         "FourierFeatures",
         "FunctionFeatures",
@@ -237,6 +245,8 @@ def test_discovery_finds_them_all():
         "PoissonRegressor",
         "PolynomialFeatures",
         "QuantileRegressor",
+        "RandomForestClassifier",
+        "RandomForestRegressor",
         "Ridge",
         "RidgeCV",
         "RidgeClassifier",

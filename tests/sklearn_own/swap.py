@@ -56,6 +56,10 @@ ROOMS = {
         "AdaBoostRegressor",
         "BaggingClassifier",
         "BaggingRegressor",
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        "RandomForestClassifier",
+        "RandomForestRegressor",
         "StackingClassifier",
         "StackingRegressor",
         "VotingClassifier",
@@ -63,6 +67,7 @@ ROOMS = {
     ],
 }
 TESTS = [
+    "sklearn.ensemble.tests.test_forest",
     "sklearn.linear_model.tests.test_base",
     "sklearn.linear_model._glm.tests.test_glm",
     "sklearn.linear_model.tests.test_quantile",

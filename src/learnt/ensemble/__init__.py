@@ -4,6 +4,8 @@ from learnt.ensemble._adaboost import AdaBoostClassifier
 from learnt.ensemble._adaboost_regressor import AdaBoostRegressor
 from learnt.ensemble._bagging_classifier import BaggingClassifier
 from learnt.ensemble._bagging_regressor import BaggingRegressor
+from learnt.ensemble._forest import RandomForestClassifier, RandomForestRegressor
+from learnt.ensemble._forest_extra import ExtraTreesClassifier, ExtraTreesRegressor
 from learnt.ensemble._functional import FunctionalGradientBoosting
 from learnt.ensemble._gradient_boosting_classifier import GradientBoostingClassifier
 from learnt.ensemble._gradient_boosting_regressor import GradientBoostingRegressor
@@ -17,11 +19,15 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "FunctionalGradientBoosting",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",

@@ -72,12 +72,18 @@ class Grove:
         self.table_start = np.asarray(table_start, dtype=np.int32)
         self.table = np.asarray(table, dtype=np.int32)
         self._views: list[Any] | None = None
-        self._build(np.asarray(feature), np.asarray(threshold), np.asarray(missing_left))
+        self._given: tuple[np.ndarray, ...] | None = (
+            np.asarray(feature, dtype=np.int32),
+            np.asarray(threshold, dtype=np.float64),
+            np.asarray(missing_left, dtype=np.uint8),
+        )
+        self._check(*self._given)
+        self.roots = np.cumsum(self.sizes) - self.sizes
 
-    def _build(self, feature: np.ndarray, threshold: np.ndarray, missing_left: np.ndarray) -> None:
-        """The nodes, from the few arrays that say all; refuses arrays that do not fit."""
+    def _check(self, feature: np.ndarray, threshold: np.ndarray, missing_left: np.ndarray) -> None:
+        """Refuse arrays that do not fit each other; the shape of the trees is checked when they are laid out."""
         n, inner = len(feature), feature >= 0
-        m, leaves = int(inner.sum()), n - int(inner.sum())
+        m = int(inner.sum())
         outputs = len(self.n_classes)
         arrays = (feature, threshold, missing_left, self.count, self.weight, self.impurity, self.sizes, self.n_classes)
         fits = (
@@ -89,38 +95,55 @@ class Grove:
             and self.sizes.sum() == n < 2**31
             and feature.max(initial=-1) < self.n_features < CATEGORIES
             and len(threshold) == len(missing_left) == m
-            and self.value.shape == (leaves, outputs * self.n_classes.max())
-            and len(self.count) == len(self.weight) == leaves
-            and len(self.impurity) in (0, leaves, n)
+            and self.value.shape == (n - m, outputs * self.n_classes.max())
+            and len(self.count) == len(self.weight) == n - m
+            and len(self.impurity) in (0, n - m, n)
             and len(self.table_start) in (0, m)
         )
-        left = np.empty(n, dtype=np.int64)
-        if not fits or not lay_out(self.sizes, np.ascontiguousarray(inner), left):
+        if fits:  # a tree of k splits has 2k + 1 nodes
+            inside = np.add.reduceat(inner, np.cumsum(self.sizes) - self.sizes, dtype=np.int64)
+            fits = bool((self.sizes == 2 * inside + 1).all())
+        if not fits:
             raise ValueError("the arrays of the trees do not fit each other")
-        width = self.value.shape[1]
-        self.nodes = np.zeros(n, dtype=NODE)
-        self.nodes["left"] = left
-        flags = np.where(missing_left > 0, MISSING_LEFT, 0)
-        self.nodes["column"][inner] = feature[inner].astype(np.uint32) | INNER | flags.astype(np.uint32)
-        self.nodes["threshold"][inner] = threshold
-        self.nodes["threshold"][~inner] = self.value[:, 0] if width == 1 else np.arange(leaves)
-        self.roots = np.cumsum(self.sizes) - self.sizes
-        self.packed_table = self._tables(np.flatnonzero(inner), left)
-
-    def _tables(self, inner: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """Tables of categories with the numbers of nodes in place of left and right."""
-        tabled = np.flatnonzero(self.table_start >= 0)
-        out = self.table.copy()
-        for k in tabled:
-            start = int(self.table_start[k])
+        for start in self.table_start[self.table_start >= 0].tolist():
             size = int(self.table[start]) if start < len(self.table) else -1
-            entries = self.table[start + 1 : start + 1 + size]
-            if size < CODES or len(entries) < size or entries.min() < 0 or entries.max() > 1:
+            sides = self.table[start + 1 : start + 1 + size]
+            if size < CODES or len(sides) < size or sides.min() < 0 or sides.max() > 1:
                 raise ValueError("the tables of categories do not fit the trees")
-            node = inner[k]
-            out[start + 1 : start + 1 + size] = left[node] + entries
-            self.nodes["left"][node] = start
-            self.nodes["column"][node] |= np.uint32(CATEGORIES)
+
+    @cached_property
+    def nodes(self) -> np.ndarray:
+        """The records that are walked, laid out when first asked for."""
+        assert self._given is not None
+        feature, threshold, missing_left = self._given
+        inner = feature >= 0
+        left = np.empty(len(feature), dtype=np.int64)
+        if not lay_out(self.sizes, inner, left):
+            raise ValueError("the arrays of the trees do not fit each other: their leaves close some tree too early")
+        nodes = np.zeros(len(feature), dtype=NODE)
+        nodes["left"] = left
+        flags = np.where(missing_left > 0, MISSING_LEFT, 0).astype(np.uint32)
+        nodes["column"][inner] = feature[inner].astype(np.uint32) | INNER | flags
+        nodes["threshold"][inner] = threshold
+        leaves = len(self.value)
+        nodes["threshold"][~inner] = self.value[:, 0] if self.value.shape[1] == 1 else np.arange(leaves)
+        if len(self.table_start):
+            tabled = self.table_start >= 0
+            places = np.flatnonzero(inner)[tabled]
+            nodes["left"][places] = self.table_start[tabled]
+            nodes["column"][places] |= np.uint32(CATEGORIES)
+        self._given = None  # all of it is in the nodes now
+        return nodes
+
+    def _packed_table(self) -> np.ndarray:
+        """Tables of categories with the numbers of nodes in place of left and right."""
+        out = self.table.copy()
+        places = np.flatnonzero(self.inner)
+        left = self.left
+        for k in np.flatnonzero(self.table_start >= 0):
+            start = int(self.table_start[k])
+            sides = slice(start + 1, start + 1 + int(self.table[start]))
+            out[sides] = left[places[k]] + self.table[sides]
         return out
 
     @classmethod
@@ -165,18 +188,23 @@ class Grove:
 
     @property
     def inner(self) -> np.ndarray:
-        return self.nodes["column"] >= INNER
+        """Which nodes are split."""
+        return self._given[0] >= 0 if self._given is not None else self.nodes["column"] >= INNER
 
     @property
     def feature(self) -> np.ndarray:
-        return np.where(self.inner, self.nodes["column"] & _COLUMN, -1).astype(np.int32)
+        if self._given is not None:
+            return self._given[0]
+        return np.where(self.inner, (self.nodes["column"] & _COLUMN).astype(np.int32), -1)
 
     @property
     def threshold(self) -> np.ndarray:
-        return self.nodes["threshold"][self.inner]
+        return self._given[1] if self._given is not None else self.nodes["threshold"][self.inner]
 
     @property
     def missing_left(self) -> np.ndarray:
+        if self._given is not None:
+            return self._given[2]
         return (self.nodes["column"][self.inner] & MISSING_LEFT > 0).astype(np.uint8)
 
     @cached_property
@@ -191,7 +219,7 @@ class Grove:
         width = self.value.shape[1]
         values = self.value if width > 1 else np.empty((0, 1))
         columns = np.zeros(self.n_trees, dtype=np.int64)
-        return PackedTrees(self.nodes, self.roots, columns, values, self.packed_table, width)
+        return PackedTrees(self.nodes, self.roots, columns, values, self._packed_table(), width)
 
     def views(self, make: Callable[[], list[Any]]) -> list[Any]:
         """What `make` makes of the trees, once."""
@@ -202,19 +230,36 @@ class Grove:
     def __reduce__(self) -> Any:
         return Grove, tuple(getattr(self, name) for name in FIELDS)
 
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The number of each node in its tree where parents come first and then the left subtree, as in `tree`."""
+        out = np.empty(len(self.nodes), dtype=np.int32)
+        parents_first(self.roots, self.sizes, self.left, out)
+        return out
+
+    @property
+    def left(self) -> np.ndarray:
+        """The left child of every node in the whole grove; the node itself at a leaf."""
+        out = np.empty(len(self.nodes), dtype=np.int64)
+        lay_out(self.sizes, np.ascontiguousarray(self.inner), out)
+        return out
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """The number of each row's leaf in each tree, (n, n_trees)."""
+        return self.numbers[self.packed.apply(X) + self.roots].astype(np.int64)
+
     def tree(self, t: int) -> Tree:
         """One tree with all that can be asked of it."""
         lo, hi = int(self.roots[t]), int(self.roots[t] + self.sizes[t])
         nodes, n = self.nodes[lo:hi], hi - lo
         inner = nodes["column"] >= INNER
-        before = int(self._inner_before[t])
-        leaves = slice(lo - before, lo - before + n - int(inner.sum()))
+        before, m = int(self._inner_before[t]), int(inner.sum())
+        leaves = slice(lo - before, lo - before + n - m)
         left = np.full(n, -1, dtype=np.int64)
         lay_out(self.sizes[t : t + 1], np.ascontiguousarray(inner), left)
         left[~inner] = -1
-        width = self.value.shape[1]
         count, weight = np.zeros(n, np.int64), np.zeros(n)
-        value, impurity = np.zeros((n, width)), np.zeros(n)
+        value, impurity = np.zeros((n, self.value.shape[1])), np.zeros(n)
         count[~inner], weight[~inner], value[~inner] = self.count[leaves], self.weight[leaves], self.value[leaves]
         outputs = len(self.n_classes)
         if len(self.impurity) == len(self.value):
@@ -224,36 +269,42 @@ class Grove:
             impurity = self.impurity[lo:hi]
         elif not len(self.impurity):
             impurity = _class_impurity(value.reshape(n, outputs, -1), self.criterion)
+        number = self.numbers[lo:hi]
+        order = np.argsort(number)  # from the numbers of the tree to places here
+        child = np.where(inner, number[np.where(inner, left, 0)], -1)
+        other = np.where(inner, number[np.where(inner, left + 1, 0)], -1)
         arrays: dict[str, Any] = {}
         if len(self.table_start):
-            arrays["table_start"] = np.full(n, -1)
-            arrays["table_size"] = np.zeros(n, np.int64)
-            arrays["table_start"][inner], arrays["table_size"][inner], arrays["table"] = self._tree_tables(
-                self.table_start[before : before + int(inner.sum())], left[inner]
+            start, size = np.full(n, -1), np.zeros(n, np.int64)
+            start[inner], size[inner], arrays["table"] = self._tree_tables(
+                self.table_start[before : before + m], child[inner], other[inner]
             )
-        missing = np.zeros(n, dtype=np.uint8)
-        missing[inner] = nodes["column"][inner] & MISSING_LEFT > 0
+            arrays["table_start"], arrays["table_size"] = start[order], size[order]
         return Tree(
             self.n_features,
             self.n_classes,
-            children_left=left,
-            children_right=np.where(inner, left + 1, -1),
-            feature=np.where(inner, nodes["column"] & _COLUMN, -2).astype(np.int64),
-            threshold=np.where(inner, nodes["threshold"], -2.0),
-            missing_go_to_left=missing,
-            impurity=impurity,
-            n_node_samples=count,
-            weighted_n_node_samples=weight,
-            value=value.reshape(n, outputs, -1),
+            children_left=child[order],
+            children_right=other[order],
+            feature=np.where(inner, (nodes["column"] & _COLUMN).astype(np.int64), -2)[order],
+            threshold=np.where(inner, nodes["threshold"], -2.0)[order],
+            missing_go_to_left=(inner & (nodes["column"] & MISSING_LEFT > 0))[order],
+            impurity=impurity[order],
+            n_node_samples=count[order],
+            weighted_n_node_samples=weight[order],
+            value=value[order].reshape(n, outputs, -1),
             **arrays,
         )
 
-    def _tree_tables(self, starts: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _tree_tables(
+        self, starts: np.ndarray, left: np.ndarray, right: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the tables of a tree's inner nodes begin and how long they are, and the tables."""
         new, sizes, parts, at = np.full(len(starts), -1), np.zeros(len(starts), np.int64), [np.empty(0, np.int32)], 0
         for k in np.flatnonzero(starts >= 0):
             start = int(starts[k])
             sizes[k], new[k] = self.table[start], at
-            parts.append((left[k] + self.table[start + 1 : start + 1 + sizes[k]]).astype(np.int32))
+            sides = self.table[start + 1 : start + 1 + sizes[k]]
+            parts.append(np.where(sides == 1, right[k], left[k]).astype(np.int32))
             at += int(sizes[k])
         return new, sizes, np.concatenate(parts)
 
@@ -335,6 +386,24 @@ def depth_first(left, right, order):
 
 
 @kernel
+def parents_first(roots, sizes, left, out):
+    """out[k] = the number of node k in its tree where a node comes before its left and then its right subtree."""
+    stack = np.empty(out.size + 1, np.int64)
+    for t in range(roots.size):
+        stack[0] = roots[t]
+        size, number = 1, 0
+        while size > 0:
+            size -= 1
+            node = stack[size]
+            out[node] = number
+            number += 1
+            if left[node] != node:
+                stack[size] = left[node] + 1
+                stack[size + 1] = left[node]
+                size += 2
+
+
+@kernel
 def lay_out(sizes, inner, left):
     """left[k] = the left child of an inner node, k itself at a leaf; whether all trees have the size they should."""
     stack = np.empty(inner.size + 1, np.int64)
@@ -365,16 +434,20 @@ def lay_out(sizes, inner, left):
 def add_up(left, count, weight, value, impurity, outputs):
     """Rows, weights, values and squared error of inner nodes from their children."""
     width = value.shape[1]
+    sums = np.empty_like(value)  # weights times values: whole numbers stay whole
     for node in range(left.size - 1, -1, -1):
         a = left[node]
         if a < 0:
+            for k in range(width):
+                sums[node, k] = weight[node] * value[node, k]
             continue
         b = a + 1
         count[node] = count[a] + count[b]
         weight[node] = weight[a] + weight[b]
         spread = 0.0
         for k in range(width):
-            mean = (weight[a] * value[a, k] + weight[b] * value[b, k]) / weight[node]
+            sums[node, k] = sums[a, k] + sums[b, k]
+            mean = sums[node, k] / weight[node]
             value[node, k] = mean
             spread += weight[a] * (value[a, k] - mean) ** 2 + weight[b] * (value[b, k] - mean) ** 2
         within = weight[a] * impurity[a] + weight[b] * impurity[b]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnt.persistence._errors import Refused, shown
+from learnt.persistence._forests import GROVE_FIELDS
 from learnt.persistence._trees import SURROGATE_FIELDS, TREE_FIELDS
 
 LEARNT = {
@@ -26,11 +27,15 @@ LEARNT = {
     "learnt.ensemble.AdaBoostRegressor",
     "learnt.ensemble.BaggingClassifier",
     "learnt.ensemble.BaggingRegressor",
+    "learnt.ensemble.ExtraTreesClassifier",
+    "learnt.ensemble.ExtraTreesRegressor",
     "learnt.ensemble.FunctionalGradientBoosting",
     "learnt.ensemble.GradientBoostingClassifier",
     "learnt.ensemble.GradientBoostingRegressor",
     "learnt.ensemble.HistGradientBoostingClassifier",
     "learnt.ensemble.HistGradientBoostingRegressor",
+    "learnt.ensemble.RandomForestClassifier",
+    "learnt.ensemble.RandomForestRegressor",
     "learnt.ensemble.StackingClassifier",
     "learnt.ensemble.StackingRegressor",
     "learnt.ensemble.VotingClassifier",
@@ -147,6 +152,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
     ),
     "learnt.forestry.Categories": ("columns", "values"),
     "learnt.forestry.Surrogates": SURROGATE_FIELDS,
+    "learnt.forestry.Grove": GROVE_FIELDS,
     "learnt.forestry.Tree": TREE_FIELDS,
     "sklearn.compose.make_column_selector": ("pattern", "dtype_include", "dtype_exclude"),
     "sklearn.model_selection.GroupKFold": ("n_splits", "shuffle", "random_state"),

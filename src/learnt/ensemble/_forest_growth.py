@@ -1,0 +1,127 @@
+"""One tree of a forest from its seed: sample, grow (exact or binned), prune, pack."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.params import check_choice
+from learnt.ensemble._forest_quantiles import LeafSamples, leaf_samples
+from learnt.ensemble._forest_sampling import Sampling, balanced_weights
+from learnt.forestry import Columns, Grove, Tree, bin_table, grow_binned, grow_exact, prune_by_cost
+
+BINNED_CRITERIA = ("gini", "entropy", "log_loss", "squared_error")
+_BINNED_ROWS = 2000  # with fewer, exact splits cost little more
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A tree and what is kept of it beside."""
+
+    grove: Grove
+    importances: np.ndarray | None  # None where the tree is one leaf
+    samples: LeafSamples | None
+
+
+def check_splitter(forest: Any) -> None:
+    """The splitter is one there is, and can do what the other parameters ask for."""
+    check_choice(forest, "splitter", ("auto", "exact", "binned"))
+    if forest.splitter == "binned" and not can_bin(forest):
+        raise ValueError(
+            f"splitter='binned' of {type(forest).__name__} takes the criteria {', '.join(BINNED_CRITERIA)} and no "
+            "monotonic_cst or categorical_features; use splitter='exact' or 'auto'."
+        )
+
+
+def can_bin(forest: Any) -> bool:
+    """Whether the binned splitter knows how."""
+    plain = forest.monotonic_cst is None and forest.categorical_features is None
+    return plain and forest.criterion in BINNED_CRITERIA
+
+
+def grows_binned(forest: Any, X: Any) -> bool:
+    """The choice of `splitter`."""
+    if forest.splitter != "auto":
+        return forest.splitter == "binned"
+    return can_bin(forest) and not sparse.issparse(X) and X.shape[0] >= _BINNED_ROWS
+
+
+def max_features_of(forest: Any, d: int) -> int:
+    """How many columns a split looks at."""
+    value = forest.max_features
+    if value is None:
+        return d
+    if isinstance(value, str):
+        return max(1, int(math.sqrt(d) if value == "sqrt" else math.log2(d)))
+    if isinstance(value, float | np.floating):
+        return max(1, int(value * d))
+    return min(int(value), d)
+
+
+def rows_of(value: Any, n: int) -> int:
+    """A number of rows given as such or as a share of all."""
+    return math.ceil(value * n) if isinstance(value, float | np.floating) else int(value)
+
+
+class Grower:
+    """Grows the trees of one forest; the table is prepared once and shared by all threads."""
+
+    def __init__(self, forest: Any, X: Any, targets: np.ndarray, sampling: Sampling) -> None:
+        n, d = X.shape
+        self.X, self.targets, self.sampling = X, targets, sampling
+        self.criterion = "entropy" if forest.criterion == "log_loss" else forest.criterion
+        self.n_classes = forest._class_counts()
+        self.balanced = getattr(forest, "class_weight", None) == "balanced_subsample" and forest.bootstrap
+        self.share_of_leaf = forest.min_weight_fraction_leaf
+        self.alpha = forest.ccp_alpha
+        min_leaf = rows_of(forest.min_samples_leaf, n)
+        options: dict[str, Any] = {
+            "criterion": self.criterion,
+            "n_classes": self.n_classes,
+            "max_features": max_features_of(forest, d),
+            "random_splits": forest._random_splits,
+            "max_depth": forest.max_depth,
+            "min_samples_split": max(2, rows_of(forest.min_samples_split, n), 2 * min_leaf),
+            "min_samples_leaf": min_leaf,
+            "max_leaf_nodes": forest.max_leaf_nodes,
+            "min_impurity_decrease": forest.min_impurity_decrease,
+        }
+        if grows_binned(forest, X):
+            X = X.toarray() if sparse.issparse(X) else X
+            self._grow = partial(grow_binned, bin_table(X), targets, **options)
+        else:
+            options["monotone"] = forest._monotone_directions(d)
+            if options["max_features"] == d and not forest._random_splits:
+                options["max_features"] = None
+            columns = Columns(X, forest._category_counts(d))
+            if not sparse.issparse(X):
+                columns.matrix  # noqa: B018  made here, once, not by every thread
+            self._grow = partial(grow_exact, columns, targets, **options)
+
+    def weights(self, seed: int) -> np.ndarray | None:
+        """The weights of the rows in one tree."""
+        if self.sampling.size is None:
+            return self.sampling.weights
+        counts = self.sampling.counts(seed).astype(np.float64)
+        return counts * balanced_weights(self.targets, counts) if self.balanced else counts
+
+    def grow(self, seed: int) -> Grown:
+        """The tree of one seed."""
+        weights = self.weights(seed)
+        total = len(self.targets) if weights is None else float(weights.sum())
+        # The seed of a tree is that of its estimator, which draws the seed of its growth from it.
+        draws = int(np.random.RandomState(seed).randint(0, 2**31 - 1))
+        tree: Tree = self._grow(weights=weights, min_weight_leaf=self.share_of_leaf * total, seed=draws)
+        if self.alpha > 0:
+            tree = prune_by_cost(tree, self.alpha)
+        importances = tree.compute_feature_importances() if tree.node_count > 1 else None
+        grove = Grove.of([tree], self.criterion)
+        samples = None
+        if self.n_classes is None and self.targets.shape[1] == 1:
+            samples = leaf_samples(grove, self.X, self.targets[:, 0], weights)
+        return Grown(grove, importances, samples)
