@@ -131,6 +131,19 @@ def test_one_sweep_finds_the_stump_of_a_tree():
         np.testing.assert_array_equal(tree.apply(X) == 1, stump.left)
 
 
+def test_a_boosted_stump_is_a_fitted_tree():
+    X, y = table(n=60)
+    stump = AdaBoostClassifier(n_estimators=1).fit(X, y).estimators_[0]
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, y, np.full(60, 1 / 60))
+    assert vars(stump).keys() == vars(tree).keys()
+    for name in ("n_features_in_", "max_features_", "n_classes_", "n_outputs_", "_categories"):
+        assert getattr(stump, name) == getattr(tree, name)
+    np.testing.assert_array_equal(stump.classes_, tree.classes_)
+    np.testing.assert_allclose(stump.predict_proba(X), tree.predict_proba(X))
+    for name, array in tree.tree_.arrays().items():
+        np.testing.assert_allclose(getattr(stump.tree_, name)[:3] * 1.0, array[:3] * 1.0, err_msg=name)
+
+
 def test_sparse_rows_take_the_general_path_to_the_same_place():
     X, y = table(n=150)
     X[np.abs(X) < 0.7] = 0

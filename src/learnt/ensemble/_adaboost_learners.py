@@ -58,9 +58,11 @@ class _Stumps:
     ) -> None:
         self._columns = SortedColumns(X, codes, n_classes)
         self._codes, self._width, self._random = codes, X.shape[1], random
-        # All that a fitted tree knows beside its nodes comes from a real one, grown on one row of each class.
-        rows = np.unique(codes, return_index=True)[1]
-        self._model = clone(prototype).fit(X[rows], y[rows])
+        # All that a fitted tree knows beside its nodes. A test holds it against a tree that was grown.
+        self._model = clone(prototype)
+        self._model.n_features_in_ = self._model.max_features_ = X.shape[1]
+        self._model.classes_, self._model.n_classes_ = np.unique(y), n_classes
+        self._model.n_outputs_, self._model._categories = 1, None
 
     def __call__(self, weights: np.ndarray) -> tuple[Any, np.ndarray]:
         stump = self._columns.best(weights)
