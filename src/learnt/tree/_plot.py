@@ -249,7 +249,14 @@ class _Picture:
         drawn = tag("path", hint(words(branch)), d=curve, fill="none", stroke=SOFT, stroke_width=thick)
         up = y2 <= y1  # the word stands on the outer side of the curve
         return drawn + text(
-            x2 - 5, y2 - thick / 2 - 4 if up else y2 + thick / 2 + 11, word, text_anchor="end", font_size=11
+            x2 - 5,
+            y2 - thick / 2 - 4 if up else y2 + thick / 2 + 11,
+            word,
+            text_anchor="end",
+            font_size=11,
+            stroke=PAPER,  # a halo, where another line passes behind
+            stroke_width=3,
+            paint_order="stroke",
         )
 
     def _box(self, item: Placed) -> str:
