@@ -223,17 +223,16 @@ def grow_exact(
         places[SLOT, rows] = np.arange(m)
     chosen = np.zeros(N_CHOSEN, np.int64)
     chosen[SEED] = seed
+    some = np.zeros(1)
     grown = grow(
-        np.empty((0, 0), np.float32)
-        if presorted and not surrogates
-        else Columns(X).matrix
-        if presorted
-        else columns.matrix,
-        *columns.compressed,
+        None if presorted or columns.is_sparse else columns.matrix,
+        *(columns.compressed if columns.is_sparse else (None, None, None)),
         tails,
         targets,
         _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64),
-        logs,
+        None if n_classes is None else logs,
+        some if n_classes is None and not absolute else None,
+        np.empty((6, m + 1)) if absolute else None,
         facts,
         rules,
         limits,
@@ -244,12 +243,14 @@ def grow_exact(
         places,
         np.zeros(n, np.uint8),
         np.zeros((N_SUMS, n_outputs, width)),
-        np.empty((6, m + 1 if absolute else 0)),
         np.stack([np.arange(d), np.zeros(d, np.int64)]),
         np.empty((3, most), np.int32),
-        np.empty((most if most > 1 else 0, n_outputs * width + GROUP_SUMS)),
-        np.empty((3, n_outputs * width)),
-        np.empty((1, m if most > 1 else 0), np.int64),
+        np.empty((most, n_outputs * width + GROUP_SUMS)) if most > 1 else None,
+        np.empty((3, n_outputs * width)) if most > 1 else None,
+        np.empty((1, m), np.int64) if most > 1 else None,
+        some if random_splits else None,
+        Columns(X).matrix if surrogates else None,
+        some if max_p_value < 1 else None,
         np.zeros(N_BEST),
         chosen,
     )
@@ -282,7 +283,8 @@ def _sorted_records(X: np.ndarray, tails: np.ndarray) -> np.ndarray:
 
 def _as_tree(grown: tuple, d: int, n_classes: Any, n_outputs: int, rules: np.ndarray, shift: np.ndarray) -> Tree:
     """The arrays of growth in their final order, under scikit-learn's names."""
-    order, ints, floats, values, table, kept_ints, kept_floats, codes = grown
+    kept, order, ints, floats, values, table, n_kept, kept_ints, kept_floats, codes = grown
+    order, kept_ints, kept_floats = order[:kept], kept_ints[:n_kept], kept_floats[:n_kept]
     place = np.full(int(order.max()) + 1, -1, np.int64)
     place[order] = np.arange(len(order))
     ints, floats = ints[order], floats[order]

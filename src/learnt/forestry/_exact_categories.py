@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry._criteria import ABSOLUTE, class_purity, number_purity
+from learnt.forestry._criteria import class_purity, number_purity
 from learnt.forestry._exact_absolute import sweep_absolute
 from learnt.forestry._exact_data import (
     CRITERION,
@@ -80,7 +80,7 @@ def arrange(groups, n_groups, scratch, spare):
     """Put the groups in rising order of their keys."""
     for g in range(n_groups):
         scratch[0, g] = (value_code(np.float32(groups[g, KEY])) << 32) | g
-    sort_records(scratch, 0, n_groups, spare)
+    sort_records(scratch, np.int64(0), n_groups, spare)
     for i in range(1, n_groups):  # keys that are equal in float32
         entry = scratch[0, i]
         j = i
@@ -151,6 +151,7 @@ def principal_keys(groups, n_groups, n_columns, weight, work):
 def try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best, chosen, subsets):
     """Every division of a few groups in two; the last group is always on the right."""
     n_classes = sums.shape[2]
+    running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
     for mask in range(1, 1 << (n_groups - 1)):
         wl, n_left, n_all = 0.0, 0.0, 0.0
         for c in range(n_classes):
@@ -164,8 +165,8 @@ def try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best
                     sums[RUNNING, 0, c] += groups[g, SUMS + c]
         wr = weight - wl
         if min(n_left, n_all - n_left) >= rules[MIN_LEAF] and min(wl, wr) >= limits[MIN_WEIGHT]:
-            score = class_purity(rules[CRITERION], sums, RUNNING, NOTHING, wl)
-            score += class_purity(rules[CRITERION], sums, TOTALS, RUNNING, wr)
+            score = class_purity(rules[CRITERION], sums, running, nothing, wl)
+            score += class_purity(rules[CRITERION], sums, totals, running, wr)
             if score > best[SCORE]:
                 for g in range(n_groups):
                     groups[g, PLACE] = 0.0 if (mask >> g) & 1 else 1.0
@@ -174,20 +175,21 @@ def try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best
 
 
 @kernel
-def try_branches(feature, n_groups, rules, limits, groups, sums, best, chosen, subsets):
+def try_branches(feature, n_groups, logs, amounts, rules, limits, groups, sums, best, chosen, subsets):
     """One branch for each category, if all are large enough."""
     n_outputs, n_sums, score, allowed = sums.shape[1], sums.shape[2], 0.0, True
     heaviest = 0
+    running, nothing = np.int64(RUNNING), np.int64(NOTHING)
     for g in range(n_groups):
         allowed = allowed and groups[g, COUNT] >= rules[MIN_LEAF] and groups[g, MASS] >= limits[MIN_WEIGHT]
         heaviest = g if groups[g, MASS] > groups[heaviest, MASS] else heaviest
         for o in range(n_outputs):
             for c in range(n_sums):
                 sums[RUNNING, o, c] = groups[g, SUMS + o * n_sums + c]
-        if rules[N_CLASSES] > 0:
-            score += class_purity(rules[CRITERION], sums, RUNNING, NOTHING, groups[g, MASS])
-        else:
-            score += number_purity(rules[CRITERION], sums, RUNNING, NOTHING, groups[g, MASS])
+        if logs is not None:
+            score += class_purity(rules[CRITERION], sums, running, nothing, groups[g, MASS])
+        if amounts is not None:
+            score += number_purity(rules[CRITERION], sums, running, nothing, groups[g, MASS])
     if allowed and score > best[SCORE]:
         best[SCORE], best[THRESHOLD], chosen[FEATURE] = score, np.nan, feature
         chosen[N_BRANCHES], chosen[MISSING_LEFT] = n_groups, 1 if heaviest == 0 else 0
@@ -198,18 +200,20 @@ def try_branches(feature, n_groups, rules, limits, groups, sums, best, chosen, s
 
 @kernel
 def sweep_categories(
-    feature, categories, a, f, lo, hi, weight, start, y, weights, logs, facts, rules, limits, orders, spare, spare_rows,
-    places, sums, medians, subsets, groups, keys, scratch, best, chosen,
+    feature, categories, a, f, lo, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, orders,
+    spare, spare_rows, places, sums, subsets, groups, keys, scratch, best, chosen,
 ):  # fmt: skip
     """Look for a better split of the categories; False where all rows of the node have the same one."""
     m, n_columns = hi - lo, sums.shape[1] * sums.shape[2]
     n_groups = 0
     if categories <= FEW or categories <= 4 * m:
         n_groups = group_rows(a, f, lo, hi, categories, y, weights, rules[ROW_SHIFT], rules[N_CLASSES], groups)
+    zero = np.int64(0)
     if n_groups > 1 and rules[MULTIWAY] > 0:
-        try_branches(feature, n_groups, rules, limits, groups, sums, best, chosen, subsets)
+        try_branches(feature, n_groups, logs, amounts, rules, limits, groups, sums, best, chosen, subsets)
     elif n_groups > 1 and n_groups <= _EXHAUSTIVE and sums.shape[1] == 1 and rules[N_CLASSES] > 2:
-        try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best, chosen, subsets)
+        if logs is not None:
+            try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best, chosen, subsets)
     elif n_groups > 1:
         n_orders = 1 if n_columns <= 2 and sums.shape[1] == 1 else min(n_columns, _MOST_ORDERS) + 1
         n_orders = 1 if rules[RANDOM] > 0 else n_orders
@@ -227,19 +231,21 @@ def sweep_categories(
             arrange(groups, n_groups, scratch, spare)
             reorder(a, f, groups, n_groups, scratch)
             before = best[SCORE]
-            if rules[N_CLASSES] > 0:
+            if logs is not None:
                 sweep_classes(
-                    feature, scratch, 0, 0, m, 0, 0, weight, y, weights, logs, facts, rules, limits, sums, best, chosen
-                )
-            elif rules[CRITERION] == ABSOLUTE:
-                sweep_absolute(
-                    feature, scratch, 0, 0, m, 0, 0, weight, start, y, weights, facts, rules, limits, orders,
-                    spare_rows, places, medians, best, chosen,
+                    feature, scratch, zero, zero, m, zero, zero, weight, y, weights, logs, facts, rules, limits, sums,
+                    best, chosen,
                 )  # fmt: skip
-            else:
+            if medians is not None:
+                sweep_absolute(
+                    feature, scratch, zero, zero, m, zero, zero, weight, start, y, weights, facts, rules, limits,
+                    orders, spare_rows, places, medians, best, chosen,
+                )  # fmt: skip
+            if amounts is not None:
                 sweep_numbers(
-                    feature, scratch, 0, 0, m, 0, 0, weight, y, weights, facts, rules, limits, sums, best, chosen
-                )
+                    feature, scratch, zero, zero, m, zero, zero, weight, y, weights, facts, rules, limits, sums, best,
+                    chosen,
+                )  # fmt: skip
             if best[SCORE] > before:
                 keep_subset(n_groups, groups, best, chosen, subsets)
     return n_groups > 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry._criteria import ABSOLUTE, EPSILON, POISSON, class_impurity, deviation
+from learnt.forestry._criteria import EPSILON, POISSON, class_impurity, deviation
 from learnt.forestry._exact_absolute import side_median
 from learnt.forestry._exact_categories import CODES, LOOKUP, SIDES
 from learnt.forestry._exact_data import (
@@ -26,6 +26,7 @@ from learnt.forestry._exact_data import (
     KNOWN,
     LAST,
     LEFT,
+    LEFT_CHILD,
     LOWER,
     LOWER_BOUND,
     MAX_DEPTH,
@@ -44,10 +45,10 @@ from learnt.forestry._exact_data import (
     N_INTS,
     POSITION,
     PRESORTED,
+    RIGHT_CHILD,
     ROW_SHIFT,
     SCORE,
     SLOT,
-    SPARSE,
     SPLIT,
     START,
     SURROGATES,
@@ -168,12 +169,12 @@ def write_table(table, at, categories, first_child, default, n_branches, subsets
 
 
 @kernel
-def add_up(start, end, parts, y, weights, rules, orders, side, sums, out):
+def add_up(start, end, parts, y, weights, logs, amounts, medians, rules, orders, side, sums, out):
     """Sums of y (or of the classes, or medians), weights out[0…1] and impurities out[2…3] of the left and right rows.
 
     One part: all rows are on the left.
     """
-    n_outputs, n_sums, criterion, classes = sums.shape[1], sums.shape[2], rules[CRITERION], rules[N_CLASSES]
+    n_outputs, n_sums, criterion = sums.shape[1], sums.shape[2], rules[CRITERION]
     for k in range(2):
         out[k], out[2 + k] = 0.0, 0.0
         for o in range(n_outputs):
@@ -187,20 +188,22 @@ def add_up(start, end, parts, y, weights, rules, orders, side, sums, out):
             w = weights[row]
         out[k] += w
         for o in range(n_outputs):
-            if classes > 0:
+            if logs is not None:
                 sums[k, o, np.int64(y[row, o])] += w
-            else:
+            if amounts is not None:
                 sums[k, o, 0] += w * y[row, o]
-    for k in range(parts if classes > 0 else 0):
-        out[2 + k] = class_impurity(criterion, sums, k, nothing, out[k])
-    for o in range(0 if classes > 0 else n_outputs):
-        if criterion == ABSOLUTE:
-            for k in range(parts):
-                sums[k, o, 0], error = side_median(o, y, weights, orders, start, end, side, 1 - k if parts == 2 else -1)
-                out[2 + k] += error
-        else:
+    if logs is not None:
+        for k in range(parts):
+            out[2 + k] = class_impurity(criterion, sums, k, nothing, out[k])
+    for o in range(n_outputs):
+        if amounts is not None:
             add_deviations(start, end, parts, o, criterion, y, weights, orders, side, sums, out)
-    if classes == 0:
+        if medians is not None:
+            for k in range(parts):
+                wanted = 1 - k if parts == 2 else -1
+                sums[k, o, 0], error = side_median(o, y, weights, orders, start, end, side, wanted)
+                out[2 + k] += error
+    if logs is None:
         for k in range(parts):
             out[2 + k] /= out[k] * n_outputs
 
@@ -271,12 +274,12 @@ def clear_node(node, ints, floats):
 
 
 @kernel
-def add_child(side, node, child, start, end, weight, impurity, direction, middle, sums, ints, floats, totals):
+def add_child(side, node, child, start, end, direction, middle, parts, sums, ints, floats, totals):
     """Write a child of `node`: its rows, weight, impurity, sums, and the bounds of its value."""
     clear_node(child, ints, floats)
     ints[child, START], ints[child, END], ints[child, KNOWN] = start, end, ints[node, KNOWN]
     ints[child, DEPTH] = ints[node, DEPTH] + 1
-    floats[child, WEIGHT], floats[child, IMPURITY] = weight, impurity
+    floats[child, WEIGHT], floats[child, IMPURITY] = parts[side], parts[2 + side]
     floats[child, LOWER], floats[child, UPPER] = floats[node, LOWER], floats[node, UPPER]
     if direction != 0.0:
         floats[child, UPPER if (direction > 0) == (side == 0) else LOWER] = middle
@@ -304,16 +307,6 @@ def preorder(count, ints, order):
 
 
 @kernel
-def widened(a, n):
-    """Room for more rows than the first n."""
-    out = np.zeros((2 * n + 2 * MOST, a.shape[1]), a.dtype)
-    for i in range(n):
-        for c in range(a.shape[1]):
-            out[i, c] = a[i, c]
-    return out
-
-
-@kernel
 def keep_surrogates(node, n_found, n_kept, codes_kept, facts, ints, floats, table, kept_ints, kept_floats, kept_codes):
     """Write down a node's surrogates; returns how many codes are kept now."""
     for k in range(n_found):
@@ -332,213 +325,203 @@ def keep_surrogates(node, n_found, n_kept, codes_kept, facts, ints, floats, tabl
 
 
 @kernel
+def larger(a, n, room):
+    """The first n rows of a, with room for more."""
+    out = np.zeros((2 * (n + room), a.shape[1]), a.dtype)
+    for i in range(n):
+        for c in range(a.shape[1]):
+            out[i, c] = a[i, c]
+    return out
+
+
+@kernel
+def longer(a, n, room):
+    """The first n entries of a, with room for more."""
+    out = np.zeros(2 * (n + room), a.dtype)
+    for i in range(n):
+        out[i] = a[i]
+    return out
+
+
+@kernel
 def grow(
-    columns, values, indices, indptr, tails, y, weights, logs, facts, rules, limits, records, spare, orders, spare_rows,
-    places, side, sums, medians, features, subsets, groups, keys, scratch, best, chosen,
+    columns, values, indices, indptr, tails, y, weights, logs, amounts, medians, facts, rules, limits, records, spare,
+    orders, spare_rows, places, side, sums, features, subsets, groups, keys, scratch, uniform, relatives, tests, best,
+    chosen,
 ):  # fmt: skip
-    """The whole tree: the nodes in their final order, and the numbers and sums of all nodes as they were made."""
+    """The whole tree: the nodes in their final order, and the numbers and sums of all nodes as they were made.
+
+    What is None is not used, and not compiled: sparse or dense columns to sort at each node (`values`, `columns`);
+    classes (`logs`), sums of y (`amounts`) or absolute errors (`medians`); categories (`groups`), random thresholds
+    (`uniform`), surrogates (`relatives`: all columns), significance (`tests`).
+    """
     n, shift, presorted = orders.shape[1], rules[ROW_SHIFT], rules[PRESORTED]
-    n_sums = sums.shape[1] * sums.shape[2]
+    n_sums, one_part, two_parts, zero = sums.shape[1] * sums.shape[2], np.int64(1), np.int64(2), np.int64(0)
     best_first = rules[MAX_LEAVES] >= 0
     ints, floats, totals = np.zeros((64, N_INTS), np.int32), np.zeros((64, N_FLOATS)), np.zeros((64, n_sums))
     waiting, heap = np.zeros(64, np.int32), np.zeros(2 * rules[MAX_LEAVES] + 2 if best_first else 1, np.int32)
     order = np.zeros(2 * rules[MAX_LEAVES] + 2 if best_first else 1, np.int32)
     count, n_waiting, n_heap, kept, splits_left = 1, 1, 0, 1, rules[MAX_LEAVES] - 1
-    left_weight, right_weight, left_impurity, right_impurity = 0.0, 0.0, 0.0, 0.0
     parts, begins = np.zeros(4), np.zeros(max(3, subsets.shape[1] + 1), np.int64)
     table, table_size = np.zeros(1, np.int32), 0
-    surrogate, n_found, n_kept, codes_kept = rules[SURROGATES] > 0, 0, 0, 0
-    most = subsets.shape[1]
+    n_found, n_kept, codes_kept, most = zero, zero, zero, subsets.shape[1]
     ranked_ints, ranked_floats = np.zeros((MOST, S_INTS), np.int64), np.zeros((MOST, S_FLOATS))
-    ranked_table = np.zeros((features.shape[1] + 1) * most if surrogate else 1, np.uint8)
-    kept_ints, kept_floats, kept_codes = (
-        np.zeros((1, S_INTS + 2), np.int64),
-        np.zeros((1, S_FLOATS)),
-        np.zeros(1, np.uint8),
-    )
-    left_child = -1  # the root's sums are made by the same lines as those of children
-    while True:
-        node = 0
-        if left_child < 0:
-            clear_node(node, ints, floats)
-            ints[0, END] = n
-            floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
-        elif n_waiting > 0:
-            n_waiting -= 1
-            node = np.int64(waiting[n_waiting])
-        elif best_first and n_heap > 0:
+    ranked_table = np.zeros((features.shape[1] + 1) * most if rules[SURROGATES] > 0 else 1, np.uint8)
+    kept_ints, kept_floats = np.zeros((1, S_INTS + 2), np.int64), np.zeros((1, S_FLOATS))
+    kept_codes = np.zeros(1, np.uint8)
+    clear_node(zero, ints, floats)
+    add_up(zero, n, one_part, y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
+    ints[0, END], floats[0, WEIGHT], floats[0, IMPURITY] = n, parts[0], parts[2]
+    floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
+    for k in range(n_sums):
+        totals[0, k] = sums[LEFT_CHILD, k // sums.shape[2], k % sums.shape[2]]
+    while n_waiting + n_heap > 0:
+        if n_waiting == 0:  # best first: the children of the best node found so far are looked at next
             node = np.int64(pop_best(heap, n_heap, floats))
             n_heap -= 1
             n_new = np.int64(ints[node, LAST]) - np.int64(ints[node, LEFT]) + 1
-            if ints[node, LEFT] >= 0 and splits_left >= n_new - 1:
-                splits_left -= n_new - 1
-                if n_new > waiting.size:
-                    waiting = np.zeros(2 * n_new, np.int32)
-                for k in range(n_new):
-                    order[kept + k] = ints[node, LEFT] + k
-                    waiting[n_new - 1 - k] = ints[node, LEFT] + k
-                kept += n_new
-                n_waiting = n_new
-            else:  # a leaf, or found and not wanted
+            if ints[node, LEFT] < 0 or splits_left < n_new - 1:  # a leaf, or found and not wanted
                 clear_node(node, ints, floats)
+                continue
+            splits_left -= n_new - 1
+            waiting = longer(waiting, 0, n_new) if n_new > waiting.size else waiting
+            for k in range(n_new):
+                order[kept + k] = ints[node, LEFT] + k
+                waiting[n_new - 1 - k] = ints[node, LEFT] + k
+            kept += n_new
+            n_waiting = n_new
             continue
-        else:
-            break
+        n_waiting -= 1
+        node = np.int64(waiting[n_waiting])
         start, end = np.int64(ints[node, START]), np.int64(ints[node, END])
-        m, weight, impurity, n_left = end - start, floats[node, WEIGHT], floats[node, IMPURITY], 0
-        many, n_new, gain = False, 2, 0.0
-        grown = left_child < 0 or (
+        m, weight, impurity, n_left = end - start, floats[node, WEIGHT], floats[node, IMPURITY], zero
+        many, n_new, gain, feature, categories = False, two_parts, 0.0, zero, zero
+        grown = (
             ints[node, DEPTH] < rules[MAX_DEPTH]
             and m >= rules[MIN_SPLIT]
             and m >= 2 * rules[MIN_LEAF]
             and weight >= 2 * limits[MIN_WEIGHT]
             and impurity > EPSILON
         )
-        if grown and left_child >= 0:
+        if grown:
             for k in range(n_sums):
                 sums[TOTALS, k // sums.shape[2], k % sums.shape[2]] = totals[node, k]
             best[SCORE], best[LOWER_BOUND], best[UPPER_BOUND] = -np.inf, floats[node, LOWER], floats[node, UPPER]
             chosen[FEATURE] = -1
-            known = 0 if best_first else np.int64(ints[node, KNOWN])
+            known = zero if best_first else np.int64(ints[node, KNOWN])
             ints[node, KNOWN] = find_split(
-                start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, facts, rules,
-                limits, records, spare, orders, spare_rows, places, side, sums, medians, features, subsets, groups,
-                keys, scratch, best, chosen,
+                start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, amounts, medians,
+                facts, rules, limits, records, spare, orders, spare_rows, places, side, sums, features, subsets, groups,
+                keys, scratch, uniform, relatives, best, chosen,
             )  # fmt: skip
             grown = chosen[FEATURE] >= 0
-            if grown:
-                feature = chosen[FEATURE]
-                if rules[SPARSE] > 0:
-                    fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, records)
-                elif not presorted:
-                    fetch_dense(feature, start, end, columns, tails, orders, records)
-                categories = np.int64(facts[CATEGORIES, feature])
-                f, first = (feature, start) if presorted else (0, 0)
-                many = rules[MULTIWAY] > 0 and chosen[N_BRANCHES] > 0
-                if many:
-                    n_new = chosen[N_BRANCHES]
-                    part_branches(
-                        records, m, shift, categories, start, orders, spare_rows, places, subsets, n_new, begins
-                    )
-                else:
-                    n_left = mark_sides(
-                        records, f, first, m, shift, presorted, surrogate, categories, subsets, best, chosen, side
-                    )
-                if surrogate:
+        if grown:
+            feature = chosen[FEATURE]
+            categories = np.int64(facts[CATEGORIES, feature])
+            if values is not None:
+                fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, records)
+            if columns is not None:
+                fetch_dense(feature, start, end, columns, tails, orders, records)
+            many = rules[MULTIWAY] > 0 and chosen[N_BRANCHES] > 0
+            if groups is not None and many:
+                n_new = chosen[N_BRANCHES]
+                part_branches(records, m, shift, categories, start, orders, spare_rows, places, subsets, n_new, begins)
+                gain = impurity
+                for k in range(n_new):
+                    first, last = begins[k], begins[k + 1]
+                    add_up(first, last, one_part, y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
+                    gain -= parts[0] / weight * parts[2]
+            if not many:
+                f, first = feature if presorted else zero, start if presorted else zero
+                n_left = mark_sides(
+                    records, f, first, m, shift, presorted, rules[SURROGATES], categories, subsets, best, chosen, side
+                )
+                if relatives is not None:
                     n_found = rank_surrogates(
                         records, start, end, feature, side, weights, facts, shift, chosen, ranked_ints, ranked_floats,
-                        ranked_table, 0,
+                        ranked_table,
                     )  # fmt: skip
                     n_left = send_unknown(
-                        orders, start, end, columns, facts, n_found, ranked_ints, ranked_floats, ranked_table,
+                        orders, start, end, relatives, n_found, ranked_ints, ranked_floats, ranked_table,
                         chosen[MISSING_LEFT], side,
                     )  # fmt: skip
-        if grown and not many:
-            add_up(start, end, 2 if left_child >= 0 else 1, y, weights, rules, orders, side, sums, parts)
-            left_weight, right_weight, left_impurity, right_impurity = parts[0], parts[1], parts[2], parts[3]
-        if left_child < 0:  # the root has its sums now; look for its split next
-            floats[0, WEIGHT], floats[0, IMPURITY] = left_weight, left_impurity
-            for k in range(n_sums):
-                totals[0, k] = sums[0, k // sums.shape[2], k % sums.shape[2]]
-            left_child = 0
-            continue
-        if grown:
-            gain = impurity
-            if many:
-                for k in range(n_new):
-                    add_up(begins[k], begins[k + 1], 1, y, weights, rules, orders, side, sums, parts)
-                    gain -= parts[0] / weight * parts[2]
-            else:
-                gain = impurity - right_weight / weight * right_impurity - left_weight / weight * left_impurity
+                add_up(start, end, two_parts, y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
+                gain = impurity - parts[1] / weight * parts[3] - parts[0] / weight * parts[2]
             gain *= weight / limits[TOTAL_WEIGHT]
             grown = gain + EPSILON >= limits[MIN_DECREASE]
-        tested = limits[MAX_P_VALUE] < 1.0
         if grown and not many:
             smallest = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF])
             ends = ints[node, DEPTH] + 1 >= rules[MAX_DEPTH] or (
-                (n_left < smallest or left_impurity <= EPSILON) and (m - n_left < smallest or right_impurity <= EPSILON)
+                (n_left < smallest or parts[2] <= EPSILON) and (m - n_left < smallest or parts[3] <= EPSILON)
             )
-            if not ends or tested:  # leaves need no order
+            if not ends or limits[MAX_P_VALUE] < 1.0:  # leaves need no order
                 part_rows(orders, start, end, side, spare_rows)
-            if presorted and (not ends or tested):
-                part_records(records, start, end, side, shift, spare)
-            if rules[SPARSE] > 0:
+                if presorted:
+                    part_records(records, start, end, side, shift, spare)
+            if values is not None:
                 for p in range(start, end):
                     places[SLOT, orders[0, p]] = p
             begins[0], begins[1], begins[2] = start, start + n_left, end
-        if grown and tested:
+        if tests is not None and grown:
             grown = split_p_value(begins, n_new, rules[N_CLASSES], y, weights, orders) <= limits[MAX_P_VALUE]
         if grown:
             if count + n_new > ints.shape[0]:
-                size = 2 * (count + n_new)
-                more_ints, more_floats = np.zeros((size, N_INTS), np.int32), np.zeros((size, N_FLOATS))
-                more_totals = np.zeros((size, n_sums))
-                for k in range(count):
-                    for c in range(N_INTS):
-                        more_ints[k, c] = ints[k, c]
-                    for c in range(N_FLOATS):
-                        more_floats[k, c] = floats[k, c]
-                    for c in range(n_sums):
-                        more_totals[k, c] = totals[k, c]
-                ints, floats, totals = more_ints, more_floats, more_totals
+                ints = larger(ints, count, n_new)
+                floats, totals = larger(floats, count, n_new), larger(totals, count, n_new)
             floats[node, GAIN], floats[node, CUT] = gain, best[THRESHOLD]
             ints[node, SPLIT], ints[node, GO_LEFT] = feature, chosen[MISSING_LEFT]
             ints[node, LEFT], ints[node, LAST] = count, count + n_new - 1
             direction = facts[DIRECTION, feature] if rules[MONOTONE] else 0.0
-            middle = sums[0, 0, 0] / (2 * left_weight) + sums[1, 0, 0] / (2 * right_weight)
-            if rules[CRITERION] == ABSOLUTE:
-                middle = (sums[0, 0, 0] + sums[1, 0, 0]) / 2
-            heaviest = 0
+            middle = sums[LEFT_CHILD, 0, 0] / (2 * parts[0]) + sums[RIGHT_CHILD, 0, 0] / (2 * parts[1])
+            if medians is not None:
+                middle = (sums[LEFT_CHILD, 0, 0] + sums[RIGHT_CHILD, 0, 0]) / 2
+            heaviest = zero
             for k in range(n_new):
                 first, last = begins[k], begins[k + 1]
-                if many:
-                    add_up(first, last, 1, y, weights, rules, orders, side, sums, parts)
-                    left_weight, left_impurity = parts[0], parts[2]
-                right = 1 if k == 1 and not many else 0
+                if groups is not None and many:
+                    add_up(first, last, one_part, y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
                 add_child(
-                    right, node, count + k, first, last, right_weight if right else left_weight,
-                    right_impurity if right else left_impurity, direction, middle, sums, ints, floats, totals,
-                )  # fmt: skip
+                    zero if many else k,
+                    node,
+                    count + k,
+                    first,
+                    last,
+                    direction,
+                    middle,
+                    parts,
+                    sums,
+                    ints,
+                    floats,
+                    totals,
+                )
                 heaviest = k if floats[count + k, WEIGHT] > floats[count + heaviest, WEIGHT] else heaviest
-            if chosen[N_BRANCHES] > 0:
-                categories = np.int64(facts[CATEGORIES, feature])
-                if table_size + categories + 3 > table.size:
-                    larger = np.zeros(2 * (table_size + categories + 3), np.int32)
-                    for k in range(table_size):
-                        larger[k] = table[k]
-                    table = larger
+            if groups is not None and chosen[N_BRANCHES] > 0:
+                table = longer(table, table_size, most + 3) if table_size + most + 3 > table.size else table
                 ints[node, TABLE] = table_size
                 ints[node, TABLE_SIZE] = write_table(
                     table, table_size, categories, count, heaviest, chosen[N_BRANCHES], subsets, not many
                 )
                 table_size += ints[node, TABLE_SIZE]
-            if surrogate:
+            if relatives is not None:
                 if n_kept + n_found > kept_ints.shape[0]:
-                    kept_ints, kept_floats = widened(kept_ints, n_kept), widened(kept_floats, n_kept)
+                    kept_ints, kept_floats = larger(kept_ints, n_kept, n_found), larger(kept_floats, n_kept, n_found)
                 if codes_kept + n_found * most > kept_codes.size:
-                    longer_codes = np.zeros(2 * (codes_kept + n_found * most), np.uint8)
-                    for k in range(codes_kept):
-                        longer_codes[k] = kept_codes[k]
-                    kept_codes = longer_codes
+                    kept_codes = longer(kept_codes, codes_kept, n_found * most)
                 codes_kept = keep_surrogates(
                     node, n_found, n_kept, codes_kept, facts, ranked_ints, ranked_floats, ranked_table, kept_ints,
                     kept_floats, kept_codes,
                 )  # fmt: skip
                 n_kept += n_found
             if not best_first:
-                if n_waiting + n_new > waiting.size:
-                    longer = np.zeros(2 * (n_waiting + n_new), np.int32)
-                    for k in range(n_waiting):
-                        longer[k] = waiting[k]
-                    waiting = longer
+                waiting = longer(waiting, n_waiting, n_new) if n_waiting + n_new > waiting.size else waiting
                 for k in range(n_new):
                     waiting[n_waiting + k] = count + n_new - 1 - k
                 n_waiting += n_new
             count += n_new
         if best_first:
-            sift_up(heap, floats, n_heap, node)
+            sift_up(heap, floats, np.int64(n_heap), node)
             n_heap += 1
     if not best_first:
         order = np.empty(count, np.int32)
         kept = preorder(count, ints, order)
-    return order[:kept], ints, floats, totals, table[:table_size], kept_ints[:n_kept], kept_floats[:n_kept], kept_codes
+    return kept, order, ints, floats, totals, table, n_kept, kept_ints, kept_floats, kept_codes

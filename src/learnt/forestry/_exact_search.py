@@ -31,15 +31,12 @@ from learnt.forestry._exact_data import (
     NOTHING,
     POSITION,
     PRESORTED,
-    RANDOM,
     ROW_SHIFT,
     RUNNING,
     SAVED,
     SCORE,
     SEED,
     SLOT,
-    SPARSE,
-    SURROGATES,
     THRESHOLD,
     TOTALS,
     WEIGHT_MASK,
@@ -152,7 +149,10 @@ def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side
 
 
 @kernel
-def random_cut(feature, a, m, weight, start, y, weights, facts, rules, limits, orders, side, sums, best, chosen):
+def random_cut(
+    feature, a, m, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, orders, side, sums, best,
+    chosen,
+):  # fmt: skip
     """One threshold, drawn between the smallest and the largest value of the node, as the best split if it is better.
 
     Returns False where the column is constant.
@@ -167,7 +167,10 @@ def random_cut(feature, a, m, weight, start, y, weights, facts, rules, limits, o
     varies = n_missing < m and (n_missing > 0 or high > np.float32(low + np.float32(facts[GAP, feature])))
     if varies:
         threshold = (np.float64(high) - np.float64(low)) * draw(chosen) / 2147483647.0 + np.float64(low)
-        missing_left = draw(chosen) & 1 if n_missing > 0 else 0
+        missing_left = np.int64(0)
+        if n_missing > 0:
+            missing_left = draw(chosen) & 1
+        running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
         if threshold == high:
             threshold = np.float64(low)
         n_left, wl = count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side, sums)
@@ -175,17 +178,17 @@ def random_cut(feature, a, m, weight, start, y, weights, facts, rules, limits, o
         if min(n_left, m - n_left) >= rules[MIN_LEAF] and min(wl, wr) >= limits[MIN_WEIGHT]:
             left_value, right_value = sums[RUNNING, 0, 0] / wl, (sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]) / wr
             criterion, score = rules[CRITERION], 0.0
-            if rules[N_CLASSES] > 0:
-                score = class_purity(criterion, sums, RUNNING, NOTHING, wl)
-                score += class_purity(criterion, sums, TOTALS, RUNNING, wr)
-            elif criterion == ABSOLUTE:
+            if logs is not None:
+                score = class_purity(criterion, sums, running, nothing, wl)
+                score += class_purity(criterion, sums, totals, running, wr)
+            if amounts is not None:
+                score = number_purity(criterion, sums, running, nothing, wl)
+                score += number_purity(criterion, sums, totals, running, wr)
+            if medians is not None:
                 for o in range(sums.shape[1]):
-                    right_value, error = side_median(o, y, weights, orders, start, start + m, side, 0)
-                    left_value, other = side_median(o, y, weights, orders, start, start + m, side, 1)
+                    right_value, error = side_median(o, y, weights, orders, start, start + m, side, np.int64(0))
+                    left_value, other = side_median(o, y, weights, orders, start, start + m, side, np.int64(1))
                     score -= error + other
-            else:
-                score = number_purity(criterion, sums, RUNNING, NOTHING, wl)
-                score += number_purity(criterion, sums, TOTALS, RUNNING, wr)
             if score > best[SCORE] and in_order(rules, facts[DIRECTION, feature], left_value, right_value, best):
                 best[SCORE], best[THRESHOLD] = score, threshold
                 chosen[FEATURE], chosen[POSITION], chosen[N_MISSING] = feature, n_left, n_missing
@@ -216,22 +219,22 @@ def put_aside(a, f, first, last, y, weights, rules, sums):
 
 @kernel
 def find_split(
-    start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, facts, rules, limits, records,
-    spare, orders, spare_rows, places, side, sums, medians, features, subsets, groups, keys, scratch,
-    best, chosen,
+    start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, amounts, medians, facts,
+    rules, limits, records, spare, orders, spare_rows, places, side, sums, features, subsets, groups, keys, scratch,
+    uniform, relatives, best, chosen,
 ):  # fmt: skip
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
     features[0] holds, from its start: constant columns, those found constant now, those not drawn, those drawn.
-    features[1] remembers the constant ones.
+    features[1] remembers the constant ones. What is None is not used, and not compiled.
     """
     undrawn = features.shape[1]
-    found, drawn_constant, visited = 0, 0, 0
-    presorted, weighted, criterion, classes = rules[PRESORTED], rules[WEIGHTED], rules[CRITERION], rules[N_CLASSES]
+    found, drawn_constant, visited, zero = 0, 0, 0, np.int64(0)
+    presorted, weighted, criterion = rules[PRESORTED], rules[WEIGHTED], rules[CRITERION]
     shift, bits, mask, min_leaf = rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK], rules[MIN_LEAF]
-    surrogate, totals_at, nothing_at = rules[SURROGATES] > 0, sums.shape[0] - 2, sums.shape[0] - 3
+    totals, nothing = np.int64(TOTALS), np.int64(NOTHING)
     plain = sums.shape[1] == 1 and weighted < 2 and rules[MONOTONE] == 0
-    two = plain and classes == 2 and criterion == GINI and bits > 0
+    two = plain and rules[N_CLASSES] == 2 and criterion == GINI and bits > 0
     squared = plain and criterion == SQUARED and limits[MIN_WEIGHT] <= 0.0
     while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + drawn_constant):
         visited += 1
@@ -243,39 +246,42 @@ def find_split(
         j += found
         feature = features[0, j]
         categories = np.int64(facts[CATEGORIES, feature])
-        f = feature if presorted else 0
-        lo, hi = (start, end) if presorted else (0, end - start)
-        varies = True
-        if rules[SPARSE] > 0:
+        f = feature if presorted else zero
+        lo, hi = start if presorted else zero, end if presorted else end - start
+        varies, n_missing, gap, heft, base, before = True, zero, facts[GAP, feature], weight, 0.0, best[SCORE]
+        if values is not None:
             varies = fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, records)
-        elif not presorted:
+        if columns is not None:
             varies = fetch_dense(feature, start, end, columns, tails, orders, records)
-        n_missing, gap, heft, base, before = 0, facts[GAP, feature], weight, 0.0, best[SCORE]
-        if surrogate:  # rows without a value are put aside; what counts is how much a split gains, not what it leaves
+        if relatives is not None:  # rows without a value are put aside; what counts is what a split gains
             while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
                 hi -= 1
             heft = weight - put_aside(records, f, hi, end, y, weights, rules, sums)
-            if hi > lo:
-                base = (
-                    class_purity(criterion, sums, totals_at, nothing_at, heft)
-                    if classes > 0
-                    else number_purity(criterion, sums, totals_at, nothing_at, heft)
-                )
-            best[SCORE] = before + base
             varies = hi > lo
-        if varies and categories > 0:
-            if not presorted:
+            if logs is not None and varies:
+                base = class_purity(criterion, sums, totals, nothing, heft)
+            if amounts is not None and varies:
+                base = number_purity(criterion, sums, totals, nothing, heft)
+            best[SCORE] = before + base
+        by_category = categories > 0
+        if by_category and groups is not None:
+            if varies and not presorted:
                 sort_records(records, f, hi, spare)
-            varies = sweep_categories(
-                feature, categories, records, f, lo, hi, heft, start, y, weights, logs, facts, rules, limits, orders,
-                spare, spare_rows, places, sums, medians, subsets, groups, keys, scratch, best, chosen,
-            )  # fmt: skip
-        elif varies and rules[RANDOM] > 0:
+            if varies:
+                varies = sweep_categories(
+                    feature, categories, records, f, lo, hi, heft, start, y, weights, logs, amounts, medians, facts,
+                    rules, limits, orders, spare, spare_rows, places, sums, subsets, groups, keys, scratch, best,
+                    chosen,
+                )  # fmt: skip
+        if uniform is not None and varies and not by_category:
             varies = random_cut(
-                feature, records, hi, weight, start, y, weights, facts, rules, limits, orders, side, sums, best, chosen
-            )
-        elif varies:
-            if not presorted:
+                feature, records, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, orders,
+                side, sums, best, chosen,
+            )  # fmt: skip
+        if uniform is None and varies and not by_category:
+            if columns is not None:
+                sort_records(records, f, hi, spare)
+            if values is not None:
                 sort_records(records, f, hi, spare)
             while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
                 hi -= 1
@@ -284,32 +290,34 @@ def find_split(
             if varies and n_missing == 0:
                 varies = record_value(records[f, hi - 1]) > np.float32(record_value(records[f, lo]) + np.float32(gap))
             for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
-                if two and n_missing == 0:
-                    sweep_two(
-                        feature, records, f, lo, hi, heft, sums[TOTALS, 0, 1], bits, mask, weighted, gap, min_leaf,
-                        limits[MIN_WEIGHT], best, chosen,
-                    )  # fmt: skip
-                elif squared and n_missing == 0:
-                    sweep_squared(
-                        feature, records, f, lo, hi, heft, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted, gap,
-                        min_leaf, best, chosen,
-                    )  # fmt: skip
-                elif classes > 0:
-                    sweep_classes(
-                        feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, logs, facts, rules,
-                        limits, sums, best, chosen,
-                    )  # fmt: skip
-                elif criterion == ABSOLUTE:
+                if logs is not None:
+                    if two and n_missing == 0:
+                        sweep_two(
+                            feature, records, f, lo, hi, heft, sums[TOTALS, 0, 1], bits, mask, weighted, gap, min_leaf,
+                            limits[MIN_WEIGHT], best, chosen,
+                        )  # fmt: skip
+                    else:
+                        sweep_classes(
+                            feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, logs, facts, rules,
+                            limits, sums, best, chosen,
+                        )  # fmt: skip
+                if amounts is not None:
+                    if squared and n_missing == 0:
+                        sweep_squared(
+                            feature, records, f, lo, hi, heft, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted, gap,
+                            min_leaf, best, chosen,
+                        )  # fmt: skip
+                    else:
+                        sweep_numbers(
+                            feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, facts, rules,
+                            limits, sums, best, chosen,
+                        )  # fmt: skip
+                if medians is not None:
                     sweep_absolute(
                         feature, records, f, lo, hi, n_missing, missing_left, heft, start, y, weights, facts, rules,
                         limits, orders, spare_rows, places, medians, best, chosen,
                     )  # fmt: skip
-                else:
-                    sweep_numbers(
-                        feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, facts, rules, limits,
-                        sums, best, chosen,
-                    )  # fmt: skip
-        if surrogate:
+        if relatives is not None:
             best[SCORE] = best[SCORE] - base if best[SCORE] > before + base else before
             for o in range(sums.shape[1]):
                 for c in range(sums.shape[2]):

@@ -124,6 +124,7 @@ def sweep_classes(
 ):
     """Cuts of one column by class counts; `hi` is where the missing values begin."""
     n_outputs, n_classes = sums.shape[1], sums.shape[2]
+    running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)  # not constants: one compilation
     shift, mask, bits, weighted = rules[ROW_SHIFT], rules[WEIGHT_MASK], rules[LABEL_BITS], rules[WEIGHTED]
     criterion, label_mask, min_weight, gap = (
         rules[CRITERION],
@@ -187,8 +188,8 @@ def sweep_classes(
                 sums[RUNNING, o, np.int64(y[row, o])] += w
             if same:
                 continue
-        score = class_purity(criterion, sums, RUNNING, NOTHING, wl)
-        score += class_purity(criterion, sums, TOTALS, RUNNING, wr)
+        score = class_purity(criterion, sums, running, nothing, wl)
+        score += class_purity(criterion, sums, totals, running, wr)
         if not score > top or wl < min_weight or wr < min_weight:
             continue
         if not in_order(
@@ -209,6 +210,7 @@ def sweep_numbers(
 ):
     """Cuts of one column by sums of y."""
     n_outputs = sums.shape[1]
+    running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
     shift, mask, bits, weighted = rules[ROW_SHIFT], rules[WEIGHT_MASK], rules[LABEL_BITS], rules[WEIGHTED]
     criterion, min_weight, gap = rules[CRITERION], limits[MIN_WEIGHT], facts[GAP, feature]
     for o in range(n_outputs):
@@ -248,8 +250,8 @@ def sweep_numbers(
                 sums[RUNNING, o, 0] += w * y[row, o]
             if same:
                 continue
-        score = number_purity(criterion, sums, RUNNING, NOTHING, wl)
-        score += number_purity(criterion, sums, TOTALS, RUNNING, wr)
+        score = number_purity(criterion, sums, running, nothing, wl)
+        score += number_purity(criterion, sums, totals, running, wr)
         if not score > top or wl < min_weight or wr < min_weight:
             continue
         if not in_order(

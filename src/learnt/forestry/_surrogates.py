@@ -220,11 +220,11 @@ def agree_by_category(a, f, lo, hi, side, weights, row_shift, heavier, found, ta
 
 @kernel
 def rank_surrogates(
-    records, start, end, feature, side, weights, facts, row_shift, chosen, ints, floats, table, at
+    records, start, end, feature, side, weights, facts, row_shift, chosen, ints, floats, table
 ):  # fmt: skip
     """The best surrogates of the split marked in `side`, into ints and floats from their start; how many there are.
 
-    Tables of categories are written from table[at], where `MOST + 1` of the longest have room.
+    Tables of categories are written into `table`, which has room for those of all columns and one more.
     """
     left, right, w = 0.0, 0.0, 1.0
     for p in range(start, end):
@@ -235,7 +235,7 @@ def rank_surrogates(
         right += w if side[row] == 0 else 0.0
     default, total, count = max(left, right), left + right, 0
     found = np.zeros(3)
-    next_table = at
+    next_table = np.int64(0)
     for f in range(records.shape[0]):
         hi = end
         while hi > start and (records[f, hi - 1] >> 32) == NAN_CODE:
@@ -273,7 +273,7 @@ def rank_surrogates(
 
 
 @kernel
-def send_unknown(rows, start, end, columns, facts, count, ints, floats, table, heavier, side):
+def send_unknown(rows, start, end, columns, count, ints, floats, table, heavier, side):
     """Decide the sides that are not known by surrogates, then by the heavier side; returns how many rows go left."""
     n_left = 0
     for p in range(start, end):
