@@ -7,6 +7,7 @@ from tasks import (
     cluster,
     decomposition,
     ensembles,
+    forests,
     glm,
     inverse,
     l1_logistic,
@@ -46,6 +47,7 @@ _FAMILIES = (
     pursuit,
     glm,
     ensembles,
+    forests,
 )
 
 
