@@ -79,6 +79,15 @@ FAMILIES: tuple[Family, ...] = (
         "asks a few yes-or-no questions, one column at a time",
     ),
     Family(
+        "random forest",
+        "classify",
+        "learnt.ensemble.RandomForestClassifier",
+        3,
+        ({"min_samples_leaf": 20}, {"min_samples_leaf": 5}, {"min_samples_leaf": 1}),
+        {"n_estimators": 200, "random_state": 0},
+        "grows many deep trees, each on other rows and columns, and lets them vote",
+    ),
+    Family(
         "boosted trees",
         "classify",
         "learnt.ensemble.HistGradientBoostingClassifier",
@@ -130,6 +139,15 @@ FAMILIES: tuple[Family, ...] = (
         "asks a few yes-or-no questions, one column at a time",
     ),
     Family(
+        "random forest",
+        "regress",
+        "learnt.ensemble.RandomForestRegressor",
+        3,
+        ({"min_samples_leaf": 20}, {"min_samples_leaf": 5}, {"min_samples_leaf": 1}),
+        {"n_estimators": 200, "random_state": 0},
+        "grows many deep trees, each on other rows and columns, and lets them vote",
+    ),
+    Family(
         "boosted trees",
         "regress",
         "learnt.ensemble.HistGradientBoostingRegressor",
@@ -174,7 +192,13 @@ class Candidate:
         return {"model": self.family.model, "params": params, "encoding": self.encoding, "scale": self.family.scale}
 
 
-_WORDS = {"n_neighbors": "k", "var_smoothing": "smoothing", "max_depth": "depth", "max_leaf_nodes": "leaves"}
+_WORDS = {
+    "n_neighbors": "k",
+    "var_smoothing": "smoothing",
+    "max_depth": "depth",
+    "max_leaf_nodes": "leaves",
+    "min_samples_leaf": "rows a leaf",
+}
 
 
 def candidates_for(task: str) -> list[Candidate]:
