@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from learnt.engine import sparse_quadratic as quadratic
 from learnt.linear_model import LogisticRegression
-from learnt.linear_model import _l1_logistic_quadratic as quadratic
 from learnt.linear_model._l1_logistic import sample
 from learnt.linear_model._l1_logistic_design import SparseDesign
 

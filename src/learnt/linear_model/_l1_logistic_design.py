@@ -12,11 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.kernel import kernel
+from learnt.engine.sparse_quadratic import column_add, column_dot, minimize
 from learnt.engine.threads import for_blocks
 from learnt.linear_model._coordinate_kernels import DEPTH, descend
 from learnt.linear_model._coordinate_problem import transposed_product
 from learnt.linear_model._l1_logistic_joint import SWEEPS, dense_step, promised, sparse_step
-from learnt.linear_model._l1_logistic_quadratic import column_add, column_dot, minimize
 
 _ROWS = 1 << 16  # cells that one task of a weighted product takes
 _ENTRIES = 1 << 16

@@ -5,7 +5,7 @@
 
 The mathematics is in pure functions beside the classes: `_losses` (all four losses as one family), `_newton`
 (semismooth Newton with proximal points), `_descent` (dual coordinate descent with leaps, for large sparse tables),
-`_strategy` (which of them when), `_sparse_coefficients` and `_primal_descent` (the absolute penalty), `_joint` (all
+`_strategy` (which of them when), `_sparse_coefficients` and `_thin_columns` (the absolute penalty), `_joint` (all
 classes at once).
 """
 

@@ -1,7 +1,8 @@
 """Squared hinge with the absolute penalty:  min over w of  ‖w‖₁ + Σ Cᵢ max(0, 1 − yᵢ aᵢ·w)².
 
 Newton's method with the penalty kept as it is: each step minimises the parabola at hand plus ‖w‖₁ by coordinate
-descent and leaps on a d × d matrix, over the columns that have a coefficient or ask for one most loudly.
+descent and leaps on a d × d matrix, over the columns that have a coefficient or ask for one most loudly. Where these
+are too many for a matrix, `_thin_columns` does the same on their entries.
 """
 
 from __future__ import annotations
@@ -15,20 +16,22 @@ from learnt.svm._curvature import COLUMNS, spd_solve
 from learnt.svm._design import Design
 from learnt.svm._losses import Loss
 from learnt.svm._newton import Outcome
-from learnt.svm._primal_descent import PrimalDescent
+from learnt.svm._thin_columns import ThinColumns
 
 _GROWTH, _FIRST = 2, 100  # a working set: twice the columns with a coefficient, and some
 _PASSES, _ROUNDS = 5, 100  # of coordinate descent before each leap, and of both
 _INNER = 1e-14  # of the objective: the gain below which a parabola counts as solved
 _HALVINGS = 40
 _NOTHING = 1e-12
+_NEAR = 0.95  # pulls from which a column takes part, where many do
+_POWER = 0.8  # a step leaves about this power of a relative gap, times the gap
 
 
 def minimize_l1(design: Design, loss: Loss, tol: float, max_iter: int, watch: Any) -> Outcome:
     """Minimise until the duality gap is at most `tol` times the objective."""
     w, s = np.zeros(design.D), np.zeros(design.n)
     n_iter, dual = 0, 0.0
-    descent: PrimalDescent | None = None
+    thin: ThinColumns | None = None
     while True:
         beta, moving = loss.multipliers(s, None, None)
         v = design.combine(beta)
@@ -38,31 +41,38 @@ def minimize_l1(design: Design, loss: Loss, tol: float, max_iter: int, watch: An
         if gap <= tol * value or n_iter >= max_iter or (watch is not None and watch(value, n_iter)):
             near = tol ** (2 / 3) if n_iter >= max_iter else tol
             return Outcome(w, beta, value, max(gap, 0.0), n_iter, gap <= near * value)
+        step, curve = np.zeros(design.D), moving / loss.soft
         if np.count_nonzero((w != 0) | (np.abs(v) > 1.0)) > COLUMNS:  # a matrix of so many costs more than passes
-            descent = descent or PrimalDescent(design, loss, w, s)
-            n_iter += descent.passes()
-            w, s = descent.w.copy(), descent.s
-            continue
-        columns, descent = working_set(w, v), None
-        rows = np.flatnonzero(moving)
-        part = within(design, columns)
-        H = part.gram(rows, 1.0 / loss.soft[rows])
-        H.flat[:: H.shape[0] + 1] += 1e-12 * H.diagonal().max(initial=1.0)
-        new = parabola(H, -v[columns], w[columns], _INNER * value)
-        step = np.zeros(design.D)
-        step[columns] = new - w[columns]
-        along = part.scores(step[columns])
+            columns = np.flatnonzero((w != 0) | (np.abs(v) > _NEAR))
+            thin = thin or ThinColumns(design)
+            new = thin.parabola(columns, w[columns], beta, curve, 1.0 / loss.soft, closeness(gap / value, tol))
+            step[columns] = new - w[columns]
+            along = design.scores(step)
+        else:
+            columns, rows = working_set(w, v), np.flatnonzero(moving)
+            part = within(design, columns)
+            H = part.gram(rows, curve[rows])
+            H.flat[:: H.shape[0] + 1] += 1e-12 * H.diagonal().max(initial=1.0)
+            step[columns] = parabola(H, -v[columns], w[columns], _INNER * value) - w[columns]
+            along = part.scores(step[columns])
         a = 1.0
         for _ in range(_HALVINGS):
             if np.abs(w + a * step).sum() + loss.value(s + a * along).sum() < value:
                 break
             a *= 0.5
         else:  # the parabola is exact where no row changes sides: a promise of nothing is a proof
-            change = step[columns]
-            promise = v[columns] @ change - 0.5 * change @ H @ change + np.abs(w).sum() - np.abs(w + step).sum()
+            promise = v @ step - 0.5 * curve @ along**2 + np.abs(w).sum() - np.abs(w + step).sum()
             return Outcome(w, beta, value, max(gap, 0.0), n_iter, promise <= _NOTHING * value)
         w, s = w + a * step, s + a * along
         n_iter += 1
+
+
+def closeness(gap: float, tol: float) -> float:
+    """How closely to solve a parabola over many columns, in what a sweep gains, for a step to leave what it must.
+
+    The gap is of first order in the slopes, a sweep's gain of second.
+    """
+    return float(np.clip((0.5 * max(min(gap, 1.0) ** _POWER, tol / gap)) ** 2, 1e-9, 1e-3))
 
 
 def best_dual(loss: Loss, beta: np.ndarray, v: np.ndarray) -> float:

@@ -1,10 +1,11 @@
-"""The quadratic of a proximal Newton step over sparse columns, for two classes.
+"""A quadratic with absolute values over sparse columns: a step of Newton's method for losses with an L1 penalty.
 
     min over v, c of  ‖r‖²/2 + l1‖v‖₁ + l2‖v‖²/2,     r = u/√h − √h (change of the scores)
 
-It is a lasso over the columns x√h, of which a copy is made: one array is then all that sweeps read at random. Sweeps of
-coordinate descent find the signs; with these, conjugate gradients solve for the coefficients that are not 0, in a third
-of the passes. A leap that changes signs is cut back to 0 there, or ends at the first if the objective would not fall.
+where u and h are what each row's loss falls by and curves by with its score. It is a lasso over the columns x√h, of
+which a copy is made: one array is then all that sweeps read at random. Sweeps of coordinate descent find the signs;
+with these, conjugate gradients solve for the coefficients that are not 0, in a third of the passes. A leap that changes
+signs is cut back to 0 there, or ends at the first if the objective would not fall.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.linear_model._coordinate_kernels import shrink
 
 _SWEEPS, _ROUNDS = 4, 100  # sweeps before a leap is tried whatever the signs do, and sweeps with leaps
-_LEAP = 30  # products a leap
+_LEAP, _CUTS = 30, 4  # products a leap, and how often it is halved
 _FLOOR = 1e-10  # of a row's weight: the least curvature
 
 
@@ -31,9 +31,10 @@ def minimize(
     intercept: bool,
     share: float,
 ) -> np.ndarray:
-    """Change v, over these columns of a CSC matrix; returns the change of the intercept.
+    """Change the coefficients v of these columns of a CSC matrix; returns the change of the intercept.
 
-    It ends where a sweep gains no more than `share` of what the first one could.
+    `w` are the weights of the rows, of which h is taken to be a tiny share at least. Row numbers are unsigned, and no
+    column has one twice. It ends where a sweep gains no more than `share` of what the first one did.
     """
     root = np.sqrt(np.maximum(h, _FLOOR * w))
     data, indices, indptr = parts
@@ -118,7 +119,8 @@ def sweep(values, rows, starts, curves, root, l1, l2, v, constant, r):
             continue
         x, i = values[starts[k] : starts[k + 1]], rows[starts[k] : starts[k + 1]]
         old = v[k]
-        new = shrink(column_dot(x, i, r) + curves[k] * old, l1, False) / (curves[k] + l2)
+        aim = column_dot(x, i, r) + curves[k] * old
+        new = (aim - l1 if aim > l1 else aim + l1 if aim < -l1 else 0.0) / (curves[k] + l2)
         step = new - old
         if step != 0.0:
             v[k] = new
@@ -217,9 +219,11 @@ def leap(light, values, rows, starts, curves, root, l1, l2, v, constant, r, goal
     past[:] = r
     for k in range(m):
         p[k] = v[k]  # where it was
-    for turn in range(2):  # all the way, but not past 0; if that is not lower, as far as to the first 0
-        length = 1.0
-        if turn == 1:
+    length = 2.0
+    for turn in range(_CUTS + 1):  # never past 0; where no share of the way is lower, as far as to the first 0
+        length *= 0.5
+        if turn == _CUTS:
+            length = 1.0
             for k in range(m):
                 if (p[k] + step[k]) * p[k] < 0.0:
                     length = min(length, -p[k] / step[k])

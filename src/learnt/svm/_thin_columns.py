@@ -1,0 +1,30 @@
+"""The parabola of a Newton step with the absolute penalty, over the entries of columns: for many coefficients."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.sparse_quadratic import minimize
+from learnt.svm._design import Design
+
+
+class ThinColumns:
+    """The table by columns, that of the intercept last."""
+
+    def __init__(self, design: Design) -> None:
+        X = sparse.csc_array(design.X, dtype=np.float64, copy=True)
+        if design.bias:
+            X = sparse.hstack([X, np.full((design.n, 1), design.bias)], format="csc")
+        X.sum_duplicates()
+        # unsigned: a signed index would be tested every time for counting from the end
+        rows = X.indices.astype(np.int32, copy=False).view(np.uint32)
+        self._parts = (X.data, rows, X.indptr.astype(np.int64, copy=False))
+
+    def parabola(
+        self, columns: np.ndarray, w: np.ndarray, beta: np.ndarray, curve: np.ndarray, most: np.ndarray, share: float
+    ) -> np.ndarray:
+        """Some coefficients at the minimum of the parabola plus ‖w‖₁; rows pull by `beta`, and curve by `curve`."""
+        new = w.copy()
+        minimize(self._parts, columns, new, beta, curve, most, 1.0, 0.0, False, share)
+        return new
