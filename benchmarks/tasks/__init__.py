@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tasks import (
     bayes,
+    boosting,
     cluster,
     decomposition,
     ensembles,
@@ -48,6 +49,7 @@ _FAMILIES = (
     glm,
     ensembles,
     forests,
+    boosting,
 )
 
 

@@ -64,6 +64,10 @@ ROOMS = {
         "StackingRegressor",
         "VotingClassifier",
         "VotingRegressor",
+        "GradientBoostingClassifier",
+        "GradientBoostingRegressor",
+        "HistGradientBoostingClassifier",
+        "HistGradientBoostingRegressor",
     ],
 }
 TESTS = [
@@ -90,6 +94,8 @@ TESTS = [
     "sklearn.ensemble.tests.test_bagging",
     "sklearn.ensemble.tests.test_voting",
     "sklearn.ensemble.tests.test_stacking",
+    "sklearn.ensemble.tests.test_gradient_boosting",
+    "sklearn.ensemble._hist_gradient_boosting.tests.test_gradient_boosting",
 ]
 
 importlib.import_module("sklearn.ensemble")  # its classes are made from the trees' own parameters

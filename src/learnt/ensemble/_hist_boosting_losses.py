@@ -107,7 +107,10 @@ class BoostingLoss:
                 g[lo:hi] *= w[lo:hi]
                 h[lo:hi] *= w[lo:hi]
 
-        for_blocks(block, len(y), grain=_GRAIN)
+        if len(y) <= _GRAIN:
+            block(0, len(y))
+        else:
+            for_blocks(block, len(y), grain=_GRAIN)
 
 
 def _weighted_sum(values: np.ndarray, w: np.ndarray | None) -> float:

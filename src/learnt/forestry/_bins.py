@@ -8,7 +8,7 @@ what is left. The code after the last bin says that the value is missing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Bins:
     has_missing: np.ndarray
     tables: dict[int, np.ndarray]
 
-    @property
+    @cached_property
     def categorical(self) -> np.ndarray:
         """Which columns hold categories."""
         mask = np.zeros(len(self.n_bins), dtype=bool)

@@ -224,7 +224,7 @@ def from_grown(
     missing[unknown] = tree.count[tree.left[unknown]] > tree.count[tree.left[unknown] + 1]
     tables: list[np.ndarray] = []
     at = 0
-    for node in inner[bins.categorical[feature[inner]]]:
+    for node in inner[bins.categorical[feature[inner]]] if bins.tables else ():
         size = int(bins.n_bins[feature[node]])
         sides = np.r_[missing[node], missing[node], tree.sets[node, :size]]
         table = np.r_[size + 2, tree.left[node] + 1 - sides].astype(np.int32)

@@ -5,11 +5,11 @@ and the number of threads change nothing; and one addition serves all three sums
 rounded to fixed point, in one of three forms:
 
     exact      two int64 a row, gradient and (hessian, count): small tables and whole-number weights
-    pair       one int32 a row: 16 bits of gradient, 12 of hessian, rounded up or down at random in proportion
+    pair       one int32 a row: 15 bits of gradient, 10 of hessian, rounded up or down at random in proportion
     constant   one int32 a row: the gradient; every hessian is the same, so that a count is enough
 
 A wide cell is two int64: Σ gradient, and Σ hessian · 2^shift + Σ count. In a large node "pair" and "constant" go to
-narrow cells first, one int64 with all three sums, and from there to wide ones before 4,096 rows could overflow them.
+narrow cells first, one int64 with all three sums, and from there to wide ones before they could overflow.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from learnt.engine.kernel import kernel
 from learnt.forestry._histogram_team import prefetch
 
 EXACT, PAIR, CONSTANT = 0, 1, 2
-HESSIAN_BITS = 12
+GRADIENT_BITS, HESSIAN_BITS = 15, 10
 BLOCK = 32  # features whose narrow cells, 64 kB, stay in the nearest cache
-_FLUSH = 4095
+_FLUSH_PAIRS, _FLUSH_CONSTANT = 8191, 65535  # rows whose count fits the lowest 13 or 16 bits of a narrow cell
 _NARROW_ROWS = 600  # rows from which narrow cells pay for being emptied
 _AHEAD = 12
 
@@ -32,7 +32,7 @@ def split_word(form, shift, word):
     """(gradient, hessian and count) of a row's int32."""
     if form == CONSTANT:
         return np.int64(word), (np.int64(1) << shift) + np.int64(1)
-    return np.int64(word >> 16), (np.int64(word & 4095) << shift) + np.int64(1)
+    return np.int64(word >> 16), (np.int64(word & 1023) << shift) + np.int64(1)
 
 
 @kernel
@@ -55,9 +55,11 @@ def add_wide(codes, stride, first, n_words, rows, lo, hi, form, shift, grad, hes
 
 
 @kernel
-def add_narrow(codes, stride, first, n_words, rows, lo, hi, form, words, narrow):
-    """Add at most 4,095 rows to narrow cells: 256 a feature."""
+def add_narrow(codes, stride, first, n_features, rows, lo, hi, form, words, narrow):
+    """Add rows to narrow cells, 256 a feature, for n_features that begin in word `first` of a row."""
     byte = np.uint64(255)
+    n_words = (n_features + 3) // 8  # a last word of up to four features is read by halves
+    half = n_features > 8 * n_words
     for i in range(lo, hi):
         if i + _AHEAD < hi:
             ahead = np.int64(rows[i + _AHEAD])
@@ -66,9 +68,9 @@ def add_narrow(codes, stride, first, n_words, rows, lo, hi, form, words, narrow)
         r = np.uint64(rows[i])
         word = words[r]
         if form == CONSTANT:
-            add = (np.int64(word) << 12) + np.int64(1)
+            add = (np.int64(word) << 16) + np.int64(1)
         else:
-            add = (np.int64(word >> 16) << 36) + (np.int64(word & 4095) << 12) + np.int64(1)
+            add = (np.int64(word >> 16) << 36) + (np.int64(word & 1023) << 13) + np.int64(1)
         at = r * np.uint64(stride) + np.uint64(first)
         base = np.uint64(0)
         for _ in range(n_words):
@@ -83,6 +85,12 @@ def add_narrow(codes, stride, first, n_words, rows, lo, hi, form, words, narrow)
             narrow[base + np.uint64(1792) + (code >> np.uint64(56))] += add
             base += np.uint64(2048)
             at += np.uint64(1)
+        if half:
+            code = codes[at]
+            narrow[base + (code & byte)] += add
+            narrow[base + np.uint64(256) + ((code >> np.uint64(8)) & byte)] += add
+            narrow[base + np.uint64(512) + ((code >> np.uint64(16)) & byte)] += add
+            narrow[base + np.uint64(768) + ((code >> np.uint64(24)) & byte)] += add
 
 
 @kernel
@@ -95,13 +103,13 @@ def empty_narrow(first, n_words, form, shift, offsets, narrow, cells):
         for b in range(offsets[f + 1] - offsets[f]):
             cell = narrow[base + b]
             narrow[base + b] = 0
-            count = cell & 4095
             if form == CONSTANT:
-                cells[at] += cell >> 12
+                count = cell & 65535
+                cells[at] += cell >> 16
                 cells[at + 1] += (count << shift) + count
             else:
                 cells[at] += cell >> 36
-                cells[at + 1] += (((cell >> 12) & 16777215) << shift) + count
+                cells[at + 1] += (((cell >> 13) & 8388607) << shift) + (cell & 8191)
             at += 2
     for f in range(n_features, 8 * (first + n_words)):  # the padding of a row: always code 0
         narrow[256 * (f - 8 * first)] = 0
@@ -117,8 +125,9 @@ def histogram(codes, stride, first, n_words, rows, lo, hi, form, shift, grad, he
     if form == EXACT or hi - lo < _NARROW_ROWS:
         add_wide(codes, stride, first, n_words, rows, lo, hi, form, shift, grad, hess, words, offsets, cells)
         return
-    for start in range(lo, hi, _FLUSH):
-        add_narrow(codes, stride, first, n_words, rows, start, min(start + _FLUSH, hi), form, words, narrow)
+    flush = _FLUSH_CONSTANT if form == CONSTANT else _FLUSH_PAIRS
+    for start in range(lo, hi, flush):
+        add_narrow(codes, stride, first, end - begin, rows, start, min(start + flush, hi), form, words, narrow)
         empty_narrow(first, n_words, form, shift, offsets, narrow, cells)
 
 

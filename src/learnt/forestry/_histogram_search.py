@@ -14,6 +14,7 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 
+_NEARLY = 1.0 - 1e-9
 _SUPPORT = 10  # rows a category must have in a node to be sorted among the others, and what steadies its mean
 
 
@@ -83,7 +84,10 @@ def search_numbers(
                 break
             gl, gr = sum_g * scale_g, (total_g - sum_g) * scale_g
             if plain:
-                gain = gl * gl / (hl + l2) + gr * gr / (hr + l2)
+                a, c = hl + l2, hr + l2
+                if gl * gl * c + gr * gr * a < best * a * c * _NEARLY:
+                    continue  # most are far from the best, which is seen without dividing
+                gain = gl * gl / a + gr * gr / c
             else:
                 gain = split_gain(gl, hl, gr, hr, l1, l2, low, high, monotone)
             if gain > best:
@@ -131,7 +135,7 @@ def search_categories(
             continue
         if hr < min_hessian:
             break
-        gain = split_gain(sum_g * scale_g, hl, (total_g - sum_g) * scale_g, hr, l1, l2, low, high, 0)
+        gain = split_gain(sum_g * scale_g, hl, (total_g - sum_g) * scale_g, hr, l1, l2, low, high, np.int8(0))
         if gain > best:
             best, best_size, best_g, best_hc = gain, k + 1, sum_g, sum_hc
     return best, best_size, best_g, best_hc

@@ -11,7 +11,7 @@ import numpy as np
 
 from learnt.engine.threads import for_blocks, inside_pool, run_tasks, thread_count
 from learnt.forestry._bins import Bins
-from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, HESSIAN_BITS, PAIR, quantise
+from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, GRADIENT_BITS, HESSIAN_BITS, PAIR, quantise
 from learnt.forestry._histogram_team import STOP, WORD
 from learnt.forestry._leafwise_kernel import (
     ANY_ORDER,
@@ -40,7 +40,7 @@ from learnt.forestry._leafwise_kernel import (
 from learnt.forestry._leafwise_leaves import sum_leaves
 from learnt.forestry._leafwise_share import COMMAND, TEAM_SIZE
 
-_EXACT_CELLS = 1 << 19  # cells of a table below which every bit of a gradient is kept
+_EXACT_CELLS = 1 << 17  # cells of a table below which every bit of a gradient is kept
 _TEAM_CELLS = 1 << 17  # cells above which a tree is worth waking threads for
 _POOL_BYTES = 1 << 29  # histograms that are kept at a time
 _GRAIN = 1 << 15
@@ -170,7 +170,7 @@ class HistogramGrower:
             dtype=np.int64,
         )
         self._floats = np.array([1.0, 1.0, growth.min_hessian, growth.l1, growth.l2])
-        self.rows = np.empty(n, np.int32)
+        self.rows, self._every = np.empty(n, np.int32), np.arange(n, dtype=np.int32)
         cells = 2 * int(offsets[-1])
         self._room = (
             self.rows,
@@ -199,7 +199,7 @@ class HistogramGrower:
     def grow(self, g: np.ndarray, h: np.ndarray, rows: np.ndarray | None = None, seed: int = 0) -> GrownTree:
         """The tree for gradients g and hessians h, over the given rows or all."""
         count = self.n if rows is None else len(rows)
-        self.rows[:count] = np.arange(self.n, dtype=np.int32) if rows is None else rows
+        self.rows[:count] = self._every if rows is None else rows
         scale = self._quantise(g, h, seed)
         extra = (
             self._groups,
@@ -247,7 +247,7 @@ class HistogramGrower:
             scale_g, scale_h = _power(30, top_g), 1.0 / float(h[0])
         else:
             wide = min(HESSIAN_BITS, 63 - bits - self.shift)
-            scale_g = 32766.0 / top_g if top_g > 0 else 1.0
+            scale_g = (2.0 ** (GRADIENT_BITS - 1) - 2.0) / top_g if top_g > 0 else 1.0
             scale_h = (2.0**wide - 2.0) / top_h if top_h > 0 else 1.0
         self._floats[0], self._floats[1] = 1.0 / scale_g, 1.0 / scale_h
 
@@ -255,7 +255,10 @@ class HistogramGrower:
             quantise(g, h, scale_g, scale_h, self.form, self.shift, seed % (1 << 62), lo, hi, *self._words[:2],
                      self.counts, self._words[2])  # fmt: skip
 
-        for_blocks(work, self.n, grain=_GRAIN)
+        if self.n <= _GRAIN:
+            work(0, self.n)
+        else:
+            for_blocks(work, self.n, grain=_GRAIN)
         return top_g, top_h
 
     def _sum(self, tree: GrownTree, g: np.ndarray, h: np.ndarray, top: tuple[float, float]) -> None:
@@ -275,8 +278,10 @@ class HistogramGrower:
         def work(lo: int, hi: int) -> None:
             sum_leaves(tree.rows, start, end, lo, hi, g, h, scale[0], scale[1], part)
 
-        each = [partial(work, k, k + 1) for k in range(len(leaves))]
-        run_tasks(each, n_jobs=self.threads)
+        if self.threads == 1:
+            work(0, len(leaves))
+        else:
+            run_tasks([partial(work, k, k + 1) for k in range(len(leaves))], n_jobs=self.threads)
         sums[leaves] = part
         for node in range(n_nodes - 1, -1, -1):  # children come after their parents
             if tree.left[node] >= 0:

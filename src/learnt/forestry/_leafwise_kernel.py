@@ -258,16 +258,17 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             memory[N_FREE] = slots - 1
             for k in range(slots):
                 free[k] = slots - 1 - k
-            return sum_step(0, 0, team, n_features, memory, whole)
+            return sum_step(memory[NODE], memory[NODE], team, n_features, memory, whole)
         if stage == ROOT_SUMMED:
             for p in range(team[PARTS]):
                 for b in range(offsets[1]):
                     whole[0, G] += private[p, 2 * b] if team[PARTS] > 1 else pool[0, 2 * b]
                     whole[0, HC] += private[p, 2 * b + 1] if team[PARTS] > 1 else pool[0, 2 * b + 1]
-            if not splittable(0, ints, memory, whole):
+            if not splittable(memory[NODE], ints, memory, whole):
                 return STOP
-            memory[STAGE], memory[NODE] = SEARCHED, 0
-            return search_step(0, -1, -1, team, table, ints, room, extra, memory, whole, real)
+            memory[STAGE] = SEARCHED
+            nothing = whole[0, LEFT]  # −1, as a number like the others: a literal would be compiled for itself
+            return search_step(memory[NODE], nothing, nothing, team, table, ints, room, extra, memory, whole, real)
         if stage == SEARCHED:
             memory[STAGE] = NEXT
             for child in range(2):
@@ -300,7 +301,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             node, small, large = memory[NODE], memory[SMALL_NODE], memory[LARGE_NODE]
             if not (splittable(small, ints, memory, whole) or splittable(large, ints, memory, whole)):
                 memory[STAGE] = NEXT
-                keep_or_free(node, False, whole[node, SLOT], ints, memory, whole, real, heap, free)
+                keep_or_free(node, memory[N_NODES] == 0, whole[node, SLOT], ints, memory, whole, real, heap, free)
             elif whole[node, SLOT] < 0:  # its histogram found no place: sum it again
                 memory[STAGE] = PARENT_SUMMED
                 return sum_step(node, slots, team, n_features, memory, whole)
