@@ -142,6 +142,18 @@ def test_missing_cells_frames_and_sparse_rows():
     np.testing.assert_allclose(thin.predict_proba(X), dense.predict_proba(X), atol=1e-4)
 
 
+def test_a_sample_of_one_class_is_answered_by_that_class():
+    X, y = np.arange(8.0).reshape(-1, 1), np.array([0] * 7 + [1])
+    model = BaggingClassifier(LogisticRegression(), 20, random_state=0).fit(X, y)
+    alone = [m for m in model if len(m.classes_) == 1 and m.classes_[0] == 0]
+    assert 3 < len(alone) < 15  # (7/8)^8 = 0.34 of them
+    assert model.predict([[0.0]]).tolist() == [0]
+    with pytest.raises(ValueError, match="one class"):
+        LogisticRegression().fit(X[:7], y[:7])
+    with pytest.raises(ValueError, match="NaN"):
+        BaggingClassifier(LogisticRegression()).fit(X * np.nan, y)
+
+
 def test_several_targets():
     X, _, score = table()
     both = BaggingRegressor(n_estimators=5, random_state=0, oob_score=False).fit(X, np.c_[score, -score])

@@ -5,7 +5,7 @@ import pytest
 import sklearn.ensemble as peer
 import sklearn.tree
 
-from learnt.ensemble import FunctionalGradientBoosting
+from learnt.ensemble import FunctionalGradientBoosting, GradientBoostingClassifier, GradientBoostingRegressor
 from learnt.erm import losses
 from learnt.linear_model import LinearRegression, Ridge
 from learnt.naive_bayes import GaussianNB
@@ -29,6 +29,17 @@ def test_with_trees_it_is_gradient_boosting(table, tree, weighted):
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-7, atol=1e-9)
     for mine, other in zip(ours.staged_predict(X), theirs.staged_predict(X), strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-7, atol=1e-9)
+
+
+def test_our_own_gradient_boosting_is_the_same(table):
+    X, y, _ = table
+    ours = FunctionalGradientBoosting(n_estimators=20, random_state=0).fit(X, y)
+    boosted = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), boosted.predict(X), rtol=1e-5, atol=1e-7)
+    labels = y > 1.0
+    sides = FunctionalGradientBoosting(loss="log", n_estimators=10, random_state=0).fit(X, labels)
+    classes = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X, labels)
+    np.testing.assert_allclose(sides.predict_proba(X), classes.predict_proba(X), rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("loss", ["log", "exponential", "many"])

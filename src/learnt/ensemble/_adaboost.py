@@ -16,7 +16,7 @@ from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callback
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit, check_predict
 from learnt.ensemble._adaboost_learners import class_votes, learner_of
-from learnt.ensemble._common import Members
+from learnt.ensemble._common import Members, by_columns
 from learnt.tree import DecisionTreeClassifier
 
 
@@ -122,7 +122,9 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
                 f"{type(self.estimator_).__name__} doesn't support sample_weight, which AdaBoost boosts by; use "
                 "another estimator."
             )
+        given = X
         X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
+        X = by_columns(X, given)
         total = float(len(y)) if w is None else float(w.sum())
         if w is not None and not w.all():
             X, y, w = X[w > 0], y[w > 0], w[w > 0]

@@ -14,7 +14,7 @@ from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit
 from learnt.ensemble._adaboost import Boosted
-from learnt.ensemble._common import make_member
+from learnt.ensemble._common import by_columns, make_member
 from learnt.metrics import r2_score
 from learnt.tree import DecisionTreeRegressor
 
@@ -71,7 +71,9 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
         self._check_params()
         check_choice(self, "loss", ("linear", "square", "exponential"))
         self.estimator_ = DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
+        given = X
         X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        X = by_columns(X, given)
         n, random = X.shape[0], random_state_of(self.random_state)
         weights = np.full(n, 1 / n) if w is None else w / w.sum()
         there = weights > 0

@@ -19,7 +19,15 @@ from learnt.engine.progress import task
 from learnt.engine.random import random_state_of
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
-from learnt.ensemble._common import Members, check_fit_params, fit_member, make_member, routing_enabled, run_members
+from learnt.ensemble._common import (
+    Members,
+    by_columns,
+    check_fit_params,
+    fit_member,
+    make_member,
+    routing_enabled,
+    run_members,
+)
 
 _SEEDS = np.iinfo(np.int32).max
 _GRAIN = 1 << 13
@@ -51,7 +59,9 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         self._check_params()
         check_fit_params(self, fit_params)
         # What cells may hold is for the members to say.
+        given = X
         X, y, w = check_fit(self, X, y, sample_weight, target=target, accept_sparse=True, allow_nan=True)
+        X = by_columns(X, given)
         y = self._targets(y)
         if w is not None and not self.bootstrap:
             warnings.warn(
@@ -101,9 +111,10 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
                 part = X if everything else X[:, features]
                 if weighted:  # a row drawn twice weighs 2
                     counts = np.bincount(rows, minlength=X.shape[0])
-                    fit_member(member, part, y, {**fit_params, "sample_weight": counts})
+                    member = self._fit_one(member, part, y, {**fit_params, "sample_weight": counts}, rows)
                 else:
-                    fit_member(member, part[rows], y[rows], _taken(fit_params, rows, X.shape[0]))
+                    taken = _taken(fit_params, rows, X.shape[0])
+                    member = self._fit_one(member, part[rows], y[rows], taken, np.arange(len(rows)))
                 bar.advance()
                 return member, features
 
@@ -113,6 +124,10 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             results = run_members([partial(fit, int(seed)) for seed in seeds], n_jobs)
         self.estimators_ = self.estimators_ + [member for member, _ in results]
         self.estimators_features_ = self.estimators_features_ + [features for _, features in results]
+
+    def _fit_one(self, member: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any], rows: np.ndarray) -> Any:
+        """A fitted member; `rows` were drawn."""
+        return fit_member(member, X, y, fit_params)
 
     # --- draws
 

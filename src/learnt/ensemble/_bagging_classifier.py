@@ -9,14 +9,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.baseline import ConstantClassifier
 from learnt.engine.labels import encode_labels
 from learnt.ensemble._bagging import Bagging, warn_of_unseen
+from learnt.ensemble._common import fit_member
 from learnt.tree import DecisionTreeClassifier
 
 
 def _has_decision_function(self: Any) -> bool:
-    fitted = getattr(self, "estimators_", None)
-    return callable((fitted[0] if fitted else self._prototype()).decision_function)
+    members = getattr(self, "estimators_", None) or [self._prototype()]
+    return all(callable(member.decision_function) for member in members)
 
 
 class BaggingClassifier(ClassifierMixin, Bagging):
@@ -112,6 +114,15 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         self.classes_, codes = encode_labels(y)
         self.n_classes_ = len(self.classes_)
         return codes
+
+    def _fit_one(self, member: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any], rows: np.ndarray) -> Any:
+        """A sample may have rows of one class alone: where the estimator refuses it, that class is its answer."""
+        try:
+            return fit_member(member, X, y, fit_params)
+        except ValueError:
+            if len(np.unique(y[rows])) > 1:
+                raise
+            return ConstantClassifier().fit(X[rows], y[rows])
 
     def _calls(self) -> dict[str, str]:
         answer = "predict_proba" if hasattr(self._prototype(), "predict_proba") else "predict"

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
@@ -227,6 +228,11 @@ def row_count(X: Any, name: str) -> int:
     if getattr(X, "shape", ()):
         return int(X.shape[0])
     return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
+
+
+def by_columns(X: Any, given: Any) -> Any:
+    """A checked sparse table stored by columns again, if it was given so: members may work by columns."""
+    return X.tocsc() if sparse.issparse(given) and given.format == "csc" else X
 
 
 def several_columns(y: Any) -> bool:
