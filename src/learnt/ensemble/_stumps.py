@@ -173,7 +173,7 @@ def sweep_many(order, lo, hi, pairs, totals, found):
         for i in range(n - 1):
             entry = order[f, i]
             row = entry >> np.uint32(1)
-            w, k = pairs[row].weight, pairs[row].code
+            w, k = pairs[row]["weight"], pairs[row]["code"]
             left_weight += w
             mine = left[k]
             left_squares += w * (2.0 * mine + w)
