@@ -1,5 +1,8 @@
 """Tables that ensembles of any estimators must survive, or refuse in one sentence."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -112,3 +115,12 @@ def test_depth_zero():
         BaggingClassifier(DecisionTreeClassifier(max_depth=0)).fit([[0.0], [1.0]], [0, 1])
     flat = ModelTreeRegressor("constant", max_depth=0).fit([[0.0], [1.0]], [0.0, 1.0])
     assert flat.predict([[5.0]]).tolist() == [0.5]
+
+
+def test_the_snippets_of_the_guide_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[2] / "docs" / "ensembles.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    assert len(code) >= 6
+    exec("\n".join(code), {})
+    assert (tmp_path / "tree.svg").exists()
