@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnt.tree._export_graphviz import Colours, Labels
-from learnt.tree._plot import place
+from learnt.tree._plot_picture import place
 from learnt.tree._plot_words import Wording
 
 _SIGNS = {"id": "#", "open": "[", "close": "]", "<=": "<=", ">": ">", "break": "\n", "begin": "", "end": ""}
