@@ -1,4 +1,16 @@
-"""Many models that decide together: bagging, forests, boosting, voting, stacking."""
+"""Many models that decide together: bagging, forests, boosting, voting, stacking.
+
+    VotingClassifier, VotingRegressor                    different models vote, or their mean is taken
+    StackingClassifier, StackingRegressor                a model learns how to use the answers of others
+    BaggingClassifier, BaggingRegressor                  one estimator on many random samples of the rows
+    RandomForest…, ExtraTrees…                           trees on random rows and columns
+    AdaBoostClassifier, AdaBoostRegressor                each learner on the rows that were hard so far
+    GradientBoosting…, HistGradientBoosting…             trees that follow the slope of a loss
+    FunctionalGradientBoosting                           the same with any learner and any loss
+
+Implementation: `_common` (members, their fits and seeds); `_voting`; `_stacking*`; `_bagging*`; `_adaboost*` and
+`_stumps` (columns sorted once); `_functional*`; `_forest*`; `_gradient_boosting*`; `_hist_boosting*`.
+"""
 
 from learnt.ensemble._adaboost import AdaBoostClassifier
 from learnt.ensemble._adaboost_regressor import AdaBoostRegressor
