@@ -25,6 +25,7 @@ from tasks import (
     selection,
     sgd,
     svm,
+    trees,
 )
 
 _FAMILIES = (
@@ -47,6 +48,7 @@ _FAMILIES = (
     inverse,
     pursuit,
     glm,
+    trees,
     ensembles,
     forests,
     boosting,

@@ -173,7 +173,10 @@ class Tree:
                 out[lo:hi],
             )
 
-        for_blocks(walk, X.shape[0], grain=_GRAIN)
+        if len(out) <= _GRAIN:  # one row takes microseconds: no hand-over
+            walk(0, len(out))
+        else:
+            for_blocks(walk, len(out), grain=_GRAIN)
         return out
 
     def predict(self, X: Any) -> np.ndarray:
