@@ -230,10 +230,9 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
 
     def _sum_of_trees(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
         """Σ over trees of the values of the leaves, (n, n_outputs · n_classes)."""
-        packed = self.grove_.packed
         if not sparse.issparse(X):
-            return packed.sum(X, None, first, last)
-        return np.concatenate([packed.sum(part, None, first, last) for part in dense_parts(X)])
+            return self.grove_.sum(X, first, last)
+        return np.concatenate([self.grove_.sum(part, first, last) for part in dense_parts(X)])
 
     def apply(self, X: Any) -> np.ndarray:
         """The number of the leaf of every row in every tree, (n, n_estimators)."""

@@ -24,7 +24,7 @@ def predictions(grove: Grove, seeds: np.ndarray, sampling: Sampling, X: Any) -> 
     seen = np.zeros(X.shape[0], dtype=np.int64)
     for t, seed in enumerate(seeds):  # in order, so that sums do not depend on threads; the rows are shared out
         rows = sampling.left_out(int(seed))
-        out[rows] += grove.packed.sum(X[rows], None, t, t + 1)
+        out[rows] += grove.sum(X[rows], t, t + 1)
         seen[rows] += 1
     if (seen == 0).any():
         warnings.warn(
@@ -52,11 +52,11 @@ def permutation_importances(
         lo, hi = grove.roots[t], grove.roots[t] + grove.sizes[t]
         feature = grove.feature[lo:hi]
         table = X[rows]
-        base = score(rows, grove.packed.sum(table, None, t, t + 1))
+        base = score(rows, grove.sum(table, t, t + 1))
         for j in np.unique(feature[feature >= 0]):  # a column that the tree does not look at changes nothing
             column = table[:, j].copy()
             table[:, j] = rng.permutation(column)
-            out[j] = base - score(rows, grove.packed.sum(table, None, t, t + 1))
+            out[j] = base - score(rows, grove.sum(table, t, t + 1))
             table[:, j] = column
         return out
 
@@ -79,7 +79,7 @@ def standardized_errors(
     centre = float(y[rows].mean()) if len(rows) else 0.0
     for t, seed in enumerate(seeds):
         unseen = sampling.counts(int(seed))[rows] == 0
-        values = grove.packed.sum(table, None, t, t + 1)[:, 0] - centre
+        values = grove.sum(table, t, t + 1)[:, 0] - centre
         total += np.where(unseen, values, 0.0)
         squares += np.where(unseen, values**2, 0.0)
         count += unseen

@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.engine.threads import for_blocks
+from learnt.forestry._grove_walk import add_leaves, short_nodes
 from learnt.forestry._packed import PackedTrees
 from learnt.forestry._tree import CODES, Tree
 from learnt.forestry._walk import CATEGORIES, INNER, MISSING_LEFT, NODE
 
 _COLUMN = CATEGORIES - 1
+_FEW = 32  # rows; with fewer, eight at a time wait less than a block costs
+_GRAIN = 1024
 
 
 class Grove:
@@ -117,11 +121,8 @@ class Grove:
         assert self._given is not None
         feature, threshold, missing_left = self._given
         inner = feature >= 0
-        left = np.empty(len(feature), dtype=np.int64)
-        if not lay_out(self.sizes, inner, left):
-            raise ValueError("the arrays of the trees do not fit each other: their leaves close some tree too early")
         nodes = np.zeros(len(feature), dtype=NODE)
-        nodes["left"] = left
+        nodes["left"] = self.left
         flags = np.where(missing_left > 0, MISSING_LEFT, 0).astype(np.uint32)
         nodes["column"][inner] = feature[inner].astype(np.uint32) | INNER | flags
         nodes["threshold"][inner] = threshold
@@ -240,9 +241,35 @@ class Grove:
     @property
     def left(self) -> np.ndarray:
         """The left child of every node in the whole grove; the node itself at a leaf."""
-        out = np.empty(len(self.nodes), dtype=np.int64)
-        lay_out(self.sizes, np.ascontiguousarray(self.inner), out)
+        inner = np.ascontiguousarray(self.inner)
+        out = np.empty(len(inner), dtype=np.int64)
+        if not lay_out(self.sizes, inner, out):
+            raise ValueError("the arrays of the trees do not fit each other: their leaves close some tree too early")
         return out
+
+    def sum(self, X: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
+        """Σ over trees first…last of the values of each row's leaf, (n, n_outputs · max_n_classes)."""
+        last = self.n_trees if last is None else last
+        n = X.shape[0]
+        if n < _FEW or X.dtype != np.float32 or np.isnan(np.add.reduce(X, axis=None)):
+            return self.packed.sum(X, None, first, last)
+        nodes, number = self._short
+        if nodes is None:
+            return self.packed.sum(X, None, first, last)
+        out = np.zeros((n, self.value.shape[1]))
+        flat = np.ascontiguousarray(X).reshape(-1)
+
+        def work(lo: int, hi: int) -> None:
+            add_leaves(flat, X.shape[1], lo, hi, first, last, nodes, self.roots, number, self.value, out)
+
+        for_blocks(work, n, grain=_GRAIN)
+        return out
+
+    @cached_property
+    def _short(self) -> tuple[np.ndarray | None, np.ndarray]:
+        """Nodes of 8 bytes for many rows at once, None where there can be none; and the number of each leaf."""
+        nodes = None if len(self.table_start) else short_nodes(self.feature, self.threshold, self.left)
+        return nodes, (np.cumsum(~self.inner) - 1).astype(np.uint32)
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The number of each row's leaf in each tree, (n, n_trees)."""
