@@ -95,18 +95,17 @@ def _class_tree(member: Any, classes: np.ndarray) -> Tree | None:
 def _tree_votes(trees: list[Any], weights: np.ndarray, X: np.ndarray, out: np.ndarray) -> None:
     width = out.shape[1]
     X = X.astype(np.float32, copy=False)  # as trees compare
-    plain = all(tree.node_count <= 3 and len(tree.table) == 0 for tree in trees)
-    ballots = [weight * np.eye(width)[tree.value[:, 0].argmax(axis=1)] for tree, weight in zip(trees, weights)]
-    if not plain:
-        voters = [_voting_tree(tree, ballot) for tree, ballot in zip(trees, ballots)]
-        PackedTrees.from_trees(voters).sum(X, out)
+    one_hot = np.eye(width)
+    if not all(tree.node_count <= 3 and len(tree.table) == 0 for tree in trees):
+        ballots = [weight * one_hot[tree.value[:, 0].argmax(axis=1)] for tree, weight in zip(trees, weights)]
+        PackedTrees.from_trees([_voting_tree(*pair) for pair in zip(trees, ballots)]).sum(X, out)
         return
-    split = np.array([tree.node_count == 3 for tree in trees])
     feature = np.array([max(tree.feature[0], 0) for tree in trees], dtype=np.int64)
     threshold = np.array([tree.threshold[0] for tree in trees])
     missing = np.array([tree.missing_go_to_left[0] for tree in trees])
-    left = np.array([ballot[1 if cut else 0] for ballot, cut in zip(ballots, split)])
-    right = np.array([ballot[2 if cut else 0] for ballot, cut in zip(ballots, split)])
+    sides = np.array([tree.value[-2:, 0] if tree.node_count == 3 else tree.value[[0, 0], 0] for tree in trees])
+    ballots = weights[:, None, None] * one_hot[sides.argmax(axis=2)]
+    left, right = np.ascontiguousarray(ballots[:, 0]), np.ascontiguousarray(ballots[:, 1])
 
     def work(lo: int, hi: int) -> None:
         add_stumps(X[lo:hi], feature, threshold, missing, left, right, out[lo:hi])
