@@ -22,7 +22,7 @@ from learnt.forestry._walk import CATEGORIES, INNER, MISSING_LEFT, NODE
 
 _COLUMN = CATEGORIES - 1
 _FEW = 32  # rows; with fewer, eight at a time wait less than a block costs
-_GRAIN = 1024
+_BLOCK = 1 << 16  # cells of a block of rows
 
 
 class Grove:
@@ -259,10 +259,14 @@ class Grove:
         out = np.zeros((n, self.value.shape[1]))
         flat = np.ascontiguousarray(X).reshape(-1)
 
-        def work(lo: int, hi: int) -> None:
-            add_leaves(flat, X.shape[1], lo, hi, first, last, nodes, self.roots, number, self.value, out)
+        cuts, words = nodes.view(np.float32), nodes.view(np.uint32)
 
-        for_blocks(work, n, grain=_GRAIN)
+        def work(lo: int, hi: int) -> None:
+            add_leaves(flat, X.shape[1], lo, hi, first, last, cuts, words, self.roots, number, self.value, out)
+
+        # A tree comes from memory once for a block of rows: as many as stay in the cache, but some for every thread.
+        grain = min(max(512, _BLOCK // X.shape[1]), max(512, -(-n // 32) * 8))
+        for_blocks(work, n, grain=grain)
         return out
 
     @cached_property
