@@ -471,8 +471,9 @@ def grow(
             floats[node, GAIN], floats[node, CUT] = gain, best[THRESHOLD]
             ints[node, SPLIT], ints[node, GO_LEFT] = feature, chosen[MISSING_LEFT]
             ints[node, LEFT], ints[node, LAST] = count, count + n_new - 1
-            direction = facts[DIRECTION, feature] if rules[MONOTONE] else 0.0
-            middle = sums[LEFT_CHILD, 0, 0] / (2 * parts[0]) + sums[RIGHT_CHILD, 0, 0] / (2 * parts[1])
+            direction, middle = facts[DIRECTION, feature] if rules[MONOTONE] else 0.0, 0.0
+            if direction != 0.0:
+                middle = sums[LEFT_CHILD, 0, 0] / (2 * parts[0]) + sums[RIGHT_CHILD, 0, 0] / (2 * parts[1])
             if medians is not None:
                 middle = (sums[LEFT_CHILD, 0, 0] + sums[RIGHT_CHILD, 0, 0]) / 2
             heaviest = zero
