@@ -15,7 +15,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 _NEARLY = 1.0 - 1e-9
-_SUPPORT = 10  # rows a category must have in a node to be sorted among the others, and what steadies its mean
+_STEADY = 0.1  # rows of mean hessian added to a category's, so that a mean over one row is not taken at its word
 
 
 @kernel
@@ -100,17 +100,18 @@ def search_categories(
     cells, at, n_bins, total_g, total_hc, shift, scale_g, scale_h,
     min_leaf, min_hessian, l1, l2, low, high, order, keys,
 ):  # fmt: skip
-    """Best (gain, how many of `order` go left, their sums) over sets of categories that come first by mean gradient.
+    """Best (gain, how many of `order` go left, their sums) over the sets of categories that come first in their order.
 
-    For a convex loss one of these is the best of all subsets. `order` and `keys` have room for 256.
+    They are ordered by mean gradient: for a convex loss one of these subsets is the best of all. `order` and `keys`
+    have room for 256.
     """
     mask = (np.int64(1) << shift) - np.int64(1)
     count = total_hc & mask
-    steady = _SUPPORT * ((total_hc >> shift) * scale_h) / max(count, 1)
+    steady = _STEADY * ((total_hc >> shift) * scale_h) / max(count, 1)
     used = 0
     for b in range(n_bins + 1):  # missing is one of them
         hc = cells[at + 2 * b + 1]
-        if (hc & mask) < _SUPPORT:
+        if hc == 0:
             continue
         key = cells[at + 2 * b] * scale_g / ((hc >> shift) * scale_h + steady)
         place = used
@@ -135,7 +136,8 @@ def search_categories(
             continue
         if hr < min_hessian:
             break
-        gain = split_gain(sum_g * scale_g, hl, (total_g - sum_g) * scale_g, hr, l1, l2, low, high, np.int8(0))
+        gl, gr = sum_g * scale_g, (total_g - sum_g) * scale_g
+        gain = split_gain(gl, hl, gr, hr, l1, l2, low, high, np.int8(0))
         if gain > best:
             best, best_size, best_g, best_hc = gain, k + 1, sum_g, sum_hc
     return best, best_size, best_g, best_hc

@@ -196,11 +196,16 @@ class HistogramGrower:
         self._heap, self._free = np.empty(leaves + 1, np.int64), np.empty(slots, np.int64)
         self._draw = np.empty(d, np.int64)
 
-    def grow(self, g: np.ndarray, h: np.ndarray, rows: np.ndarray | None = None, seed: int = 0) -> GrownTree:
-        """The tree for gradients g and hessians h, over the given rows or all."""
+    def grow(
+        self, g: np.ndarray, h: np.ndarray, rows: np.ndarray | None = None, seed: int = 0, salt: int = 0
+    ) -> GrownTree:
+        """The tree for gradients g and hessians h, over the given rows or all.
+
+        `seed` draws columns where not all are looked at; `salt` decides how gradients are rounded.
+        """
         count = self.n if rows is None else len(rows)
         self.rows[:count] = self._every if rows is None else rows
-        scale = self._quantise(g, h, seed)
+        scale = self._quantise(g, h, salt)
         extra = (
             self._groups,
             self._alive,
@@ -238,7 +243,7 @@ class HistogramGrower:
         self._sum(tree, g, h, scale)
         return tree
 
-    def _quantise(self, g: np.ndarray, h: np.ndarray, seed: int) -> tuple[float, float]:
+    def _quantise(self, g: np.ndarray, h: np.ndarray, salt: int) -> tuple[float, float]:
         top_g, top_h = _largest(g), _largest(h)
         bits = max(1, self.n.bit_length())
         if self.form == EXACT:
@@ -252,7 +257,7 @@ class HistogramGrower:
         self._floats[0], self._floats[1] = 1.0 / scale_g, 1.0 / scale_h
 
         def work(lo: int, hi: int) -> None:
-            quantise(g, h, scale_g, scale_h, self.form, self.shift, seed % (1 << 62), lo, hi, *self._words[:2],
+            quantise(g, h, scale_g, scale_h, self.form, self.shift, salt, lo, hi, *self._words[:2],
                      self.counts, self._words[2])  # fmt: skip
 
         if self.n <= _GRAIN:
