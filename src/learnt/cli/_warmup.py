@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from scipy import sparse
 
 from learnt.cli._bar import bar
 from learnt.engine import kernel_cache
@@ -104,8 +105,21 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.ensemble.GradientBoostingClassifier", "classes", {"n_estimators": 2}),
     ("learnt.ensemble.GradientBoostingRegressor", "amount", {"n_estimators": 2}),
 )
+# The same for what takes another road through tables like text: sparse, and wider than tall.
+SPARSE_WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("learnt.linear_model.LogisticRegression", "two classes", {}),
+    ("learnt.linear_model.LogisticRegression", "two classes", {"l1_ratio": 1.0, "C": 0.1}),
+    ("learnt.linear_model.Lasso", "amount", {"alpha": 0.1}),
+    ("learnt.linear_model.SGDClassifier", "two classes", {}),
+    ("learnt.linear_model.SGDClassifier", "two classes", {"loss": "log_loss"}),
+    ("learnt.svm.LinearSVC", "two classes", {}),
+    ("learnt.svm.LinearSVC", "two classes", {"loss": "hinge"}),
+    ("learnt.svm.LinearSVC", "two classes", {"penalty": "l1", "C": 0.1}),
+    ("learnt.cluster.KMeans", "none", {"n_clusters": 4, "n_init": 1, "random_state": 0, "max_iter": 2}),
+)
 METRICS = ("accuracy_score", "confusion_matrix", "roc_auc_score", "log_loss")
 ROWS, COLUMNS = 2000, 8
+SPARSE_ROWS, SPARSE_COLUMNS = 3000, 5000
 
 
 def run_warmup(*, clear: bool) -> int:
@@ -131,11 +145,11 @@ def run_warmup(*, clear: bool) -> int:
 def warm() -> list[tuple[str, str]]:
     """Fit everything once; returns what failed and why."""
     failed = []
-    with bar("compiling", 2 * len(WORK) + len(METRICS)) as advance, warnings.catch_warnings():
+    tables = [(_data(np.float64), WORK), (_data(np.float32), WORK), (_sparse_data(), SPARSE_WORK)]
+    with bar("compiling", sum(len(work) for _, work in tables) + len(METRICS)) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for dtype in (np.float64, np.float32):
-            X, targets = _data(dtype)
-            for path, kind, settings in WORK:
+        for (X, targets), work in tables:
+            for path, kind, settings in work:
                 try:
                     _fit(path, settings, X, targets[kind])
                 except Exception as error:
@@ -162,7 +176,14 @@ def _data(dtype: type) -> tuple[np.ndarray, dict[str, Any]]:
     }
 
 
-def _fit(path: str, settings: dict[str, Any], X: np.ndarray, y: Any) -> None:
+def _sparse_data() -> tuple[Any, dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((SPARSE_ROWS, SPARSE_COLUMNS), density=20 / SPARSE_COLUMNS, format="csr", rng=rng)
+    amount = X @ rng.normal(size=SPARSE_COLUMNS) + 0.1 * rng.normal(size=SPARSE_ROWS)
+    return X, {"amount": amount, "two classes": (amount > 0).astype(np.int64), "none": None}
+
+
+def _fit(path: str, settings: dict[str, Any], X: Any, y: Any) -> None:
     module, _, name = path.rpartition(".")
     model = getattr(import_module(module), name)(**settings)
     model.fit(X) if y is None else model.fit(X, y)

@@ -5,6 +5,10 @@
     threads       the one pool and the one knob
     arrays        which namespace and device an array belongs to
     rows          the summation form over memory, files and clusters
+    gram          symmetric products of large matrices on all threads
+    rounding      rows about an origin in another precision, for fast distances
+    pursuit, sparse_quadratic, prefetch
+                  compiled mathematics that several rooms share
     random        a seed becomes independent streams
     validation    the one door for data
     progress      bars, logs and scikit-learn's callbacks
