@@ -88,7 +88,7 @@ def same_surrogate(model, k, words, flip):
 
 
 def too_good_for_rpart(tree, node, k):
-    """rpart leaves out a surrogate by categories that errs on fewer than two rows; it should be sends fewer than two."""
+    """rpart leaves out surrogates by categories that err on fewer than two rows; meant are those that send so few."""
     found = tree.surrogates
     return found.table_start[k] >= 0 and (1 - found.agreement[k]) * tree.n_node_samples[node] < 1.5
 
