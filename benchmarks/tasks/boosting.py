@@ -115,8 +115,8 @@ def catboost(data: dict):
 
     model = CatBoost({
         "loss_function": _OBJECTIVES[data["kind"]][2], "iterations": trees(data), "learning_rate": 0.1,
-        "max_leaves": LEAVES, "grow_policy": "Lossguide", "depth": 16, "border_count": 254, "thread_count": THREADS, "verbose": False,
-        "allow_writing_files": False, "min_data_in_leaf": 20,
+        "max_leaves": LEAVES, "grow_policy": "Lossguide", "depth": 16, "border_count": 254,
+        "thread_count": THREADS, "verbose": False, "allow_writing_files": False, "min_data_in_leaf": 20,
     })  # fmt: skip
     model.fit(Pool(data["X"], data["y"]))
     if data["kind"] == "number":
