@@ -7,7 +7,8 @@
     rows          the summation form over memory, files and clusters
     gram          symmetric products of large matrices on all threads
     rounding      rows about an origin in another precision, for fast distances
-    pursuit, sparse_quadratic, prefetch
+    intrinsics    machine instructions that Numba has no Python for
+    pursuit, sparse_quadratic
                   compiled mathematics that several rooms share
     random        a seed becomes independent streams
     validation    the one door for data

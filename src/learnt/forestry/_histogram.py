@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
-from learnt.forestry._histogram_team import prefetch
 
 EXACT, PAIR, CONSTANT = 0, 1, 2
 GRADIENT_BITS, HESSIAN_BITS = 15, 10

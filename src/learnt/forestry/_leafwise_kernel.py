@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import atomic_add
 from learnt.engine.kernel import kernel
 from learnt.forestry._histogram import BLOCK
 from learnt.forestry._histogram_search import side_gain, side_value
-from learnt.forestry._histogram_team import DONE, JOINED, STOP, atomic_add, gather, members, next_step, post
+from learnt.forestry._histogram_team import DONE, JOINED, STOP, gather, members, next_step, post
 from learnt.forestry._leafwise_share import (
     COMMAND,
     COPY,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
+from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
-from learnt.engine.prefetch import prefetch
 from learnt.erm.losses import loss_both
 from learnt.linear_model._logistic_kernels import exp_nonpositive
 

@@ -1,0 +1,158 @@
+"""Machine instructions that Numba has no Python for, for kernels to call.
+
+    prefetch                               memory that will be read soon, in an order the processor cannot guess
+    atomic_add, atomic_load, atomic_store  whole numbers that several threads see alike
+    let_others_run                         give the processor away for a moment
+
+Without compilation plain Python stands in, on one thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from learnt.engine import kernel_cache
+from learnt.engine.kernel import Kernel, compilation_enabled
+
+
+class Intrinsic(Kernel):
+    """A kernel of a few machine instructions that Numba has no Python for; `python` stands in without compilation."""
+
+    def __init__(self, function: FunctionType, build: Callable[[], Any]) -> None:
+        super().__init__(function, False)
+        self._build = build
+
+    def resolve(self) -> Callable[..., Any]:
+        if self._run is None:
+            self._run = self._build() if compilation_enabled() else self.python
+        return self._run
+
+    def digest(self) -> str:
+        code = kernel_cache.code_parts(self._build)  # type: ignore[arg-type]
+        return kernel_cache.hash_parts([self.name, sys.platform, *code])
+
+
+def _build_add() -> Any:
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def atomic_add(typing, array, index, value):
+        def code(context, builder, signature, arguments):
+            place = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            pointer = cgutils.gep_inbounds(builder, place, arguments[1])
+            return builder.atomic_rmw("add", pointer, arguments[2], "seq_cst")
+
+        return types.int64(array, types.int64, types.int64), code
+
+    return atomic_add
+
+
+def _build_load() -> Any:
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def atomic_load(typing, array, index):
+        def code(context, builder, signature, arguments):
+            place = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            return builder.load_atomic(cgutils.gep_inbounds(builder, place, arguments[1]), "seq_cst", 8)
+
+        return types.int64(array, types.int64), code
+
+    return atomic_load
+
+
+def _build_store() -> Any:
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def atomic_store(typing, array, index, value):
+        def code(context, builder, signature, arguments):
+            place = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            builder.store_atomic(arguments[2], cgutils.gep_inbounds(builder, place, arguments[1]), "seq_cst", 8)
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64, types.int64), code
+
+    return atomic_store
+
+
+def _build_rest() -> Any:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    posix = sys.platform != "win32"
+
+    @intrinsic
+    def let_others_run(typing):
+        def code(context, builder, signature, arguments):
+            if posix:
+                kind = ir.FunctionType(ir.IntType(32), [])
+                builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+            return context.get_dummy_value()
+
+        return types.void(), code
+
+    return let_others_run
+
+
+def _build_prefetch() -> Any:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def prefetch(typing, array, index):
+        def code(context, builder, signature, arguments):
+            start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            place = builder.bitcast(cgutils.gep(builder, start, arguments[1]), ir.IntType(8).as_pointer())
+            word = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(function, [place, word(0), word(3), word(1)])  # to be read, and again, as data
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64), code
+
+    return prefetch
+
+
+def _add(array, index, value):
+    """array[index] += value, and what was there before."""
+    before = array[index]
+    array[index] += value
+    return before
+
+
+def _load(array, index):
+    return array[index]
+
+
+def _store(array, index, value):
+    array[index] = value
+
+
+def _nothing():
+    """Another thread of this processor may go on."""
+
+
+def _ahead(array, index):
+    """array.ravel()[index] will be read soon; no index is wrong, for nothing is read yet."""
+
+
+atomic_add = Intrinsic(_add, _build_add)  # type: ignore[arg-type]
+atomic_load = Intrinsic(_load, _build_load)  # type: ignore[arg-type]
+atomic_store = Intrinsic(_store, _build_store)  # type: ignore[arg-type]
+let_others_run = Intrinsic(_nothing, _build_rest)  # type: ignore[arg-type]
+prefetch = Intrinsic(_ahead, _build_prefetch)  # type: ignore[arg-type]
