@@ -179,10 +179,10 @@ def test_columns_by_type_name_place_and_flag(frame):
     ("given", "words"),
     [
         ("colour", "from_dtype"),
-        (["shape"], "names the column 'shape'"),
-        ([5], "columns 0 to 1"),
-        ([True], "flags"),
-        ([1.5], "list of"),
+        (["shape"], "without feature names"),
+        ([5], "here 0 to 1"),
+        ([True], "boolean mask must have shape"),
+        ([1.5], "array-like of bool, int or str"),
     ],
 )
 def test_columns_that_are_not_there(given, words):

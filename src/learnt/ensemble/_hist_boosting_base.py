@@ -15,16 +15,10 @@ from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
-from learnt.ensemble._hist_boosting_columns import (
-    category_mask,
-    interaction_groups,
-    learn_categories,
-    monotone_signs,
-    with_codes,
-)
+from learnt.ensemble._hist_boosting_columns import interaction_groups, monotone_signs
 from learnt.ensemble._hist_boosting_fit import Booster, should_stop
 from learnt.ensemble._hist_boosting_losses import BoostingLoss
-from learnt.forestry import BoostedTrees, Growth, find_bins
+from learnt.forestry import BoostedTrees, Growth, category_mask, find_bins, learn_categories, with_codes
 
 _log = logging.getLogger("learnt")
 _SCORED_ROWS = 10_000  # training rows that a scorer looks at in every iteration
@@ -95,14 +89,14 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         if is_frame(X):
             if not going_on:
                 self.is_categorical_ = category_mask(self.categorical_features, X, name)
-                self._categories = learn_categories(X, self.is_categorical_)
-            X = with_codes(X, self._categories)
+                self._categories = learn_categories(X, self.is_categorical_, non_negative=True)
+            X = with_codes(X, self._categories, non_negative=True)
             return check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
         X, y, w = check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
         if not going_on:
             self.is_categorical_ = category_mask(self.categorical_features, X, name)
-            self._categories = learn_categories(X, self.is_categorical_)
-        return with_codes(X, self._categories), y, w
+            self._categories = learn_categories(X, self.is_categorical_, non_negative=True)
+        return with_codes(X, self._categories, non_negative=True), y, w
 
     def _given_validation(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Any:
         if X_val is None:
@@ -114,7 +108,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             raise ValueError("X_val is provided, but y_val was not provided.")
         if self.early_stopping is False or (self.early_stopping != "auto" and not self.early_stopping):
             raise ValueError("X_val and y_val are passed to fit while at the same time early_stopping is False.")
-        X_val = check_predict(self, with_codes(X_val, self._categories), allow_nan=True)
+        X_val = check_predict(self, with_codes(X_val, self._categories, non_negative=True), allow_nan=True)
         y_val = check_target(y_val, self._target, X_val, type(self).__name__)
         w = check_weights(sample_weight_val, X_val)
         codes = self._encode_target(y_val, False)
@@ -225,7 +219,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         if "_categories" in vars(self) and self._categories:
             if not is_frame(X):
                 X = check_predict(self, X, allow_nan=True)
-            X = with_codes(X, self._categories)
+            X = with_codes(X, self._categories, non_negative=True)
         return self._for_trees(check_predict(self, X, allow_nan=True))
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -22,6 +22,9 @@ from learnt.forestry._boosting_trees import BoostedTrees as BoostedTrees
 from learnt.forestry._boosting_trees import from_grown as from_grown
 from learnt.forestry._boosting_trees import from_tree as from_tree
 from learnt.forestry._categories import Categories as Categories
+from learnt.forestry._categories import category_mask as category_mask
+from learnt.forestry._categories import learn_categories as learn_categories
+from learnt.forestry._categories import with_codes as with_codes
 from learnt.forestry._exact import Columns as Columns
 from learnt.forestry._exact import grow_exact as grow_exact
 from learnt.forestry._grove import Grove as Grove
@@ -52,14 +55,17 @@ __all__ = [
     "Tree",
     "bin_columns",
     "bin_table",
+    "category_mask",
     "find_bins",
     "from_grown",
     "from_tree",
     "grow_binned",
     "grow_exact",
     "keep_nodes",
+    "learn_categories",
     "prune_by_cost",
     "prune_by_errors",
     "pruning_path",
     "update_scores",
+    "with_codes",
 ]

@@ -9,6 +9,8 @@ import numpy as np
 from learnt.engine.params import ParameterError
 from learnt.engine.validation import is_frame
 
+_FROM_DTYPE = "from_dtype"
+
 
 class Categories:
     """The values that columns of categories had in training; a value's code is its place among them.
@@ -36,11 +38,9 @@ class Categories:
     @classmethod
     def learn(cls, given: Any, X: Any, name: str) -> Categories | None:
         """The categories of X under the parameter `categorical_features`; None where no column holds any."""
-        mask = _mask(given, X, name)
-        if not mask.any():
-            return None
-        columns = np.flatnonzero(mask)
-        return cls(columns, [_distinct(_column(X, int(j))) for j in columns])
+        mask = category_mask(given, X, name)
+        found = learn_categories(X, mask)
+        return cls(list(found), list(found.values())) if found else None
 
     def counts(self, n_features: int) -> np.ndarray:
         """How many categories each column has; 0 where it holds numbers."""
@@ -50,87 +50,135 @@ class Categories:
         return out
 
     def encode(self, X: Any) -> Any:
-        """X with codes in place of categories: NaN where missing, −1 for a value never seen. A frame stays one."""
-        codes = {int(j): _codes(_column(X, int(j)), known) for j, known in zip(self.columns, self.values)}
-        frame = _frame(X)
-        if frame is None:
-            out = np.array(X, dtype=object)
-            for j, column in codes.items():
-                out[:, j] = column
-            return out.astype(np.float64)
-        import narwhals as nw
-
-        names = frame.columns
-        backend = frame.implementation
-        series = [nw.new_series(names[j], column, nw.Float64, backend=backend) for j, column in codes.items()]
-        return frame.with_columns(*series).to_native()
+        """X with codes in place of categories, as `with_codes`."""
+        return with_codes(X, dict(zip(self.columns.tolist(), self.values)))
 
 
-def _mask(given: Any, X: Any, name: str) -> np.ndarray:
+def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
+    """Which columns hold categories, from the parameter `categorical_features`; None where none does."""
     frame = _frame(X)
     n_features = frame.shape[1] if frame is not None else np.shape(X)[1]
-    mask = np.zeros(n_features, dtype=bool)
     if given is None:
-        return mask
+        return None
     if isinstance(given, str):
-        if given != "from_dtype":
+        if given != _FROM_DTYPE:
             raise ParameterError(
                 f"The 'categorical_features' parameter of {name} must be None, 'from_dtype', or a list of columns. "
                 f"Got {given!r} instead."
             )
-        if frame is not None:
-            import narwhals as nw
+        if frame is None:
+            return None
+        import narwhals as nw
 
-            mask[:] = [dtype in (nw.Categorical, nw.Enum) for dtype in frame.schema.values()]
-        return mask
+        mask = np.array([dtype in (nw.Categorical, nw.Enum) for dtype in frame.schema.values()])
+        return mask if mask.any() else None
     asked = np.asarray(given)
-    if asked.size and (asked.ndim != 1 or asked.dtype.kind not in "biuUSO"):
-        raise ParameterError(
-            f"categorical_features of {name} must be a list of flags, indices or names; got {given!r}."
+    if asked.size == 0:
+        return None
+    if asked.dtype.kind not in "biuUSO" or asked.ndim != 1:
+        raise ValueError(
+            "categorical_features must be an array-like of bool, int or str, got an array of "
+            f"{asked.dtype} in {asked.ndim} dimensions."
         )
     if asked.dtype.kind == "b":
         if len(asked) != n_features:
             raise ValueError(
-                f"categorical_features of {name} has {len(asked)} flags and X {n_features} columns; give one for each."
+                f"categorical_features set as a boolean mask must have shape (n_features,), got: {asked.shape}."
             )
-        return asked.copy()
-    names = list(frame.columns) if frame is not None else []
-    for item in asked.tolist():
-        if isinstance(item, str):
-            if item not in names:
-                where = "X has no column names" if frame is None else f"the columns of X are {names[:10]}"
-                raise ValueError(f"categorical_features of {name} names the column {item!r}, but {where}.")
-            mask[names.index(item)] = True
-        elif not 0 <= item < n_features:
+        return asked if asked.any() else None
+    mask = np.zeros(n_features, dtype=bool)
+    if asked.dtype.kind in "USO":
+        kinds = {type(item).__name__ for item in asked.tolist()}
+        if kinds != {"str"}:
             raise ValueError(
-                f"categorical_features of {name} has the column {item!r}, and X has columns 0 to {n_features - 1}."
+                f"categorical_features must be an array-like of bool, int or str, got: {', '.join(sorted(kinds))}."
             )
-        else:
-            mask[item] = True
+        if frame is None:
+            raise ValueError(
+                "categorical_features should be passed as an array of integers or as a boolean mask when the model is "
+                "fitted on data without feature names."
+            )
+        columns = list(frame.columns)
+        for item in asked.tolist():
+            if item not in columns:
+                raise ValueError(
+                    f"categorical_features has an item value {item!r} which is not a valid feature name of the "
+                    f"training data. Its names are {columns[:10]}."
+                )
+            mask[columns.index(item)] = True
+        return mask
+    if asked.min() < 0 or asked.max() >= n_features:
+        raise ValueError(
+            f"categorical_features set as integer indices must be in [0, n_features - 1], here 0 to {n_features - 1}."
+        )
+    mask[asked] = True
     return mask
 
 
-def _distinct(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind == "f":
-        return np.unique(values[~np.isnan(values)])
-    return np.array(sorted({v for v in values.tolist() if v is not None}), dtype=object)
+def learn_categories(X: Any, mask: np.ndarray | None, non_negative: bool = False) -> dict[int, np.ndarray]:
+    """The distinct values of every category column, sorted: float64 for numbers, str otherwise.
+
+    With `non_negative`, numbers below 0 stand for missing values.
+    """
+    if mask is None:
+        return {}
+    found = {}
+    for j in np.flatnonzero(mask):
+        values = _column(X, int(j))
+        if values.dtype.kind == "f":
+            found[int(j)] = np.unique(values[values >= 0] if non_negative else values[~np.isnan(values)])
+        else:
+            found[int(j)] = np.array(sorted({v for v in values.tolist() if v is not None}), dtype=object)
+    return found
 
 
-def _codes(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+def with_codes(X: Any, categories: dict[int, np.ndarray], non_negative: bool = False) -> Any:
+    """X with codes in place of categories: NaN where missing, −1 for one that was not learnt. A frame stays one."""
+    if not categories:
+        return X
+    codes = {j: _codes(_column(X, j), known, non_negative) for j, known in categories.items()}
+    frame = _frame(X)
+    if frame is None:
+        numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+        out = np.array(X, dtype=np.float64 if numbers else object)
+        for j, column in codes.items():
+            out[:, j] = column
+        return out.astype(np.float64, copy=False)
+    import narwhals as nw
+
+    columns = frame.columns
+    series = [
+        nw.new_series(columns[j], values, nw.Float64, backend=frame.implementation) for j, values in codes.items()
+    ]
+    return frame.with_columns(*series).to_native()
+
+
+def _codes(values: np.ndarray, known: np.ndarray, non_negative: bool) -> np.ndarray:
     if values.dtype.kind == "f":
+        there = values >= 0 if non_negative else ~np.isnan(values)
         if known.dtype.kind != "f" or not len(known):
-            return np.where(np.isnan(values), np.nan, -1.0)
+            return np.where(there, -1.0, np.nan)
         place = np.minimum(np.searchsorted(known, values), len(known) - 1)
-        return np.where(np.isnan(values), np.nan, np.where(known[place] == values, place, -1.0))
+        return np.where(there, np.where(known[place] == values, place, -1.0), np.nan)
     position = {value: float(k) for k, value in enumerate(known.tolist())}
-    return np.array([np.nan if v is None else position.get(v, -1.0) for v in values.tolist()])
+    distinct, inverse = _factorised(values)
+    table = np.array([np.nan if v is None else position.get(v, -1.0) for v in distinct], dtype=np.float64)
+    return table[inverse]
+
+
+def _factorised(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """The distinct values of an array of strings and None, and the place of each entry among them."""
+    position: dict[Any, int] = {}
+    inverse = np.fromiter((position.setdefault(v, len(position)) for v in values.tolist()), np.int64, len(values))
+    return list(position), inverse
 
 
 def _column(X: Any, j: int) -> np.ndarray:
     """One column as float64 with NaN, or as an object array of str and None."""
     frame = _frame(X)
     if frame is None:
-        return _plain(X[:, j] if isinstance(X, np.ndarray) else np.asarray([row[j] for row in X], dtype=object))
+        column = X[:, j] if isinstance(X, np.ndarray) else np.asarray([row[j] for row in X], dtype=object)
+        return _plain(column)
     import narwhals as nw
 
     series = frame[:, j]
@@ -138,8 +186,9 @@ def _column(X: Any, j: int) -> np.ndarray:
         native = series.to_native()
         if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas: look at each category once
             values = _plain(np.asarray(native.cat.categories))
+            codes = native.cat.codes.to_numpy()
             absent = np.nan if values.dtype.kind == "f" else None
-            return np.append(values, [absent])[native.cat.codes.to_numpy()]
+            return np.append(values, [absent])[codes]
         return np.array(series.cast(nw.String).to_list(), dtype=object)
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
