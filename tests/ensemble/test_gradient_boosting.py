@@ -65,10 +65,14 @@ def test_exponential_loss():
 @pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile"])
 def test_other_losses_lower_what_they_say(loss):
     X, y = load_diabetes(return_X_y=True)
-    ours = GradientBoostingRegressor(loss=loss, alpha=0.8, n_estimators=30).fit(X, y)
-    theirs = sklearn.ensemble.GradientBoostingRegressor(loss=loss, alpha=0.8, n_estimators=30, random_state=0).fit(X, y)
-    assert ours.train_score_[0] == pytest.approx(theirs.train_score_[0], rel=0.01)
-    assert ours.train_score_[-1] == pytest.approx(theirs.train_score_[-1], rel=0.04)  # ties go other ways
+
+    def scores(kind):
+        settings = {"loss": loss, "alpha": 0.8, "n_estimators": 30}
+        return np.array([kind(**settings, random_state=seed).fit(X, y).train_score_ for seed in range(5)])
+
+    ours, theirs = scores(GradientBoostingRegressor), scores(sklearn.ensemble.GradientBoostingRegressor)
+    np.testing.assert_allclose(ours[:, 0], theirs[:, 0], rtol=0.01)
+    assert np.mean(ours[:, -1]) == pytest.approx(np.mean(theirs[:, -1]), rel=0.03)  # ties go other ways in each
 
 
 def test_bins_where_rows_are_many():
