@@ -6,4 +6,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _same_draws_every_time():
-    np.random.seed(0)  # noqa: NPY002  the global state is the point
+    np.random.seed(0)
