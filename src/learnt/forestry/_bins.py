@@ -8,17 +8,18 @@ what is left. The code after the last bin says that the value is missing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from learnt.engine.random import generator
-from learnt.engine.threads import for_blocks, run_tasks
+from learnt.engine.threads import for_blocks
 from learnt.forestry._binning_kernels import encode_rows, equal_weight_edges, gather_column
 
 MOST_BINS = 255  # a byte less the code for "missing"
 _SAMPLE = 200_000  # rows that the edges are taken from: the error of a quantile is then 1/900 of the rows
+_CELLS_A_TASK = 1 << 14  # sorted by one thread
 _GRAIN = 8192
 
 
@@ -139,7 +140,11 @@ def find_bins(
     def category_column(j: int) -> None:
         tables[j], n_bins[j], has_missing[j] = category_bins(X[:, j], categories[j], max_bins, weights)
 
-    run_tasks([partial(category_column if j in categories else number_column, j) for j in range(d)])
+    def columns(lo: int, hi: int) -> None:
+        for j in range(lo, hi):
+            category_column(j) if j in categories else number_column(j)
+
+    for_blocks(columns, d, grain=max(1, _CELLS_A_TASK // max(n if rows is None else len(rows), 1)))
     if rows is not None:  # a rare missing value may not be in the sample
         has_missing |= _missing_columns(X)
     return Bins(edges, n_bins, has_missing, dict(sorted(tables.items())))

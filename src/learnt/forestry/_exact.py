@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.threads import run_tasks
+from learnt.engine.threads import for_blocks
 from learnt.forestry._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, NUMBER_CRITERIA, SQUARED
 from learnt.forestry._exact_categories import SUMS as GROUP_SUMS
 from learnt.forestry._exact_data import (
@@ -55,6 +55,7 @@ from learnt.forestry._surrogates import CUT as S_CUT
 from learnt.forestry._tree import Tree
 
 _GAP = 1e-7  # values closer than this are the same, as in scikit-learn
+_CELLS_A_TASK = 1 << 14  # sorted by one thread
 _MOST_RECORDS = 1 << 29
 _LONGEST_TABLE = 1 << 22
 _FAR = 64.0  # a mean this many standard deviations from 0 is taken off y
@@ -273,11 +274,12 @@ def _sorted_records(X: np.ndarray, tails: np.ndarray) -> np.ndarray:
     n, d = X.shape
     out = np.empty((d, n), np.int64)
 
-    def sort_column(j: int) -> None:
-        fill_records(X[:, j].astype(np.float32), tails, out, j)
-        sort_records(out, j, n, np.empty(n, np.int64))
+    def sort_columns(lo: int, hi: int) -> None:
+        for j in range(lo, hi):
+            fill_records(X[:, j].astype(np.float32), tails, out, j)
+            sort_records(out, j, n, np.empty(n, np.int64))
 
-    run_tasks([lambda j=j: sort_column(j) for j in range(d)])  # type: ignore[misc]
+    for_blocks(sort_columns, d, grain=max(1, _CELLS_A_TASK // n))
     return out
 
 
