@@ -12,25 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.engine.rounding import square_distance
 
 _INF = np.inf
 _TINY = 1e-30  # W is scaled to about 1: what underflows is smaller than this
 _UP, _DOWN = np.float32(1.000001), np.float32(0.999999)  # rounding of float32 bounds, away from the safe side
-
-
-@kernel
-def square_distance(X, i, C, c, squares):
-    """‖X[i] − C[c]‖² in float64, summed in order of the features.
-
-    The squares pass through memory so that no multiplication is fused into the sum: NumPy gets the same bits.
-    """
-    for j in range(X.shape[1]):
-        t = np.float64(X[i, j]) - C[c, j]
-        squares[j] = t * t
-    total = 0.0
-    for j in range(X.shape[1]):
-        total += squares[j]
-    return total
 
 
 @kernel

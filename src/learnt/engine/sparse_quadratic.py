@@ -95,7 +95,7 @@ def column_dot(x, i, r):
 
 @kernel(reassociate=True)
 def column_add(x, i, factor, r):
-    """r[i] += factor x, four at once: no row is there twice."""
+    """r[i] += factor x, four at once: no place is there twice."""
     t = 0
     while t + 4 <= x.size:
         i0, i1, i2, i3 = i[t], i[t + 1], i[t + 2], i[t + 3]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.engine.rounding import square_distance
 
 SHORT = 48
 
@@ -125,18 +126,6 @@ def keep_smallest(scores, extra, first, minima, values, index):
 
 
 @kernel
-def _square_distance(Q, q, T, t, squares):
-    """‖Q[q] − T[t]‖² in float64, summed in order; squares pass through memory so that none is fused into the sum."""
-    for j in range(Q.shape[1]):
-        v = np.float64(Q[q, j]) - np.float64(T[t, j])
-        squares[j] = v * v
-    total = 0.0
-    for j in range(Q.shape[1]):
-        total += squares[j]
-    return total
-
-
-@kernel
 def exact_order(Q, T, index, out):
     """out[q] = ‖Q[q] − T[index[q]]‖² for the kept rows of each query; short lists are sorted by (distance, index)."""
     short = index.shape[1] <= SHORT
@@ -144,7 +133,7 @@ def exact_order(Q, T, index, out):
     for q in range(index.shape[0]):
         for c in range(index.shape[1]):
             at = index[q, c]
-            value = _square_distance(Q, q, T, at, squares)
+            value = square_distance(Q, q, T, at, squares)
             i = c
             while short and i > 0 and (out[q, i - 1] > value or (out[q, i - 1] == value and index[q, i - 1] > at)):
                 out[q, i] = out[q, i - 1]
@@ -165,6 +154,6 @@ def keep_exact(scores, extra, first, limits, minima, Q, T, values, index):
             if not minima[g, q] > limits[q]:
                 for t in range(8 * g, 8 * g + 8):
                     if first + t < T.shape[0] and not scores[t, q] + extra[t] > limits[q]:
-                        exact = _square_distance(Q, q, T, first + t, squares)
+                        exact = square_distance(Q, q, T, first + t, squares)
                         if exact < values[q, 0]:
                             _replace_worst(values, index, q, exact, first + t)

@@ -10,6 +10,7 @@ doi:10.1145/1390156.1390208.
 from __future__ import annotations
 
 from learnt.engine.kernel import kernel
+from learnt.engine.sparse_quadratic import column_add, column_dot
 
 
 @kernel(reassociate=True)
@@ -31,7 +32,7 @@ def sweep(data, indices, indptr, bias, terms, epsilon, beyond, order, firm, beta
         y, lo, hi, soft, stiff = terms[i, 0], terms[i, 1], terms[i, 2], terms[i, 3], terms[i, 4]
         curve, inverse = terms[i, 5], terms[i, 6]
         old = beta[i]
-        residual = y - bias * intercept - gathered(x, j, w)
+        residual = y - bias * intercept - column_dot(x, j, w)
         pull = residual - soft * old
         here = old + pull * inverse  # the best multiplier without bounds, then with ε and bounds
         edge = epsilon * inverse
@@ -54,44 +55,10 @@ def sweep(data, indices, indptr, bias, terms, epsilon, beyond, order, firm, beta
         else:
             largest = max(largest, abs(step) * curve)
             beta[i] = new
-            scatter(x, j, step, w)
+            column_add(x, j, step, w)
             intercept += step * bias
     w[d] = intercept
     out[0], out[1] = largest, gap
-
-
-@kernel(reassociate=True)
-def gathered(x, j, w):
-    """Σ x w[j], four sums in flight."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    t = 0
-    while t + 4 <= x.size:
-        s0 += x[t] * w[j[t]]
-        s1 += x[t + 1] * w[j[t + 1]]
-        s2 += x[t + 2] * w[j[t + 2]]
-        s3 += x[t + 3] * w[j[t + 3]]
-        t += 4
-    while t < x.size:
-        s0 += x[t] * w[j[t]]
-        t += 1
-    return (s0 + s1) + (s2 + s3)
-
-
-@kernel(reassociate=True)
-def scatter(x, j, step, w):
-    """w[j] += step x, four at once: no column is there twice."""
-    t = 0
-    while t + 4 <= x.size:
-        j0, j1, j2, j3 = j[t], j[t + 1], j[t + 2], j[t + 3]
-        a0, a1, a2, a3 = w[j0], w[j1], w[j2], w[j3]
-        w[j0] = a0 + step * x[t]
-        w[j1] = a1 + step * x[t + 1]
-        w[j2] = a2 + step * x[t + 2]
-        w[j3] = a3 + step * x[t + 3]
-        t += 4
-    while t < x.size:
-        w[j[t]] += step * x[t]
-        t += 1
 
 
 @kernel(reassociate=True)
@@ -100,7 +67,7 @@ def row_scores(data, indices, indptr, bias, rows, w, out):
     d = w.size - 1
     for k in range(rows.size):
         i = rows[k]
-        out[k] = bias * w[d] + gathered(data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]], w)
+        out[k] = bias * w[d] + column_dot(data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]], w)
 
 
 @kernel(reassociate=True)
@@ -113,6 +80,6 @@ def row_sums(data, indices, indptr, bias, rows, beta, out):
         i = rows[k]
         x = data[indptr[i] : indptr[i + 1]]
         j = indices[indptr[i] : indptr[i + 1]]
-        scatter(x, j, beta[k], out)
+        column_add(x, j, beta[k], out)
         total += beta[k]
     out[d] = bias * total
