@@ -5,7 +5,7 @@ import pytest
 
 from learnt.engine.threads import set_threads
 from learnt.linear_model import LogisticRegression, _logistic_rows
-from learnt.linear_model._logistic_centred import CentredTable
+from learnt.linear_model._centred import CentredTable
 from learnt.linear_model._logistic_rows import RowProblem, descend
 
 

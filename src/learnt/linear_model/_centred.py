@@ -1,4 +1,4 @@
-"""Rows that are centred without being copied."""
+"""Few rows of many columns, centred without being copied."""
 
 from __future__ import annotations
 
@@ -9,11 +9,81 @@ from scipy import sparse
 
 from learnt.engine.gram import add_gram, gram
 from learnt.engine.threads import for_blocks
-from learnt.linear_model._moments import as_columns
+from learnt.linear_model._moments import as_columns, far_from_zero
 
 _NEAR = 25.0  # ‖x̄‖² against the rows' own variance: up to here products about 0 keep their digits
-_PIECE = 1 << 19  # cells that are centred and multiplied while they are in a cache
+_PIECE = 1 << 19  # cells that are centred, rounded and multiplied while they are in a cache
 _GRAIN = 1 << 17  # cells for one task
+_SOME = 256  # rows to measure the spread by
+
+
+class CentredTable:
+    """Z = X − mean, as products.
+
+    Where the mean is `near` 0 (as some rows say, unless it is known) it is taken off afterwards; elsewhere before
+    anything is summed, so that no digit goes to it. A mean that is None is Σ shareᵢ xᵢ, found in the first product that
+    reads whole columns.
+    """
+
+    def __init__(
+        self, X: np.ndarray, mean: Any, n_jobs: int | None, near: bool | None = None, share: np.ndarray | None = None
+    ) -> None:
+        self.mean, self._X, self._n_jobs, self._share = mean, X, n_jobs, share
+        self._near = not far_from_zero(mean, X[:_SOME]) if near is None else near
+
+    def times(self, v: np.ndarray) -> np.ndarray:
+        """Z v, of one vector or the columns of several; the mean is known."""
+        n, d = self._X.shape
+        offset = self.mean @ v
+
+        def some(lo: int, hi: int) -> np.ndarray:
+            return self._X[lo:hi] @ v - offset if self._near else (self._X[lo:hi] - self.mean) @ v
+
+        return np.concatenate(for_blocks(some, n, grain=max(1, _GRAIN // d), n_jobs=self._n_jobs))
+
+    def transposed_times(self, u: np.ndarray) -> np.ndarray:
+        """Zᵀ u, of one vector or the columns of several."""
+        n, d = self._X.shape
+        vectors = np.ascontiguousarray(np.atleast_2d(u.T))  # one by one: BLAS is slow at products with thin matrices
+        totals = vectors.sum(axis=1)
+        mean = np.empty(d) if self.mean is None else self.mean
+
+        def some(lo: int, hi: int) -> np.ndarray:
+            X = self._X[:, lo:hi]
+            if self.mean is None:
+                mean[lo:hi] = self._share @ X
+            if not self._near:
+                X = X - mean[lo:hi]
+            found = np.stack([vector @ X for vector in vectors], axis=1)
+            return found - np.outer(mean[lo:hi], totals) if self._near else found
+
+        found = np.concatenate(for_blocks(some, d, grain=max(64, _GRAIN // n), n_jobs=self._n_jobs))
+        self.mean = mean
+        return found if u.ndim == 2 else found[:, 0]
+
+    def inner_products(self, dtype: Any = np.float32, root: np.ndarray | None = None) -> np.ndarray:
+        """Z Zᵀ, or that of √w Z, from products in this precision; not finite where squares are too large for it."""
+        n, d = self._X.shape
+        out = np.zeros((n, n))
+        mean = np.empty(d) if self.mean is None else self.mean
+        width = min(d, max(64, _PIECE // n))
+        piece = np.empty((n, width), dtype=dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, d, width):
+                part = piece[:, : min(width, d - start)]
+
+                def centre(lo: int, hi: int, part: np.ndarray = part, start: int = start) -> None:
+                    columns = slice(start + lo, start + hi)
+                    if self.mean is None:
+                        mean[columns] = self._share @ self._X[:, columns]
+                    np.subtract(self._X[:, columns], mean[columns], out=part[:, lo:hi], casting="same_kind")
+                    if root is not None:
+                        part[:, lo:hi] *= root[:, None]
+
+                for_blocks(centre, part.shape[1], grain=max(16, _GRAIN // n), n_jobs=self._n_jobs)
+                add_gram(part, out, self._n_jobs)
+        self.mean = mean
+        return out
 
 
 class CentredRows:
@@ -25,11 +95,15 @@ class CentredRows:
         self.shape = n, d = X.shape
         Y = as_columns(rows.y)
         self._share = np.full(n, 1.0 / n) if rows.w is None else rows.w / rows.w.sum()
-        self.x_mean: Any = None if center else np.zeros(d)  # known after the first product with Zᵀ
+        self._table = CentredTable(X, None if center else np.zeros(d), rows.n_jobs, True, self._share)
         self.y_mean = self._share @ Y if center else np.zeros(Y.shape[1])
         self.root = np.ones(n) if rows.w is None else np.sqrt(rows.w)
         self.target = (Y - self.y_mean) * self.root[:, None]
-        self._near = True
+
+    @property
+    def x_mean(self) -> Any:
+        """Known after the first product with Zᵀ."""
+        return self._table.mean
 
     def inner_products(self) -> np.ndarray:
         """ZZᵀ; not finite where squares overflow."""
@@ -41,70 +115,26 @@ class CentredRows:
                 # To subtract the mean of X's rows is to subtract the means of K's rows and columns.
                 along = K @ self._share
                 square = float(self._share @ along)  # ‖x̄‖²
-                self._near = square <= _NEAR * (float(self._share @ np.diag(K)) - square)
-                if not self._near:
+                if not square <= _NEAR * (float(self._share @ np.diag(K)) - square):
+                    self._table = CentredTable(self._X, None, self._n_jobs, False, self._share)
                     return self._by_pieces()
                 K -= along[:, None]
                 K -= along - square
-            return self._weighted(K)
-
-    def _weighted(self, K: np.ndarray) -> np.ndarray:
-        if not self._plain:
-            K *= self.root
-            K *= self.root[:, None]
-        return K
+            if not self._plain:
+                K *= self.root
+                K *= self.root[:, None]
+            return K
 
     def _by_pieces(self) -> np.ndarray:
-        """Some columns at a time, with their means while they are in a cache: no digit goes to a mean far from 0."""
-        n, d = self.shape
-        K = np.zeros((n, n))
-        width = min(d, max(64, _PIECE // n))
-        piece = np.empty((n, width))
-        for start in range(0, d, width):
-            part = piece[:, : min(width, d - start)]
-
-            def centre(lo: int, hi: int, part: np.ndarray = part, start: int = start) -> None:
-                some = self._X[:, start + lo : start + hi]
-                part[:, lo:hi] = some
-                if self._centred:
-                    part[:, lo:hi] -= self._share @ part[:, lo:hi]
-
-            for_blocks(centre, part.shape[1], grain=max(16, _GRAIN // n), n_jobs=self._n_jobs)
-            add_gram(part, K, self._n_jobs)
-        return self._weighted(K)
+        return self._table.inner_products(np.float64, None if self._plain else self.root)
 
     def transposed_times(self, u: np.ndarray) -> np.ndarray:
-        """Zᵀu; the first time, also x̄, in the same pass."""
-        n, d = self.shape
-        u = self.root[:, None] * u
-        total = u.sum(axis=0)
-        mean = np.empty(d) if self.x_mean is None else self.x_mean
-
-        def columns(lo: int, hi: int) -> np.ndarray:
-            some = self._X[:, lo:hi]
-            if self.x_mean is None:
-                mean[lo:hi] = self._share @ some
-            if not self._near:
-                return (some - mean[lo:hi]).T @ u
-            # vectors one by one: BLAS is slow at products with thin matrices
-            return np.stack([column @ some for column in np.ascontiguousarray(u.T)], axis=1) - np.outer(
-                mean[lo:hi], total
-            )
-
-        parts = for_blocks(columns, d, grain=max(64, _GRAIN // n), n_jobs=self._n_jobs)
-        self.x_mean = mean
-        return np.concatenate(parts)
+        """Zᵀu."""
+        return self._table.transposed_times(self.root[:, None] * u)
 
     def times(self, v: np.ndarray) -> np.ndarray:
         """Zv, after a product with Zᵀ."""
-        n, d = self.shape
-        offset = self.x_mean @ v
-
-        def rows(lo: int, hi: int) -> np.ndarray:
-            return self._X[lo:hi] @ v - offset if self._near else (self._X[lo:hi] - self.x_mean) @ v
-
-        parts = for_blocks(rows, n, grain=max(1, _GRAIN // d), n_jobs=self._n_jobs)
-        return self.root[:, None] * np.concatenate(parts)
+        return self.root[:, None] * self._table.times(v)
 
     def fill(self, K: np.ndarray) -> float:
         """Make K = ZZᵀ regular: centring leaves it singular along √w, where no target and no answer has a part.

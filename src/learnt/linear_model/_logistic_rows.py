@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from learnt.linear_model._logistic_centred import CentredTable
+from learnt.linear_model._centred import CentredTable
 from learnt.linear_model._logistic_solvers import Flat, Outcome, Point, search
 
 _SHARE, _POWER = 0.1, 0.2  # what equations may leave unsolved at first; less as it shrinks, by this power of it

@@ -23,7 +23,7 @@ from learnt.engine.arrays import is_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.rows import Rows
-from learnt.linear_model._logistic_centred import CentredTable
+from learnt.linear_model._centred import CentredTable
 from learnt.linear_model._logistic_curvature import Diagonal
 from learnt.linear_model._logistic_loss import Target, codes_of, row_weights
 from learnt.linear_model._logistic_many import Columns, descend
