@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -115,7 +116,7 @@ def test_the_second_process_loads_what_the_first_compiled(project):
     settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
     assert run(CALL, **settings) == "12.0"
     first = {path: path.stat().st_mtime_ns for path in entries(folder)}
-    assert len(first) == 2
+    assert len(first) == 1  # the callee's machine code is in the caller's
     watched = """
         import numpy as np, module
         from numba.core import event
@@ -142,6 +143,25 @@ def test_damaged_entries_are_compiled_again(project):
     assert run(CALL, **settings) == "12.0"
 
 
+def test_entries_out_of_use_are_removed(project):
+    folder = project / "cache"
+    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
+    run(CALL, **settings)
+    (used,) = entries(folder)
+    unused = folder / "of_an_old_version-0.kernel"
+    unused.write_bytes(b"")
+    long_ago = time.time() - 100 * 24 * 3600
+    for path in (used, unused):
+        os.utime(path, (long_ago, long_ago))
+    run(CALL, **settings)  # loads: what is used counts as new
+    assert {path.name for path in entries(folder)} == {used.name, unused.name}
+    (project / "callee.py").write_text(CALLEE.format(factor=5.0))
+    run(CALL, **settings)  # compiles: what nobody used goes
+    assert unused not in entries(folder)
+    assert used in entries(folder)
+    assert len(entries(folder)) == 2
+
+
 def test_many_processes_at_once(project):
     folder = project / "cache"
     env = {**os.environ, "LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
@@ -149,7 +169,7 @@ def test_many_processes_at_once(project):
         subprocess.Popen([sys.executable, "-c", CALL], env=env, stdout=subprocess.PIPE, text=True) for _ in range(4)
     ]
     assert [p.communicate(timeout=120)[0].strip() for p in together] == ["12.0"] * 4
-    assert len(entries(folder)) == 2
+    assert len(entries(folder)) == 1
     assert not list(folder.glob("*.tmp"))
 
 

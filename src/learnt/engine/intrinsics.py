@@ -30,6 +30,9 @@ class Intrinsic(Kernel):
             self._run = self._build() if compilation_enabled() else self.python
         return self._run
 
+    def resolve_for_kernels(self) -> Callable[..., Any]:
+        return self.resolve()
+
     def digest(self) -> str:
         code = kernel_cache.code_parts(self._build)  # type: ignore[arg-type]
         return kernel_cache.hash_parts([self.name, sys.platform, *code])

@@ -64,6 +64,7 @@ class Kernel:
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._reassociate = reassociate
         self._run: Callable[..., Any] | None = None
+        self._called: Callable[..., Any] | None = None
         self._digest: str | None = None
 
     def __call__(self, *args: Any) -> Any:
@@ -81,6 +82,17 @@ class Kernel:
             if self._run is None:
                 self._run = self._compiled() if compilation_enabled() else self.python
             return self._run
+
+    def resolve_for_kernels(self) -> Callable[..., Any]:
+        """The same for kernels that call this one.
+
+        They need no entry from Python, whose making takes a sixth of the compiler's time, and their own machine code,
+        which is kept on disk, has this kernel's in it.
+        """
+        with _resolving:
+            if self._called is None:
+                self._called = self._compiled(entry=False)
+            return self._called
 
     def callees(self) -> dict[str, Kernel]:
         """The kernels this one calls, by the name it calls them."""
@@ -102,23 +114,26 @@ class Kernel:
             self._digest = kernel_cache.hash_parts(parts)
         return self._digest
 
-    def _compiled(self) -> Callable[..., Any]:
+    def _compiled(self, entry: bool = True) -> Callable[..., Any]:
         import numba
 
         # Numba types a global by its value: give it the callees' dispatchers in place of these wrappers.
         scope = dict(self.python.__globals__)
         for name, callee in self.callees().items():
             if callee is not self:
-                scope[name] = callee.resolve()
+                scope[name] = callee.resolve_for_kernels()
         function = FunctionType(
             self.python.__code__, scope, self.python.__name__, self.python.__defaults__, self.python.__closure__
         )
         function.__module__ = self.python.__module__
         function.__qualname__ = self.python.__qualname__
         flags = _REASSOCIATING if self._reassociate else _EXACT
-        dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags)(function)
+        dispatcher = numba.njit(
+            nogil=True, error_model="numpy", fastmath=flags, no_cfunc_wrapper=True, no_cpython_wrapper=not entry
+        )(function)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
-        kernel_cache.attach(dispatcher, self.name, self.digest())
+        if entry:
+            kernel_cache.attach(dispatcher, self.name, self.digest())
         return dispatcher
 
 

@@ -6,11 +6,13 @@ kernel at once therefore write the same entry, and a reader sees a whole entry o
 
 Entries are looked for in the package folder (a warmed-up install), then the user's cache folder, then a private
 folder under the system's temporary one, and written to the first of these that can be written to.
-`LEARNT_CACHE_DIR` names another folder; `LEARNT_CACHE=0` keeps nothing. Nothing here ever raises.
+`LEARNT_CACHE_DIR` names another folder; `LEARNT_CACHE=0` keeps nothing. Entries that nobody has used for two months
+(of old versions, mostly) are removed when something new is compiled. Nothing here ever raises.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import os
@@ -18,6 +20,8 @@ import pickle
 import platform
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -27,6 +31,8 @@ import numpy as np
 
 log = logging.getLogger("learnt")
 _SUFFIX = ".kernel"
+_DAY = 24 * 3600.0
+_OUT_OF_USE = 60 * _DAY
 
 
 def hash_parts(parts: list[str]) -> str:
@@ -126,6 +132,22 @@ def clear() -> int:
     return removed
 
 
+def _mark_as_used(path: Path) -> None:
+    """An entry's time of change is the day it was last used; most loads do not write."""
+    if path.stat().st_mtime < time.time() - _DAY:
+        with suppress(OSError):  # installed read-only
+            os.utime(path)
+
+
+@functools.cache
+def _tidy(folder: Path) -> None:
+    """Remove what is out of use, once a process."""
+    for path in [*folder.glob(f"*{_SUFFIX}"), *folder.glob("*.tmp")]:
+        with suppress(OSError):  # another process was quicker
+            if path.stat().st_mtime < time.time() - _OUT_OF_USE:
+                path.unlink()
+
+
 def attach(dispatcher: Any, name: str, digest: str) -> None:
     """Give a Numba dispatcher this disk cache. A Numba whose insides have changed just compiles each time."""
     if folders() and hasattr(dispatcher, "_cache"):
@@ -160,6 +182,7 @@ class _DiskCache:
                 if hashlib.sha256(blob[32:]).digest() != blob[:32]:
                     log.debug("kernel cache entry %s is damaged; compiling again", path)
                     continue
+                _mark_as_used(path)
                 from numba.core.compiler import CompileResult
                 from numba.core.runtime import rtsys
 
@@ -180,6 +203,7 @@ class _DiskCache:
                 return
             from numba.core.serialize import dumps
 
+            _tidy(folder)
             payload = dumps(result._reduce())
             name = self._file_name(signature, result.target_context)
             handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
