@@ -42,26 +42,36 @@ def test_the_slopes_are_what_the_penalty_allows(intercept, l2, copies):
         assert shift[0] == 0.0
 
 
-def test_a_leap_never_ends_higher_and_keeps_its_residual():
-    X, u, h, w = pose(1)
+def objective(A, b, v, shift, root, l1, l2):
+    rest = b - A @ v - shift * root
+    return 0.5 * rest @ rest + l1 * np.abs(v).sum() + 0.5 * l2 * v @ v
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_an_extrapolation_never_ends_higher_and_keeps_its_residual(intercept):
+    X, u, h, _ = pose(1)
     root = np.sqrt(h + 1e-6)
-    A = X.toarray() * root[:, None]
+    A, b, l1, l2 = X.toarray() * root[:, None], u / root, 2.0, 0.1
     rng = np.random.default_rng(0)
     v = rng.normal(size=X.shape[1]) * (rng.random(X.shape[1]) < 0.4)
-    r = u / root - A @ v
-    l1 = 2.0
-    design = SparseDesign(sparse.csc_array(A), w, False)
-    values, rows, starts = design._parts
-    before = quadratic.value(v, r, l1, 0.0)
-    was = v.copy()
-    args = (values, rows, starts, np.square(A).sum(axis=0), np.empty(0), l1, 0.0)
-    work = np.empty((4, len(v))), np.empty(len(r), dtype=np.float32), np.empty(len(r))
-    fell = quadratic.leap(values.astype(np.float32), *args, v, np.zeros(1), r, 0.0, *work)
-    after = quadratic.value(v, r, l1, 0.0)
-    assert after < before if fell else np.array_equal(v, was)
-    np.testing.assert_allclose(r, u / root - A @ v, atol=1e-9 * np.abs(r).max())
-    assert not v[was == 0].any()
-    assert (v * was >= 0).all()
+    own, was = np.flatnonzero(v), v.copy()
+    constant = root if intercept else np.empty(0)
+    parts = quadratic.compressed(sparse.csc_array(A))
+    search = quadratic._Search(parts, np.square(A).sum(axis=0), constant, l1, l2, v, b - A @ v)
+    before = objective(A, b, was, 0.0, root, l1, l2)
+    moved = 0
+    for _ in range(20):
+        steps = rng.normal(size=(5, len(own))) * 10.0 ** rng.uniform(-3, 0)
+        shifts = rng.normal(size=5) * intercept
+        search._extrapolate(own, steps, shifts)
+        after = objective(A, b, search.v, search.constant[0], root, l1, l2)
+        assert after <= before
+        moved += after < before
+        before = after
+    assert moved
+    np.testing.assert_allclose(search.r, b - A @ search.v - search.constant[0] * root, atol=1e-9 * np.abs(b).max())
+    assert not search.v[was == 0].any()
+    assert (search.v * was >= 0).all()
 
 
 def test_a_sample_stands_for_all_rows():

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.kernel import kernel
-from learnt.engine.sparse_quadratic import column_add, column_dot, minimize
+from learnt.engine.sparse_quadratic import add_columns, column_dots, compressed, minimize
 from learnt.engine.threads import for_blocks
 from learnt.linear_model._coordinate_kernels import DEPTH, descend
 from learnt.linear_model._coordinate_problem import transposed_product
@@ -150,23 +150,6 @@ def weighted_squares(data, indices, indptr, columns, h, out):
         out[k] = total
 
 
-@kernel
-def add_columns(data, indices, indptr, columns, change, out):
-    """Σ change · x over some columns."""
-    for k in range(columns.size):
-        lo, hi = indptr[columns[k]], indptr[columns[k] + 1]
-        if change[k] != 0.0:
-            column_add(data[lo:hi], indices[lo:hi], change[k], out)
-
-
-@kernel
-def column_dots(data, indices, indptr, columns, u, first, last, out):
-    """xᵀu of some columns, from `first` to `last`."""
-    for k in range(first, last):
-        lo, hi = indptr[columns[k]], indptr[columns[k] + 1]
-        out[k] = column_dot(data[lo:hi], indices[lo:hi], u)
-
-
 class SparseDesign:
     """Sparse columns; they are not centred, the intercept takes its turn in every sweep instead."""
 
@@ -176,10 +159,8 @@ class SparseDesign:
 
     def __init__(self, X: Any, w: np.ndarray, fit_intercept: bool) -> None:
         self._X = sparse.csc_array(X, dtype=np.float64, copy=True)
-        self._X.sum_duplicates()  # the kernels write several rows of a column at once
-        # unsigned: a signed index would be tested every time for counting from the end
-        rows = self._X.indices.astype(np.int32, copy=False).view(np.uint32)
-        self._parts = (self._X.data, rows, self._X.indptr.astype(np.int64, copy=False))
+        self._X.sum_duplicates()
+        self._parts = compressed(self._X)
         self._intercept = fit_intercept
         self.mean = np.zeros(X.shape[1])
         self._all = np.arange(X.shape[1])
@@ -191,19 +172,19 @@ class SparseDesign:
         return self.taken_slopes(self._all, U)
 
     def taken_slopes(self, taken: np.ndarray, U: np.ndarray) -> np.ndarray:
-        out = np.empty((U.shape[1], len(taken)))
+        out, columns = np.empty((U.shape[1], len(taken))), taken.astype(np.uint64)
         grain = max(int(_ENTRIES * self._X.shape[1] / max(self._X.nnz, 1)), 1)
         for k, u in enumerate(np.ascontiguousarray(U.T)):
 
             def fill(lo: int, hi: int, u: np.ndarray = u, k: int = k) -> None:
-                column_dots(*self._parts, taken, u, lo, hi, out[k])
+                column_dots(*self._parts, columns[lo:hi], u, out[k, lo:hi])
 
             for_blocks(fill, len(taken), grain=grain)
         return out.T
 
     def scores(self, taken: np.ndarray, some: np.ndarray, change: np.ndarray) -> np.ndarray:
         out = np.zeros(self._X.shape[0])
-        add_columns(*self._parts, taken[some], change, out)
+        add_columns(*self._parts, taken[some].astype(np.uint64), change, out)
         return out
 
     def step(

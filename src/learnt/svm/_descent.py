@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from learnt.engine.sparse_quadratic import Compressed, add_columns, column_dots, compressed
 from learnt.engine.threads import run_tasks
-from learnt.svm import _descent_kernels as kernels
 from learnt.svm._curvature import conjugate_gradients
+from learnt.svm._descent_kernels import sweep
 from learnt.svm._design import Design
 from learnt.svm._losses import Loss
 from learnt.svm._newton import Outcome
@@ -58,7 +58,7 @@ class Dual:
         order = (runs[:, None] * _RUN + np.arange(_RUN)).ravel()
         out = np.zeros(2)
         moving = (rows[order[order < rows.size]], self._firm, self.beta, self.w, self._active, out)
-        kernels.sweep(*self._matrix, self._terms, float(self.loss.epsilon), _BEYOND, *moving)
+        sweep(*self._matrix, self._terms, float(self.loss.epsilon), _BEYOND, *moving)
         self._firm = out[0]
         return float(out[1]), out[0] > 0.0
 
@@ -100,7 +100,7 @@ class Part:
         self._matrix, self._n_jobs = matrix, design.n_jobs
         cells = matrix[0].size * rows.size / max(design.n, 1)
         lanes = 1 << int(np.log2(np.clip(cells / (8 * width), 1, 8)))
-        self._lanes = np.array_split(rows, lanes)
+        self._lanes = np.array_split(rows.astype(np.uint64), lanes)
         self._bounds = np.cumsum([0, *(lane.size for lane in self._lanes)])
         self._sums = np.empty((lanes, width))
 
@@ -115,10 +115,17 @@ class Part:
         return self._sums[0]
 
     def _lane_scores(self, k: int, w: np.ndarray, out: np.ndarray) -> None:
-        kernels.row_scores(*self._matrix, self._lanes[k], w, out[self._bounds[k] : self._bounds[k + 1]])
+        *matrix, bias = self._matrix
+        own = out[self._bounds[k] : self._bounds[k + 1]]
+        column_dots(*matrix, self._lanes[k], w, own)
+        own += bias * w[-1]
 
     def _lane_sums(self, k: int, beta: np.ndarray) -> None:
-        kernels.row_sums(*self._matrix, self._lanes[k], beta[self._bounds[k] : self._bounds[k + 1]], self._sums[k])
+        *matrix, bias = self._matrix
+        own = beta[self._bounds[k] : self._bounds[k + 1]]
+        self._sums[k] = 0.0
+        add_columns(*matrix, self._lanes[k], own, self._sums[k])
+        self._sums[k, -1] = bias * own.sum()
 
 
 def descend(
@@ -177,13 +184,13 @@ def measure(dual: Dual, n_iter: int, tol: float) -> Outcome:
     return Outcome(w, beta.copy(), value, gap, n_iter, gap <= tol * value)
 
 
-def csr_arrays(design: Design) -> tuple[Any, Any, Any]:
-    """Values, column numbers and row bounds in the types that the kernels are compiled for; of a dense table too."""
+def csr_arrays(design: Design) -> Compressed:
+    """The rows in the types that the kernels are compiled for; of a dense table too."""
     if design.sparse:
-        X = design.X
-        parts = X.data, X.indices, X.indptr
-    else:
-        X = np.ascontiguousarray(design.X)
-        parts = X.ravel(), np.tile(np.arange(design.d, dtype=np.int32), design.n), np.arange(design.n + 1) * design.d
-    data = np.require(parts[0], parts[0].dtype, ["C", "W"])
-    return data, np.require(parts[1], np.int32, ["C", "W"]).view(np.uint32), np.require(parts[2], np.int64, ["C", "W"])
+        return compressed(design.X)
+    places = np.tile(np.arange(design.d, dtype=np.uint32), design.n)
+    return (
+        np.ascontiguousarray(design.X).ravel(),
+        places,
+        np.arange(design.n + 1, dtype=np.uint64) * np.uint64(design.d),
+    )

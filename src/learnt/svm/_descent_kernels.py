@@ -10,7 +10,6 @@ doi:10.1145/1390156.1390208.
 from __future__ import annotations
 
 from learnt.engine.kernel import kernel
-from learnt.engine.sparse_quadratic import column_add, column_dot
 
 
 @kernel(reassociate=True)
@@ -27,12 +26,14 @@ def sweep(data, indices, indptr, bias, terms, epsilon, beyond, order, firm, beta
     intercept = w[d]
     for k in range(order.size):
         i = order[k]
-        x = data[indptr[i] : indptr[i + 1]]
-        j = indices[indptr[i] : indptr[i + 1]]
+        start, end = indptr[i], indptr[i + 1]
         y, lo, hi, soft, stiff = terms[i, 0], terms[i, 1], terms[i, 2], terms[i, 3], terms[i, 4]
         curve, inverse = terms[i, 5], terms[i, 6]
         old = beta[i]
-        residual = y - bias * intercept - column_dot(x, j, w)
+        score = bias * intercept
+        for e in range(start, end):
+            score += data[e] * w[indices[e]]
+        residual = y - score
         pull = residual - soft * old
         here = old + pull * inverse  # the best multiplier without bounds, then with ε and bounds
         edge = epsilon * inverse
@@ -55,31 +56,8 @@ def sweep(data, indices, indptr, bias, terms, epsilon, beyond, order, firm, beta
         else:
             largest = max(largest, abs(step) * curve)
             beta[i] = new
-            column_add(x, j, step, w)
+            for e in range(start, end):
+                w[indices[e]] += step * data[e]
             intercept += step * bias
     w[d] = intercept
     out[0], out[1] = largest, gap
-
-
-@kernel(reassociate=True)
-def row_scores(data, indices, indptr, bias, rows, w, out):
-    """out = A w of some rows."""
-    d = w.size - 1
-    for k in range(rows.size):
-        i = rows[k]
-        out[k] = bias * w[d] + column_dot(data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]], w)
-
-
-@kernel(reassociate=True)
-def row_sums(data, indices, indptr, bias, rows, beta, out):
-    """out = Aᵀ β of some rows."""
-    d = out.size - 1
-    out[:] = 0.0
-    total = 0.0
-    for k in range(rows.size):
-        i = rows[k]
-        x = data[indptr[i] : indptr[i + 1]]
-        j = indices[indptr[i] : indptr[i + 1]]
-        column_add(x, j, beta[k], out)
-        total += beta[k]
-    out[d] = bias * total

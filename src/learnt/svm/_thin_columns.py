@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.sparse_quadratic import minimize
+from learnt.engine.sparse_quadratic import compressed, minimize
 from learnt.svm._design import Design
 
 
@@ -17,9 +17,7 @@ class ThinColumns:
         if design.bias:
             X = sparse.hstack([X, np.full((design.n, 1), design.bias)], format="csc")
         X.sum_duplicates()
-        # unsigned: a signed index would be tested every time for counting from the end
-        rows = X.indices.astype(np.int32, copy=False).view(np.uint32)
-        self._parts = (X.data, rows, X.indptr.astype(np.int64, copy=False))
+        self._parts = compressed(X)
 
     def parabola(
         self, columns: np.ndarray, w: np.ndarray, beta: np.ndarray, curve: np.ndarray, most: np.ndarray, share: float
