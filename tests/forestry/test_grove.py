@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from learnt.forestry import Grove, bin_table, grow_binned
+from learnt.forestry import Columns, Grove, Tree, bin_table, grow_binned, grow_exact
 
 
 def grove(n=400, d=5, classes=3, trees=6, missing=False, **limits):
@@ -38,14 +38,42 @@ def test_values_at_a_threshold_go_left():
     np.testing.assert_allclose(trees.sum(edge, 0, 1), grown[0].predict(edge).reshape(64, -1))
 
 
-def test_missing_values_and_double_precision():
-    trees, grown, X = grove(missing=True)
-    np.testing.assert_allclose(trees.sum(X), sum(tree.predict(X) for tree in grown), atol=1e-12)
-    wide = np.nan_to_num(X).astype(np.float64)
-    np.testing.assert_allclose(trees.sum(wide), sum(tree.predict(wide) for tree in grown), atol=1e-12)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("classes", [1, 3])
+def test_missing_values_in_both_precisions(classes, dtype):
+    trees, grown, X = grove(missing=True, classes=classes)
+    for rows in (X.astype(dtype), np.nan_to_num(X).astype(dtype), X[:9].astype(dtype)):
+        expected = sum(tree.predict(rows).reshape(len(rows), -1) for tree in grown)
+        np.testing.assert_allclose(trees.sum(rows), expected, atol=1e-12)
+        np.testing.assert_array_equal(trees.apply(rows)[:, 0], trees.tree(0).apply(rows))
 
 
-def test_a_column_beyond_twelve_bits():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_at_the_ends_of_what_there_is(dtype):
+    X = np.array([-3e38, -1e-40, -0.0, 0.0, 1e-40, 1.0, 3e38, np.nan] * 16, dtype)[:, None]
+    y = np.tile(np.arange(8.0), 16)
+    y[2::8] = 3.0  # −0 is 0
+    tree = grow_binned(bin_table(X), y, criterion="squared_error")
+    np.testing.assert_array_equal(Grove.of([tree], "squared_error").sum(X).ravel(), y)
+    only_missing = Tree(
+        1, [1], children_left=[1, -1, -1], children_right=[2, -1, -1], feature=[0, -2, -2],
+        threshold=[np.inf, -2, -2], value=[[[0.0]], [[-1.0]], [[1.0]]],
+    )  # fmt: skip
+    far = np.append(X, np.full((1, 1), np.inf, dtype), axis=0)
+    expected = np.where(np.isnan(far), 1.0, -1.0)
+    np.testing.assert_array_equal(Grove.of([only_missing], "squared_error").sum(far), expected)
+
+
+def test_trees_of_more_thresholds_than_a_byte_has():
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    tree = grow_exact(Columns(X), X[:, :1] + X[:, 1:], criterion="squared_error")
+    trees = Grove.of([tree], "squared_error")
+    np.testing.assert_array_equal(trees.sum(X), tree.predict(X).reshape(-1, 1))
+    single = X.astype(np.float32)
+    np.testing.assert_array_equal(trees.sum(single), tree.predict(single).reshape(-1, 1))
+
+
+def test_a_column_far_to_the_right():
     X = np.zeros((200, 5000), dtype=np.float32)
     X[:, 4321] = np.arange(200)
     tree = grow_binned(bin_table(X), (np.arange(200) > 99) * 1.0, criterion="squared_error")

@@ -14,15 +14,11 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.engine.threads import for_blocks
-from learnt.forestry._grove_walk import add_leaves, short_nodes
 from learnt.forestry._packed import PackedTrees
 from learnt.forestry._tree import CODES, Tree
 from learnt.forestry._walk import CATEGORIES, INNER, MISSING_LEFT, NODE
 
 _COLUMN = CATEGORIES - 1
-_FEW = 32  # rows; with fewer, eight at a time wait less than a block costs
-_BLOCK = 1 << 16  # cells of a block of rows
 
 
 class Grove:
@@ -249,31 +245,7 @@ class Grove:
 
     def sum(self, X: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
         """Σ over trees first…last of the values of each row's leaf, (n, n_outputs · max_n_classes)."""
-        last = self.n_trees if last is None else last
-        n = X.shape[0]
-        if n < _FEW or X.dtype != np.float32 or np.isnan(np.add.reduce(X, axis=None)):
-            return self.packed.sum(X, None, first, last)
-        nodes, number = self._short
-        if nodes is None:
-            return self.packed.sum(X, None, first, last)
-        out = np.zeros((n, self.value.shape[1]))
-        flat = np.ascontiguousarray(X).reshape(-1)
-
-        cuts, words = nodes.view(np.float32), nodes.view(np.uint32)
-
-        def work(lo: int, hi: int) -> None:
-            add_leaves(flat, X.shape[1], lo, hi, first, last, cuts, words, self.roots, number, self.value, out)
-
-        # A tree comes from memory once for a block of rows: as many as stay in the cache, but some for every thread.
-        grain = min(max(512, _BLOCK // X.shape[1]), max(512, -(-n // 32) * 8))
-        for_blocks(work, n, grain=grain)
-        return out
-
-    @cached_property
-    def _short(self) -> tuple[np.ndarray | None, np.ndarray]:
-        """Nodes of 8 bytes for many rows at once, None where there can be none; and the number of each leaf."""
-        nodes = None if len(self.table_start) else short_nodes(self.feature, self.threshold, self.left)
-        return nodes, (np.cumsum(~self.inner) - 1).astype(np.uint32)
+        return self.packed.sum(X, None, first, last)
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The number of each row's leaf in each tree, (n, n_trees)."""

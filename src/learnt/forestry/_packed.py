@@ -1,4 +1,5 @@
-"""Many trees laid out for prediction: 16 bytes a node, siblings side by side.
+"""Many trees laid out for prediction, siblings side by side: 16 bytes a node, which any tree and any row can be walked
+by, and for many rows the few bytes of `_short`.
 
 A node is a record (threshold, left, column). `left` is the number of the left child and the right one is the next;
 the upper bits of `column` say whether a node is inner, whether it sends missing values left, and whether it looks at
@@ -15,11 +16,13 @@ import numpy as np
 
 from learnt.engine.threads import for_blocks
 from learnt.forestry._bins import flat_view
+from learnt.forestry._short import LEAST, ShortTrees
 from learnt.forestry._tree import Tree
 from learnt.forestry._walk import CATEGORIES, INNER, MISSING_LEFT, NODE, add_values, find_leaves
 
 _SERIAL = 1 << 14  # rows × trees below which threads cost more than they bring
 _GRAIN = 1024
+_TREES_A_COLUMN = 8
 
 
 class PackedTrees:
@@ -61,6 +64,7 @@ class PackedTrees:
     ) -> None:
         self.nodes, self.roots, self.columns, self.values, self.table = nodes, roots, columns, values, table
         self.n_outputs, self.origin = n_outputs, origin
+        self._short: dict[tuple[int, bool, bool], ShortTrees | None] = {}
 
     @property
     def n_trees(self) -> int:
@@ -98,6 +102,10 @@ class PackedTrees:
         last = self.n_trees if last is None else last
         if out is None:
             out = np.zeros((X.shape[0], self.n_outputs))
+        short = self._short_form(X, last - first)
+        if short is not None:
+            short.sum(X, first, last, out)
+            return out
         flat, row_step, column_step = flat_view(X)
 
         def work(lo: int, hi: int) -> None:
@@ -120,13 +128,33 @@ class PackedTrees:
         def work(lo: int, hi: int) -> None:
             find_leaves(flat, row_step, column_step, lo, hi, self.nodes, self.roots, self.table, out)
 
-        if out.size <= _SERIAL:
+        short = self._short_form(X, self.n_trees)
+        if short is not None:
+            short.apply(X, out)
+        elif out.size <= _SERIAL:
             work(0, X.shape[0])
         else:
             for_blocks(work, X.shape[0], grain=_GRAIN)
         if self.origin is None:
             return out - self.roots
         return self.origin[out].astype(np.int64)
+
+    def _short_form(self, X: np.ndarray, trees: int) -> ShortTrees | None:
+        """The words to walk the rows of X by; None where they are few or there are no such words."""
+        n, d = X.shape
+        if n < LEAST or n * trees < len(self.nodes) // 8 or X.dtype not in (np.float32, np.float64):
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            missing = bool(np.isnan(np.add.reduce(X, axis=None)))
+        if X.dtype == np.float32:
+            return self._form(d, False, missing)
+        # Too few trees do not repay the search for keys of one byte.
+        return self._form(d, True, missing) if trees * _TREES_A_COLUMN >= d else None
+
+    def _form(self, *form: Any) -> ShortTrees | None:
+        if form not in self._short:
+            self._short[form] = ShortTrees.of(self, *form)
+        return self._short[form]
 
 
 def _pack(
