@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from learnt.model_selection import compare_scores, corrected_interval
+from learnt.study._ahead import Ahead
 from learnt.study._errors import StudyError
 from learnt.study._families import Candidate, candidates_for
 from learnt.study._journal import Journal
@@ -94,19 +95,28 @@ def run_race(
     rows: int,
     folds: int,
     deadline: float,
+    ahead: Ahead | None = None,
     on_step: Callable[[str, int, int], None] = lambda *_: None,
 ) -> Race:
-    """Race every candidate of the task; `deadline` is a `time.monotonic()` moment that is not passed."""
+    """Race every candidate of the task; `deadline` is a `time.monotonic()` moment that is not passed.
+
+    Where `ahead` compiles models, those whose code is ready have their turn first.
+    """
     started = time.monotonic()
     rungs = rungs_for(rows)
     entries = [Entry(c) for c in candidates_for(task)]
-    warmed: set[str] = set()
+    warmed: set[tuple[str, int]] = set()
     cut_short = False
     for rung in range(len(rungs)):
         racing = [e for e in entries if e.state == "racing"]
         needed = folds_at(rung, len(rungs), folds)
         for step in range(len(racing)):
-            entry = _next([e for e in racing if rung not in e.results and e.state == "racing"], entries, rung)
+            waiting = [e for e in racing if rung not in e.results and e.state == "racing"]
+            if ahead is not None:
+                if all(ahead.busy(e.candidate.family.model) for e in waiting):
+                    on_step("compiling, once on this machine", step, len(racing))
+                waiting = _ready(waiting, ahead, deadline)
+            entry = _next(waiting, entries, rung)
             on_step(entry.candidate.label, step, len(racing))
             _measure(entry, entries, rung, rungs, needed, worker, journal, deadline, warmed)
             cut_short = cut_short or entry.state == "skipped"
@@ -133,6 +143,18 @@ def _deciding(entries: list[Entry], rungs: list[int], folds: int) -> int:
             break
         deciding = rung
     return deciding
+
+
+def _ready(waiting: list[Entry], ahead: Ahead, deadline: float) -> list[Entry]:
+    """Those of the waiting whose code is there; else the lightest to compile; else the first to have been compiled."""
+    models = {e.candidate.family.model for e in waiting}
+    ahead.wait(models, deadline)
+    free = {model for model in models if not ahead.busy(model)} or models
+    lightest = min(free, key=ahead.turn)
+    if ahead.turn(lightest) > 0:
+        ahead.take_over(lightest)
+        free = {lightest}
+    return [e for e in waiting if e.candidate.family.model in free and ahead.turn(e.candidate.family.model) == 0]
 
 
 def _next(waiting: list[Entry], entries: list[Entry], rung: int) -> Entry:
@@ -166,7 +188,7 @@ def _measure(
     worker: Worker,
     journal: Journal,
     deadline: float,
-    warmed: set[str],
+    warmed: set[tuple[str, int]],
 ) -> None:
     """Measure one entry on the folds of one rung, from the journal where it is there."""
     size = rungs[rung]
@@ -175,7 +197,6 @@ def _measure(
         entry.state, entry.note = "skipped", f"not tried on {size:,} rows: too slow to use on so many"
         return
     results = entry.results.setdefault(rung, [])
-    spec = entry.candidate.spec()
     last = rung == len(rungs) - 1
     sizes = {"most": size, "tested": None if last else EARLY_TESTED}
     held = worker.folder / "held"
@@ -192,7 +213,8 @@ def _measure(
                 if left >= 1:
                     entry.note = f"about {expected:.0f} s were needed for {size:,} rows, {left:.0f} s remained"
                 return
-            result = _one(spec, fold, size, sizes | {"keep": str(held_file(held, name))}, worker, left, warmed)
+            kept = str(held_file(held, name))
+            result = _one(entry.candidate, fold, size, sizes | {"keep": kept}, worker, left, warmed)
             if "failed" not in result:  # what failed is tried again the next time, perhaps with more time or memory
                 journal.add("fit", name, result)
         if "failed" in result:
@@ -217,17 +239,25 @@ def _name(entry: Entry, rung: int, rungs: list[int], fold: int) -> str:
 
 
 def _one(
-    spec: dict, fold: int, size: int, sizes: dict[str, Any], worker: Worker, left: float, warmed: set[str]
+    candidate: Candidate,
+    fold: int,
+    size: int,
+    sizes: dict[str, Any],
+    worker: Worker,
+    left: float,
+    warmed: set[tuple[str, int]],
 ) -> dict[str, Any]:
     """One fit; a failure is a result too."""
+    model, until = candidate.family.model, time.monotonic() + left
+    road = (model, size if candidate.family.brief else 0)  # trees take other roads through more rows
     try:
-        if spec["model"] not in warmed:  # compile before the clock runs
+        if road not in warmed:  # load or compile the code before the clock runs
             with suppress(Failed):  # too few rows for it, perhaps; the real fit will tell
-                worker.call(
-                    "evaluate", left, spec=spec, fold=fold, rows=min(400, size), **sizes | {"tested": 100, "keep": None}
-                )
-            warmed.add(spec["model"])
-        return worker.call("evaluate", left, spec=spec, fold=fold, rows=size, **sizes)
+                brief = sizes | {"tested": 100, "keep": None}
+                worker.call("evaluate", left, spec=candidate.brief_spec(), fold=fold, rows=size, **brief)
+            warmed.add(road)
+        left = max(until - time.monotonic(), 0.5)
+        return worker.call("evaluate", left, spec=candidate.spec(), fold=fold, rows=size, **sizes)
     except TooSlow as error:
         return {"failed": f"{error} on {size:,} rows", "state": "skipped"}
     except Failed as error:

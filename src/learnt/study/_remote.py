@@ -32,8 +32,8 @@ class Worker:
     process can always be ended. It also keeps a crash (memory, a bad library) from taking the study with it.
     """
 
-    def __init__(self, folder: Path, threads: int | None = None) -> None:
-        self.folder, self.threads = folder, threads
+    def __init__(self, folder: Path, threads: int | None = None, *, background: bool = False) -> None:
+        self.folder, self.threads, self.background = folder, threads, background
         self._process: subprocess.Popen | None = None
         self._ready = False
         self._count = 0
@@ -45,7 +45,7 @@ class Worker:
             environment["LEARNT_NUM_THREADS"] = str(self.threads)
         self._process = subprocess.Popen(
             # -P: a file in the current folder must not stand in for a library's.
-            [sys.executable, "-P", "-m", "learnt.study._worker", str(self.folder)],
+            [sys.executable, "-P", "-m", "learnt.study._worker", str(self.folder), *["background"] * self.background],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -20,16 +20,18 @@ from learnt._version import __version__
 from learnt.diagnosis import curve_sizes, read_curve
 from learnt.engine import progress
 from learnt.plots import number
+from learnt.study._ahead import Ahead
 from learnt.study._bench import MOST_CELLS, lay_out
 from learnt.study._ceiling import floor_and_ceiling
 from learnt.study._errors import StudyError
 from learnt.study._example import TARGET, make_deliveries
+from learnt.study._families import candidates_for
 from learnt.study._journal import Journal
 from learnt.study._opening import open_test_set
 from learnt.study._output import make_folder, plain_data, write_text
 from learnt.study._predict import keep_with_model
 from learnt.study._problem import Problem, pose
-from learnt.study._race import Entry, Race, choose, fit_name, held_file, run_race, standings
+from learnt.study._race import Entry, Race, choose, fit_name, held_file, run_race, rungs_for, standings
 from learnt.study._read import open_table
 from learnt.study._remote import Failed, TooSlow, Worker
 from learnt.study._report import write_report
@@ -127,11 +129,17 @@ class _Run:
         y = problem.y[development]
         codes = np.searchsorted(np.array(problem.classes), y) if problem.classify else y
         lay_out(self.work, problem.X[development], codes, sealed.folds, problem.classes, s.seed)
-        with Worker(self.work, s.threads) as worker:
+        rungs = rungs_for(self._most_rows(problem, sealed))
+        families = {c.family.model: c.family for c in candidates_for(problem.task)}
+        with (
+            Worker(self.work, s.threads) as worker,
+            Ahead(self.work, families.values(), rungs, s.threads) as ahead,
+        ):
             worker.start()  # loads while the ceiling is measured
+            ahead.start()
             ceiling = self._remembered("ceiling", "", floor_and_ceiling, problem, development, s.seed)
             self._say_ceiling(problem, ceiling)
-            race = self._race(worker, problem, sealed)
+            race = self._race(worker, ahead, problem, sealed)
             chosen, best, spread = choose(race)
             rows = standings(race, chosen)
             self._say_choice(race, chosen, best)
@@ -221,9 +229,13 @@ class _Run:
 
     # --- step 4 ---
 
-    def _race(self, worker: Worker, problem: Problem, sealed: Sealed) -> Race:
+    @staticmethod
+    def _most_rows(problem: Problem, sealed: Sealed) -> int:
+        """Training rows on the last rung of the race."""
         rows = min(max(len(train) for train, _ in sealed.folds), 100_000)
-        rows = min(rows, max(MOST_CELLS // max(4 * len(problem.features), 1), 1000))
+        return min(rows, max(MOST_CELLS // max(4 * len(problem.features), 1), 1000))
+
+    def _race(self, worker: Worker, ahead: Ahead, problem: Problem, sealed: Sealed) -> Race:
         now = time.monotonic()
         deadline = now + 0.6 * max(self.end - now, 0.0)
         started = now
@@ -237,9 +249,10 @@ class _Run:
                 worker,
                 self.journal,
                 task=problem.task,
-                rows=rows,
+                rows=self._most_rows(problem, sealed),
                 folds=len(sealed.folds),
                 deadline=deadline,
+                ahead=ahead,
                 on_step=step,
             )
             bar.done = bar.total or 0

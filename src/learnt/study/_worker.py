@@ -1,8 +1,8 @@
 """The worker process: fits models on orders from a study, one at a time, and dies with it.
 
-Started as ``python -m learnt.study._worker FOLDER``. Orders come as JSON lines on standard input and answers leave as
-JSON lines on the old standard output; whatever libraries print goes to a log file instead. When the input closes, the
-study is gone (even by ``kill -9``), and the process ends at once, in the middle of a fit if need be.
+Started as ``python -m learnt.study._worker FOLDER [background]``. Orders come as JSON lines on standard input and
+answers leave as JSON lines on the old standard output; whatever libraries print goes to a log file instead. When the
+input closes, the study is gone (even by ``kill -9``), and the process ends at once, in the middle of a fit if need be.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ import threading
 from pathlib import Path
 
 
-def main(folder: str) -> None:
+def main(folder: str, background: bool = False) -> None:
+    if background and hasattr(os, "nice"):
+        os.nice(5)  # others' fits are being timed
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    log = os.open(Path(folder) / "worker.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    log = os.open(
+        Path(folder) / ("background.log" if background else "worker.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
+    )
     os.dup2(log, 1)
     os.dup2(log, 2)
     orders: queue.Queue[dict] = queue.Queue()
@@ -48,4 +52,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], background="background" in sys.argv[2:])
