@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge as SkRidge
 from sklearn.linear_model import RidgeCV as SkRidgeCV
 
 import learnt
-from learnt.linear_model import LinearRegression, Ridge, RidgeCV
+from learnt.linear_model import LinearRegression, OrthogonalMatchingPursuit, Ridge, RidgeCV
 
 
 def problem(n=200, d=6, k=1, seed=0, offset=10.0):
@@ -287,3 +287,37 @@ def test_values_whose_squares_overflow(shape):
         np.testing.assert_allclose(model.predict(X * 1e200), y, rtol=1e-6)
     with pytest.raises(ValueError, match="too large to be squared"):
         RidgeCV().fit(X * 1e200, y)
+
+
+# --- cells that are not finite, where sums over all cells are all that looks at them
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (600, 520), (20, 50), (300, 300)], ids=str)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", [Ridge, RidgeCV, LinearRegression, OrthogonalMatchingPursuit])
+def test_a_cell_that_is_not_finite_is_named(kind, fit_intercept, value, shape):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=shape), rng.normal(size=shape[0])
+    y[-1] = 0.0
+    X[-1, 3] = value
+    what = "NaN" if np.isnan(value) else "inf"
+    with pytest.raises(ValueError, match=rf"^X contains {what} at row {shape[0] - 1}, column 3, and {kind.__name__} "):
+        kind(fit_intercept=fit_intercept).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [Ridge, LinearRegression])
+def test_a_row_without_weight_must_be_finite_too(kind):
+    rng = np.random.default_rng(0)
+    for shape in [(60, 5), (600, 520), (20, 50)]:
+        X, y, w = rng.normal(size=shape), rng.normal(size=shape[0]), np.ones(shape[0])
+        w[4], X[4, 2] = 0.0, np.nan
+        with pytest.raises(ValueError, match=r"^X contains NaN at row 4, column 2"):
+            kind().fit(X, y, w)
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (600, 520), (20, 50)], ids=str)
+def test_cells_whose_squares_overflow_are_finite_all_the_same(shape):
+    rng = np.random.default_rng(0)
+    X, y = 1e160 * rng.uniform(1, 2, size=shape), rng.normal(size=shape[0])
+    assert np.isfinite(Ridge(alpha=1.0).fit(X, y).coef_).all()

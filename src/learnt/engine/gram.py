@@ -1,4 +1,4 @@
-"""Symmetric products of large matrices on all threads. Nothing here depends on how many there are."""
+"""Products of large matrices on all threads. Nothing here depends on how many there are."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.threads import run_tasks
+from learnt.engine.threads import for_blocks, run_tasks
 
 _TILE = 256
 _TALL = 16  # rows a column, from which blocks of rows are large enough to multiply well
+_THIN = 3  # rows of a product that are better taken one by one
+_COLUMNS = 1024  # of a wide matrix for one task
+_CELLS, _FEWEST, _MOST = 1 << 17, 64, 64  # of a block of rows: cells and rows at least, and how many blocks at most
 
 
 def by_tiles(rows: Any) -> bool:
@@ -40,11 +43,44 @@ def add_gram(A: np.ndarray, out: np.ndarray, n_jobs: int | None = None) -> None:
     def fill(i: int, j: int) -> None:
         rows, columns = slice(i, min(i + step, n)), slice(j, min(j + step, n))
         left = A[rows]
-        if i == j:
-            out[rows, rows] += left @ left.T  # a symmetric product costs half
-        else:
-            tile = left @ A[columns].T
-            out[rows, columns] += tile
-            out[columns, rows] += tile.T
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large shows in `out`
+            if i == j:
+                out[rows, rows] += left @ left.T  # a symmetric product costs half
+            else:
+                tile = left @ A[columns].T
+                out[rows, columns] += tile
+                out[columns, rows] += tile.T
 
     run_tasks([partial(fill, i, j) for i in starts for j in starts if j <= i], n_jobs=n_jobs)
+
+
+def rows_a_task(X: np.ndarray) -> int:
+    """How many rows of X one task takes, where it reads them once."""
+    return max(_CELLS // X.shape[1], _FEWEST, -(-len(X) // _MOST))
+
+
+def products(left: np.ndarray, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """left X for a few rows of `left`, by blocks of rows of a tall X or of columns of a wide one.
+
+    The fewest go one by one, since BLAS is slow at products with thin matrices, and along rows that lie together.
+
+    >>> products(np.array([[1.0, 1.0]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[4., 6.]])
+    """
+    n, d = X.shape
+    thin = len(left) <= _THIN
+
+    def part(lo: int, hi: int) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large shows in what comes back
+            return np.stack([row @ X[lo:hi] for row in left[:, lo:hi]]) if thin else left[:, lo:hi] @ X[lo:hi]
+
+    if n > d or (thin and X.flags.c_contiguous):
+        return np.sum(for_blocks(part, n, grain=rows_a_task(X), n_jobs=n_jobs), axis=0)
+    out = np.empty((len(left), d))
+
+    def fill(lo: int, hi: int) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[:, lo:hi] = left @ X[:, lo:hi]
+
+    for_blocks(fill, d, grain=_COLUMNS, n_jobs=n_jobs)
+    return out

@@ -13,6 +13,7 @@ and changes to svd when the digits would not be there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,25 +70,37 @@ def least_squares(
     spectrum: bool = False,
     tol: float = 1e-6,
     max_iter: int | None = None,
+    ask: Callable[[], None] | None = None,
 ) -> Solution:
     """Solve with the named solver; `alpha` is one ridge for all targets or one for each.
 
-    `spectrum` asks for the singular values too, or the matrix they can be had from later.
+    `spectrum` asks for the singular values too, or the matrix they can be had from later. `ask` raises where a cell of
+    X is not finite; it is left out where sums over all cells show that they are.
     """
     alpha = np.asarray(alpha, dtype=np.float64)
     if positive:
+        _call(ask)
         return _non_negative(rows, fit_intercept, alpha)
     if solver == "auto":
         solver = _choose(rows)
         if alpha.ndim == 0 and not spectrum and pays(rows):
-            return _by_mixed_precision(rows, fit_intercept, alpha)
+            found = mixed_precision_ridge(rows, fit_intercept, float(alpha), ask)
+            if found is not None:
+                return Solution(*found, "cholesky")
+    if solver not in ("dual", "cholesky"):
+        _call(ask)
     if solver == "lsqr":
         return _by_products(rows, fit_intercept, alpha, tol, max_iter)
     if solver == "dual":
-        return _by_rows(rows, fit_intercept, alpha, spectrum)
+        return _by_rows(rows, fit_intercept, alpha, spectrum, ask)
     if solver in ("qr", "svd", "augmented"):
         return _by_factor(rows, fit_intercept, alpha, solver)
-    return _by_moments(rows, fit_intercept, alpha, solver, spectrum)
+    return _by_moments(rows, fit_intercept, alpha, solver, spectrum, ask)
+
+
+def _call(ask: Callable[[], None] | None) -> None:
+    if ask is not None:
+        ask()
 
 
 def _choose(rows: Rows) -> str:
@@ -102,8 +115,10 @@ def _choose(rows: Rows) -> str:
 # Through the scatter matrix
 
 
-def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectrum: bool) -> Solution:
+def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectrum: bool, ask: Any = None) -> Solution:
     m = moments(rows, center)
+    if not np.isfinite(np.diag(m.gram)).all():
+        _call(ask)
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:
             coef, rank, singular = _by_spectrum(m, alpha)
@@ -118,14 +133,6 @@ def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectr
                 return Solution(coef, m.x_mean, m.y_mean, "cholesky")
             return Solution(coef, m.x_mean, m.y_mean, "cholesky", m.gram.shape[0], scatter=m.gram)
     return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
-
-
-def _by_mixed_precision(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
-    x_mean, y_mean = means(rows, center)
-    coef = mixed_precision_ridge(rows, x_mean, y_mean, float(alpha))
-    if coef is None:
-        return _by_moments(rows, center, alpha, "cholesky", spectrum=False)
-    return Solution(coef, x_mean, y_mean, "cholesky")
 
 
 @single_blas()
@@ -265,10 +272,11 @@ def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
 # Through the rows' inner products
 
 
-def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool) -> Solution:
+def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, ask: Any) -> Solution:
     Z = CentredRows(rows, center)
     T, K = Z.target, Z.inner_products()
     if not np.isfinite(K).all():
+        _call(ask)
         return _by_factor(rows, center, alpha, "svd")
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:

@@ -2,32 +2,39 @@
 
 With many columns nearly all the time goes into XᵀX. In single precision that product takes half as long, and its
 Cholesky factor is still a good approximate inverse: each correction b ← b + M⁻¹∇(b), with the gradient taken from the
-data in double precision, gains the digits the factor has. Two or three passes over X end at the answer of a
-factorisation in double precision or a better one, since no gradient went through XᵀX. Where the corrections do not
-shrink quickly the matrix is too ill-conditioned for this, and the caller factorises in double. (Fewer rows than columns
-gain nothing from it: there the passes cost what the product saves.)
+data in double precision, gains the digits the factor has. One or two passes over X end at eleven digits or more (or at
+those of a factorisation in double precision, where these are fewer: no gradient went through XᵀX). Where the
+corrections do not shrink quickly the matrix is too ill-conditioned for this, and the caller factorises in double.
+(Fewer rows than columns gain nothing from it: there the passes cost what the product saves.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from learnt.engine.blocks import Block
-from learnt.engine.gram import add_gram
+from learnt.engine.gram import add_gram, products, rows_a_task
 from learnt.engine.rows import Rows
 from learnt.engine.threads import for_blocks
 from learnt.linear_model._moments import as_columns, far_from_zero
 
 _WORTH = 512  # columns from which the product outweighs the passes
 _LARGEST = 1e15  # whose square single precision can still hold many of
-_BLOCK, _COLUMNS = 2048, 256
+_BLOCK, _ROWS = 2048, 128  # rows that are multiplied together, and rounded by one task
 _WELL_CONDITIONED = 1e-4  # reciprocal condition number in single precision: each correction gains two digits or more
-_DONE, _PASSES = 1e-14, 8
+_DONE, _ROUNDING, _PASSES = 1e-11, 1e-12, 8  # relative changes: not worth another pass, and no change at all
+
+
+class Centred(NamedTuple):
+    """Coefficients, and the means that they were found about."""
+
+    coef: np.ndarray
+    x_mean: np.ndarray
+    y_mean: np.ndarray
 
 
 def pays(rows: Rows) -> bool:
@@ -36,25 +43,44 @@ def pays(rows: Rows) -> bool:
     return dense and rows.n_features >= _WORTH and rows.n_rows >= rows.n_features
 
 
-def mixed_precision_ridge(rows: Rows, x_mean: np.ndarray, y_mean: np.ndarray, ridge: float) -> np.ndarray | None:
-    """The coefficients (d, k); None where single precision is not enough to start from."""
+def mixed_precision_ridge(rows: Rows, center: bool, ridge: float, ask: Callable | None = None) -> Centred | None:
+    """The coefficients (d, k) and the means taken off; None where single precision is not enough to start from.
+
+    `ask` is called where sums over X do not show that all its cells are finite.
+    """
+    start = _first_pass(rows, center)
+    if ask is not None and not (np.isfinite(start.coef).all() and (rows.w is None or rows.w.all())):
+        ask()
+    x_mean = start.x_mean
     head = rows.head(256).X
-    if far_from_zero(x_mean, head) or np.abs(head).max() > _LARGEST:
+    if far_from_zero(x_mean, head) or not np.abs(head).max() <= _LARGEST:
         return None
     solve = _approximate_inverse(_single_gram(rows, x_mean), ridge)
     if solve is None:
         return None
 
     def gradient(coef: np.ndarray) -> np.ndarray:
-        (found,) = rows.sum(_gradient, x_mean, y_mean, coef)
-        return found - ridge * coef
+        parts = for_blocks(partial(_gradient, rows, start, coef), rows.n_rows, grain=rows_a_task(rows.X))
+        return np.sum(parts, axis=0) - ridge * coef
 
-    return _corrected(solve, gradient, np.zeros((rows.n_features, len(y_mean))))
+    coef = _corrected(solve, gradient, solve(start.coef))
+    return None if coef is None else start._replace(coef=coef)
 
 
-def _corrected(solve: Callable, gradient: Callable, zero: np.ndarray) -> np.ndarray | None:
-    """The zero of the gradient, to the last digit; None where the corrections do not shrink."""
-    x, last = solve(gradient(zero)), 1.0
+def _first_pass(rows: Rows, center: bool) -> Centred:
+    """The means, and Σ w (x − x̄)(y − ȳ) in the place of coefficients, in one pass."""
+    Y = as_columns(rows.y)
+    n, d = rows.X.shape
+    w = np.ones(n) if rows.w is None else rows.w
+    y_mean = w @ Y / w.sum() if center else np.zeros(Y.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums, *cross = products(np.vstack([w, ((Y - y_mean) * w[:, None]).T]), rows.X, rows.n_jobs)
+        return Centred(np.stack(cross, axis=1), sums / w.sum() if center else np.zeros(d), y_mean)
+
+
+def _corrected(solve: Callable, gradient: Callable, x: np.ndarray) -> np.ndarray | None:
+    """The zero of the gradient, from near it; None where the corrections do not shrink."""
+    last = 1.0
     for _ in range(_PASSES):
         step = solve(gradient(x))
         x = x + step
@@ -62,7 +88,7 @@ def _corrected(solve: Callable, gradient: Callable, zero: np.ndarray) -> np.ndar
         if size * size / last <= _DONE:  # the size of the next
             return x
         if not size < 0.1 * last:  # also where it is NaN
-            return x if size <= 100 * _DONE else None  # as small as rounding lets it be
+            return x if size <= _ROUNDING else None  # as small as rounding lets it be
         last = size
     return None
 
@@ -74,14 +100,16 @@ def _single_gram(rows: Rows, x_mean: np.ndarray) -> np.ndarray:
     root = None if rows.w is None else np.sqrt(rows.w)[:, None]
     room = np.empty((min(n, _BLOCK), d), dtype=np.float32)
 
-    def round_columns(block: np.ndarray, start: int, lo: int, hi: int) -> None:
-        part = rows.X[start : start + len(block), lo:hi] - x_mean[lo:hi]
-        block[:, lo:hi] = part if root is None else part * root[start : start + len(block)]
+    def round_rows(start: int, lo: int, hi: int) -> None:
+        block, some = room[lo:hi], slice(start + lo, start + hi)
+        np.subtract(rows.X[some], x_mean, out=block, casting="same_kind")
+        if root is not None:
+            np.multiply(block, root[some], out=block, casting="same_kind")
 
     for start in range(0, n, _BLOCK):
-        block = room[: min(_BLOCK, n - start)]
-        for_blocks(partial(round_columns, block, start), d, grain=_COLUMNS, n_jobs=rows.n_jobs)
-        add_gram(block.T, total, rows.n_jobs)
+        size = min(_BLOCK, n - start)
+        for_blocks(partial(round_rows, start), size, grain=_ROWS, n_jobs=rows.n_jobs)
+        add_gram(room[:size].T, total, rows.n_jobs)
     return total
 
 
@@ -109,9 +137,10 @@ def _approximate_inverse(gram: np.ndarray, ridge: float) -> Any:
     return solve
 
 
-def _gradient(block: Block, x_mean: np.ndarray, y_mean: np.ndarray, coef: np.ndarray) -> tuple:
-    """Σ w (x − x̄)(y − ȳ − (x − x̄)ᵀb) without a centred copy of the block."""
-    residual = as_columns(block.y) - (y_mean - x_mean @ coef) - block.X @ coef
-    if block.w is not None:
-        residual *= block.w[:, None]
-    return (block.X.T @ residual - np.outer(x_mean, residual.sum(axis=0)),)
+def _gradient(rows: Rows, about: Centred, coef: np.ndarray, lo: int, hi: int) -> np.ndarray:
+    """Σ w (x − x̄)(y − ȳ − (x − x̄)ᵀb) of a block, without a centred copy of it."""
+    X, x_mean = rows.X[lo:hi], about.x_mean
+    residual = as_columns(rows.y[lo:hi]) - (about.y_mean - x_mean @ coef) - X @ coef
+    if rows.w is not None:
+        residual *= rows.w[lo:hi, None]
+    return X.T @ residual - np.outer(x_mean, residual.sum(axis=0))

@@ -16,6 +16,7 @@ from learnt.engine.gram import by_tiles
 from learnt.engine.gram import gram as tiled_gram
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
+from learnt.engine.validation import require_finite
 
 _FEW_TARGETS = 3
 _PASSES = 4  # at most: squares that overflow never satisfy anyone
@@ -85,6 +86,12 @@ def far_from_zero(mean: Any, some: Any) -> bool:
     xp = namespace(some)
     with np.errstate(over="ignore"):
         return bool(xp.any(xp.abs(mean) > _FAR * xp.std(some, axis=0)))
+
+
+def require_finite_cells(estimator: Any, X: np.ndarray) -> None:
+    """Raise where a cell of X is not finite: for those who came by the door unasked, since their sums would tell."""
+    names = getattr(estimator, "feature_names_in_", None)
+    require_finite(X, "X", type(estimator).__name__, None if names is None else [str(name) for name in names])
 
 
 def as_columns(y: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from learnt.engine.validation import check_fit
 from learnt.linear_model._base import is_single, record_coefficients
 from learnt.linear_model._inference_predictor import InferringPredictor
 from learnt.linear_model._least_squares import Solution, least_squares, singular_values
+from learnt.linear_model._moments import require_finite_cells
 from learnt.linear_model._operator import by_blocks, by_operator, is_operator, reads_blocks
 
 _SOLVERS = ("auto", "normal", "cholesky", "qr", "svd", "lsqr")
@@ -87,15 +88,18 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
         check_choice(self, "solver", _SOLVERS)
         if is_operator(X):
             return self._fit_operator(X, y, sample_weight)
+        plain = type(X) is np.ndarray  # whose sums will show whether all cells are finite
         X, y, w = check_fit(
-            self, X, y, sample_weight, target="numbers", accept_sparse=not self.positive, foreign=True, lazy=True
-        )
+            self, X, y, sample_weight, target="numbers", accept_sparse=not self.positive, foreign=True, lazy=True,
+            allow_nan=plain,
+        )  # fmt: skip
+        ask = partial(require_finite_cells, self, X) if plain else None
         rows = as_rows(X, y, w, n_jobs=self.n_jobs)
         if self.solver == "lsqr" and reads_blocks(rows) and not self.positive:
             solution = by_blocks(rows, self.fit_intercept, self.tol, type(self).__name__)
         else:
             solution = least_squares(
-                rows, self.solver, self.fit_intercept, positive=self.positive, spectrum=True, tol=self.tol
+                rows, self.solver, self.fit_intercept, positive=self.positive, spectrum=True, tol=self.tol, ask=ask
             )
         record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y))
         self.solver_ = solution.solver

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -11,6 +12,7 @@ from learnt.engine.pursuit import solve
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._moments import require_finite_cells
 from learnt.linear_model._pursuit_gram import pose
 from learnt.linear_model._pursuit_solve import atoms_asked, warn_spent
 
@@ -67,9 +69,9 @@ class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixi
         check_number(self, "tol", 0, also=(None,))
         check_flag(self, "fit_intercept", "positive")
         check_choice(self, "precompute", ("auto", True, False))
-        X, y, _ = check_fit(self, X, y, target="numbers")
+        X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)  # the first products will show
         atoms = atoms_asked(self.n_nonzero_coefs, self.tol, X.shape[1])
-        problem = pose(X, y, self.fit_intercept, self.precompute, atoms)
+        problem = pose(X, y, self.fit_intercept, self.precompute, atoms, partial(require_finite_cells, self, X))
         limit = min(X.shape) if atoms is None else atoms
         codes = solve(problem.source, problem.starts, problem.energies, limit, self.tol, bool(self.positive), False)
         warn_spent(codes, limit, self.tol)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.gram import gram
+from learnt.engine.gram import gram, products, rows_a_task
 from learnt.engine.pursuit import KnownRows
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.linear_model._coordinate_problem import Products
@@ -19,7 +20,7 @@ _BATCH, _LARGE_BATCH, _SURE = 8, 24, 125
 _LARGEST = 8192  # columns up to which a whole Gram matrix is held
 _GRAIN = 1024  # columns a task
 _LOST, _LOST_MEAN = 1e-13, 1e-14  # what rounding leaves of a sum of squares, and of a mean
-_CELLS = 1 << 17  # of X that a task takes, where it takes rows
+_SOME, _CELLS = 256, 1 << 17  # rows to guess means from, or as many as have so many cells
 
 
 class LazyRows:
@@ -31,7 +32,7 @@ class LazyRows:
 
     def __init__(self, X: np.ndarray, center: bool, mean: np.ndarray, atoms: int | None) -> None:
         n, d = X.shape
-        self._X, self._center, self._mean = X, center, mean
+        self._X, self._mean, self._all_means = X, mean, not center
         self._batch = max(_BATCH, min(n // _SURE, _LARGE_BATCH, (atoms or 0) * 5 // 4))
         self.where = np.full(d, -1, dtype=np.int64)
         self._known = 0
@@ -48,22 +49,40 @@ class LazyRows:
             more = np.empty((min(len(self.where), 2 * end), len(self.where)))
             more[: self._known] = self.rows[: self._known]
             self.rows = more
-        self.rows[self._known : end] = products(self._centred(columns), self._X)
+        multiply = self._by_rows if self._X.shape[0] > self._X.shape[1] else self._by_columns
+        self.rows[self._known : end] = multiply(columns)
         self.where[columns] = np.arange(self._known, end)
         self._known = end
 
-    def _centred(self, columns: np.ndarray) -> np.ndarray:
-        """Some columns of X less their means, as rows."""
-        X, left = self._X, np.empty((len(columns), len(self._X)))
+    def _by_columns(self, columns: np.ndarray) -> np.ndarray:
+        """These rows of G for a wide X."""
+        left = np.take(self._X, columns, axis=1)
+        if not self._all_means:
+            self._mean[columns] = left.mean(axis=0)
+        left -= self._mean[columns]
+        return products(left.T, self._X)
 
-        def take(lo: int, hi: int) -> None:
-            left[:, lo:hi] = X[lo:hi, columns].T
+    def _by_rows(self, columns: np.ndarray) -> np.ndarray:
+        """These rows of G for a tall X, read once: columns are copied from the block that they are multiplied with.
 
-        for_blocks(take, len(X), grain=_rows_a_task(X))
-        if self._center:
-            self._mean[columns] = left.mean(axis=1)
-            left -= self._mean[columns, None]
-        return left
+        The first time only a guess of their means is taken off; a column of ones says what all means are.
+        """
+        X, q, ones = self._X, len(columns), int(not self._all_means)
+        guess = self._mean[columns] if self._all_means else X[:_SOME, columns].mean(axis=0)
+
+        def part(lo: int, hi: int) -> np.ndarray:
+            block = X[lo:hi]
+            left = np.empty((hi - lo, q + ones))
+            np.subtract(np.take(block, columns, axis=1), guess, out=left[:, :q])
+            left[:, q:] = 1.0
+            return left.T @ block
+
+        found = np.sum(for_blocks(part, len(X), grain=rows_a_task(X)), axis=0)
+        if ones:
+            self._mean[:] = found[q] / len(X)
+            self._all_means = True
+            found = found[:q] - np.outer(len(X) * (self._mean[columns] - guess), self._mean)
+        return found
 
     @cached_property
     def square(self) -> np.ndarray:
@@ -72,27 +91,11 @@ class LazyRows:
         def part(lo: int, hi: int) -> np.ndarray:
             return np.einsum("ij,ij->j", self._X[:, lo:hi], self._X[:, lo:hi])
 
+        if not self._all_means:
+            self._mean[:] = _means(self._X)
+            self._all_means = True
         total = np.concatenate(for_blocks(part, self._X.shape[1], grain=_GRAIN))
-        return np.maximum(total - len(self._X) * _means(self._X) ** 2, 0.0) if self._center else total
-
-
-def products(left: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """left X for a few rows of `left`, by blocks of rows of a tall X or of columns of a wide one."""
-    n, d = X.shape
-    if n > d:
-        parts = for_blocks(lambda lo, hi: left[:, lo:hi] @ X[lo:hi], n, grain=_rows_a_task(X))
-        return np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
-    out = np.empty((len(left), d))
-
-    def fill(lo: int, hi: int) -> None:
-        out[:, lo:hi] = left @ X[:, lo:hi]
-
-    for_blocks(fill, d, grain=_GRAIN)
-    return out
-
-
-def _rows_a_task(X: np.ndarray) -> int:
-    return max(_CELLS // X.shape[1], 64, -(-len(X) // 64))
+        return np.maximum(total - len(self._X) * self._mean**2, 0.0)
 
 
 def _means(X: np.ndarray) -> np.ndarray:
@@ -101,7 +104,7 @@ def _means(X: np.ndarray) -> np.ndarray:
 
 def centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """X less its means, and the means, where these are so large that digits would be lost; None elsewhere."""
-    head = X[: max(min(256, _CELLS // X.shape[1]), 16)]
+    head = X[: max(min(_SOME, _CELLS // X.shape[1]), 16)]
     if not far_from_zero(head.mean(axis=0), head):
         return None
     mean = X.mean(axis=0)
@@ -137,8 +140,14 @@ class Problem(NamedTuple):
 
 
 @single_blas()
-def pose(X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int | None) -> Problem:
-    """The products that a pursuit of every column of y needs, about the means where `center`."""
+@np.errstate(over="ignore", invalid="ignore")
+def pose(
+    X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int | None, ask: Callable | None = None
+) -> Problem:
+    """The products that a pursuit of every column of y needs, about the means where `center`.
+
+    `ask` is called where products do not show that all cells of X are finite.
+    """
     Y = as_columns(y).astype(np.float64)
     y_mean = Y.mean(axis=0) if center else np.zeros(Y.shape[1])
     Y -= y_mean
@@ -146,6 +155,9 @@ def pose(X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int
     x_mean = np.zeros(X.shape[1])
     if center and (shifted := centred(X)) is not None:
         (X, x_mean), center = shifted, False
+    starts = products(np.ascontiguousarray(Y.T), X)
+    if ask is not None and not (Y[:, 0].all() and np.isfinite(starts).all()):  # a library may leave out factors of 0
+        ask()
     source: Any
     if whole_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]):
         G = gram(X.T)
@@ -154,8 +166,7 @@ def pose(X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int
             G -= len(X) * np.outer(x_mean, x_mean)
         source = KnownRows(G)
     else:
-        source = LazyRows(X, center, x_mean, atoms)
-    starts = products(np.ascontiguousarray(Y.T), X)
+        source = LazyRows(X, center, x_mean if center else np.zeros(len(x_mean)), atoms)
     return Problem(source, starts, np.einsum("ij,ij->j", Y, Y), x_mean, y_mean)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from learnt.engine.pursuit import resume
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._moments import require_finite_cells
 from learnt.linear_model._pursuit_gram import pose
 from learnt.linear_model._pursuit_kernels import match
 from learnt.linear_model._pursuit_solve import atoms_asked
@@ -66,9 +68,9 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEst
         check_number(self, "tol", 0, also=(None,))
         check_number(self, "max_iter", 1, integer=True)
         check_flag(self, "fit_intercept", "positive")
-        X, y, _ = check_fit(self, X, y, target="numbers")
+        X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)  # the first products will show
         atoms = atoms_asked(self.n_nonzero_coefs, self.tol, X.shape[1])
-        problem = pose(X, y, self.fit_intercept, "auto", atoms)
+        problem = pose(X, y, self.fit_intercept, "auto", atoms, partial(require_finite_cells, self, X))
         coef, steps, left = self._pursue(problem, X.shape[1] if atoms is None else atoms)
         record_coefficients(self, coef, problem.intercept(coef), as_rows(X, y), is_single(y), flat=True)
         self.n_iter_ = steps[0] if len(steps) == 1 else steps

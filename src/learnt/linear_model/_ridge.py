@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._least_squares import least_squares
+from learnt.linear_model._moments import require_finite_cells
 
 # scikit-learn's names for iterative ways to the same minimum; the exact solution is quicker here.
 _SYNONYMS = {"sparse_cg": "lsqr", "sag": "auto", "saga": "auto", "lbfgs": "auto"}
@@ -92,7 +94,10 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
             raise ValueError("'lbfgs' solver can be used only when positive=True; use solver='auto'.")
         if self.positive and self.solver not in ("auto", "lbfgs"):
             raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")
-        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True)
+        plain = type(X) is np.ndarray  # whose sums will show whether all cells are finite
+        X, y, w = check_fit(
+            self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True, allow_nan=plain
+        )
         rows = as_rows(X, y, w)
         alpha = check_alpha(self, y)
         solver = _SYNONYMS.get(self.solver, self.solver)
@@ -106,6 +111,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
             positive=self.positive,
             tol=min(self.tol, 1e-6),
             max_iter=self.max_iter,
+            ask=partial(require_finite_cells, self, X) if plain else None,
         )
         record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y), flat=True)
         self.solver_ = solution.solver

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from learnt.engine.pursuit import resume
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model._moments import require_finite_cells
 from learnt.linear_model._pursuit_gram import pose
 from learnt.linear_model._pursuit_kernels import creep
 
@@ -67,8 +69,8 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, BaseEstimator)
         check_number(self, "step_size", 0, open_low=True)
         check_number(self, "max_iter", 1, integer=True)
         check_flag(self, "fit_intercept")
-        X, y, _ = check_fit(self, X, y, target="number")
-        problem = pose(X, y, self.fit_intercept, "auto", None)
+        X, y, _ = check_fit(self, X, y, target="number", allow_nan=True)  # the first products will show
+        problem = pose(X, y, self.fit_intercept, "auto", None, partial(require_finite_cells, self, X))
         n, d = X.shape
         spread = np.sqrt(problem.source.square / n)
         step = self.step_size * float(np.sqrt(problem.energies[0] / n))
