@@ -86,13 +86,25 @@ def test_a_sample_stands_for_all_rows():
     assert sample(y, w, 10_000) is None
 
 
-def test_columns_that_are_nearly_the_same():
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("apart", [1e-2, 1e-3, 1e-4, 1e-6])
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
+def test_columns_that_are_nearly_the_same(kind, apart, C):
     """Sweeps alone would slide along the valley between two of them for ever."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 20))
-    X[:, 10:] = X[:, :10] + 1e-3 * rng.normal(size=(600, 10))
+    X[:, 10:] = X[:, :10] + apart * rng.normal(size=(600, 10))
     y = (X[:, 0] + rng.normal(size=600) > 0).astype(int)
-    for C in (1.0, 100.0):
-        model = LogisticRegression(C=C, l1_ratio=1.0).fit(sparse.csr_matrix(X), y)
-        assert model.optimality_ <= 1e-8
-        assert model.n_iter_[0] < 20
+    model = LogisticRegression(C=C, l1_ratio=1.0).fit(kind(X), y)
+    assert model.optimality_ <= 1e-8
+    assert model.n_iter_[0] < 20
+
+
+def test_three_classes_with_columns_that_are_nearly_the_same():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 10))
+    X[:, 5:] = X[:, :5] + 1e-3 * rng.normal(size=(600, 5))
+    y = (X[:, :3] + rng.normal(size=(600, 3))).argmax(axis=1)
+    model = LogisticRegression(C=100.0, l1_ratio=1.0).fit(X, y)
+    assert model.optimality_ <= 1e-8
+    assert model.n_iter_[0] < 20

@@ -45,3 +45,15 @@ def test_columns_that_are_nearly_the_same(monkeypatch):
     model = LinearSVC(penalty="l1", C=1.0).fit(X, y)
     assert model.n_iter_ < 40
     assert optimality(model, X, y, 1.0) < 1e-2
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-3, 1e-4])
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
+def test_dense_columns_that_are_nearly_the_same(apart, C):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 20))
+    X[:, 10:] = X[:, :10] + apart * rng.normal(size=(600, 10))
+    y = (X[:, 0] + rng.normal(size=600) > 0).astype(int)
+    model = LinearSVC(penalty="l1", dual=False, C=C).fit(X, y)
+    assert model.dual_gap_ <= 1e-6
+    assert model.n_iter_ < 20

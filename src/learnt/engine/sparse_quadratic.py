@@ -16,14 +16,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from learnt.engine.kernel import kernel
+from learnt.engine.positive import keep_signs
 
 _DEPTH, _ROUNDS = 5, 500  # sweeps over the columns with coefficients in a round, and rounds
 _CLOSER = 0.3  # of what a sweep over all columns may gain at the end, for those between
 _FLOOR = 1e-10  # of a row's weight: the least curvature
 _STILL = 1e-26  # of ‖r‖²: rounding moves the objective by less
 _SINGULAR = 1e-12
+# Columns for a leap at most, how much faster dense arithmetic is than that with entries, and the density where it pays.
+_FEW, _PACE, _THIN = 3000, 10, 0.2
 
 Compressed = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -83,6 +87,7 @@ class _Search:
         self._columns, self._root, self._l1, self._l2 = columns, root, float(l1), float(l2)
         self._curves = curves + l2
         self._inverse = np.divide(1.0, self._curves, out=np.zeros(len(v)), where=self._curves > 0.0)
+        self._sizes = np.diff(columns[2]).astype(np.int64)
         self.v, self.r, self.constant = v, r, np.zeros(1)
 
     def sweep(self, which: np.ndarray, steps: np.ndarray) -> float:
@@ -92,7 +97,7 @@ class _Search:
 
     def run(self, share: float) -> None:
         """Rounds until a sweep gains no more than `share` of what the first one did."""
-        everything, goal = np.arange(len(self.v)), 0.0
+        everything, goal, spent = np.arange(len(self.v)), 0.0, 0.0
         ignored, constants = np.empty(len(self.v)), np.empty(_DEPTH + 1)
         for k in range(_ROUNDS):
             fell = self.sweep(everything, ignored)
@@ -109,14 +114,41 @@ class _Search:
                     break
             else:
                 self._extrapolate(own, steps, np.diff(constants))
+                m, entries = len(own), float(np.sum(self._sizes[own]))
+                spent += _DEPTH * entries
+                if m <= _FEW and spent > m**3 / (3 * _PACE) + min(entries**2 / len(self.r), len(self.r) * m**2 / _PACE):
+                    self._leap(own[self.v[own] != 0.0])
+                    spent = 0.0
 
     def _extrapolate(self, own: np.ndarray, steps: np.ndarray, shifts: np.ndarray) -> None:
-        """Go where the last sweeps were heading, if the objective is lower there."""
+        """Go where the last sweeps were heading."""
         back = np.cumsum(weights_of_changes(steps))[:-1]
         old = self.v[own]
         new = old - back @ steps[1:]
         new[new * old < 0.0] = 0.0
-        shift, r = -float(back @ shifts[1:]), self.r.copy()
+        self._go(own, new, -float(back @ shifts[1:]))
+
+    def _leap(self, own: np.ndarray) -> None:
+        """Go where the minimum is with the signs as they are: sweeps slide slowly between columns that are alike."""
+        m, n, constant = len(own), len(self.r), self._root[:, None]
+        values, rows, starts = self._columns
+        X = sparse.csc_array((values, rows.view(np.int32), starts.astype(np.int64)), shape=(n, len(self.v)))
+        A = X[:, own]
+        if A.nnz > _THIN * n * m:
+            A = np.hstack([A.toarray(), constant] if constant.size else [A.toarray()])
+            H = A.T @ A
+        else:
+            A = sparse.hstack([A, constant], format="csc") if constant.size else A
+            H = (A.T @ A).toarray()
+        old = np.zeros(len(H))
+        old[:m] = self.v[own]
+        H[np.arange(m), np.arange(m)] += self._l2
+        change = keep_signs(H, A.T @ self.r - self._l1 * np.sign(old) - self._l2 * old, old)
+        self._go(own, old[:m] + change[:m], float(change[m:].sum()))
+
+    def _go(self, own: np.ndarray, new: np.ndarray, shift: float) -> None:
+        """To these coefficients and on by `shift` with the intercept, if the objective is lower there."""
+        old, r = self.v[own], self.r.copy()
         add_columns(*self._columns, own.view(np.uint64), old - new, r)
         if len(self._root):
             r -= shift * self._root

@@ -14,9 +14,8 @@ from scipy import sparse
 from learnt.engine.kernel import kernel
 from learnt.engine.sparse_quadratic import add_columns, column_dots, compressed, minimize
 from learnt.engine.threads import for_blocks
-from learnt.linear_model._coordinate_kernels import DEPTH, descend
 from learnt.linear_model._coordinate_problem import transposed_product
-from learnt.linear_model._l1_logistic_joint import SWEEPS, dense_step, promised, sparse_step
+from learnt.linear_model._l1_logistic_joint import dense_step, settle, sparse_step
 
 _ROWS = 1 << 16  # cells that one task of a weighted product takes
 _ENTRIES = 1 << 16
@@ -94,13 +93,9 @@ class DenseDesign:
         g = np.append(slopes[:, 0], loss.residuals().sum()) if self._intercept else slopes[:, 0].copy()
         k = len(g)
         v = np.append(B[:, 0], 0.0)[:k]
-        q = g + Q[:k, :k] @ v
-        past = np.empty((2, DEPTH + 1, k))
         bounds, ridges = np.full(k, l1), np.full(k, l2)
         bounds[m:], ridges[m:] = 0.0, 0.0
-        work = (past[0], past[1], np.empty((DEPTH, DEPTH)), np.empty(DEPTH))
-        goal = share * promised(v, g, np.diag(Q)[:k], bounds, ridges)
-        descend(Q, k, v, g, q, 0.0, bounds, ridges, l1, l2, False, -goal, SWEEPS, *work)
+        v = settle(Q if k == len(Q) else Q[:k, :k].copy(), v, g, bounds, ridges, share)
         return v[:m, None], v[m:] if self._intercept else np.zeros(1)
 
     def _step_all(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
+from learnt.engine.positive import spd_solve
 from learnt.svm._design import Design
 
 COLUMNS = 1500  # up to which a D × D matrix is formed
 ROWS = 1500  # and an |F| × |F| one
-_JITTER = 1e-14
 _CG_STEPS, _CG_LEFT = 100, 0.01
 
 
@@ -67,20 +66,6 @@ class Curvature:
             np.add(x, A.T @ ((A @ x) / give), out=out)
 
         return conjugate_gradients(product, -g, diagonal)
-
-
-def spd_solve(H: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """H⁻¹ g in variables of like size, made safely positive where rounding left H singular."""
-    unit = 1.0 / np.sqrt(H.diagonal())
-    H = H * unit[:, None] * unit
-    jitter = 0.0
-    while True:
-        A = H.copy()
-        A.flat[:: A.shape[0] + 1] += jitter
-        factor, failed = lapack.dpotrf(A, lower=1)
-        if not failed or jitter > 1.0:
-            return unit * lapack.dpotrs(factor, unit * g, lower=1)[0]
-        jitter = max(100.0 * jitter, _JITTER)
 
 
 def conjugate_gradients(product: Any, b: np.ndarray, diagonal: np.ndarray, steps: int = _CG_STEPS) -> np.ndarray:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.svm._curvature import COLUMNS, conjugate_gradients, spd_solve
+from learnt.engine.positive import spd_solve
+from learnt.svm._curvature import COLUMNS, conjugate_gradients
 from learnt.svm._design import Design
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.svm._curvature import COLUMNS, spd_solve
+from learnt.engine.positive import keep_signs
+from learnt.svm._curvature import COLUMNS
 from learnt.svm._design import Design
 from learnt.svm._losses import Loss
 from learnt.svm._newton import Outcome
@@ -22,7 +23,8 @@ _GROWTH, _FIRST = 2, 100  # a working set: twice the columns with a coefficient,
 _PASSES, _ROUNDS = 5, 100  # of coordinate descent before each leap, and of both
 _INNER = 1e-14  # of the objective: the gain below which a parabola counts as solved
 _HALVINGS = 40
-_NOTHING = 1e-12
+_NOTHING, _ROUNDING = 1e-12, 1e-13  # of the objective: a promise, and a fall, that are none
+_TINY = 1e-16  # of the most curved column, for those that do not curve
 _NEAR = 0.95  # pulls from which a column takes part, where many do
 _POWER = 0.8  # a step leaves about this power of a relative gap, times the gap
 
@@ -52,12 +54,12 @@ def minimize_l1(design: Design, loss: Loss, tol: float, max_iter: int, watch: An
             columns, rows = working_set(w, v), np.flatnonzero(moving)
             part = within(design, columns)
             H = part.gram(rows, curve[rows])
-            H.flat[:: H.shape[0] + 1] += 1e-12 * H.diagonal().max(initial=1.0)
+            H.flat[:: H.shape[0] + 1] += _TINY * H.diagonal().max(initial=1.0)
             step[columns] = parabola(H, -v[columns], w[columns], _INNER * value) - w[columns]
             along = part.scores(step[columns])
         a = 1.0
         for _ in range(_HALVINGS):
-            if np.abs(w + a * step).sum() + loss.value(s + a * along).sum() < value:
+            if np.abs(w + a * step).sum() + loss.value(s + a * along).sum() < (1.0 - _ROUNDING) * value:
                 break
             a *= 0.5
         else:  # the parabola is exact where no row changes sides: a promise of nothing is a proof
@@ -105,23 +107,15 @@ def parabola(H: np.ndarray, g: np.ndarray, start: np.ndarray, tol: float) -> np.
     Passes over the columns find the signs; with these, the coefficients that are not 0 solve linear equations.
     """
     z, slope = start.copy(), g.copy()
-    for _ in range(_ROUNDS):
-        if l1_passes(H, tol, _PASSES, z, slope) <= tol:
+    for k in range(_ROUNDS):
+        if l1_passes(H, tol, _PASSES, z, slope) <= tol and k:  # once in any case: what gains little may slope steeply
             break
         own = np.flatnonzero(z)
         if not own.size:
             break
-        square, old = H[np.ix_(own, own)], z[own]
-        sign = np.sign(old)
-        step = -spd_solve(square, slope[own] + sign)
-        new = np.where((old + step) * old < 0, 0.0, old + step)
-        change = new - old
-        if change @ (slope[own] + sign + 0.5 * (square @ change)) >= 0.0:  # only as far as the first change of sign
-            turns = (old + step) * old < 0
-            change = step * np.min(-old[turns] / step[turns]) if turns.any() else step
-            new = old + change
-        z[own] = np.where(np.abs(new) <= 1e-15 * np.abs(old), 0.0, new)
-        slope += H[:, own] @ (z[own] - old)
+        change = keep_signs(H[np.ix_(own, own)], -slope[own] - np.sign(z[own]), z[own])
+        z[own] += change
+        slope += H[:, own] @ change
     return z
 
 

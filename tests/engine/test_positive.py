@@ -1,0 +1,43 @@
+"""Linear equations with matrices that are positive but for rounding."""
+
+import numpy as np
+import pytest
+
+from learnt.engine.positive import keep_signs, spd_solve
+
+
+def matrix(seed=0, n=12, scales=0.0):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(2 * n, n)) * np.exp(scales * rng.normal(size=n))
+    return A.T @ A, rng.normal(size=n), rng
+
+
+@pytest.mark.parametrize("scales", [0.0, 3.0])
+def test_spd_solve(scales):
+    H, g, _ = matrix(scales=scales)
+    x = spd_solve(H, g)
+    np.testing.assert_allclose(H @ x, g, rtol=1e-6)
+
+
+def test_equal_columns_and_empty_ones_share_what_there_is():
+    H = np.array([[2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
+    x = spd_solve(H, np.array([4.0, 4.0, 0.0]))
+    assert x[:2].sum() == pytest.approx(2.0)
+    assert x[2] == 0.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_crosses_0_and_the_quadratic_falls(seed):
+    H, fall, rng = matrix(seed)
+    old = 0.1 * rng.normal(size=len(fall))
+    old[:2] = 0.0
+    change = keep_signs(H, 3.0 * fall, old)
+    assert ((old + change) * old >= 0.0).all()
+    assert change @ (3.0 * fall - 0.5 * H @ change) > 0.0
+    assert change[:2].all()
+
+
+def test_the_minimum_where_no_sign_changes():
+    H, fall, _ = matrix()
+    old = 10.0 * np.sign(spd_solve(H, fall))
+    np.testing.assert_allclose(keep_signs(H, fall, old), np.linalg.solve(H, fall), rtol=1e-9)
