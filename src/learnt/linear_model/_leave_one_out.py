@@ -6,6 +6,7 @@ scatter matrix (or of the rows' inner products, where rows are fewer) gives e an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -46,13 +47,20 @@ class Spectrum(NamedTuple):
         return _inverse(self.values, alphas)
 
 
-def spectrum(rows: Rows, center: bool) -> Spectrum:
+def spectrum(rows: Rows, center: bool, ask: Callable | None = None) -> Spectrum:
     m = moments(rows, center)
-    if not np.isfinite(m.gram).all():
-        raise ValueError(_TOO_LARGE)
+    _require_finite(m.gram, ask)
     with single_blas():
         values, vectors = np.linalg.eigh(m.gram)
     return Spectrum(m, np.clip(values, 0, None), vectors, center)
+
+
+def _require_finite(gram: np.ndarray, ask: Callable | None) -> None:
+    """Where squares are not finite, either cells are not, which `ask` says, or they are too large."""
+    if not np.isfinite(gram).all():
+        if ask is not None:
+            ask()
+        raise ValueError(_TOO_LARGE)
 
 
 def mean_squared_errors(rows: Rows, s: Spectrum, alphas: np.ndarray) -> np.ndarray:
@@ -103,13 +111,12 @@ def _squared_error_block(block: Block, *state: Any) -> tuple:
 
 
 @single_blas()
-def wide_residuals(rows: Any, center: bool, alphas: np.ndarray) -> tuple[np.ndarray, Any]:
+def wide_residuals(rows: Any, center: bool, alphas: np.ndarray, ask: Callable | None = None) -> tuple[np.ndarray, Any]:
     """The same (n, k, A) where rows are fewer than columns, and a function from the chosen α of every
     target (as positions) to coefficients and intercepts."""
     Z = CentredRows(rows, center)
     T, K = Z.target, Z.inner_products()
-    if not np.isfinite(K).all():
-        raise ValueError(_TOO_LARGE)
+    _require_finite(K, ask)
     direction = Z.root / np.linalg.norm(Z.root) if center else np.zeros(len(K))
     # The intercept takes the direction √w. Lifted above all other eigenvalues, it can be told from them and left out.
     lift = 2.0 * np.trace(K) + 1.0

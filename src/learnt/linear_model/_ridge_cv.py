@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -16,7 +17,7 @@ from learnt.engine.rows import Rows, as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model import _leave_one_out as loo
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
-from learnt.linear_model._moments import as_columns
+from learnt.linear_model._moments import as_columns, require_finite_cells
 from learnt.linear_model._ridge import Ridge
 
 
@@ -86,20 +87,21 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         alphas = self._checked_alphas()
         if self.cv is not None and y is not None:
             return self._search(X, y, sample_weight, alphas, params)
-        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True)
+        plain = type(X) is np.ndarray  # whose sums will show whether all cells are finite
+        X, y, w = check_fit(
+            self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True, allow_nan=plain
+        )
         rows = as_rows(X, y, w)
-        if self._is_wide(rows):
-            coef, intercept = self._fit_wide(rows, alphas)
-        else:
-            coef, intercept = self._fit_tall(rows, alphas)
+        ask = partial(require_finite_cells, self, X) if plain else None
+        coef, intercept = (self._fit_wide if self._is_wide(rows) else self._fit_tall)(rows, alphas, ask)
         record_coefficients(self, coef, intercept, rows, is_single(y), flat=True)
         return self
 
     def _is_wide(self, rows: Rows) -> bool:
         return rows.in_memory and is_numpy(rows.reference) and rows.X.shape[0] < rows.n_features
 
-    def _fit_tall(self, rows: Rows, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        spectrum = loo.spectrum(rows, self.fit_intercept)
+    def _fit_tall(self, rows: Rows, alphas: np.ndarray, ask: Any) -> tuple[np.ndarray, np.ndarray]:
+        spectrum = loo.spectrum(rows, self.fit_intercept, ask)
         if self.scoring is None and not self.store_cv_results:
             score = -loo.mean_squared_errors(rows, spectrum, alphas)
         else:
@@ -110,8 +112,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         m = spectrum.moments
         return coef, m.y_mean - m.x_mean @ coef
 
-    def _fit_wide(self, rows: Any, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        errors, solution = loo.wide_residuals(rows, self.fit_intercept, alphas)
+    def _fit_wide(self, rows: Any, alphas: np.ndarray, ask: Any) -> tuple[np.ndarray, np.ndarray]:
+        errors, solution = loo.wide_residuals(rows, self.fit_intercept, alphas, ask)
         return solution(self._choose(self._score(rows, errors, alphas), alphas))
 
     def _score(self, rows: Any, errors: np.ndarray, alphas: np.ndarray) -> np.ndarray:
