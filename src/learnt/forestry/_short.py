@@ -64,7 +64,7 @@ class ShortTrees:
             column[nodes["column"] & np.uint32(MISSING_LEFT) > 0] += np.uint32(d)
         bits = int((2 if missing else 1) * d - 1).bit_length()
         room = (24 if bytewise else 32) - bits
-        if room < 2 or int(sizes.max()) + ROOT >= 1 << room or (nodes["column"] & np.uint32(CATEGORIES)).any():
+        if room < 2 or int(sizes.max(initial=0)) + ROOT >= 1 << room or (nodes["column"] & np.uint32(CATEGORIES)).any():
             return None
         edges = None
         if bytewise:
