@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib import import_module
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from scipy import sparse
 from learnt.cli._bar import bar
 from learnt.engine import kernel_cache
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.threads import thread_count
 from learnt.linear_model import Ridge
 from learnt.naive_bayes import GaussianNB
 
@@ -132,7 +135,7 @@ def run_warmup(*, clear: bool) -> int:
         console.print("Compilation is off or Numba is not installed: there is nothing to warm up.")
         return 0
     before, started = kernel_cache.info(), time.monotonic()
-    failed = warm()
+    failed = warm(thread_count())
     after = kernel_cache.info()
     for name, why in failed:
         console.print(f"{name} could not be fitted: {why}")
@@ -142,23 +145,47 @@ def run_warmup(*, clear: bool) -> int:
     return 0 if not failed else 2
 
 
-def warm() -> list[tuple[str, str]]:
-    """Fit everything once; returns what failed and why."""
+def warm(processes: int = 1) -> list[tuple[str, str]]:
+    """Fit everything once, shared among processes; returns what failed and why."""
+    jobs = sorted({path for path, _, _ in WORK}, key=_heaviest_first) + list(METRICS)
+    failed: list[tuple[str, str]] = []
+    with bar("compiling", len(jobs)) as advance:
+        if processes == 1:
+            for name in jobs:
+                failed += warm_one(name)
+                advance(name.rpartition(".")[2])
+            return failed
+        # Fresh processes, not forks: this one may have threads.
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            running = {pool.submit(warm_one, name): name for name in jobs}
+            for done in as_completed(running):
+                failed += done.result()
+                advance(running[done].rpartition(".")[2])
+    return failed
+
+
+def _heaviest_first(path: str) -> tuple[bool, str]:
+    """Trees compile longest: begun last, they would keep one process busy while the others have nothing left."""
+    return not path.startswith(("learnt.ensemble", "learnt.tree")), path
+
+
+def warm_one(name: str) -> list[tuple[str, str]]:
+    """Fit one estimator in all ways listed for it, or measure one metric; returns what failed and why."""
     failed = []
-    tables = [(_data(np.float64), WORK), (_data(np.float32), WORK), (_sparse_data(), SPARSE_WORK)]
-    with bar("compiling", sum(len(work) for _, work in tables) + len(METRICS)) as advance, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if name in METRICS:
+            _measure(name, _data(np.float64)[1]["two classes"])
+            return []
+        tables = [(_data(np.float64), WORK), (_data(np.float32), WORK), (_sparse_data(), SPARSE_WORK)]
         for (X, targets), work in tables:
             for path, kind, settings in work:
+                if path != name:
+                    continue
                 try:
                     _fit(path, settings, X, targets[kind])
                 except Exception as error:
                     failed.append((path, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
-                advance(path.rpartition(".")[2])
-        _, targets = _data(np.float64)
-        for name in METRICS:
-            _measure(name, targets["two classes"])
-            advance(name)
     return failed
 
 
