@@ -108,6 +108,19 @@ def test_the_largest_residual_falls_at_every_step():
     np.testing.assert_array_equal(np.count_nonzero(path, axis=0), np.arange(1, 21))
 
 
+@pytest.mark.parametrize("precompute", [True, False])
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+@pytest.mark.parametrize("asked", [{"n_nonzero_coefs": 30}, {"tol": 2.0}], ids=str)
+def test_one_signal_by_products_is_as_by_the_compiled_loop(asked, shape, precompute):
+    X, y, _ = sparse_problem(*shape, 12, noise=0.05)
+    X[:, 7] = X[:, 3] + 1e-3 * X[:, 5]  # nearly dependent
+    alone, count = orthogonal_mp(X, y, **asked, precompute=precompute, return_n_iter=True)
+    path, steps = orthogonal_mp(X, y, **asked, precompute=precompute, return_n_iter=True, return_path=True)
+    assert count == steps
+    np.testing.assert_allclose(alone, path[:, -1], atol=1e-9)
+    np.testing.assert_array_equal(np.flatnonzero(alone), np.flatnonzero(path[:, -1]))
+
+
 # --- non-negative
 
 

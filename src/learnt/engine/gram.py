@@ -71,8 +71,9 @@ def products(left: np.ndarray, X: np.ndarray, n_jobs: int | None = None) -> np.n
     thin = len(left) <= _THIN
 
     def part(lo: int, hi: int) -> np.ndarray:
+        block, some = X[lo:hi].astype(left.dtype, copy=False), left[:, lo:hi]
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large shows in what comes back
-            return np.stack([row @ X[lo:hi] for row in left[:, lo:hi]]) if thin else left[:, lo:hi] @ X[lo:hi]
+            return np.stack([row @ block for row in some]) if thin else some @ block
 
     if n > d or (thin and X.flags.c_contiguous):
         return np.sum(for_blocks(part, n, grain=rows_a_task(X), n_jobs=n_jobs), axis=0)

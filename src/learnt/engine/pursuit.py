@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from learnt.engine.pursuit_alone import pursue_alone
 from learnt.engine.pursuit_kernels import pursue, pursue_positive
 from learnt.engine.threads import for_blocks, single_blas
 
@@ -14,12 +15,13 @@ _FLOOR = 16 * float(np.finfo(np.float64).eps)  # what is left of a column or of 
 
 
 class KnownRows:
-    """All rows of G at hand."""
+    """All rows of G at hand: `rows[where[j]]` is row j, without the part of `done` atoms, and `own[j]` its entry j."""
 
     def __init__(self, G: np.ndarray) -> None:
         self.rows = np.ascontiguousarray(G, dtype=np.float64)
         self.where = np.arange(len(G))
-        self.square = np.diag(self.rows).copy()
+        self.own = self.square = np.diag(self.rows).copy()
+        self.done = np.zeros(len(G), dtype=np.int64)
 
 
 @single_blas()
@@ -46,6 +48,11 @@ def solve(
 ) -> Codes:
     """Orthogonal matching pursuit of t signals: starts = YᵀX of shape (t, d), energies = the ‖y‖²."""
     t, d = starts.shape
+    if t == 1 and not positive and not path:
+        with single_blas():
+            bound = -1.0 if tol is None else float(tol)
+            coef, count, spent = pursue_alone(source, starts[0], float(energies[0]), limit, bound, _FLOOR)
+        return Codes(coef[None], np.array([count]), np.array([spent]), None)
     go = pursue_positive if positive else pursue
     out, counts = np.empty((t, d)), np.empty(t, dtype=np.int64)
     paths = np.zeros((t if path else 0, limit if path else 0, d))
@@ -69,6 +76,5 @@ def solve(
         for_blocks(run, t, grain=max(1, _CELLS // (d * limit)))
     else:  # they share the rows that they fetch
         run(0, t)
-    spent = counts < 0
-    n_iter = np.where(spent, -1 - counts, counts)
-    return Codes(out, n_iter, spent, paths[:, : n_iter.min()] if path else None)
+    n_iter = np.where(counts < 0, -1 - counts, counts)
+    return Codes(out, n_iter, counts < 0, paths[:, : n_iter.min()] if path else None)

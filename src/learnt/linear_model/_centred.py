@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.gram import add_gram, gram
+from learnt.engine.gram import add_gram, gram, products
 from learnt.engine.threads import for_blocks
 from learnt.linear_model._moments import as_columns, far_from_zero
 
@@ -26,7 +26,7 @@ class CentredTable:
     """
 
     def __init__(
-        self, X: np.ndarray, mean: Any, n_jobs: int | None, near: bool | None = None, share: np.ndarray | None = None
+        self, X: np.ndarray, mean: Any, n_jobs: int | None, near: bool | None = None, share: Any = None
     ) -> None:
         self.mean, self._X, self._n_jobs, self._share = mean, X, n_jobs, share
         self._near = not far_from_zero(mean, X[:_SOME]) if near is None else near
@@ -43,23 +43,30 @@ class CentredTable:
 
     def transposed_times(self, u: np.ndarray) -> np.ndarray:
         """Zᵀ u, of one vector or the columns of several."""
+        vectors = np.ascontiguousarray(np.atleast_2d(u.T))
+        if not self._near:
+            found = self._far_times(vectors)
+        elif self.mean is None:
+            self.mean, *rest = products(np.vstack([self._share, vectors]), self._X, self._n_jobs)
+            found = np.array(rest) - np.outer(vectors.sum(axis=1), self.mean)
+        else:
+            found = products(vectors, self._X, self._n_jobs) - np.outer(vectors.sum(axis=1), self.mean)
+        return found.T if u.ndim == 2 else found[0]
+
+    def _far_times(self, vectors: np.ndarray) -> np.ndarray:
+        """The products of vectors with a mean that is taken off before anything is summed."""
         n, d = self._X.shape
-        vectors = np.ascontiguousarray(np.atleast_2d(u.T))  # one by one: BLAS is slow at products with thin matrices
-        totals = vectors.sum(axis=1)
         mean = np.empty(d) if self.mean is None else self.mean
 
         def some(lo: int, hi: int) -> np.ndarray:
             X = self._X[:, lo:hi]
             if self.mean is None:
                 mean[lo:hi] = self._share @ X
-            if not self._near:
-                X = X - mean[lo:hi]
-            found = np.stack([vector @ X for vector in vectors], axis=1)
-            return found - np.outer(mean[lo:hi], totals) if self._near else found
+            return vectors @ (X - mean[lo:hi])
 
-        found = np.concatenate(for_blocks(some, d, grain=max(64, _GRAIN // n), n_jobs=self._n_jobs))
+        found = np.concatenate(for_blocks(some, d, grain=max(64, _GRAIN // n), n_jobs=self._n_jobs), axis=1)
         self.mean = mean
-        return found if u.ndim == 2 else found[:, 0]
+        return found
 
     def inner_products(self, dtype: Any = np.float32, root: np.ndarray | None = None) -> np.ndarray:
         """Z Zᵀ, or that of √w Z, from products in this precision; not finite where squares are too large for it."""

@@ -34,12 +34,13 @@ class LazyRows:
         n, d = X.shape
         self._X, self._mean, self._all_means = X, mean, not center
         self._batch = max(_BATCH, min(n // _SURE, _LARGE_BATCH, (atoms or 0) * 5 // 4))
-        self.where = np.full(d, -1, dtype=np.int64)
+        self.where, self.own = np.full(d, -1, dtype=np.int64), np.zeros(d)
         self._known = 0
-        self.rows = np.empty((min(d, 4 * _BATCH), d))
+        # Memory is only taken where it is written.
+        self.rows, self.done = np.empty((min(d, 2 * (atoms or 0) + 4 * self._batch), d)), np.zeros(d, dtype=np.int64)
 
-    def fetch(self, j: int, correlation: np.ndarray) -> None:
-        """Row j, and those of the other columns that now look most like being chosen."""
+    def fetch(self, j: int, correlation: np.ndarray, basis: np.ndarray | None = None) -> None:
+        """Row j, and those of the other columns that now look most like being chosen; without their part in `basis`."""
         size = np.where(self.where < 0, np.abs(correlation), -1.0)
         size[j] = np.inf
         count = min(self._batch, int((self.where < 0).sum()))
@@ -50,7 +51,12 @@ class LazyRows:
             more[: self._known] = self.rows[: self._known]
             self.rows = more
         multiply = self._by_rows if self._X.shape[0] > self._X.shape[1] else self._by_columns
-        self.rows[self._known : end] = multiply(columns)
+        found = multiply(columns)
+        self.own[columns] = found[np.arange(count), columns]
+        if basis is not None and len(basis):
+            found -= basis[:, columns].T @ basis
+            self.done[self._known : end] = len(basis)
+        self.rows[self._known : end] = found
         self.where[columns] = np.arange(self._known, end)
         self._known = end
 
