@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
 from learnt.erm.losses import loss_both
@@ -21,8 +23,10 @@ CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE
 CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = range(6)
 
 _STEEPEST = 1e12
-_GROUP, _AHEAD = 16, 8  # rows that are fetched before they are needed: dense, and sparse
-_LOG, _HINGE = 10, 11  # codes of the losses that are written out here
+_GROUP, _AHEAD = 16, 4  # rows that are fetched before they are needed: dense, and sparse
+# Unsigned like the places of entries: a signed index is looked at for being negative each time.
+_ONE, _TWO, _THREE, _FOUR, _EIGHT, _SIXTEEN = (np.uint64(k) for k in (1, 2, 3, 4, 8, 16))
+SQUARED, LOG, HINGE = WRITTEN_OUT = 0, 10, 11  # codes of the losses that need no further ones to be compiled
 _FULL = 1e200  # of a product of factors between 1 and 2
 
 
@@ -60,21 +64,29 @@ def aggressive_move(schedule, eta0, toward, loss, norm):
 
 
 @kernel
-def quick_loss(code, parameter, factor, y, score):
-    """Loss and slope; of the log loss all but log(1 + e), whose 1 + e comes third."""
-    if code == _LOG:
+def quick_loss(code, parameter, factor, y, score, others):
+    """Loss and slope; of the log loss all but log(1 + e), whose 1 + e comes third.
+
+    Where `others` is None those that are not written out are left out, and need not be compiled.
+    """
+    if code == LOG:
         m = y * score
         e = exp_nonpositive(-abs(m))
         return max(-m, 0.0), -y * (e if m > 0.0 else 1.0) / (1.0 + e), 1.0 + e
-    if code == _HINGE:
+    if code == HINGE:
         short = parameter - y * score
         return max(short, 0.0), -y if short >= 0.0 else 0.0, 1.0
+    if code == SQUARED:
+        r = score - y
+        return factor * r * r, 2.0 * factor * r, 1.0
+    if others is None:
+        return 0.0, 0.0, 1.0
     loss, slope = loss_both(code, parameter, y, score)
     return factor * loss, factor * slope, 1.0
 
 
 @kernel(reassociate=True)
-def dense_epoch(X, y, weight, order, v, rest, paid, settings, numbers):
+def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
     """Every row of `order` once; `v`, `rest`, `paid` and `numbers` are carried on."""
     d = v.size
     code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
@@ -95,7 +107,7 @@ def dense_epoch(X, y, weight, order, v, rest, paid, settings, numbers):
         for j in range(d):
             dot += v[j] * X[i, j]
         score = scale * dot + intercept
-        loss, slope, more = quick_loss(code, parameter, factor, y[i], score)
+        loss, slope, more = quick_loss(code, parameter, factor, y[i], score, others)
         product *= more
         if product > _FULL:
             total += math.log(product)
@@ -106,7 +118,7 @@ def dense_epoch(X, y, weight, order, v, rest, paid, settings, numbers):
             norm = 0.0
             for j in range(d):
                 norm += X[i, j] * X[i, j]
-            move = weight[i] * aggressive_move(schedule, eta0, y[i] if code >= _LOG else y[i] - score, loss, norm)
+            move = weight[i] * aggressive_move(schedule, eta0, y[i] if code >= LOG else y[i] - score, loss, norm)
         else:
             move = -weight[i] * eta * min(max(slope, -_STEEPEST), _STEEPEST)
         if shrink > 0.0:
@@ -152,7 +164,7 @@ def dense_epoch(X, y, weight, order, v, rest, paid, settings, numbers):
 
 
 @kernel(reassociate=True)
-def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, settings, numbers):
+def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid, settings, numbers):
     """The same over the rows of a CSR matrix: the work of a row is its entries."""
     code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
     schedule, eta0, power, alpha = int(settings[SCHEDULE]), settings[ETA0], settings[POWER], settings[ALPHA]
@@ -160,20 +172,25 @@ def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, setting
     scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
     owed, heavy, average, square = numbers[OWED], numbers[HEAVY], settings[AVERAGE], numbers[SQUARE]
     moves, count, summed, total, product = 0.0, 0.0, 0.0, 0.0, 1.0
+    usual = (
+        data.size // (16 * starts.size) + 1
+    )  # of 16 entries in a row: as many each time, or it would be guessed wrong
     for g in range(order.size):
         prefetch(starts, order[min(g + 2 * _AHEAD, order.size - 1)])  # an order that the processor cannot guess
-        i = order[min(g + _AHEAD, order.size - 1)]
+        i = np.uint64(order[min(g + _AHEAD, order.size - 1)])
         prefetch(y, i)
         prefetch(weight, i)
-        for e in range(starts[i], starts[i + 1], 8):
+        e = np.uint64(starts[i])
+        for _ in range(usual):
             prefetch(data, e)
-        for e in range(starts[i], starts[i + 1], 16):
+            prefetch(data, e + _EIGHT)
             prefetch(columns, e)
-        i = order[g]
-        x, where = data[starts[i] : starts[i + 1]], columns[starts[i] : starts[i + 1]]
-        dot = sparse_dot(v, x, where)
+            e += _SIXTEEN
+        i = np.uint64(order[g])
+        lo, hi = np.uint64(starts[i]), np.uint64(starts[i + _ONE])
+        dot = sparse_dot(v, data, columns, lo, hi)
         score = scale * dot + intercept
-        loss, slope, more = quick_loss(code, parameter, factor, y[i], score)
+        loss, slope, more = quick_loss(code, parameter, factor, y[i], score, others)
         product *= more
         if product > _FULL:
             total += math.log(product)
@@ -182,9 +199,9 @@ def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, setting
         eta = step_length(schedule, eta, eta0, power, alpha, late, t)
         if schedule >= PA1:
             norm = 0.0
-            for e in range(x.size):
-                norm += x[e] * x[e]
-            move = weight[i] * aggressive_move(schedule, eta0, y[i] if code >= _LOG else y[i] - score, loss, norm)
+            for e in range(lo, hi):
+                norm += data[e] * data[e]
+            move = weight[i] * aggressive_move(schedule, eta0, y[i] if code >= LOG else y[i] - score, loss, norm)
         else:
             move = -weight[i] * eta * min(max(slope, -_STEEPEST), _STEEPEST)
         if shrink > 0.0:
@@ -197,20 +214,17 @@ def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, setting
         if move != 0.0:
             moves += 1.0
             change = move / scale
-            own = 0.0
-            for e in range(x.size):
-                own += x[e] * x[e]
-                v[where[e]] += change * x[e]
+            own = sparse_add(v, data, columns, lo, hi, change)
             square += change * (2.0 * dot + change * own)
             if average > 0.0:
-                for e in range(x.size):
-                    rest[where[e]] -= heavy * change * x[e]
+                for e in range(lo, hi):
+                    rest[columns[e]] -= heavy * change * data[e]
             intercept += free * move
         if l1 > 0.0:
             owed += l1 * eta
             over = 1.0 / scale
-            for e in range(x.size):
-                j = where[e]
+            for e in range(lo, hi):
+                j = columns[e]
                 before = v[j]
                 after = pay(before, owed * over, paid[j] * over)
                 v[j] = after
@@ -230,19 +244,42 @@ def sparse_epoch(data, columns, starts, y, weight, order, v, rest, paid, setting
 
 
 @kernel
-def sparse_dot(v, x, where):
-    """Σ v[where]·x in four sums, none of which waits for another."""
+def sparse_dot(v, x, where, lo, hi):
+    """Σ v[where]·x of the entries lo…hi in four sums, none of which waits for another."""
     a = b = c = d = 0.0
-    whole = x.size // 4
-    for q in range(whole):
-        e = 4 * q
+    e = lo
+    while e + _FOUR <= hi:
         a += v[where[e]] * x[e]
-        b += v[where[e + 1]] * x[e + 1]
-        c += v[where[e + 2]] * x[e + 2]
-        d += v[where[e + 3]] * x[e + 3]
-    for e in range(4 * whole, x.size):
+        b += v[where[e + _ONE]] * x[e + _ONE]
+        c += v[where[e + _TWO]] * x[e + _TWO]
+        d += v[where[e + _THREE]] * x[e + _THREE]
+        e += _FOUR
+    while e < hi:
         a += v[where[e]] * x[e]
+        e += _ONE
     return (a + b) + (c + d)
+
+
+@kernel(reassociate=True)
+def sparse_add(v, x, where, lo, hi, change):
+    """v[where] += change·x, four at once since no place is there twice; returns Σ x²."""
+    own = 0.0
+    e = lo
+    while e + _FOUR <= hi:
+        i0, i1, i2, i3 = where[e], where[e + _ONE], where[e + _TWO], where[e + _THREE]
+        x0, x1, x2, x3 = x[e], x[e + _ONE], x[e + _TWO], x[e + _THREE]
+        v0, v1, v2, v3 = v[i0], v[i1], v[i2], v[i3]
+        v[i0] = v0 + change * x0
+        v[i1] = v1 + change * x1
+        v[i2] = v2 + change * x2
+        v[i3] = v3 + change * x3
+        own += (x0 * x0 + x1 * x1) + (x2 * x2 + x3 * x3)
+        e += _FOUR
+    while e < hi:
+        own += x[e] * x[e]
+        v[where[e]] += change * x[e]
+        e += _ONE
+    return own
 
 
 @kernel

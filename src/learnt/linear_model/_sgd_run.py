@@ -109,6 +109,7 @@ def run(
     paid = np.zeros(v.size if fixed[k.L1] > 0 else 0)
     order = rows.copy()
     epoch_of, matrix = _parts(X)
+    others = None if fixed[k.CODE] in k.WRITTEN_OUT else 1
     tol = -np.inf if settings.tol is None else settings.tol
     best, best_score, idle, status = np.inf, -np.inf, 0, "budget"
     kept: End | None = None
@@ -117,7 +118,8 @@ def run(
         if settings.shuffle:
             k.shuffle(order, seed)
         before = moving[k.MOVES]
-        epoch_of(*matrix, y, weight, order if held is None else order[~held[order]], v, rest, paid, fixed, moving)
+        now = order if held is None else order[~held[order]]
+        epoch_of(*matrix, y, weight, now, others, v, rest, paid, fixed, moving)
         n_iter = epoch
         if not (np.isfinite(v).all() and np.isfinite(moving[k.INTERCEPT])):
             raise ValueError(
