@@ -31,15 +31,15 @@ def test_the_slopes_are_what_the_penalty_allows(intercept, l2, copies):
     v, columns = np.zeros(X.shape[1]), np.arange(X.shape[1])
     design = SparseDesign(X, w, intercept)
     l1 = 0.1 * np.abs(X.T @ u).max()
-    shift = quadratic.minimize(design._parts, columns, v, u, h, w, l1, l2, intercept, 1e-18)
-    g = slopes(X, u, h, v, shift[0]) - l2 * v
+    v, shift = quadratic.sparse_step(design._parts, columns, v, u, h, w, l1, l2, intercept, 1e-18)
+    g = slopes(X, u, h, v, shift) - l2 * v
     assert 0 < np.count_nonzero(v) < len(v)
     np.testing.assert_allclose(g[v != 0], l1 * np.sign(v[v != 0]), atol=1e-5 * l1)
     assert np.abs(g).max() <= l1 * (1 + 1e-5)
     if intercept:
-        assert abs(np.sum(u - h * (X @ v + shift[0]))) < 1e-5 * np.abs(u).sum()
+        assert abs(np.sum(u - h * (X @ v + shift))) < 1e-5 * np.abs(u).sum()
     else:
-        assert shift[0] == 0.0
+        assert shift == 0.0
 
 
 def objective(A, b, v, shift, root, l1, l2):
@@ -48,7 +48,8 @@ def objective(A, b, v, shift, root, l1, l2):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_an_extrapolation_never_ends_higher_and_keeps_its_residual(intercept):
+@pytest.mark.parametrize("kind", [quadratic.Table, quadratic.Entries])
+def test_an_extrapolation_never_ends_higher_and_keeps_its_residual(intercept, kind):
     X, u, h, _ = pose(1)
     root = np.sqrt(h + 1e-6)
     A, b, l1, l2 = X.toarray() * root[:, None], u / root, 2.0, 0.1
@@ -56,22 +57,28 @@ def test_an_extrapolation_never_ends_higher_and_keeps_its_residual(intercept):
     v = rng.normal(size=X.shape[1]) * (rng.random(X.shape[1]) < 0.4)
     own, was = np.flatnonzero(v), v.copy()
     constant = root if intercept else np.empty(0)
-    parts = quadratic.compressed(sparse.csc_array(A))
-    search = quadratic._Search(parts, np.square(A).sum(axis=0), constant, l1, l2, v, b - A @ v)
+    every, ones = np.arange(X.shape[1]), np.ones(X.shape[0])
+    columns = (
+        kind(A.T.copy()) if kind is quadratic.Table else kind(quadratic.compressed(sparse.csc_array(A)), every, ones)
+    )
+    search = quadratic._Search(columns, constant, l1, l2, v, b - A @ v)
     before = objective(A, b, was, 0.0, root, l1, l2)
     moved = 0
     for _ in range(20):
         steps = rng.normal(size=(5, len(own))) * 10.0 ** rng.uniform(-3, 0)
         shifts = rng.normal(size=5) * intercept
+        kept = search.v.copy()
         search._extrapolate(own, steps, shifts)
         after = objective(A, b, search.v, search.constant[0], root, l1, l2)
         assert after <= before
+        assert (search.v * kept >= 0).all()
         moved += after < before
         before = after
     assert moved
+    search._leap(own[search.v[own] != 0])
+    assert objective(A, b, search.v, search.constant[0], root, l1, l2) < before
     np.testing.assert_allclose(search.r, b - A @ search.v - search.constant[0] * root, atol=1e-9 * np.abs(b).max())
     assert not search.v[was == 0].any()
-    assert (search.v * was >= 0).all()
 
 
 def test_a_sample_stands_for_all_rows():

@@ -1,13 +1,13 @@
-"""A quadratic with absolute values over sparse columns: a step of Newton's method for losses with an L1 penalty.
+"""A quadratic with absolute values in its penalty: a step of Newton's method for losses with an L1 penalty.
 
     min over v, c of  ‖r‖²/2 + l1‖v‖₁ + l2‖v‖²/2,     r = u/√h − √h (change of the scores)
 
 where u and h are what each row's loss falls by and curves by with its score. It is a lasso over the columns x√h, of
-which a copy is made: one array is then all that sweeps read at random. A sweep over all columns says which have
-coefficients; a few over these alone follow, and where they were heading is tried (Anderson); what that would bring
-across 0 is left at 0.
+which a copy is made, so that r is all that sweeps read at random; `Entries` has those of a sparse table, `Table` those
+of a dense one. A sweep over all columns says which have coefficients; a few over these alone follow, and where they
+were heading is tried (Anderson); what that would bring across 0 is left at 0.
 
-Entries are visited in plain loops of each kernel: a slice of an array, or a call with one, costs more than a column.
+Columns are read in plain loops of each kernel: a slice of an array, or a call with one, costs more than a thin column.
 Reference: Bertrand & Massias, Anderson acceleration of coordinate descent, AISTATS 2021.
 """
 
@@ -26,13 +26,84 @@ _CLOSER = 0.3  # of what a sweep over all columns may gain at the end, for those
 _FLOOR = 1e-10  # of a row's weight: the least curvature
 _STILL = 1e-26  # of ‖r‖²: rounding moves the objective by less
 _SINGULAR = 1e-12
+_LONG = 60_000  # entries of a column, beyond which their order is of no use
 # Columns for a leap at most, how much faster dense arithmetic is than that with entries, and the density where it pays.
 _FEW, _PACE, _THIN = 3000, 10, 0.2
 
 Compressed = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
+class Entries:
+    """Some columns of a sparse table, each times √h."""
+
+    def __init__(self, parts: Compressed, columns: np.ndarray, root: np.ndarray) -> None:
+        data, indices, indptr = parts
+        self.sizes = (indptr[columns + 1] - indptr[columns]).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        self.shape = len(root), len(columns)
+        self.parts = np.empty(starts[-1]), np.empty(starts[-1], dtype=np.uint32), starts.astype(np.uint64)
+        self.squares = np.empty(len(columns))
+        gather(data, indices, indptr, columns.astype(np.uint64), root, *self.parts[:2], self.squares)
+
+    def sweep(self, *others: Any) -> float:
+        return sweep(*self.parts, *others)
+
+    def add(self, which: np.ndarray, change: np.ndarray, out: np.ndarray) -> None:
+        """out += Σ change · x."""
+        add_columns(*self.parts, which.view(np.uint64), change, out)
+
+    def matrix(self, which: np.ndarray) -> Any:
+        values, rows, starts = self.parts
+        A = sparse.csc_array((values, rows.view(np.int32), starts.astype(np.int64)), shape=self.shape)[:, which]
+        return A.toarray() if A.nnz > _THIN * A.shape[0] * A.shape[1] else A
+
+
+class Table:
+    """Columns of a dense table, each times √h, as rows."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self.rows, self.shape = rows, rows.shape[::-1]
+        self.squares = np.einsum("ij,ij->i", rows, rows)
+        self.sizes = np.full(len(rows), rows.shape[1])
+
+    def sweep(self, *others: Any) -> float:
+        return sweep_rows(self.rows, *others)
+
+    def add(self, which: np.ndarray, change: np.ndarray, out: np.ndarray) -> None:
+        """out += Σ change · x."""
+        every = np.zeros(len(self.rows))
+        every[which] = change
+        out += every @ self.rows
+
+    def matrix(self, which: np.ndarray) -> Any:
+        return self.rows[which].T
+
+
 def minimize(
+    columns: Entries | Table,
+    v: np.ndarray,
+    u: np.ndarray,
+    root: np.ndarray,
+    l1: float,
+    l2: float,
+    intercept: bool,
+    share: float,
+) -> float:
+    """Change the coefficients v of columns that are times `root`; returns the change of the intercept.
+
+    It ends where a sweep gains no more than `share` of what the first one did.
+    """
+    search = _Search(columns, root if intercept else np.empty(0), l1, l2, v, u / root)
+    search.run(share)
+    return float(search.constant[0])
+
+
+def curvature_root(h: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """√h of rows with weights w, of which h is taken to be a tiny share at least."""
+    return np.sqrt(np.maximum(h, _FLOOR * w))
+
+
+def sparse_step(
     parts: Compressed,
     columns: np.ndarray,
     v: np.ndarray,
@@ -43,24 +114,15 @@ def minimize(
     l2: float,
     intercept: bool,
     share: float,
-) -> np.ndarray:
-    """Change the coefficients v of these columns of a CSC matrix; returns the change of the intercept.
-
-    `w` are the weights of the rows, of which h is taken to be a tiny share at least. Row numbers and bounds of columns
-    are unsigned (`compressed`). It ends where a sweep gains no more than `share` of what the first one did.
-    """
-    data, indices, indptr = parts
-    root = np.sqrt(np.maximum(h, _FLOOR * w))
-    sizes = (indptr[columns + 1] - indptr[columns]).astype(np.int64)
+) -> tuple[np.ndarray, float]:
+    """New coefficients of some columns of a CSC matrix (see `compressed`), and the change of the intercept."""
+    sizes = np.minimum(parts[2][columns + 1] - parts[2][columns], np.uint64(_LONG)).astype(np.uint16)
     order = np.argsort(sizes, kind="stable")  # a processor guesses well how often a loop runs that ran so before
-    starts = np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.uint64)
-    values, rows = np.empty(int(starts[-1])), np.empty(int(starts[-1]), dtype=np.uint32)
-    curves = np.empty(len(columns))
-    gather(data, indices, indptr, columns[order].astype(np.uint64), root, values, rows, curves)
-    search = _Search((values, rows, starts), curves, root if intercept else np.empty(0), l1, l2, v[order], u / root)
-    search.run(share)
-    v[order] = search.v
-    return search.constant
+    root, new = curvature_root(h, w), v[order]
+    shift = minimize(Entries(parts, columns[order], root), new, u, root, l1, l2, intercept, share)
+    out = np.empty_like(new)
+    out[order] = new
+    return out, shift
 
 
 def compressed(X: Any) -> Compressed:
@@ -75,25 +137,18 @@ class _Search:
     """Coefficients and the residual that goes with them."""
 
     def __init__(
-        self,
-        columns: Compressed,
-        curves: np.ndarray,
-        root: np.ndarray,
-        l1: float,
-        l2: float,
-        v: np.ndarray,
-        r: np.ndarray,
+        self, columns: Entries | Table, root: np.ndarray, l1: float, l2: float, v: np.ndarray, r: np.ndarray
     ) -> None:
         self._columns, self._root, self._l1, self._l2 = columns, root, float(l1), float(l2)
-        self._curves = curves + l2
+        self._curves = columns.squares + l2
         self._inverse = np.divide(1.0, self._curves, out=np.zeros(len(v)), where=self._curves > 0.0)
-        self._sizes = np.diff(columns[2]).astype(np.int64)
         self.v, self.r, self.constant = v, r, np.zeros(1)
 
     def sweep(self, which: np.ndarray, steps: np.ndarray) -> float:
-        """Every coordinate of `which` once; by how much the objective fell."""
-        fixed = (*self._columns, self._curves, self._inverse, self._root, self._l1, self._l2)
-        return sweep(*fixed, which.view(np.uint64), self.v, self.constant, self.r, steps)
+        """Every coordinate of `which` once, and the intercept; by how much the objective fell."""
+        fixed = (self._curves, self._inverse, self._l1, self._l2)
+        fell = self._columns.sweep(*fixed, which.view(np.uint64), self.v, self.r, steps)
+        return fell + level(self._root, self.constant, self.r) if len(self._root) else fell
 
     def run(self, share: float) -> None:
         """Rounds until a sweep gains no more than `share` of what the first one did."""
@@ -114,9 +169,8 @@ class _Search:
                     break
             else:
                 self._extrapolate(own, steps, np.diff(constants))
-                m, entries = len(own), float(np.sum(self._sizes[own]))
-                spent += _DEPTH * entries
-                if m <= _FEW and spent > m**3 / (3 * _PACE) + min(entries**2 / len(self.r), len(self.r) * m**2 / _PACE):
+                spent += _DEPTH * float(np.sum(self._columns.sizes[own]))
+                if spent > self._price(own):
                     self._leap(own[self.v[own] != 0.0])
                     spent = 0.0
 
@@ -130,12 +184,9 @@ class _Search:
 
     def _leap(self, own: np.ndarray) -> None:
         """Go where the minimum is with the signs as they are: sweeps slide slowly between columns that are alike."""
-        m, n, constant = len(own), len(self.r), self._root[:, None]
-        values, rows, starts = self._columns
-        X = sparse.csc_array((values, rows.view(np.int32), starts.astype(np.int64)), shape=(n, len(self.v)))
-        A = X[:, own]
-        if A.nnz > _THIN * n * m:
-            A = np.hstack([A.toarray(), constant] if constant.size else [A.toarray()])
+        m, A, constant = len(own), self._columns.matrix(own), self._root[:, None]
+        if isinstance(A, np.ndarray):
+            A = np.hstack([A, constant]) if constant.size else A
             H = A.T @ A
         else:
             A = sparse.hstack([A, constant], format="csc") if constant.size else A
@@ -146,18 +197,22 @@ class _Search:
         change = keep_signs(H, A.T @ self.r - self._l1 * np.sign(old) - self._l2 * old, old)
         self._go(own, old[:m] + change[:m], float(change[m:].sum()))
 
+    def _price(self, own: np.ndarray) -> float:
+        """What a leap costs, in cells that sweeps could read."""
+        m, n, cells = len(own), len(self.r), float(np.sum(self._columns.sizes[own]))
+        return m**3 / (3 * _PACE) + min(cells**2 / n, n * m**2 / _PACE) if m <= _FEW else np.inf
+
     def _go(self, own: np.ndarray, new: np.ndarray, shift: float) -> None:
         """To these coefficients and on by `shift` with the intercept, if the objective is lower there."""
-        old, r = self.v[own], self.r.copy()
-        add_columns(*self._columns, own.view(np.uint64), old - new, r)
+        old, change = self.v[own], np.zeros_like(self.r)
+        self._columns.add(own, old - new, change)
         if len(self._root):
-            r -= shift * self._root
-        if self._value(new, r) < self._value(old, self.r):
-            self.v[own], self.r = new, r
+            change -= shift * self._root
+        gain = self._l1 * np.sum(np.abs(old) - np.abs(new)) + 0.5 * self._l2 * ((old - new) @ (old + new))
+        if gain > change @ (self.r + 0.5 * change):  # differences, for values would hide them in their last digits
+            self.v[own] = new
+            self.r += change
             self.constant += shift
-
-    def _value(self, v: np.ndarray, r: np.ndarray) -> float:
-        return float(0.5 * (r @ r) + self._l1 * np.abs(v).sum() + 0.5 * self._l2 * (v @ v))
 
 
 def weights_of_changes(steps: np.ndarray) -> np.ndarray:
@@ -184,8 +239,8 @@ def gather(data, indices, indptr, columns, root, values, rows, curves):
 
 
 @kernel(reassociate=True)
-def sweep(values, rows, starts, curves, inverse, root, l1, l2, which, v, constant, r, steps):
-    """Each coordinate of `which` set to its minimum, then the intercept; by how much the objective fell."""
+def sweep(values, rows, starts, curves, inverse, l1, l2, which, v, r, steps):
+    """Each coordinate of `which` set to its minimum; by how much the objective fell."""
     fell = 0.0
     for t in range(which.size):
         k = which[t]
@@ -198,20 +253,45 @@ def sweep(values, rows, starts, curves, inverse, root, l1, l2, which, v, constan
         steps[t] = step
         if step != 0.0:
             v[k] = new
-            fell += curves[k] * step * step
+            fell += 0.5 * curves[k] * step * step
             for e in range(lo, hi):
                 r[rows[e]] -= step * values[e]
-    if root.size:
-        slope, curve = 0.0, 0.0
+    return fell
+
+
+@kernel(reassociate=True)
+def sweep_rows(values, curves, inverse, l1, l2, which, v, r, steps):
+    """The same for columns that are the rows of an array."""
+    fell = 0.0
+    for t in range(which.size):
+        k = which[t]
+        old = v[k]
+        aim = (curves[k] - l2) * old
         for n in range(r.size):
-            slope += root[n] * r[n]
-            curve += root[n] * root[n]
-        step = slope / curve
-        constant[0] += step
-        for n in range(r.size):
-            r[n] -= step * root[n]
-        fell += curve * step * step
-    return 0.5 * fell
+            aim += values[k, n] * r[n]
+        new = (max(aim - l1, 0.0) + min(aim + l1, 0.0)) * inverse[k]
+        step = new - old
+        steps[t] = step
+        if step != 0.0:
+            v[k] = new
+            fell += 0.5 * curves[k] * step * step
+            for n in range(r.size):
+                r[n] -= step * values[k, n]
+    return fell
+
+
+@kernel(reassociate=True)
+def level(root, constant, r):
+    """The intercept set to its minimum; by how much the objective fell."""
+    slope, curve = 0.0, 0.0
+    for n in range(r.size):
+        slope += root[n] * r[n]
+        curve += root[n] * root[n]
+    step = slope / curve
+    constant[0] += step
+    for n in range(r.size):
+        r[n] -= step * root[n]
+    return 0.5 * curve * step * step
 
 
 @kernel

@@ -24,9 +24,8 @@ def residual_slopes(Q, q, w, g):
         g[i] = q[i]
     for k in range(q.size):
         if w[k] != 0.0:
-            row = Q[k]
             for i in range(q.size):
-                g[i] -= w[k] * row[i]
+                g[i] -= w[k] * Q[k, i]
 
 
 @kernel

@@ -34,17 +34,16 @@ def sweep(Q, m, w, g, l1, l2, positive):
         old = w[k]
         if old == 0.0 and g[k] <= l1[k] and (positive or g[k] >= -l1[k]):
             continue
-        row = Q[k]
-        curve = row[k] + l2[k]
+        curve = Q[k, k] + l2[k]
         if curve <= 0.0:
             continue
-        z = g[k] + row[k] * old
+        z = g[k] + Q[k, k] * old
         new = (z - l1[k] if z > l1[k] else (z + l1[k] if z < -l1[k] and not positive else 0.0)) / curve
         change = new - old
         if change != 0.0:
             w[k] = new
             for i in range(m):
-                g[i] -= change * row[i]
+                g[i] -= change * Q[k, i]  # a row of Q as an array of its own would cost more than this loop
             fell += 0.5 * curve * change * change
     return fell
 

@@ -21,7 +21,7 @@ from learnt.linear_model._l1_logistic_loss import ManyClasses, TwoClasses
 
 _INNER = 0.1  # of the gap on all columns, before the next pass
 _POWER = 0.8  # a step leaves about this power of a relative gap, times the gap
-_LOOSEST, _CLOSEST = 1e-2, 1e-9  # of what the first sweep gains: where to leave the quadratic
+_LOOSEST, _CLOSEST = 1e-1, 1e-9  # of what the first sweep gains: where to leave the quadratic
 _MOST = 0.9  # of the columns at hand: then all of them, since choosing is a copy
 _CLOSE = 0.95  # slopes of this share of l1 take part in a step
 _ROWS_PER_COLUMN, _SAMPLE_SHARE, _FEWEST = 20, 16, 100  # of a sample to start from, and of a class in it
@@ -157,12 +157,12 @@ class _Search:
                 return SparseSolution(self.theta, self.value, gap, n_iter, status)
             inner = max(_INNER * gap, 0.3 * goal) if grown else 0.3 * goal
             rounds = self._design.rounds if grown and len(self._taken) ** 2 > self._p else _ROUNDS  # passes are cheap
-            slopes = slopes[self._taken]
+            slopes, here = slopes[self._taken], gap
             for k in range(rounds):
                 if k:
                     self._balance()
                     slopes = self._design.taken_slopes(self._taken, self._loss.residuals())
-                here = self._gap(slopes, None)
+                    here = self._gap(slopes, None)
                 if here <= inner or n_iter >= max_iter:
                     break
                 self._step(slopes, self._closeness(here, goal))
@@ -177,7 +177,7 @@ class _Search:
             s, H = self._loss.imbalance()
             if np.abs(s).max() <= 1e-13 * np.trace(H):
                 return
-            shift = np.linalg.lstsq(H, s, rcond=1e-10)[0]
+            shift = s / H[0] if len(s) == 1 else np.linalg.lstsq(H, s, rcond=1e-10)[0]
             if not np.abs(shift).max() < 1.0:  # far off: a step of Newton's method first
                 return
             self._c = self._c + shift

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.engine import sparse_quadratic as quadratic
 from learnt.engine.kernel import kernel
-from learnt.engine.sparse_quadratic import add_columns, column_dots, compressed, minimize
 from learnt.engine.threads import for_blocks
 from learnt.linear_model._coordinate_problem import transposed_product
 from learnt.linear_model._l1_logistic_joint import dense_step, settle, sparse_step
@@ -20,6 +20,10 @@ from learnt.linear_model._l1_logistic_joint import dense_step, settle, sparse_st
 _ROWS = 1 << 16  # cells that one task of a weighted product takes
 _ENTRIES = 1 << 16
 _JOINT = 3000  # coefficients of all classes whose products are kept
+_MANY, _IN_CACHE = (
+    100,
+    1 << 18,
+)  # columns whose products in pairs cost more than sweeps, and cells that sweeps read fast
 _SAME = 0.01  # of scores: a change that leaves the curvature as it is
 
 
@@ -28,7 +32,7 @@ class DenseDesign:
 
     batch = 0  # columns to take at once at least: none, since products of all pairs are to be had
     rounds = 2  # steps between passes while the working set grows
-    closeness = 0.1  # of what a step cannot but leave: the products of all pairs cost more than sweeps
+    closeness = 0.3  # of what a step cannot but leave: the products of all pairs cost more than sweeps
 
     def __init__(self, X: np.ndarray, w: np.ndarray, fit_intercept: bool) -> None:
         self._X, self._intercept = X, fit_intercept
@@ -89,6 +93,8 @@ class DenseDesign:
         if loss.n_outputs > 1:
             return self._step_all(some, B, slopes, loss, l1, l2, share)
         m = len(some)
+        if m >= _MANY and m * len(self._X) <= _IN_CACHE:
+            return self._step_by_rows(some, B, loss, l1, l2, share)
         Q = self._products(some, loss)
         g = np.append(slopes[:, 0], loss.residuals().sum()) if self._intercept else slopes[:, 0].copy()
         k = len(g)
@@ -97,6 +103,15 @@ class DenseDesign:
         bounds[m:], ridges[m:] = 0.0, 0.0
         v = settle(Q if k == len(Q) else Q[:k, :k].copy(), v, g, bounds, ridges, share)
         return v[:m, None], v[m:] if self._intercept else np.zeros(1)
+
+    def _step_by_rows(
+        self, some: np.ndarray, B: np.ndarray, loss: Any, l1: float, l2: float, share: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sweeps over the columns themselves, for which no products of pairs are needed."""
+        root, v = quadratic.curvature_root(loss.curvature(), loss.weights), B[:, 0].copy()
+        table = quadratic.Table(self._store[some] * root)
+        shift = quadratic.minimize(table, v, loss.residuals()[:, 0], root, l1, l2, self._intercept, share)
+        return v[:, None], np.array([shift])
 
     def _step_all(
         self, some: np.ndarray, B: np.ndarray, slopes: np.ndarray, loss: Any, l1: float, l2: float, share: float
@@ -155,7 +170,7 @@ class SparseDesign:
     def __init__(self, X: Any, w: np.ndarray, fit_intercept: bool) -> None:
         self._X = sparse.csc_array(X, dtype=np.float64, copy=True)
         self._X.sum_duplicates()
-        self._parts = compressed(self._X)
+        self._parts = quadratic.compressed(self._X)
         self._intercept = fit_intercept
         self.mean = np.zeros(X.shape[1])
         self._all = np.arange(X.shape[1])
@@ -172,14 +187,14 @@ class SparseDesign:
         for k, u in enumerate(np.ascontiguousarray(U.T)):
 
             def fill(lo: int, hi: int, u: np.ndarray = u, k: int = k) -> None:
-                column_dots(*self._parts, columns[lo:hi], u, out[k, lo:hi])
+                quadratic.column_dots(*self._parts, columns[lo:hi], u, out[k, lo:hi])
 
             for_blocks(fill, len(taken), grain=grain)
         return out.T
 
     def scores(self, taken: np.ndarray, some: np.ndarray, change: np.ndarray) -> np.ndarray:
         out = np.zeros(self._X.shape[0])
-        add_columns(*self._parts, taken[some].astype(np.uint64), change, out)
+        quadratic.add_columns(*self._parts, taken[some].astype(np.uint64), change, out)
         return out
 
     def step(
@@ -198,11 +213,9 @@ class SparseDesign:
             P, w = loss.probabilities, loss.weights
             curves = np.column_stack([self._curves(columns, w * p * (1.0 - p)) for p in P.T])
             return sparse_step(self._parts, columns, curves, B, slopes, U, P, w, l1, l2, self._intercept, share)
-        v = B[:, 0].copy()
-        shift = minimize(
-            self._parts, columns, v, U[:, 0], loss.curvature(), loss.weights, l1, l2, self._intercept, share
-        )
-        return v[:, None], shift
+        h, w = loss.curvature(), loss.weights
+        v, shift = quadratic.sparse_step(self._parts, columns, B[:, 0], U[:, 0], h, w, l1, l2, self._intercept, share)
+        return v[:, None], np.array([shift])
 
     def _curves(self, columns: np.ndarray, h: np.ndarray) -> np.ndarray:
         out = np.empty(len(columns))

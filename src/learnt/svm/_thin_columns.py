@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.sparse_quadratic import compressed, minimize
+from learnt.engine.sparse_quadratic import compressed, sparse_step
 from learnt.svm._design import Design
 
 
@@ -23,6 +23,4 @@ class ThinColumns:
         self, columns: np.ndarray, w: np.ndarray, beta: np.ndarray, curve: np.ndarray, most: np.ndarray, share: float
     ) -> np.ndarray:
         """Some coefficients at the minimum of the parabola plus ‖w‖₁; rows pull by `beta`, and curve by `curve`."""
-        new = w.copy()
-        minimize(self._parts, columns, new, beta, curve, most, 1.0, 0.0, False, share)
-        return new
+        return sparse_step(self._parts, columns, w, beta, curve, most, 1.0, 0.0, False, share)[0]
