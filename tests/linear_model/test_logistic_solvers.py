@@ -9,11 +9,11 @@ from scipy import sparse
 
 from learnt.engine.blocks import Block
 from learnt.engine.rows import as_rows
+from learnt.erm.solvers.curved import Memory, minimize, when_it_pays, when_left
 from learnt.linear_model import _logistic_kernels as kernels
 from learnt.linear_model._logistic_curvature import Blocks, Cholesky, Diagonal, cholesky
 from learnt.linear_model._logistic_loss import Target, class_totals, hessian, hessian_blocks, loss_gradient, mistakes
 from learnt.linear_model._logistic_problem import Problem
-from learnt.linear_model._logistic_solvers import Memory, minimize, when_it_pays, when_left
 from learnt.linear_model._logistic_start import sample, units
 from learnt.linear_model._logistic_wide import RowSpace, centred_gram
 

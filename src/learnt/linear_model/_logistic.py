@@ -20,11 +20,11 @@ from learnt.engine.params import check_choice, check_class_weight, check_flag, c
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
+from learnt.erm.solvers.curved import Flat, Outcome
 from learnt.linear_model._l1_logistic import solve_sparse
 from learnt.linear_model._linear_classifier import ProbabilisticLinearClassifier
 from learnt.linear_model._logistic_loss import Target, class_totals, mistakes
 from learnt.linear_model._logistic_problem import total
-from learnt.linear_model._logistic_solvers import Flat, Outcome
 from learnt.linear_model._logistic_strategy import Solution, Task, solve
 
 log = logging.getLogger("learnt")

@@ -18,10 +18,10 @@ import numpy as np
 
 from learnt.engine.rows import Rows
 from learnt.engine.threads import run_tasks
+from learnt.erm.solvers.curved import ROUNDING, STALLED, Flat, Outcome, Point, search
 from learnt.linear_model import _logistic_many_kernels as kernels
 from learnt.linear_model._logistic_loss import Target, csr_arrays, kernel_arrays
 from learnt.linear_model._logistic_problem import sparse_lanes
-from learnt.linear_model._logistic_solvers import ROUNDING, STALLED, Flat, Outcome, Point, search
 
 _SHARE = 0.2  # of the gradient that equations may leave unsolved at first; less as it shrinks, by this power of it
 _POWER = 0.2

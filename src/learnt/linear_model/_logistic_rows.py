@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
+from learnt.erm.solvers.curved import Flat, Outcome, Point, search
 from learnt.linear_model._centred import CentredTable
-from learnt.linear_model._logistic_solvers import Flat, Outcome, Point, search
 
 _SHARE, _POWER = 0.1, 0.2  # what equations may leave unsolved at first; less as it shrinks, by this power of it
 _CLOSE = 0.1  # of the distance asked for: nothing is solved more closely

@@ -23,6 +23,7 @@ from learnt.engine.arrays import is_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.rows import Rows
+from learnt.erm.solvers.curved import Outcome, Point, minimize, when_it_pays, when_left
 from learnt.linear_model._centred import CentredTable
 from learnt.linear_model._logistic_curvature import Diagonal
 from learnt.linear_model._logistic_loss import Target, codes_of, row_weights
@@ -30,7 +31,6 @@ from learnt.linear_model._logistic_many import Columns, descend
 from learnt.linear_model._logistic_problem import Problem
 from learnt.linear_model._logistic_rows import RowProblem
 from learnt.linear_model._logistic_rows import descend as by_multipliers
-from learnt.linear_model._logistic_solvers import Outcome, Point, minimize, when_it_pays, when_left
 from learnt.linear_model._logistic_start import (
     Units,
     sample,

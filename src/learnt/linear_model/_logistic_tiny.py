@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import blas, lapack  # plain routines: the wrappers cost more than a small solution
 
+from learnt.erm.solvers.curved import Flat, Outcome, Point
 from learnt.linear_model._logistic_curvature import cholesky
-from learnt.linear_model._logistic_solvers import Flat, Outcome, Point
 
 _NOISE = 1e-14  # of a value, relative
 _HALVINGS = 30

@@ -10,6 +10,7 @@
     CoordinateDescent                                      sparse coefficients
     Constant  Decay                                        schedules of steps
 
+`curved.minimize` is the loop of LogisticRegression: Newton, L-BFGS and what lies between, for any value and gradient.
 `choose(problem)` is what estimators take for "auto".
 """
 

@@ -17,6 +17,7 @@ from learnt.engine.arrays import like, to_numpy
 from learnt.engine.threads import single_blas
 from learnt.erm._problem import Problem
 from learnt.erm.solvers._base import Solver
+from learnt.erm.solvers._memory import Pair, inverse_times
 
 _SMALLEST_RCOND = 1e-10  # below, eigenvalues tell what is there from what is rounding
 
@@ -43,18 +44,11 @@ class Curvature:
 
     def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
         self._solve = solve
-        self._pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+        self._pairs: list[Pair] = []
 
     def solve(self, v: np.ndarray) -> np.ndarray:
         """H⁻¹v."""
-        v, shares = v.copy(), []
-        for step, change, product in reversed(self._pairs):
-            shares.append(float(step @ v) / product)
-            v -= shares[-1] * change
-        v = self._solve(v)
-        for (step, change, product), share in zip(self._pairs, reversed(shares), strict=True):
-            v += step * (share - float(change @ v) / product)
-        return v
+        return inverse_times(self._pairs, v, self._solve)
 
     def learn(self, step: np.ndarray, change: np.ndarray) -> None:
         """The gradient changed by `change` over `step`."""

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from learnt.erm.solvers._memory import Pair, inverse_times
+
 ROUNDING = 1e-26  # a distance, relative to f, below which steps only move rounding errors
 STALLED = 1e-10  # one at which an end of all progress counts as the precision of float64, not as a failure
 _NOISE = 1e-14  # of a value, relative
@@ -56,14 +58,11 @@ class Outcome(NamedTuple):
 
 
 class Memory:
-    """The last changes of place and gradient, and what they say of H⁻¹: the two loops of L-BFGS.
-
-    Reference: Nocedal & Wright, Numerical Optimization, 2nd edition, algorithm 7.4, doi:10.1007/978-0-387-40065-5.
-    """
+    """The last changes of place and gradient, and what they say of H⁻¹."""
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+        self._pairs: list[Pair] = []
         self._factor = 1.0
 
     def add(self, s: np.ndarray, y: np.ndarray, curvature: Curvature) -> None:
@@ -81,16 +80,7 @@ class Memory:
     def solve(self, g: np.ndarray, curvature: Curvature) -> np.ndarray:
         if not self._pairs:
             return curvature.solve(g)
-        q = g.copy()
-        shares = []
-        for s, y, sy in reversed(self._pairs):
-            share = float(s @ q) / sy
-            q -= share * y
-            shares.append(share)
-        r = self._factor * curvature.solve(q)
-        for (s, y, sy), share in zip(self._pairs, reversed(shares), strict=True):
-            r += (share - float(y @ r) / sy) * s
-        return r
+        return inverse_times(self._pairs, g, lambda v: self._factor * curvature.solve(v))
 
 
 Renew = Callable[[list[float], float], bool]
