@@ -329,6 +329,20 @@ def test_any_number_of_categories(levels):
     assert renamed.score(frame, y) > 0.3
 
 
+def test_sets_of_categories_pay_for_what_noise_would_gain():
+    rng = np.random.default_rng(0)
+    noise, number, town = rng.integers(0, 150, 6000), rng.normal(size=6000), rng.integers(0, 40, 6000)
+    effect = rng.normal(size=40)
+    score = np.sin(2 * number) + effect[town]
+    X = np.column_stack([noise, number, town]).astype(float)
+    y = (score + rng.logistic(size=6000) > 0).astype(int)
+    model = HistGradientBoostingClassifier(max_iter=50, categorical_features=[0, 2]).fit(X[:3000], y[:3000])
+    without = HistGradientBoostingClassifier(max_iter=50, categorical_features=[1]).fit(X[:3000, 1:], y[:3000])
+    assert model.feature_importances_[0] < 0.1 < model.feature_importances_[2]
+    worse = log_loss(y[3000:], model.predict_proba(X[3000:])) - log_loss(y[3000:], without.predict_proba(X[3000:, 1:]))
+    assert worse < 0.005
+
+
 def test_refusals_about_categories():
     X, y = numbers(60)
     for given, words in [

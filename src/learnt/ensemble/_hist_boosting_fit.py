@@ -57,6 +57,7 @@ class Booster:
                 monotone=self.monotone,
                 groups=self.groups,
                 constant_hessian=self.loss.constant_hessian and self.w is None,
+                steady=self.loss.steady and self.w is None,
                 n_jobs=1 if self._apart else None,
             )
             self._workers.put((grower, np.empty(n), np.empty(n)))

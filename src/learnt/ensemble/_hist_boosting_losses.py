@@ -50,6 +50,7 @@ class BoostingLoss:
 
     n_outputs = 1
     constant_hessian = False
+    steady = False  # gradients and hessians are bounded, and most are not far below the bound
     leaf_quantile: float | None = None  # leaves hold this quantile of the residuals instead of a Newton step
     code = -1
 
@@ -192,7 +193,7 @@ class HalfGamma(HalfPoisson):
 class BinaryLog(BoostingLoss):
     """log(1 + e^s) − ys for y = 0 or 1."""
 
-    code = LOG
+    code, steady = LOG, True
 
     def start(self, y, w):
         p = np.clip(np.average(y, weights=w), 1e-15, 1 - 1e-15)
@@ -209,7 +210,7 @@ class BinaryLog(BoostingLoss):
 class ManyLog(BoostingLoss):
     """log Σₖ e^sₖ − s_y for y = 0…K−1."""
 
-    code = SOFTMAX
+    code, steady = SOFTMAX, True
 
     def __init__(self, n_classes: int) -> None:
         self.n_outputs = n_classes

@@ -5,14 +5,20 @@ and the number of threads change nothing; and one addition serves all three sums
 rounded to fixed point, in one of three forms:
 
     exact      two int64 a row, gradient and (hessian, count): small tables and whole-number weights
-    pair       one int32 a row: 15 bits of gradient, 10 of hessian, rounded up or down at random in proportion
+    pair       one int32 a row: gradient and hessian, rounded up or down at random in proportion
     constant   one int32 a row: the gradient; every hessian is the same, so that a count is enough
 
-A wide cell is two int64: Σ gradient, and Σ hessian · 2^shift + Σ count. In a large node "pair" and "constant" go to
-narrow cells first, one int64 with all three sums, and from there to wide ones before they could overflow.
+A cell is one int64 where all three sums of all rows fit,
+
+    Σ gradient · 2^up + Σ hessian · 2^low + Σ count       ("constant": without the hessians)
+
+and otherwise two, Σ gradient and Σ hessian · 2^shift + Σ count. Then "pair" and "constant" go to a scratch of single
+cells first, and from there to double ones before they could overflow. The cells of feature f begin at f · width.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,45 +26,122 @@ from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
 
 EXACT, PAIR, CONSTANT = 0, 1, 2
-GRADIENT_BITS, HESSIAN_BITS = 15, 10
-BLOCK = 32  # features whose narrow cells, 64 kB, stay in the nearest cache
-_FLUSH_PAIRS, _FLUSH_CONSTANT = 8191, 65535  # rows whose count fits the lowest 13 or 16 bits of a narrow cell
-_NARROW_ROWS = 600  # rows from which narrow cells pay for being emptied
+BLOCK = 32  # features of one pass over the rows
+_MOST_BITS = (15, 10)  # of a row's gradient and hessian in "pair"
+_STEADY_BITS = (11, 8)  # where no gradient is far larger than most: what is rounded away is nothing beside their noise
+_SCRATCH_ROWS = 600  # rows from which a scratch pays for being emptied
 _AHEAD = 12
 
 
-@kernel
-def split_word(form, shift, word):
-    """(gradient, hessian and count) of a row's int32."""
+class Cells(NamedTuple):
+    """How rows and cells are written: bits of a row's gradient and hessian, whether a cell is single, its parts."""
+
+    gradient: int
+    hessian: int
+    single: bool
+    low: int
+    up: int
+    flush: int  # rows whose sums fit a single cell
+
+
+def cells_for(form: int, n: int, steady: bool) -> Cells:
+    """The narrowest cells for n rows."""
+    bits = max(1, n.bit_length())
+    if form == EXACT:
+        return Cells(0, 0, False, 0, 0, 0)
     if form == CONSTANT:
-        return np.int64(word), (np.int64(1) << shift) + np.int64(1)
-    return np.int64(word >> 16), (np.int64(word & 1023) << shift) + np.int64(1)
+        single = 64 - 2 * bits >= 20
+        low = bits if single else 16
+        return Cells(min(30, 64 - 2 * low), 0, single, low, low, (1 << low) - 1)
+    gradient, hessian = _STEADY_BITS if steady and n >= 1 << 13 else _MOST_BITS
+    low = (64 - gradient - hessian) // 3
+    return Cells(gradient, hessian, bits <= low, low, hessian + 2 * low, (1 << low) - 1)
 
 
 @kernel
-def add_wide(codes, stride, first, n_words, rows, lo, hi, form, shift, grad, hess, words, offsets, cells):
-    """Add rows lo…hi to wide cells, for the eight features in each of the words first…first + n_words of a row."""
-    n_features = offsets.size - 1
+def hessian_and_count(rest, form, low, shift):
+    """The lower part of a single cell, as a double one has it."""
+    if form == CONSTANT:
+        return (rest << shift) + rest
+    return ((rest >> low) << shift) + (rest & ((np.int64(1) << low) - np.int64(1)))
+
+
+@kernel
+def read_cell(cells, at, b, form, single, low, up, shift):
+    """Gradient, and hessian and count, of the b-th cell from `at` on; in single cells shift and low are the same."""
+    if single:
+        cell = cells[at + b]
+        rest = cell & ((np.int64(1) << up) - np.int64(1))
+        return cell >> up, (rest << shift) + rest if form == CONSTANT else rest
+    return cells[at + 2 * b], cells[at + 2 * b + 1]
+
+
+@kernel
+def each_cell(cells, at, n, form, single, low, up, shift, out_g, out_hc):
+    """The sums in each of n cells from `at` on."""
+    for b in range(n):
+        out_g[b], out_hc[b] = read_cell(cells, at, b, form, single, low, up, shift)
+
+
+@kernel
+def running_sums(cells, at, n, form, single, low, up, shift, g, hc, left_g, left_hc):
+    """The sums of g and hc and the first 1, 2, …, n cells from `at` on."""
+    for b in range(n):
+        cell_g, cell_hc = read_cell(cells, at, b, form, single, low, up, shift)
+        g += cell_g
+        hc += cell_hc
+        left_g[b], left_hc[b] = g, hc
+
+
+@kernel
+def outline(cells, at, n, form, single, low, up, shift, g, hc, min_leaf, most, left_g, left_h):
+    """The same in single precision; returns how many of them count less than min_leaf rows, and how many up to most."""
+    mask = (np.int64(1) << shift) - np.int64(1)
+    begin, end = np.int64(0), np.int64(0)
+    for b in range(n):
+        cell_g, cell_hc = read_cell(cells, at, b, form, single, low, up, shift)
+        g += cell_g
+        hc += cell_hc
+        left_g[b], left_h[b] = np.float32(g), np.float32(hc >> shift)
+        count = hc & mask
+        begin += count < min_leaf
+        end += count <= most
+    return begin, end
+
+
+@kernel
+def add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad, hess, words, width, at, cells):
+    """Add rows lo…hi to double cells, for n_features that begin in word `first` of a row and in cell `at`."""
     for i in range(lo, hi):
         r = rows[i]
         if form == EXACT:
             g, hc = grad[r], hess[r]
+        elif form == CONSTANT:
+            g, hc = np.int64(words[r]), (np.int64(1) << shift) + np.int64(1)
         else:
-            g, hc = split_word(form, shift, words[r])
-        for k in range(first, first + n_words):
-            code = codes[r * stride + k]
-            last = min(8, n_features - 8 * k)
-            for j in range(last):
-                cell = 2 * (offsets[8 * k + j] + np.int64((code >> np.uint64(8 * j)) & np.uint64(255)))
+            g, hc = np.int64(words[r] >> 16), (np.int64(words[r] & 65535) << shift) + np.int64(1)
+        base = at
+        word = r * stride + first
+        left = n_features
+        while left > 0:
+            code = codes[word]
+            for _ in range(min(8, left)):
+                cell = base + 2 * np.int64(code & np.uint64(255))
                 cells[cell] += g
                 cells[cell + 1] += hc
+                code >>= np.uint64(8)
+                base += 2 * width
+            left -= 8
+            word += 1
 
 
 @kernel
-def add_narrow(codes, stride, first, n_features, rows, lo, hi, form, words, narrow):
-    """Add rows to narrow cells, 256 a feature, for n_features that begin in word `first` of a row."""
-    byte = np.uint64(255)
-    n_words = (n_features + 3) // 8  # a last word of up to four features is read by halves
+def add_single(codes, stride, first, n_features, rows, lo, hi, form, low, up, words, width, at, cells):
+    """Add rows to single cells; a last word of a row is read whole or by halves, so that up to seven features more
+    than asked for are written to, each at its code 0.
+    """
+    byte, step, start = np.uint64(255), np.uint64(width), np.uint64(at)
+    n_words = (n_features + 3) // 8
     half = n_features > 8 * n_words
     for i in range(lo, hi):
         if i + _AHEAD < hi:
@@ -68,67 +151,78 @@ def add_narrow(codes, stride, first, n_features, rows, lo, hi, form, words, narr
         r = np.uint64(rows[i])
         word = words[r]
         if form == CONSTANT:
-            add = (np.int64(word) << 16) + np.int64(1)
+            add = (np.int64(word) << up) + np.int64(1)
         else:
-            add = (np.int64(word >> 16) << 36) + (np.int64(word & 1023) << 13) + np.int64(1)
-        at = r * np.uint64(stride) + np.uint64(first)
-        base = np.uint64(0)
+            add = (np.int64(word >> 16) << up) + (np.int64(word & 65535) << low) + np.int64(1)
+        k = r * np.uint64(stride) + np.uint64(first)
+        base = start
         for _ in range(n_words):
-            code = codes[at]
-            narrow[base + (code & byte)] += add
-            narrow[base + np.uint64(256) + ((code >> np.uint64(8)) & byte)] += add
-            narrow[base + np.uint64(512) + ((code >> np.uint64(16)) & byte)] += add
-            narrow[base + np.uint64(768) + ((code >> np.uint64(24)) & byte)] += add
-            narrow[base + np.uint64(1024) + ((code >> np.uint64(32)) & byte)] += add
-            narrow[base + np.uint64(1280) + ((code >> np.uint64(40)) & byte)] += add
-            narrow[base + np.uint64(1536) + ((code >> np.uint64(48)) & byte)] += add
-            narrow[base + np.uint64(1792) + (code >> np.uint64(56))] += add
-            base += np.uint64(2048)
-            at += np.uint64(1)
+            code = codes[k]
+            cells[base + (code & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(8)) & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(16)) & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(24)) & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(32)) & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(40)) & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(48)) & byte)] += add
+            base += step
+            cells[base + (code >> np.uint64(56))] += add
+            base += step
+            k += np.uint64(1)
         if half:
-            code = codes[at]
-            narrow[base + (code & byte)] += add
-            narrow[base + np.uint64(256) + ((code >> np.uint64(8)) & byte)] += add
-            narrow[base + np.uint64(512) + ((code >> np.uint64(16)) & byte)] += add
-            narrow[base + np.uint64(768) + ((code >> np.uint64(24)) & byte)] += add
+            code = codes[k]
+            cells[base + (code & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(8)) & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(16)) & byte)] += add
+            base += step
+            cells[base + ((code >> np.uint64(24)) & byte)] += add
 
 
 @kernel
-def empty_narrow(first, n_words, form, shift, offsets, narrow, cells):
-    """Add narrow cells to wide ones and set them to 0."""
-    n_features = offsets.size - 1
-    for f in range(8 * first, min(8 * (first + n_words), n_features)):
-        base = 256 * (f - 8 * first)
-        at = 2 * offsets[f]
-        for b in range(offsets[f + 1] - offsets[f]):
-            cell = narrow[base + b]
-            narrow[base + b] = 0
-            if form == CONSTANT:
-                count = cell & 65535
-                cells[at] += cell >> 16
-                cells[at + 1] += (count << shift) + count
-            else:
-                cells[at] += cell >> 36
-                cells[at + 1] += (((cell >> 13) & 8388607) << shift) + (cell & 8191)
-            at += 2
-    for f in range(n_features, 8 * (first + n_words)):  # the padding of a row: always code 0
-        narrow[256 * (f - 8 * first)] = 0
-
-
-@kernel
-def histogram(codes, stride, first, n_words, rows, lo, hi, form, shift, grad, hess, words, offsets, narrow, cells):
-    """Set the wide cells of the features in words first…first + n_words of a row to the sums over rows lo…hi."""
-    n_features = offsets.size - 1
-    begin, end = 8 * first, min(8 * (first + n_words), n_features)
-    for k in range(2 * offsets[begin], 2 * offsets[end]):
+def clear(begin, end, cells):
+    for k in range(begin, end):
         cells[k] = 0
-    if form == EXACT or hi - lo < _NARROW_ROWS:
-        add_wide(codes, stride, first, n_words, rows, lo, hi, form, shift, grad, hess, words, offsets, cells)
+
+
+@kernel
+def empty_scratch(n_cells, form, low, up, shift, scratch, at, cells):
+    """Add single cells to double ones and set them to 0."""
+    below = (np.int64(1) << up) - np.int64(1)
+    for k in range(n_cells):
+        cell = scratch[k]
+        scratch[k] = 0
+        cells[at + 2 * k] += cell >> up
+        cells[at + 2 * k + 1] += hessian_and_count(cell & below, form, low, shift)
+
+
+@kernel
+def histogram(
+    codes, stride, first, n_features, rows, lo, hi, form, single, shift, low, up, flush, width,
+    grad, hess, words, scratch, at, cells,
+):  # fmt: skip
+    """Set the cells from `at` on, of n_features that begin in word `first` of a row, to the sums over rows lo…hi."""
+    if single:
+        clear(at, at + n_features * width, cells)
+        add_single(codes, stride, first, n_features, rows, lo, hi, form, low, up, words, width, at, cells)
         return
-    flush = _FLUSH_CONSTANT if form == CONSTANT else _FLUSH_PAIRS
+    clear(at, at + 2 * n_features * width, cells)
+    if form == EXACT or hi - lo < _SCRATCH_ROWS:
+        add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad, hess, words, width, at, cells)
+        return
+    zero = np.int64(0)
     for start in range(lo, hi, flush):
-        add_narrow(codes, stride, first, end - begin, rows, start, min(start + flush, hi), form, words, narrow)
-        empty_narrow(first, n_words, form, shift, offsets, narrow, cells)
+        end = min(start + flush, hi)
+        add_single(codes, stride, first, n_features, rows, start, end, form, low, up, words, width, zero, scratch)
+        empty_scratch(n_features * width, form, low, up, shift, scratch, at, cells)
+        clear(n_features * width, min(n_features + 7, BLOCK) * width, scratch)
 
 
 @kernel

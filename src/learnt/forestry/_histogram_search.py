@@ -6,16 +6,24 @@ by a monotone constraint further up, a side gains  −2Gv − (H + l2)v² − 2�
 
 Both sides are computed alike from whole numbers, so that a split and its mirror image on another column gain the same
 to the last bit, and the first column wins.
+
+Sets of categories gain by chance alone. Sums of pure noise over K categories, split by their signs, gain
+(2/π) (Σ_c √H_c)² / H  times the noise of one unit of hessian, on average; this is taken off, less what it is for two
+categories of equal size, which are a threshold like any other.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from learnt.engine.kernel import kernel
 
 _NEARLY = 1.0 - 1e-9
-_STEADY = 0.1  # rows of mean hessian added to a category's, so that a mean over one row is not taken at its word
+_ROUGHLY = 1.0 - 1e-3
+SUPPORT = 10  # rows that a category of its own needs, and how many at the node's mean are added to order it
+_CHANCE = 2.0 / math.pi
 
 
 @kernel
@@ -38,8 +46,10 @@ def side_gain(g, h, l1, l2, low, high):
 
 
 @kernel
-def split_gain(gl, hl, gr, hr, l1, l2, low, high, monotone):
+def split_gain(gl, hl, gr, hr, plain, l1, l2, low, high, monotone):
     """The gain of both sides together; −1 where they break the monotone constraint."""
+    if plain:
+        return gl * gl / (hl + l2) + gr * gr / (hr + l2)
     vl = side_value(gl, hl, l1, l2, low, high)
     vr = side_value(gr, hr, l1, l2, low, high)
     if (monotone > 0 and vl > vr) or (monotone < 0 and vl < vr):
@@ -47,84 +57,94 @@ def split_gain(gl, hl, gr, hr, l1, l2, low, high, monotone):
     return side_gain(gl, hl, l1, l2, low, high) + side_gain(gr, hr, l1, l2, low, high)
 
 
+@kernel(reassociate=True)
+def may_be_better(left_g, left_h, begin, end, total_g, total_h, scale_g, scale_h, l2, least):
+    """Whether some split begin…end may gain `least`, from sums of single precision, without a division or a branch.
+
+    Where values are bounded by constraints none gains more than it would without.
+    """
+    bound = np.float32(max(least, 0.0) * _ROUGHLY)
+    unit_g, unit_h, l2 = np.float32(scale_g), np.float32(scale_h), np.float32(l2)
+    g, both = np.float32(total_g) * unit_g, np.float32(total_h) * unit_h + l2 + l2
+    found, one, none = np.float32(0), np.float32(1), np.float32(0)
+    for b in range(begin, end):
+        gl, a = left_g[b] * unit_g, left_h[b] * unit_h + l2
+        gr, c = g - gl, both - a
+        found += none if gl * gl * c + gr * gr * a < bound * (a * c) else one  # what is not a number may be, too
+    return found > none
+
+
 @kernel
 def search_numbers(
-    cells, at, n_bins, has_missing, total_g, total_hc, shift, scale_g, scale_h,
-    min_leaf, min_hessian, l1, l2, low, high, monotone,
+    left_g, left_hc, n, total_g, total_hc, shift, scale_g, scale_h,
+    min_leaf, min_hessian, l1, l2, low, high, monotone, least,
 ):  # fmt: skip
-    """Best (gain, last bin on the left, missing goes left, the left side's sums) over the thresholds of one feature.
+    """(gain, last bin on the left) of the best of n thresholds, from the sums on their left sides.
 
-    The parent's gain is not yet taken off; −1 means that there is no split.
+    The parent's gain is not yet taken off; a gain of `least` or less is none, and its bin is −1.
     """
     mask = (np.int64(1) << shift) - np.int64(1)
-    count = total_hc & mask
     plain = monotone == 0 and l1 == 0.0 and low == -np.inf and high == np.inf
-    best, best_bin, best_missing, best_g, best_hc = -1.0, -1, 0, np.int64(0), np.int64(0)
-    for way in range(2 if has_missing else 1):  # missing values right, then left
-        sum_g, sum_hc = np.int64(0), np.int64(0)
-        if way == 1:
-            sum_g, sum_hc = cells[at + 2 * n_bins], cells[at + 2 * n_bins + 1]
-        last = n_bins if has_missing and way == 0 else n_bins - 1
-        for b in range(last):
-            bin_hc = cells[at + 2 * b + 1]
-            if bin_hc == 0:
-                continue
-            sum_g += cells[at + 2 * b]
-            sum_hc += bin_hc
-            left = sum_hc & mask
-            if left < min_leaf:
-                continue
-            if count - left < min_leaf:
-                break
-            hl = (sum_hc >> shift) * scale_h
-            if hl < min_hessian:
-                continue
-            hr = ((total_hc - sum_hc) >> shift) * scale_h
-            if hr < min_hessian:
-                break
-            gl, gr = sum_g * scale_g, (total_g - sum_g) * scale_g
-            if plain:
-                a, c = hl + l2, hr + l2
-                if gl * gl * c + gr * gr * a < best * a * c * _NEARLY:
-                    continue  # most are far from the best, which is seen without dividing
-                gain = gl * gl / a + gr * gr / c
-            else:
-                gain = split_gain(gl, hl, gr, hr, l1, l2, low, high, monotone)
-            if gain > best:
-                best, best_bin, best_missing, best_g, best_hc = gain, b, way, sum_g, sum_hc
-    return best, best_bin, best_missing, best_g, best_hc
+    best, best_bin = least, -1
+    for b in range(n):
+        hl = (left_hc[b] >> shift) * scale_h
+        hr = ((total_hc - left_hc[b]) >> shift) * scale_h
+        few = min(left_hc[b] & mask, (total_hc - left_hc[b]) & mask) < min_leaf
+        if few or hl < min_hessian or hr < min_hessian:
+            continue
+        gl, gr = left_g[b] * scale_g, (total_g - left_g[b]) * scale_g
+        a, c = hl + l2, hr + l2
+        if gl * gl * c + gr * gr * a < best * (a * c) * _NEARLY:
+            continue  # most are far from the best, which is seen without dividing
+        gain = split_gain(gl, hl, gr, hr, plain, l1, l2, low, high, monotone)
+        if gain > best:
+            best, best_bin = gain, b
+    return best, best_bin
 
 
 @kernel
 def search_categories(
-    cells, at, n_bins, total_g, total_hc, shift, scale_g, scale_h,
-    min_leaf, min_hessian, l1, l2, low, high, order, keys,
+    cell_g, cell_hc, n, total_g, total_hc, shift, scale_g, scale_h,
+    min_leaf, min_hessian, l1, l2, low, high, noise, order, keys,
 ):  # fmt: skip
     """Best (gain, how many of `order` go left, their sums) over the sets of categories that come first in their order.
 
-    They are ordered by mean gradient: for a convex loss one of these subsets is the best of all. `order` and `keys`
-    have room for 256.
+    They are ordered by mean gradient: for a convex loss one of these subsets is the best of all. Those with too few
+    rows to know their mean are one category together, at place n of the sums and in `order`.
     """
     mask = (np.int64(1) << shift) - np.int64(1)
     count = total_hc & mask
-    steady = _STEADY * ((total_hc >> shift) * scale_h) / max(count, 1)
-    used = 0
-    for b in range(n_bins + 1):  # missing is one of them
-        hc = cells[at + 2 * b + 1]
+    total_h = (total_hc >> shift) * scale_h
+    if total_h <= 0.0:
+        return -1.0, 0, np.int64(0), np.int64(0)
+    support = SUPPORT * total_h / max(count, 1)
+    pull = support * total_g * scale_g / total_h
+    used, roots = 0, 0.0
+    cell_g[n], cell_hc[n] = 0, 0
+    for b in range(n + 1):
+        hc = cell_hc[b]
         if hc == 0:
             continue
-        key = cells[at + 2 * b] * scale_g / ((hc >> shift) * scale_h + steady)
+        if b < n and hc & mask < SUPPORT:
+            cell_g[n] += cell_g[b]
+            cell_hc[n] += hc
+            continue
+        h = (hc >> shift) * scale_h
+        roots += np.sqrt(h)
+        key = (cell_g[b] * scale_g + pull) / (h + support)
         place = used
         while place > 0 and keys[place - 1] > key:
             keys[place], order[place] = keys[place - 1], order[place - 1]
             place -= 1
         keys[place], order[place] = key, b
         used += 1
+    chance = _CHANCE * noise * max(roots * roots / total_h - 2.0, 0.0)
+    plain = l1 == 0.0 and low == -np.inf and high == np.inf
     best, best_size, best_g, best_hc = -1.0, 0, np.int64(0), np.int64(0)
     sum_g, sum_hc = np.int64(0), np.int64(0)
     for k in range(used):
-        sum_g += cells[at + 2 * order[k]]
-        sum_hc += cells[at + 2 * order[k] + 1]
+        sum_g += cell_g[order[k]]
+        sum_hc += cell_hc[order[k]]
         left = sum_hc & mask
         if left < min_leaf:
             continue
@@ -137,7 +157,7 @@ def search_categories(
         if hr < min_hessian:
             break
         gl, gr = sum_g * scale_g, (total_g - sum_g) * scale_g
-        gain = split_gain(gl, hl, gr, hr, l1, l2, low, high, np.int8(0))
+        gain = split_gain(gl, hl, gr, hr, plain, l1, l2, low, high, np.int8(0)) - chance
         if gain > best:
             best, best_size, best_g, best_hc = gain, k + 1, sum_g, sum_hc
     return best, best_size, best_g, best_hc

@@ -11,7 +11,7 @@ import numpy as np
 
 from learnt.engine.threads import for_blocks, inside_pool, run_tasks, thread_count
 from learnt.forestry._bins import Bins
-from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, GRADIENT_BITS, HESSIAN_BITS, PAIR, quantise
+from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, PAIR, cells_for, quantise
 from learnt.forestry._histogram_team import STOP, WORD
 from learnt.forestry._leafwise_kernel import (
     ANY_ORDER,
@@ -38,7 +38,7 @@ from learnt.forestry._leafwise_kernel import (
     work,
 )
 from learnt.forestry._leafwise_leaves import sum_leaves
-from learnt.forestry._leafwise_share import COMMAND, TEAM_SIZE
+from learnt.forestry._leafwise_share import COMMAND, NOISE, TEAM_SIZE
 
 _EXACT_CELLS = 1 << 17  # cells of a table below which every bit of a gradient is kept
 _TEAM_CELLS = 1 << 17  # cells above which a tree is worth waking threads for
@@ -106,6 +106,8 @@ class HistogramGrower:
         A branch uses the features of one group only.
     constant_hessian : bool
         Every row has the same hessian.
+    steady : bool
+        No gradient or hessian can be far larger than most: fewer bits of each are enough.
     """
 
     def __init__(
@@ -119,6 +121,7 @@ class HistogramGrower:
         monotone: np.ndarray | None = None,
         groups: np.ndarray | None = None,
         constant_hessian: bool = False,
+        steady: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         n, d = by_row.shape[0], len(bins.n_bins)
@@ -127,23 +130,24 @@ class HistogramGrower:
         self.form = EXACT if small or counts is not None else CONSTANT if constant_hessian else PAIR
         self.counts = np.empty(0, np.int64) if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
         total = n if counts is None else int(self.counts.sum())
-        self.shift = max(1, total.bit_length())
+        self._cells = cells_for(self.form, n, steady)
+        self.shift = self._cells.low if self._cells.single else max(1, total.bit_length())
         threads = 1 if n * d <= _TEAM_CELLS or inside_pool() else min(thread_count(n_jobs), 64)
         self.threads = threads
-        offsets = np.concatenate([[0], np.cumsum(bins.n_bins.astype(np.int64) + 1)])
-        if offsets[1] == 0:
+        if d == 0:
             raise ValueError("a table without columns has no histograms")
+        width = int(bins.n_bins.max()) + 1
+        size = -(-d // 8) * 8 * width * (1 if self._cells.single else 2)
         most = max(1, total // max(1, growth.min_samples_leaf))
         if growth.max_depth is not None:
             most = min(most, 1 << min(growth.max_depth, 40))
         leaves = most if growth.max_leaf_nodes is None else min(most, growth.max_leaf_nodes)
         leaves = min(leaves, n)
         order = ANY_ORDER if growth.max_leaf_nodes is None else LEVELS if growth.by_level else BEST_FIRST
-        slots = max(2, min(leaves, 64 if order == ANY_ORDER else leaves, _POOL_BYTES // (16 * int(offsets[-1]))))
+        slots = max(2, min(leaves, 64 if order == ANY_ORDER else leaves, _POOL_BYTES // (8 * size)))
         self._table = (
             by_row.reshape(-1).view(np.uint64),
             by_column,
-            offsets,
             bins.n_bins.astype(np.int64),
             bins.has_missing,
             bins.categorical,
@@ -161,25 +165,29 @@ class HistogramGrower:
                 2**40 if growth.max_depth is None else growth.max_depth,
                 growth.min_samples_leaf,
                 order,
-                0,
                 self.form,
                 self.shift,
                 by_row.shape[1] // 8,
                 slots,
+                width,
+                self._cells.single,
+                self._cells.low,
+                self._cells.up,
+                self._cells.flush,
             ],
             dtype=np.int64,
         )
-        self._floats = np.array([1.0, 1.0, growth.min_hessian, growth.l1, growth.l2])
+        self._floats = np.array([1.0, 1.0, growth.min_hessian, growth.l1, growth.l2, 0.0])
+        self._noisy = bool(bins.categorical.any())
         self.rows, self._every = np.empty(n, np.int32), np.arange(n, dtype=np.int32)
-        cells = 2 * int(offsets[-1])
+        parts = threads if threads > 1 and d < 2 * BLOCK * threads else 0
         self._room = (
             self.rows,
             np.empty(n, np.int32),
             np.empty(256, np.uint8),
             np.zeros(8 * threads, np.int64),
-            np.empty((slots + 2, cells), np.int64),
-            np.empty((threads if threads > 1 and d < 2 * BLOCK * threads else 0, cells), np.int64),
-            np.zeros((threads, 256 * BLOCK), np.int64),
+            np.empty((slots + 2 + parts) * size, np.int64),
+            np.zeros((threads, 0 if self._cells.single or self.form == EXACT else width * BLOCK), np.int64),
             np.ones((2, d), np.uint8),
             np.empty((threads, 2)),
             np.empty((threads, 2, 5), np.int64),
@@ -187,6 +195,8 @@ class HistogramGrower:
             np.empty((threads, 256), np.int64),
             np.empty((threads, 256)),
             np.empty(4),
+            np.empty((threads, 2, 257), np.int64),
+            np.empty((threads, 2, 256), np.float32),
         )
         nodes = 2 * leaves - 1
         self._whole, self._real = np.empty((nodes, N_INTS), np.int64), np.empty((nodes, N_FLOATS))
@@ -249,12 +259,14 @@ class HistogramGrower:
         if self.form == EXACT:
             scale_g, scale_h = _power(min(52, 62 - bits), top_g), _power(min(52, 62 - bits - self.shift), top_h)
         elif self.form == CONSTANT:
-            scale_g, scale_h = _power(30, top_g), 1.0 / float(h[0])
+            scale_g, scale_h = _power(self._cells.gradient - 1, top_g), 1.0 / float(h[0])
         else:
-            wide = min(HESSIAN_BITS, 63 - bits - self.shift)
-            scale_g = (2.0 ** (GRADIENT_BITS - 1) - 2.0) / top_g if top_g > 0 else 1.0
-            scale_h = (2.0**wide - 2.0) / top_h if top_h > 0 else 1.0
+            scale_g = (2.0 ** (self._cells.gradient - 1) - 2.0) / top_g if top_g > 0 else 1.0
+            scale_h = (2.0**self._cells.hessian - 2.0) / top_h if top_h > 0 else 1.0
         self._floats[0], self._floats[1] = 1.0 / scale_g, 1.0 / scale_h
+        if self._noisy:  # Σ g² / Σ h; a row that counts as several is as many smaller ones
+            repeats = self.counts if self.counts.size else 1.0
+            self._floats[NOISE] = float(np.sum(g * g / repeats)) / max(float(h.sum()), np.finfo(float).tiny)
 
         def work(lo: int, hi: int) -> None:
             quantise(g, h, scale_g, scale_h, self.form, self.shift, salt, lo, hi, *self._words[:2],

@@ -12,18 +12,20 @@ import numpy as np
 
 from learnt.engine.intrinsics import atomic_add
 from learnt.engine.kernel import kernel
-from learnt.forestry._histogram import BLOCK
+from learnt.forestry._histogram import BLOCK, running_sums
 from learnt.forestry._histogram_search import side_gain, side_value
 from learnt.forestry._histogram_team import DONE, JOINED, STOP, gather, members, next_step, post
 from learnt.forestry._leafwise_share import (
     COMMAND,
     COPY,
     FEATURE,
+    FORM,
     HI,
     L1,
     L2,
     LARGE,
     LO,
+    LOW_BITS,
     MAX_DEPTH,
     MAX_LEAVES,
     MIN_LEAF,
@@ -35,10 +37,15 @@ from learnt.forestry._leafwise_share import (
     SEARCH,
     SEARCH_SMALL,
     SHIFT,
+    SINGLE,
     SLOTS,
     SMALL,
     SUM,
     TOTALS,
+    UP,
+    WIDTH,
+    add_parts,
+    cell_place,
     share,
 )
 
@@ -54,6 +61,7 @@ STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHE
 N_MEMORY = 11
 _TEAM_CELLS = 1 << 16  # rows × features from which threads are worth waking
 _TEAM_ROWS = 1 << 13
+_SEARCH_CELLS = 1 << 13
 _ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding leaves of none
 
 
@@ -141,9 +149,10 @@ def sum_step(node, slot, team, n_features, memory, whole):
 def search_step(small, large, large_slot, team, table, ints, room, extra, memory, whole, real):
     """Next: the best splits of one node, or of two that share a parent (−1: not wanted)."""
     groups, alive, sampled, draw, state = extra
-    allowed, bounds = room[7], room[13]
-    wide = table[2][table[3].size] > 4096 and team[HI] - team[LO] > 1024
-    memory[TOGETHER] = members(team) if wide else 1
+    allowed, bounds = room[6], room[12]
+    cells = table[2].size * ints[WIDTH]
+    many = cells > _SEARCH_CELLS or (2 * cells > _SEARCH_CELLS and team[HI] - team[LO] > 1024)
+    memory[TOGETHER] = members(team) if many else 1
     team[LARGE] = large_slot
     for child in range(2):
         node = large if child else small
@@ -160,11 +169,11 @@ def search_step(small, large, large_slot, team, table, ints, room, extra, memory
 def partition_step(node, team, table, room, memory, whole, sets):
     """Next: the rows of a node that go left before those that go right."""
     f, lut = whole[node, SPLIT], room[2]
-    by_set = table[5][f]
+    by_set = table[4][f]
     for b in range(256):
         lut[b] = sets[node, b] if by_set else (1 if b <= whole[node, BIN] else 0)
     if not by_set:
-        lut[table[3][f]] = whole[node, WAY]
+        lut[table[2][f]] = whole[node, WAY]
     lo, hi = whole[node, START], whole[node, END]
     memory[TOGETHER] = members(team) if hi - lo > _TEAM_ROWS else 1
     team[LO], team[HI], team[FEATURE] = lo, hi, f
@@ -174,7 +183,7 @@ def partition_step(node, team, table, room, memory, whole, sets):
 @kernel
 def record_split(node, child, together, table, floats, shift, whole, real, sets, room):
     """Keep the best of what the threads found for a node; whether there is a gain."""
-    found_gain, found, found_set = room[8], room[9], room[10]
+    found_gain, found, found_set = room[7], room[8], room[9]
     best = 0
     for k in range(1, together):
         if found_gain[k, child] > found_gain[best, child] or (
@@ -192,10 +201,10 @@ def record_split(node, child, together, table, floats, shift, whole, real, sets,
     f = found[best, child, 0]
     whole[node, SPLIT], whole[node, BIN], whole[node, WAY] = f, found[best, child, 1], found[best, child, 2]
     whole[node, LEFT_G], whole[node, LEFT_HC] = found[best, child, 3], found[best, child, 4]
-    if table[5][f]:
+    if table[4][f]:
         for b in range(256):
             sets[node, b] = found_set[best, child, b]
-        whole[node, WAY] = found_set[best, child, table[3][f]]
+        whole[node, WAY] = found_set[best, child, table[2][f]]
     return True
 
 
@@ -221,8 +230,8 @@ def make_children(node, left, middle, table, ints, floats, extra, whole, real):
             alive[child, k] = alive[node, k] & groups[k, f]
         g, h = whole[child, G] * floats[SCALE_G], (whole[child, HC] >> shift) * floats[SCALE_H]
         middle_value += 0.5 * side_value(g, h, floats[L1], floats[L2], real[node, LOW], real[node, HIGH])
-    if table[6][f] != 0:
-        low_side = 0 if table[6][f] > 0 else 1
+    if table[5][f] != 0:
+        low_side = 0 if table[5][f] > 0 else 1
         real[left + low_side, HIGH] = middle_value
         real[left + 1 - low_side, LOW] = middle_value
 
@@ -248,10 +257,24 @@ def keep_or_free(node, good, slot, ints, memory, whole, real, heap, free):
 
 
 @kernel
+def root_totals(team, table, ints, room, whole):
+    """The sums of all rows, from the histogram of the first feature: its own, or one of each thread."""
+    left_g, left_hc, n_features = room[13][0, 0], room[13][0, 1], table[2].size
+    cells, parts = table[2][0] + 1, team[PARTS]
+    zero = whole[0, G]
+    for p in range(parts):
+        at = cell_place(p + ints[SLOTS] + 2 if parts > 1 else p, zero, ints, n_features)
+        running_sums(
+            room[4], at, cells, ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT], whole[0, G],
+            whole[0, HC], left_g, left_hc,
+        )  # fmt: skip
+        whole[0, G], whole[0, HC] = left_g[cells - 1], left_hc[cells - 1]
+
+
+@kernel
 def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free):
     """From what the last step found to the next step; STOP when the tree is grown."""
-    pool, private, offsets = room[4], room[5], table[2]
-    n_features, slots = table[3].size, ints[SLOTS]
+    n_features, slots = table[2].size, ints[SLOTS]
     while True:
         stage = memory[STAGE]
         if stage == BEGIN:
@@ -261,10 +284,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
                 free[k] = slots - 1 - k
             return sum_step(memory[NODE], memory[NODE], team, n_features, memory, whole)
         if stage == ROOT_SUMMED:
-            for p in range(team[PARTS]):
-                for b in range(offsets[1]):
-                    whole[0, G] += private[p, 2 * b] if team[PARTS] > 1 else pool[0, 2 * b]
-                    whole[0, HC] += private[p, 2 * b + 1] if team[PARTS] > 1 else pool[0, 2 * b + 1]
+            root_totals(team, table, ints, room, whole)
             if not splittable(memory[NODE], ints, memory, whole):
                 return STOP
             memory[STAGE] = SEARCHED
@@ -309,11 +329,10 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             else:
                 memory[STAGE] = SMALL_SUMMED
         elif stage == PARENT_SUMMED:
-            for k in range(2 * offsets[n_features] if team[PARTS] > 1 else 0):
-                total = np.int64(0)
-                for p in range(team[PARTS]):
-                    total += private[p, k]
-                pool[slots, k] = total
+            if team[PARTS] > 1:
+                zero = memory[NODE] * 0
+                place, size = cell_place(slots, zero, ints, n_features), cell_place(zero + 1, zero, ints, n_features)
+                add_parts(room[4], place, size, team[PARTS], place + 2 * size, size)
             whole[memory[NODE], SLOT] = slots
             memory[STAGE] = SMALL_SUMMED
         elif memory[SEARCH_0] != -2:  # SMALL_SUMMED: first the sums, then the search

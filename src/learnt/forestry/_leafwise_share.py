@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry._histogram import BLOCK, histogram
-from learnt.forestry._histogram_search import search_categories, search_numbers
+from learnt.forestry._histogram import BLOCK, each_cell, histogram, outline, read_cell, running_sums
+from learnt.forestry._histogram_search import SUPPORT, may_be_better, search_categories, search_numbers
 from learnt.forestry._histogram_team import ARGUMENTS
 
 PARTITION, COPY, SUM, SEARCH = 1, 2, 3, 4
 # Arguments of a step, in the team's array.
 COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, TOTALS = (ARGUMENTS + k for k in range(10))
 # Settings that are whole numbers, and those that are not.
-MAX_LEAVES, MAX_DEPTH, MIN_LEAF, ORDER, SAMPLED, FORM, SHIFT, STRIDE, SLOTS = range(9)
-SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2 = range(5)
+MAX_LEAVES, MAX_DEPTH, MIN_LEAF, ORDER, FORM, SHIFT, STRIDE, SLOTS, WIDTH, SINGLE, LOW_BITS, UP, FLUSH = range(13)
+SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE = range(6)
 TEAM_SIZE = ARGUMENTS + 16
-_WORDS = BLOCK // 8
 
 
 @kernel
@@ -55,85 +54,143 @@ def copy_share(me, n_members, lo, hi, rows, spare, counts):
 
 
 @kernel
+def cell_place(slot, feature, ints, n_features):
+    """Where the cells of a feature begin in the pool; a histogram ends with room for the padding of a row."""
+    a_cell = 2 - ints[SINGLE]
+    return (slot * ((n_features + 7) // 8 * 8) + feature) * ints[WIDTH] * a_cell
+
+
+@kernel
+def add_parts(pool, at, n_cells, parts, first_part, step):
+    """The sum of what each thread found, into the cells from `at` on."""
+    for k in range(n_cells):
+        total = np.int64(0)
+        for p in range(parts):
+            total += pool[first_part + p * step + k]
+        pool[at + k] = total
+
+
+@kernel
+def subtract(pool, at, less, n_cells):
+    for k in range(n_cells):
+        pool[at + k] -= pool[less + k]
+
+
+@kernel
+def write_set(order, size, hc, n, shift, out):
+    """1 for the categories that go left; those without rows enough of their own go together."""
+    for k in range(256):
+        out[k] = 0
+    together = False
+    for k in range(size):
+        if order[k] == n:
+            together = True
+        else:
+            out[order[k]] = 1
+    mask = (np.int64(1) << shift) - np.int64(1)
+    for b in range(n if together else 0):
+        if hc[b] & mask < SUPPORT:
+            out[b] = 1
+
+
+@kernel
+def search_feature(
+    f, child, at, me, n_bins, has_missing, categorical, monotone, team, pool, ints, floats,
+    found_gain, found, found_set, order, keys, bounds, left_g, left_hc, rough_g, rough_h,
+):  # fmt: skip
+    """The best split of one node on one feature, if it is better than what this thread has found so far."""
+    form, single, low_bits, up, shift = ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT]
+    scale_g, scale_h = floats[SCALE_G], floats[SCALE_H]
+    min_leaf, min_hessian, l1, l2 = ints[MIN_LEAF], floats[MIN_HESSIAN], floats[L1], floats[L2]
+    total_g, total_hc = team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
+    low, high = bounds[2 * child], bounds[2 * child + 1]
+    if categorical:
+        each_cell(pool, at, n_bins + 1, form, single, low_bits, up, shift, left_g, left_hc)
+        gain, size, g, hc = search_categories(
+            left_g, left_hc, n_bins + 1, total_g, total_hc, shift, scale_g, scale_h,
+            min_leaf, min_hessian, l1, l2, low, high, floats[NOISE], order, keys,
+        )  # fmt: skip
+        if gain > found_gain[me, child]:
+            found_gain[me, child] = gain
+            found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, size, 0
+            found[me, child, 3], found[me, child, 4] = g, hc
+            write_set(order, size, left_hc, n_bins + 1, shift, found_set[me, child])
+        return
+    most = (total_hc & ((np.int64(1) << shift) - np.int64(1))) - min_leaf
+    g, hc = np.int64(0), np.int64(0)
+    for way in range(2 if has_missing else 1):  # missing values right, then left
+        if way == 1:
+            g, hc = read_cell(pool, at, n_bins, form, single, low_bits, up, shift)
+        last = n_bins if has_missing and way == 0 else n_bins - 1
+        begin, end = outline(pool, at, last, form, single, low_bits, up, shift, g, hc, min_leaf, most, rough_g, rough_h)
+        total_h, least = total_hc >> shift, found_gain[me, child]
+        if not may_be_better(rough_g, rough_h, begin, end, total_g, total_h, scale_g, scale_h, l2, least):
+            continue
+        running_sums(pool, at, last, form, single, low_bits, up, shift, g, hc, left_g, left_hc)
+        gain, b = search_numbers(
+            left_g, left_hc, last, total_g, total_hc, shift, scale_g, scale_h,
+            min_leaf, min_hessian, l1, l2, low, high, monotone, least,
+        )  # fmt: skip
+        if b >= 0:
+            found_gain[me, child] = gain
+            found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, b, way
+            found[me, child, 3], found[me, child, 4] = left_g[b], left_hc[b]
+
+
+@kernel
 def search_share(me, n_members, team, table, ints, floats, room):
     """The best split of one or two nodes over every n_members-th feature; a large node's cells are its parent's less
     the small one's.
     """
-    offsets, n_bins, has_missing, categorical, monotone = table[2], table[3], table[4], table[5], table[6]
-    pool, private, allowed, found_gain, found, found_set = room[4], room[5], room[7], room[8], room[9], room[10]
-    order, keys, bounds = room[11][me], room[12][me], room[13]
-    shift, parts = ints[SHIFT], team[PARTS]
-    scale_g, scale_h = floats[SCALE_G], floats[SCALE_H]
-    min_leaf, min_hessian, l1, l2 = ints[MIN_LEAF], floats[MIN_HESSIAN], floats[L1], floats[L2]
-    small, large = team[SMALL], team[LARGE]
+    n_bins, has_missing, categorical, monotone = table[2], table[3], table[4], table[5]
+    pool, allowed, found_gain, found, found_set = room[4], room[6], room[7], room[8], room[9]
+    order, keys, bounds, left_g, left_hc = room[10][me], room[11][me], room[12], room[13][me, 0], room[13][me, 1]
+    rough_g, rough_h = room[14][me, 0], room[14][me, 1]
+    n_features, parts = n_bins.size, team[PARTS]
+    small, large, first_part = team[SMALL], team[LARGE], ints[SLOTS] + 2
+    a_cell = 2 - ints[SINGLE]
+    part_size = cell_place(np.int64(1), np.int64(0), ints, n_features)
     for child in range(2):
         found_gain[me, child] = -1.0
         found[me, child, 0] = -1
-    for f in range(me, n_bins.size, n_members):
-        at, end = 2 * offsets[f], 2 * offsets[f + 1]
+    for f in range(me, n_features, n_members):
+        at, n_cells = cell_place(small, f, ints, n_features), a_cell * (n_bins[f] + 1)
         if parts > 1:
-            for k in range(at, end):
-                total = np.int64(0)
-                for p in range(parts):
-                    total += private[p, k]
-                pool[small, k] = total
+            add_parts(pool, at, n_cells, parts, cell_place(first_part, f, ints, n_features), part_size)
         if large >= 0:
-            for k in range(at, end):
-                pool[large, k] -= pool[small, k]
+            subtract(pool, cell_place(large, f, ints, n_features), at, n_cells)
         if n_bins[f] < 2 and not has_missing[f]:
             continue
         for child in range(2):
-            if team[SEARCH_SMALL + child] == 0 or allowed[child, f] == 0:
-                continue
-            cells = pool[large if child else small]
-            g, hc = team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
-            low, high = bounds[2 * child], bounds[2 * child + 1]
-            if categorical[f]:
-                gain, size, left_g, left_hc = search_categories(
-                    cells, at, n_bins[f], g, hc, shift, scale_g, scale_h,
-                    min_leaf, min_hessian, l1, l2, low, high, order, keys,
+            if team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1:
+                place = cell_place(large if child else small, f, ints, n_features)
+                search_feature(
+                    f, child, place, me, n_bins[f], has_missing[f], categorical[f], monotone[f], team, pool, ints,
+                    floats, found_gain, found, found_set, order, keys, bounds, left_g, left_hc, rough_g, rough_h,
                 )  # fmt: skip
-                last, way = size, 0
-            else:
-                gain, last, way, left_g, left_hc = search_numbers(
-                    cells, at, n_bins[f], has_missing[f], g, hc, shift, scale_g, scale_h,
-                    min_leaf, min_hessian, l1, l2, low, high, monotone[f],
-                )  # fmt: skip
-            if gain > found_gain[me, child]:
-                found_gain[me, child] = gain
-                found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, last, way
-                found[me, child, 3], found[me, child, 4] = left_g, left_hc
-                if categorical[f]:
-                    for k in range(256):
-                        found_set[me, child, k] = 0
-                    for k in range(last):
-                        found_set[me, child, order[k]] = 1
 
 
 @kernel
 def share(me, n_members, team, table, words, ints, floats, room):
     """This thread's part of the step that the team's array describes."""
     command, lo, hi = team[COMMAND], team[LO], team[HI]
-    codes, columns, offsets = table[0], table[1], table[2]
-    rows, spare, lut, counts, pool, private, narrow = room[0], room[1], room[2], room[3], room[4], room[5], room[6]
+    rows, spare, lut, counts = room[0], room[1], room[2], room[3]
     if command == PARTITION:
-        partition_share(me, n_members, lo, hi, columns[team[FEATURE]], lut, rows, spare, counts)
+        partition_share(me, n_members, lo, hi, table[1][team[FEATURE]], lut, rows, spare, counts)
     elif command == COPY:
         copy_share(me, n_members, lo, hi, rows, spare, counts)
     elif command == SEARCH:
         search_share(me, n_members, team, table, ints, floats, room)
     elif command == SUM:
-        by_rows = team[PARTS] > 1
-        begin, end, first, step = lo, hi, me * _WORDS, n_members * _WORDS
-        cells = pool[team[SMALL]]
-        if by_rows:  # into cells of one's own; the search adds them up
+        n_features = table[2].size
+        begin, end, first, step, slot = lo, hi, me * BLOCK, n_members * BLOCK, team[SMALL]
+        if team[PARTS] > 1:  # into cells of one's own; the search adds them up
             begin = lo + (hi - lo) * me // n_members
             end = lo + (hi - lo) * (me + 1) // n_members
-            first, step = 0, _WORDS
-            cells = private[me]
-        n_words = (offsets.size + 6) // 8
-        for k in range(first, n_words, step):
+            first, step, slot = 0, BLOCK, ints[SLOTS] + 2 + me
+        for f in range(first, n_features, step):
             histogram(
-                codes, ints[STRIDE], k, min(_WORDS, n_words - k), rows, begin, end, ints[FORM], ints[SHIFT],
-                words[0], words[1], words[2], offsets, narrow[me], cells,
+                table[0], ints[STRIDE], f // 8, min(BLOCK, n_features - f), rows, begin, end, ints[FORM], ints[SINGLE],
+                ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
+                room[5][me], cell_place(slot, f, ints, n_features), room[4],
             )  # fmt: skip
