@@ -31,7 +31,8 @@ def test_the_slopes_are_what_the_penalty_allows(intercept, l2, copies):
     v, columns = np.zeros(X.shape[1]), np.arange(X.shape[1])
     design = SparseDesign(X, w, intercept)
     l1 = 0.1 * np.abs(X.T @ u).max()
-    v, shift = quadratic.sparse_step(design._parts, columns, v, u, h, w, l1, l2, intercept, 1e-18)
+    v, shift, along = quadratic.sparse_step(design._parts, columns, v, u, h, w, l1, l2, intercept, 1e-18)
+    np.testing.assert_allclose(along, X @ v + shift, atol=1e-12 * np.abs(along).max())
     g = slopes(X, u, h, v, shift) - l2 * v
     assert 0 < np.count_nonzero(v) < len(v)
     np.testing.assert_allclose(g[v != 0], l1 * np.sign(v[v != 0]), atol=1e-5 * l1)

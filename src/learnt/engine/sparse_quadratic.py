@@ -114,15 +114,16 @@ def sparse_step(
     l2: float,
     intercept: bool,
     share: float,
-) -> tuple[np.ndarray, float]:
-    """New coefficients of some columns of a CSC matrix (see `compressed`), and the change of the intercept."""
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """New coefficients of some columns of a CSC matrix (see `compressed`); by what intercept and scores change."""
     sizes = np.minimum(parts[2][columns + 1] - parts[2][columns], np.uint64(_LONG)).astype(np.uint16)
     order = np.argsort(sizes, kind="stable")  # a processor guesses well how often a loop runs that ran so before
-    root, new = curvature_root(h, w), v[order]
-    shift = minimize(Entries(parts, columns[order], root), new, u, root, l1, l2, intercept, share)
-    out = np.empty_like(new)
+    root, old = curvature_root(h, w), v[order]
+    entries, new, along, out = Entries(parts, columns[order], root), old.copy(), np.zeros(len(u)), np.empty_like(old)
+    shift = minimize(entries, new, u, root, l1, l2, intercept, share)
+    entries.add(np.flatnonzero(new != old), (new - old)[new != old], along)
     out[order] = new
-    return out, shift
+    return out, shift, along / root + shift
 
 
 def compressed(X: Any) -> Compressed:

@@ -235,9 +235,8 @@ class _Search:
         if len(some) > _MOST * len(self._taken):
             some = np.arange(len(self._taken))
         B = self._B[some]
-        V, shift = self._design.step(self._taken, some, B, slopes[some], self._loss, self._l1, self._l2, share)
+        V, shift, along = self._design.step(self._taken, some, B, slopes[some], self._loss, self._l1, self._l2, share)
         D = V - B
-        along = np.column_stack([self._design.scores(self._taken, some, d) for d in D.T]) + shift
         rest, t = self._penalty(B), 1.0
         slope = self._penalty(V) - rest - float((slopes[some] * D).sum()) - float(U.sum(axis=0) @ shift)
         for _ in range(_HALVES):

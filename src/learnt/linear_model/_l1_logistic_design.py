@@ -88,14 +88,20 @@ class DenseDesign:
         l1: float,
         l2: float,
         share: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The minimum of the quadratic at hand over some coefficients and the intercepts: new values, and changes."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The minimum of the quadratic at hand: some coefficients, and by what intercepts and scores change."""
         if loss.n_outputs > 1:
-            return self._step_all(some, B, slopes, loss, l1, l2, share)
-        m = len(some)
-        if m >= _MANY and m * len(self._X) <= _IN_CACHE:
-            return self._step_by_rows(some, B, loss, l1, l2, share)
-        Q = self._products(some, loss)
+            V, shift = self._step_all(some, B, slopes, loss, l1, l2, share)
+        elif len(some) >= _MANY and len(some) * len(self._X) <= _IN_CACHE:
+            V, shift = self._step_by_rows(some, B, loss, l1, l2, share)
+        else:
+            V, shift = self._step_by_products(some, B, slopes, loss, l1, l2, share)
+        return V, shift, np.column_stack([self.scores(taken, some, d) for d in (V - B).T]) + shift
+
+    def _step_by_products(
+        self, some: np.ndarray, B: np.ndarray, slopes: np.ndarray, loss: Any, l1: float, l2: float, share: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        m, Q = len(some), self._products(some, loss)
         g = np.append(slopes[:, 0], loss.residuals().sum()) if self._intercept else slopes[:, 0].copy()
         k = len(g)
         v = np.append(B[:, 0], 0.0)[:k]
@@ -119,7 +125,7 @@ class DenseDesign:
         if loss.n_outputs * (len(some) + 1) > _JOINT:  # products of all pairs would not fit: keep residuals instead
             thin = SparseDesign(sparse.csc_array(self._columns[:, some]), loss.weights, self._intercept)
             every = np.arange(len(some))
-            return thin.step(every, every, B, slopes, loss, l1, l2, share)
+            return thin.step(every, every, B, slopes, loss, l1, l2, share)[:2]
         P, w = loss.probabilities, loss.weights
         return dense_step(self._columns, some, B, slopes, loss.residuals(), P, w, l1, l2, self._intercept, share)
 
@@ -207,15 +213,18 @@ class SparseDesign:
         l1: float,
         l2: float,
         share: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         columns, U = taken[some], loss.residuals()
         if loss.n_outputs > 1:
             P, w = loss.probabilities, loss.weights
             curves = np.column_stack([self._curves(columns, w * p * (1.0 - p)) for p in P.T])
-            return sparse_step(self._parts, columns, curves, B, slopes, U, P, w, l1, l2, self._intercept, share)
+            V, shift = sparse_step(self._parts, columns, curves, B, slopes, U, P, w, l1, l2, self._intercept, share)
+            return V, shift, np.column_stack([self.scores(taken, some, d) for d in (V - B).T]) + shift
         h, w = loss.curvature(), loss.weights
-        v, shift = quadratic.sparse_step(self._parts, columns, B[:, 0], U[:, 0], h, w, l1, l2, self._intercept, share)
-        return v[:, None], np.array([shift])
+        v, change, along = quadratic.sparse_step(
+            self._parts, columns, B[:, 0], U[:, 0], h, w, l1, l2, self._intercept, share
+        )
+        return v[:, None], np.array([change]), along[:, None]
 
     def _curves(self, columns: np.ndarray, h: np.ndarray) -> np.ndarray:
         out = np.empty(len(columns))

@@ -22,9 +22,9 @@ from learnt.svm._newton import Outcome
 
 _SEED = 20011  # the minimum does not depend on it, and the path there is always the same
 _RUN = 16  # rows visited in a row, for memory likes it; the runs are in random order
-_BEYOND = 0.3  # how much further than to its best value a multiplier is moved, as in successive over-relaxation
+_BEYOND = 0.4  # how much further than to its best value a multiplier is moved, as in successive over-relaxation
 _SETTLED = 0.1  # of the free rows may change between passes for a leap to be worth trying
-_PACE, _PATIENCE = 3, 20  # passes to judge the pace by, and how many may be left without a leap
+_PACE, _PATIENCE = 3, 40  # passes to judge the pace by, and how many may be left without a leap
 _STUCK = 200  # passes, made and to come, after which others must help
 _AFTER = 0.3  # the gap after a pass, about, as a share of that which the pass met
 _FIRST_STEPS, _MORE_STEPS, _MOST_STEPS = 10, 5, 50  # of conjugate gradients in a leap

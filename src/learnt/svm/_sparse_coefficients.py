@@ -47,9 +47,8 @@ def minimize_l1(design: Design, loss: Loss, tol: float, max_iter: int, watch: An
         if np.count_nonzero((w != 0) | (np.abs(v) > 1.0)) > COLUMNS:  # a matrix of so many costs more than passes
             columns = np.flatnonzero((w != 0) | (np.abs(v) > _NEAR))
             thin = thin or ThinColumns(design)
-            new = thin.parabola(columns, w[columns], beta, curve, 1.0 / loss.soft, closeness(gap / value, tol))
+            new, along = thin.parabola(columns, w[columns], beta, curve, 1.0 / loss.soft, closeness(gap / value, tol))
             step[columns] = new - w[columns]
-            along = design.scores(step)
         else:
             columns, rows = working_set(w, v), np.flatnonzero(moving)
             part = within(design, columns)

@@ -21,6 +21,10 @@ class ThinColumns:
 
     def parabola(
         self, columns: np.ndarray, w: np.ndarray, beta: np.ndarray, curve: np.ndarray, most: np.ndarray, share: float
-    ) -> np.ndarray:
-        """Some coefficients at the minimum of the parabola plus ‖w‖₁; rows pull by `beta`, and curve by `curve`."""
-        return sparse_step(self._parts, columns, w, beta, curve, most, 1.0, 0.0, False, share)[0]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Some coefficients at the minimum of the parabola plus ‖w‖₁, and by what they change the scores.
+
+        Rows pull by `beta`, and curve by `curve`.
+        """
+        new, _, along = sparse_step(self._parts, columns, w, beta, curve, most, 1.0, 0.0, False, share)
+        return new, along
