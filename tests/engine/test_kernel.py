@@ -199,3 +199,41 @@ def test_clear_removes_entries(monkeypatch, tmp_path):
     assert kernel_cache.info().entries == 1
     assert kernel_cache.clear() == 1
     assert kernel_cache.info().entries == 0
+
+
+@kernel(allocates=False)
+def larger_half(x, out):
+    kept = 0
+    for i in range(x.size):
+        if x[i] > 0.5:
+            out[kept] = x[i]
+            kept += 1
+    for i in range(kept, x.size):
+        out[i] = 0.0
+    return kept
+
+
+@kernel
+def with_a_table_of_its_own(x):
+    out = np.empty(x.size)
+    return larger_half(x[1:], out[1:])
+
+
+@kernel(allocates=False)
+def makes_an_array_all_the_same(x):
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = x[i]
+    return out[0]
+
+
+def test_a_kernel_that_makes_no_array_counts_no_references():
+    x, out = np.array([0.2, 0.7, 0.9, 0.1]), np.empty(4)
+    assert larger_half(x, out) == 2
+    assert out.tolist() == [0.7, 0.9, 0.0, 0.0]
+    code = larger_half.resolve().inspect_llvm()
+    assert code
+    assert not any("call void @NRT_incref" in text for text in code.values())
+    assert with_a_table_of_its_own(x) == 2
+    with pytest.raises(Exception, match="empty"):
+        makes_an_array_all_the_same(x)

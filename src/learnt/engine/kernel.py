@@ -58,11 +58,12 @@ def compilation_enabled() -> bool:
 class Kernel:
     """A function that compiles itself when first called; `.python` is the plain function."""
 
-    def __init__(self, function: FunctionType, reassociate: bool) -> None:
+    def __init__(self, function: FunctionType, reassociate: bool, allocates: bool = True) -> None:
         functools.update_wrapper(self, function)
         self.python = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._reassociate = reassociate
+        self._allocates = allocates
         self._run: Callable[..., Any] | None = None
         self._called: Callable[..., Any] | None = None
         self._digest: str | None = None
@@ -108,7 +109,7 @@ class Kernel:
         """
         if self._digest is None:
             self._digest = "recursive"  # what a kernel that calls itself sees of itself
-            parts = [self.python.__qualname__, str(self._reassociate)]
+            parts = [self.python.__qualname__, str(self._reassociate), str(self._allocates)]
             parts += kernel_cache.code_parts(self.python)
             parts += [f"{name}:{callee.digest()}" for name, callee in sorted(self.callees().items())]
             self._digest = kernel_cache.hash_parts(parts)
@@ -128,9 +129,8 @@ class Kernel:
         function.__module__ = self.python.__module__
         function.__qualname__ = self.python.__qualname__
         flags = _REASSOCIATING if self._reassociate else _EXACT
-        dispatcher = numba.njit(
-            nogil=True, error_model="numpy", fastmath=flags, no_cfunc_wrapper=True, no_cpython_wrapper=not entry
-        )(function)
+        options: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry, "_nrt": self._allocates}
+        dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(function)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
         if entry:
             kernel_cache.attach(dispatcher, self.name, self.digest())
@@ -140,10 +140,10 @@ class Kernel:
 @overload
 def kernel(function: Callable[..., Any]) -> Kernel: ...
 @overload
-def kernel(*, reassociate: bool = ...) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(*, reassociate: bool = ..., allocates: bool = ...) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
-def kernel(function: Callable[..., Any] | None = None, *, reassociate: bool = False) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, reassociate: bool = False, allocates: bool = True) -> Any:
     """Make a module-level function over arrays and numbers a compiled kernel.
 
     Parameters
@@ -151,6 +151,10 @@ def kernel(function: Callable[..., Any] | None = None, *, reassociate: bool = Fa
     reassociate : bool, default=False
         Allow sums to be reordered so that they are vectorised. The order is fixed by the machine code, so results
         are still the same on every call and thread.
+    allocates : bool, default=True
+        Whether the kernel makes arrays. Numba counts the references to every array that a kernel with loops is given,
+        with atomic instructions; one that is called for a few rows at a time and makes no array does better without.
+        It must not call a kernel that makes one, and refuses to compile if it does itself.
 
     Examples
     --------
@@ -165,5 +169,5 @@ def kernel(function: Callable[..., Any] | None = None, *, reassociate: bool = Fa
     6.0
     """
     if function is None:
-        return lambda f: Kernel(f, reassociate)
-    return Kernel(function, reassociate)  # type: ignore[arg-type]
+        return lambda f: Kernel(f, reassociate, allocates)
+    return Kernel(function, reassociate, allocates)  # type: ignore[arg-type]
