@@ -48,11 +48,12 @@ def solve(
 ) -> Codes:
     """Orthogonal matching pursuit of t signals: starts = YᵀX of shape (t, d), energies = the ‖y‖²."""
     t, d = starts.shape
-    if t == 1 and not positive and not path:
+    if t == 1 and not positive:
         with single_blas():
             bound = -1.0 if tol is None else float(tol)
-            coef, count, spent = pursue_alone(source, starts[0], float(energies[0]), limit, bound, _FLOOR)
-        return Codes(coef[None], np.array([count]), np.array([spent]), None)
+            coef, count, spent = pursue_alone(source, starts[0], float(energies[0]), limit, bound, _FLOOR, path)
+        last = coef[-1:] if len(coef) else np.zeros((1, d))
+        return Codes(last, np.array([count]), np.array([spent]), coef[None] if path else None)
     go = pursue_positive if positive else pursue
     out, counts = np.empty((t, d)), np.empty(t, dtype=np.int64)
     paths = np.zeros((t if path else 0, limit if path else 0, d))

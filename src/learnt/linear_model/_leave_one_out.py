@@ -18,7 +18,6 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.linear_model._centred import CentredRows
-from learnt.linear_model._least_squares import equilibrated
 from learnt.linear_model._moments import Moments, as_columns, moments
 
 _CORNER = 64  # rows of a matrix that is factorised and inverted whole
@@ -141,14 +140,15 @@ def _by_cholesky(
 
     With K + αI = LLᵀ both come from L⁻¹. NumPy's routines let other threads run meanwhile, LAPACK's from SciPy do not.
     """
+    scale = 1.0 / np.sqrt(np.diag(K) + alphas.min())  # so that the units of rows do not matter
+    balanced = K * scale
+    balanced *= scale[:, None]
 
     def one(alpha: float) -> tuple[np.ndarray, np.ndarray] | None:
-        balanced = equilibrated(K, alpha)
-        if balanced is None:
-            return None
-        scaled, scale = balanced
+        A = balanced.copy()
+        A.flat[:: len(A) + 1] += alpha * scale**2
         try:
-            inverse = inverse_factor(scaled)
+            inverse = inverse_factor(A)
         except np.linalg.LinAlgError:
             return None
         squares = np.einsum("ij,ij->j", inverse, inverse)
