@@ -206,14 +206,16 @@ def empty_scratch(n_cells, form, low, up, shift, scratch, at, cells):
 @kernel
 def histogram(
     codes, stride, first, n_features, rows, lo, hi, form, single, shift, low, up, flush, width,
-    grad, hess, words, scratch, at, cells,
+    grad, hess, words, scratch, fresh, at, cells,
 ):  # fmt: skip
-    """Set the cells from `at` on, of n_features that begin in word `first` of a row, to the sums over rows lo…hi."""
+    """Set the cells from `at` on, of n_features that begin in word `first` of a row, to the sums over rows lo…hi,
+    or add to what is there.
+    """
+    if fresh:
+        clear(at, at + (1 if single else 2) * n_features * width, cells)
     if single:
-        clear(at, at + n_features * width, cells)
         add_single(codes, stride, first, n_features, rows, lo, hi, form, low, up, words, width, at, cells)
         return
-    clear(at, at + 2 * n_features * width, cells)
     if form == EXACT or hi - lo < _SCRATCH_ROWS:
         add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad, hess, words, width, at, cells)
         return

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,20 @@ class GrownTree:
     @property
     def is_leaf(self) -> np.ndarray:
         return self.left < 0
+
+    @cached_property
+    def pieces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int]]]:
+        """The rows of leaves in stretches: leaf, start and end of each, and which ones make up a task."""
+        leaves = np.flatnonzero(self.is_leaf)
+        if len(self.rows) <= _GRAIN:
+            return leaves, self.start[leaves], self.end[leaves], [(0, len(leaves))]
+        each = -(-(self.end[leaves] - self.start[leaves]) // _GRAIN)
+        leaf = np.repeat(leaves, each)
+        start = self.start[leaf] + _GRAIN * (np.arange(len(leaf)) - np.repeat(np.cumsum(each) - each, each))
+        end = np.minimum(start + _GRAIN, self.end[leaf])
+        task = np.cumsum(end - start) // _GRAIN
+        bounds = np.flatnonzero(np.diff(task, prepend=-1, append=-1)).tolist()
+        return leaf, start, end, list(pairwise(bounds))
 
     def values(self, growth: Growth) -> np.ndarray:
         """The Newton step −S(G) / (H + l2) of every node, within its bounds."""
@@ -174,6 +189,7 @@ class HistogramGrower:
                 self._cells.low,
                 self._cells.up,
                 self._cells.flush,
+                threads,
             ],
             dtype=np.int64,
         )
@@ -287,19 +303,15 @@ class HistogramGrower:
             return
         bits = max(1, self.n.bit_length())
         scale = [_power(62 - bits, value) for value in top]
-        leaves = np.flatnonzero(tree.is_leaf)
-        sums = np.zeros((n_nodes, 2), np.int64)
+        leaves, start, end, tasks = tree.pieces
         part = np.zeros((len(leaves), 2), np.int64)
-        start, end = tree.start[leaves], tree.end[leaves]
 
         def work(lo: int, hi: int) -> None:
             sum_leaves(tree.rows, start, end, lo, hi, g, h, scale[0], scale[1], part)
 
-        if self.threads == 1:
-            work(0, len(leaves))
-        else:
-            run_tasks([partial(work, k, k + 1) for k in range(len(leaves))], n_jobs=self.threads)
-        sums[leaves] = part
+        _run([partial(work, lo, hi) for lo, hi in tasks], self.threads)
+        sums = np.zeros((n_nodes, 2), np.int64)
+        np.add.at(sums, leaves, part)
         for node in range(n_nodes - 1, -1, -1):  # children come after their parents
             if tree.left[node] >= 0:
                 sums[node] = sums[tree.left[node]] + sums[tree.left[node] + 1]
@@ -321,12 +333,17 @@ def update_scores(tree: GrownTree, values: np.ndarray, scores: np.ndarray) -> No
     """Add the value of its leaf to the score of every row the tree was grown on."""
     from learnt.forestry._leafwise_leaves import add_to_rows
 
-    leaves = np.flatnonzero(tree.is_leaf)
-    start, end, added = tree.start[leaves], tree.end[leaves], np.ascontiguousarray(values[leaves])
-    if len(tree.rows) < _GRAIN:
-        add_to_rows(tree.rows, start, end, 0, len(leaves), added, scores)
-        return
-    run_tasks([partial(add_to_rows, tree.rows, start, end, k, k + 1, added, scores) for k in range(len(leaves))])
+    leaf, start, end, tasks = tree.pieces
+    added = np.ascontiguousarray(values[leaf])
+    _run([partial(add_to_rows, tree.rows, start, end, lo, hi, added, scores) for lo, hi in tasks], None)
+
+
+def _run(tasks: list[Callable[[], None]], n_jobs: int | None) -> None:
+    """One task alone needs no pool."""
+    if len(tasks) == 1:
+        tasks[0]()
+    else:
+        run_tasks(tasks, n_jobs=n_jobs)
 
 
 __all__: list[Any] = ["GrownTree", "Growth", "HistogramGrower", "update_scores"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from learnt.engine.intrinsics import atomic_add
 from learnt.engine.kernel import kernel
-from learnt.forestry._histogram import BLOCK, running_sums
+from learnt.forestry._histogram import BLOCK, clear, running_sums
 from learnt.forestry._histogram_search import side_gain, side_value
 from learnt.forestry._histogram_team import DONE, JOINED, STOP, gather, members, next_step, post
 from learnt.forestry._leafwise_share import (
@@ -20,6 +20,7 @@ from learnt.forestry._leafwise_share import (
     COPY,
     FEATURE,
     FORM,
+    FRESH,
     HI,
     L1,
     L2,
@@ -41,6 +42,7 @@ from learnt.forestry._leafwise_share import (
     SLOTS,
     SMALL,
     SUM,
+    THREADS,
     TOTALS,
     UP,
     WIDTH,
@@ -57,11 +59,14 @@ BEST_FIRST, LEVELS, ANY_ORDER = 0, 1, 2
 # Stages of the leader.
 BEGIN, ROOT_SUMMED, SEARCHED, NEXT, PARTITIONED, COPIED, PARENT_SUMMED, SMALL_SUMMED = range(8)
 # What it remembers between them.
-STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHER, SEARCH_0, SEARCH_1 = range(11)
-N_MEMORY = 11
+STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHER, NEXT_ROW, SEARCH_0, SEARCH_1 = range(
+    12
+)
+N_MEMORY = 12
 _TEAM_CELLS = 1 << 16  # rows × features from which threads are worth waking
 _TEAM_ROWS = 1 << 13
 _SEARCH_CELLS = 1 << 13
+_STRETCH_CELLS = 1 << 19
 _ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding leaves of none
 
 
@@ -141,7 +146,25 @@ def sum_step(node, slot, team, n_features, memory, whole):
     team[LO], team[HI], team[SMALL] = lo, hi, slot
     blocks = (n_features + BLOCK - 1) // BLOCK
     team[PARTS] = together if together > 1 and blocks < 2 * together else 1
+    team[FRESH] = 1
     memory[TOGETHER] = together
+    return SUM
+
+
+@kernel
+def root_step(team, n_features, ints, memory, whole):
+    """Next: some more rows of the root's histogram. It is the longest step of all and helpers take a while to come, so
+    that it is done in stretches until they are there.
+    """
+    lo, end, threads = memory[NEXT_ROW], whole[0, END], ints[THREADS]
+    together = members(team) if (end - lo) * n_features > _TEAM_CELLS else 1
+    stretch = max(_TEAM_ROWS, _STRETCH_CELLS // n_features)
+    hi = end if together == threads or end - lo < 2 * stretch else lo + stretch
+    blocks = (n_features + BLOCK - 1) // BLOCK
+    team[LO], team[HI], team[SMALL] = lo, hi, 0
+    team[PARTS] = threads if threads > 1 and blocks < 2 * threads else 1
+    team[FRESH] = 0
+    memory[TOGETHER], memory[NEXT_ROW] = together, hi
     return SUM
 
 
@@ -257,6 +280,15 @@ def keep_or_free(node, good, slot, ints, memory, whole, real, heap, free):
 
 
 @kernel
+def clear_root(ints, n_features, pool):
+    """The cells of the first place and of every thread's own begin at 0."""
+    size = cell_place(ints[THREADS], ints[THREADS] * 0, ints, n_features) // ints[THREADS]
+    own = (ints[SLOTS] + 2) * size
+    clear(0 * size, size, pool)
+    clear(own, pool.size, pool)
+
+
+@kernel
 def root_totals(team, table, ints, room, whole):
     """The sums of all rows, from the histogram of the first feature: its own, or one of each thread."""
     left_g, left_hc, n_features = room[13][0, 0], room[13][0, 1], table[2].size
@@ -282,8 +314,11 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             memory[N_FREE] = slots - 1
             for k in range(slots):
                 free[k] = slots - 1 - k
-            return sum_step(memory[NODE], memory[NODE], team, n_features, memory, whole)
+            clear_root(ints, n_features, room[4])
+            return root_step(team, n_features, ints, memory, whole)
         if stage == ROOT_SUMMED:
+            if memory[NEXT_ROW] < whole[0, END]:
+                return root_step(team, n_features, ints, memory, whole)
             root_totals(team, table, ints, room, whole)
             if not splittable(memory[NODE], ints, memory, whole):
                 return STOP

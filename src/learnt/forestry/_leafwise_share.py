@@ -11,9 +11,12 @@ from learnt.forestry._histogram_team import ARGUMENTS
 
 PARTITION, COPY, SUM, SEARCH = 1, 2, 3, 4
 # Arguments of a step, in the team's array.
-COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, TOTALS = (ARGUMENTS + k for k in range(10))
+COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, FRESH, TOTALS = (
+    ARGUMENTS + k for k in range(11)
+)
 # Settings that are whole numbers, and those that are not.
-MAX_LEAVES, MAX_DEPTH, MIN_LEAF, ORDER, FORM, SHIFT, STRIDE, SLOTS, WIDTH, SINGLE, LOW_BITS, UP, FLUSH = range(13)
+MAX_LEAVES, MAX_DEPTH, MIN_LEAF, ORDER, FORM, SHIFT, STRIDE, SLOTS = range(8)
+WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS = range(8, 14)
 SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE = range(6)
 TEAM_SIZE = ARGUMENTS + 16
 
@@ -192,5 +195,5 @@ def share(me, n_members, team, table, words, ints, floats, room):
             histogram(
                 table[0], ints[STRIDE], f // 8, min(BLOCK, n_features - f), rows, begin, end, ints[FORM], ints[SINGLE],
                 ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
-                room[5][me], cell_place(slot, f, ints, n_features), room[4],
+                room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4],
             )  # fmt: skip
