@@ -52,9 +52,9 @@ class Measured:
     equal: bool = False
 
 
-# Idle workers of BLAS and OpenMP go on spinning for up to 70 ms after a call: without a pause each contender would run
-# on the cores that the one before it still occupies.
-_SETTLE = 0.1
+# Idle workers of BLAS and OpenMP go on spinning after a call, for 130 ms on the machines looked at: without a pause
+# each contender would run on the cores that the one before it still occupies.
+_SETTLE = 0.25
 
 
 def measure(task: Task, repeat: int, budget: float) -> Measured:
