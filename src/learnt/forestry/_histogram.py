@@ -70,10 +70,11 @@ def hessian_and_count(rest, form, low, shift):
 def read_cell(cells, at, b, form, single, low, up, shift):
     """Gradient, and hessian and count, of the b-th cell from `at` on; in single cells shift and low are the same."""
     if single:
-        cell = cells[at + b]
+        cell = cells[np.uint64(at) + np.uint64(b)]
         rest = cell & ((np.int64(1) << up) - np.int64(1))
         return cell >> up, (rest << shift) + rest if form == CONSTANT else rest
-    return cells[at + 2 * b], cells[at + 2 * b + 1]
+    place = np.uint64(at) + np.uint64(2) * np.uint64(b)
+    return cells[place], cells[place + np.uint64(1)]
 
 
 @kernel
@@ -188,7 +189,7 @@ def add_single(codes, stride, first, n_features, rows, lo, hi, form, low, up, wo
 
 @kernel
 def clear(begin, end, cells):
-    for k in range(begin, end):
+    for k in range(np.uint64(begin), np.uint64(end)):  # a place that may be negative is looked at one by one
         cells[k] = 0
 
 
@@ -196,11 +197,13 @@ def clear(begin, end, cells):
 def empty_scratch(n_cells, form, low, up, shift, scratch, at, cells):
     """Add single cells to double ones and set them to 0."""
     below = (np.int64(1) << up) - np.int64(1)
-    for k in range(n_cells):
+    place = np.uint64(at)
+    for k in range(np.uint64(n_cells)):
         cell = scratch[k]
         scratch[k] = 0
-        cells[at + 2 * k] += cell >> up
-        cells[at + 2 * k + 1] += hessian_and_count(cell & below, form, low, shift)
+        to = place + np.uint64(2) * k
+        cells[to] += cell >> up
+        cells[to + np.uint64(1)] += hessian_and_count(cell & below, form, low, shift)
 
 
 @kernel

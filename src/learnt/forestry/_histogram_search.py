@@ -67,7 +67,7 @@ def may_be_better(left_g, left_h, begin, end, total_g, total_h, scale_g, scale_h
     unit_g, unit_h, l2 = np.float32(scale_g), np.float32(scale_h), np.float32(l2)
     g, both = np.float32(total_g) * unit_g, np.float32(total_h) * unit_h + l2 + l2
     found, one, none = np.float32(0), np.float32(1), np.float32(0)
-    for b in range(begin, end):
+    for b in range(np.uint64(begin), np.uint64(max(end, begin))):
         gl, a = left_g[b] * unit_g, left_h[b] * unit_h + l2
         gr, c = g - gl, both - a
         found += none if gl * gl * c + gr * gr * a < bound * (a * c) else one  # what is not a number may be, too

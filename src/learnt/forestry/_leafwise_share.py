@@ -66,17 +66,19 @@ def cell_place(slot, feature, ints, n_features):
 @kernel
 def add_parts(pool, at, n_cells, parts, first_part, step):
     """The sum of what each thread found, into the cells from `at` on."""
-    for k in range(n_cells):
+    to, first = np.uint64(at), np.uint64(first_part)
+    for k in range(np.uint64(n_cells)):
         total = np.int64(0)
-        for p in range(parts):
-            total += pool[first_part + p * step + k]
-        pool[at + k] = total
+        for p in range(np.uint64(parts)):
+            total += pool[first + p * np.uint64(step) + k]
+        pool[to + k] = total
 
 
 @kernel
 def subtract(pool, at, less, n_cells):
-    for k in range(n_cells):
-        pool[at + k] -= pool[less + k]
+    to, of = np.uint64(at), np.uint64(less)
+    for k in range(np.uint64(n_cells)):
+        pool[to + k] -= pool[of + k]
 
 
 @kernel
