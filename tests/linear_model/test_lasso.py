@@ -289,3 +289,16 @@ def test_a_goal_beyond_rounding_ends_soon_and_says_so(shape, spread):
     with pytest.warns(ConvergenceWarning, match=r"end in rounding at alpha="):
         gaps = lasso_path(scaled, y, alphas=[1e-1, 1e-2], tol=1e-20, max_iter=1_000_000)[2]
     assert gaps.max() <= 1e-7 * y.var()
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (5, 60), (400, 300)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_path_says_what_is_not_finite(shape, bad, dtype):
+    """Even where the target is 0: products show it, for nothing looks at the cells before."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=shape).astype(dtype), rng.normal(size=shape[0]).astype(dtype)
+    X[3, 2], y[3] = bad, 0.0
+    for target in (y, np.column_stack([y, y])):
+        with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
+            lasso_path(X, target, alphas=5)

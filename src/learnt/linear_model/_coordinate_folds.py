@@ -30,6 +30,7 @@ class FoldErrors:
 
     def __init__(self, X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool, folds: list[Fold]) -> None:
         self._X, self._Y, self._w, self._center, self._folds = X, Y, w, center, folds
+        self.whole: Products | None = None  # the problem of all rows, where it was met
 
     def problems(self, n_penalties: int, n_jobs: int | None) -> list[Callable[[], Products] | None]:
         """What makes the problem of every fold as the whole less a part; None where its own rows are better asked."""
@@ -37,7 +38,10 @@ class FoldErrors:
         if sparse.issparse(self._X) or p > 0.5 * n or p > 8 * n_penalties:
             return [None] * len(self._folds)
         found = complements(self._X, self._Y, self._w, self._center, self._folds, n_jobs)
-        return [None] * len(self._folds) if found is None else list(found[1])
+        if found is None:
+            return [None] * len(self._folds)
+        self.whole = found[0]
+        return list(found[1])
 
     def errors(
         self,

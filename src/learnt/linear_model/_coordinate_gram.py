@@ -28,7 +28,7 @@ def residual_slopes(Q, q, w, g):
                 g[i] -= w[k] * Q[k, i]
 
 
-@kernel
+@kernel(reassociate=True)
 def look_ahead(t, w, g, w_before, g_before, q, l1, l2, positive):
     """Go on by t of the last change, if F is lower there; what was before is then what was here."""
     gain = 0.0

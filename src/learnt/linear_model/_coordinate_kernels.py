@@ -78,7 +78,7 @@ def duality_gap(w, g, q, m, square, l1, l2, positive):
     return max(gap, 0.0)
 
 
-@kernel
+@kernel(reassociate=True)
 def weights_of_past(past, m, depth, A, c):
     """How to weigh the last `depth` of depth + 1 iterates so that their changes cancel; False where they do not say."""
     trace = 0.0
@@ -113,7 +113,7 @@ def weights_of_past(past, m, depth, A, c):
     return True
 
 
-@kernel
+@kernel(reassociate=True)
 def extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c):
     """Go where the last sweeps were heading, if F is lower there."""
     if not weights_of_past(past_w, m, c.size, A, c):

@@ -72,12 +72,16 @@ def solve_path(
     tol: float = 1e-4,
     max_iter: int | None = 1000,
     name: str,
+    after_paths: bool = False,
 ) -> Path:
-    """min  1/(2N) ‖y − Xw‖² + α (ratio ‖w‖₁ + (1 − ratio)/2 ‖w‖²)  for each α, N the weight of all rows."""
+    """min  1/(2N) ‖y − Xw‖² + α (ratio ‖w‖₁ + (1 − ratio)/2 ‖w‖²)  for each α, N the weight of all rows.
+
+    `after_paths`: the machine code for paths is there already, and serves one penalty too.
+    """
     most = 1000 if max_iter is None else int(max_iter)
     scale = np.asarray(alphas, dtype=np.float64) * problem.weight
     penalties, ridges = scale * l1_ratio, scale * (1.0 - l1_ratio)
-    several = len(alphas) > 1 and scale.min() > 0.0
+    several = (len(alphas) > 1 or after_paths) and scale.min() > 0.0
     if several and target is not None and isinstance(problem, Products) and len(problem.q) <= MOST:
         coefs, gaps, sweeps = gram_path(problem, target, penalties, ridges, tol, most, positive, start)
     else:

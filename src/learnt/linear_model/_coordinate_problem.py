@@ -22,6 +22,7 @@ from learnt.linear_model._moments import far_from_zero, moments
 
 _BLOCK = 1 << 17  # cells of X that one task takes
 _MOST_BLOCKS = 64
+_ROWS, _LARGE_BLOCKS = 2500, 16  # of a block of which all products are taken, and how many there are at most
 _FEW = 3  # targets
 _ROOM = 64  # columns that there is room for at first
 _LARGEST = 1e280
@@ -200,6 +201,10 @@ def products(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, center: bool) -
         Q, q, means = m.gram, m.cross, (m.x_mean, m.y_mean)
     elif by_tiles(rows):
         Q, q, means = gram(X.T), transposed_product(X, Y), None
+    elif X.dtype == np.float64:  # nothing is copied, so that blocks may be large, which BLAS likes
+        grain = max(_ROWS, -(-len(X) // _LARGE_BLOCKS))
+        parts = for_blocks(lambda lo, hi: _plain_products(Block(X[lo:hi], Y[lo:hi])), len(X), grain=grain)
+        Q, q, means = sum(part[0] for part in parts), sum(part[1] for part in parts), None
     else:
         (Q, q), means = rows.sum(_plain_products), None
     with np.errstate(over="ignore", invalid="ignore"):

@@ -19,8 +19,8 @@ from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._coordinate_folds import FoldErrors
-from learnt.linear_model._coordinate_path import penalty_grid
-from learnt.linear_model._coordinate_problem import Columns
+from learnt.linear_model._coordinate_path import penalty_grid, solve_path
+from learnt.linear_model._coordinate_problem import Columns, Products
 from learnt.linear_model._elastic_net import ElasticNet, Lasso
 from learnt.linear_model._lasso_path import enet_path, lasso_path
 
@@ -41,14 +41,15 @@ class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
         with single_blas():
             alphas = self._grids(X, Y, w, ratios)
             folds = self._folds(X, y, w, params)
-            errors = self._errors(X, Y, w, folds, list(zip(ratios, alphas, strict=True)))
+            work = FoldErrors(X, Y, w, self.fit_intercept, folds)
+            errors = self._errors(work, list(zip(ratios, alphas, strict=True)))
         best = np.unravel_index(np.argmin(errors.mean(axis=1)), alphas.shape)
         self.mse_path_ = np.squeeze(np.moveaxis(errors, 2, 1))
         self.alpha_ = float(alphas[best])
         if hasattr(self, "l1_ratio"):
             self.l1_ratio_ = float(ratios[best[0]])
         self.alphas_ = alphas[0] if len(ratios) == 1 or not isinstance(self.alphas, Integral) else alphas
-        model = self._model(self.alpha_, float(ratios[best[0]])).fit(X, y, w)
+        model = self._chosen(work.whole, float(ratios[best[0]]), X, y, w)
         self.coef_, self.intercept_ = model.coef_, model.intercept_
         self.dual_gap_, self.n_iter_ = model.dual_gap_, model.n_iter_
         return self
@@ -110,15 +111,26 @@ class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
                 "if enable_metadata_routing=True, which is set by sklearn.set_config."
             )
 
-    def _errors(self, X: Any, Y: np.ndarray, w: Any, folds: list, grids: list) -> np.ndarray:
+    def _errors(self, work: FoldErrors, grids: list) -> np.ndarray:
         """(ratios, folds, penalties)."""
         settings = {"tol": self.tol, "max_iter": self.max_iter, "name": type(self).__name__}
         settings["positive"] = getattr(self, "positive", False)
-        work = FoldErrors(X, Y, w, self.fit_intercept, folds)
         problems = work.problems(sum(len(alphas) for _, alphas in grids), self.n_jobs)
         target = None if self._together else 0
         tasks = [partial(work.errors, k, problem, target, grids, settings) for k, problem in enumerate(problems)]
         return np.stack(run_tasks(tasks, n_jobs=self.n_jobs), axis=1)
+
+    def _chosen(self, whole: Products | None, ratio: float, X: Any, y: np.ndarray, w: Any) -> Any:
+        """The model with the penalty that was chosen, of all rows; their products are known, or they are read again."""
+        model = self._model(self.alpha_, ratio)
+        if whole is None or self._together or self.alpha_ * ratio == 0.0:
+            return model.fit(X, y, w)
+        settings = {"tol": self.tol, "max_iter": self.max_iter, "name": type(model).__name__}
+        alphas = np.array([self.alpha_])
+        with single_blas():
+            path = solve_path(whole, 0, alphas, ratio, positive=model.positive, after_paths=True, **settings)
+        model._record(whole, [path], X.dtype, True)
+        return model
 
     def _model(self, alpha: float, ratio: float) -> Any:
         shared = ("fit_intercept", "max_iter", "tol", "selection", "random_state")

@@ -136,7 +136,8 @@ def enet_path(
         raise ValueError(f"Unexpected parameters in params: {', '.join(unknown)}; see enet_path for those it takes.")
     if params.get("selection", "cyclic") not in ("cyclic", "random"):
         raise ValueError(f"selection should be either random or cyclic; it is {params['selection']!r}.")
-    X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], copy=False)
+    shown = np.ndim(precompute) != 2 and not sparse.issparse(X)  # products of all columns show what is not finite
+    X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], copy=False, ensure_all_finite=not shown)
     y = y.toarray() if sparse.issparse(y) else y
     y = check_array(y, dtype=X.dtype.type, ensure_2d=False)
     if y.ndim > 1 and positive:
@@ -144,7 +145,11 @@ def enet_path(
     single = y.ndim == 1
     Y = y[:, None] if single else y
     with single_blas():
-        problem = _pose(X, Y, precompute, Xy, grid if isinstance(grid, Integral) else len(grid), not single)
+        try:
+            problem = _pose(X, Y, precompute, Xy, grid if isinstance(grid, Integral) else len(grid), not single)
+        except ValueError:
+            check_array(X, accept_sparse="csc")
+            raise
         if isinstance(grid, Integral):
             grid = penalty_grid(problem.q, problem.weight, l1_ratio, eps, int(grid), positive)
         grid = np.sort(np.asarray(grid, dtype=np.float64))[::-1]
