@@ -15,6 +15,8 @@ from learnt.forestry._binned_forest_grow import grow
 from learnt.forestry._bins import Bins, find_bins
 from learnt.forestry._tree import Tree
 
+_YES = np.empty(0)  # what is not None for the compiler: it does not see whether a flag is
+
 
 @dataclass(frozen=True)
 class BinnedTable:
@@ -87,6 +89,7 @@ def grow_binned(
             slots[:] = y.T
         slots += (width * np.arange(outputs, dtype=np.uint32))[:, None]
     sums = np.int64 if pair and classes and w.dtype == np.uint8 else np.float64
+    plain = pair and not table.bins.has_missing.any()
     capacity = _most_nodes(len(rows), max_depth, max_leaf_nodes)
     value = np.empty((capacity, 2 if pair and classes else width * outputs))
     left, feature, count = (np.empty(capacity, dtype=np.int32) for _ in range(3))
@@ -98,9 +101,12 @@ def grow_binned(
         np.uint64(table.rows_begin),
         table.bins.edges,
         table.bins.n_bins,
+        _YES if plain else None,
+        None if plain else _YES,
+        w.dtype == np.uint8,
         classes,
         entropy,
-        random_splits,
+        _YES if random_splits else None,
         table.n_features if max_features is None else max_features,
         2**31 - 1 if max_depth is None else min(int(max_depth), 2**31 - 1),
         int(min_samples_split),
@@ -114,8 +120,8 @@ def grow_binned(
         targets,
         slots,
         np.arange(table.n_features, dtype=np.int32),
-        np.empty(256, np.int64 if w.dtype == np.uint8 else np.float64),
-        np.empty(256, sums),
+        np.zeros(256, np.int64 if w.dtype == np.uint8 else np.float64),
+        np.zeros(256, sums),
         left,
         feature,
         threshold,

@@ -13,6 +13,16 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.forestry._binned_forest_pairs import (
+    FEW,
+    draw,
+    draw_column,
+    last_edge,
+    open_node,
+    pair_few,
+    pair_random,
+    pair_sums,
+)
 from learnt.forestry._binned_forest_search import (
     MISSING,
     ONLY_MISSING,
@@ -32,24 +42,11 @@ from learnt.forestry._binned_forest_search import (
     x_log_x,
 )
 
-_MASK = (1 << 32) - 1
 _UNSEARCHED = np.inf
 _CLOSE = 16
 _PAIR_ROWS = 160  # from here on sums a bin are quicker than sorting
 _BELOW_1 = 1.0 / (1 << 30)
 _LN2 = 0.6931471805599453
-
-
-@kernel
-def draw(state, n):
-    """A whole number in 0…n−1: xorshift and a Weyl sequence, 32 bits each."""
-    x = state[0]
-    x ^= (x << 13) & _MASK
-    x ^= x >> 17
-    x ^= (x << 5) & _MASK
-    c = (state[1] + 362437) & _MASK
-    state[0], state[1] = x, c
-    return (((x + c) & _MASK) * n) >> 32
 
 
 @kernel
@@ -112,30 +109,6 @@ def fetch(source, rows, lo, n, out):
         out[i] = source[rows[lo + i]]
 
 
-@kernel(reassociate=True)
-def pair_totals(w, y, n):
-    """Weight and weighted target of a node."""
-    zero = np.int64(0) * w[0]
-    wt, st = zero, zero * y[0]
-    for i in range(n):
-        u = zero + w[i]
-        wt += u
-        st += u * y[i]
-    return wt, st
-
-
-@kernel(reassociate=True)
-def pair_squares(w, y, n):
-    """Weighted sum of squares, smallest and largest of the targets of a node."""
-    squares, low, high = 0.0, y[0], y[0]
-    for i in range(n):
-        v = y[i]
-        squares += w[i] * (1.0 * v * v)
-        low = v if v < low else low
-        high = v if v > high else high
-    return squares, low, high
-
-
 @kernel
 def slot_totals(w, y, slots, n, totals):
     """Weight and weighted squares of a node; whether all rows are alike; `totals` = what it has in every slot."""
@@ -171,23 +144,15 @@ def slot_values(totals, wt, entropy, value, node):
 
 
 @kernel
-def last_edge(edges, f, small, large, t):
-    """The last bin from `small` on whose upper edge is ≤ t, without a branch to guess."""
-    a, length = small, large - small
-    while length > 1:
-        half = length // 2
-        a = a + half if edges[f, a + half] <= t else a
-        length -= half
-    return a
-
-
-@kernel
 def grow(
     codes,
     row_step,
     rows_begin,
     edges,
     n_bins,
+    plain,
+    general,
+    whole,
     classes,
     entropy,
     at_random,
@@ -220,7 +185,8 @@ def grow(
     `codes` has those of column 0, then 1, …, and from `rows_begin` on the same by rows of length `row_step`.
 
     Without `slots` there is one target `y` of shape (1, n), a number or 0 and 1. With `slots` and without `y` there are
-    classes, with both several numbers. What is None is left out when this is compiled.
+    classes, with both several numbers. One of `plain` (no slots, and nothing is missing) and `general` is not None;
+    `at_random` is None where every cut is looked at. What is None is left out when this is compiled.
     """
     n, d = rows.size, edges.shape[0]
     column_length = rows_begin // np.uint64(d)
@@ -232,15 +198,20 @@ def grow(
     end = np.empty(capacity, np.int32)
     depth = np.empty(capacity, np.int32)
     cuts = np.empty(capacity, np.uint8)
+    sums_w = np.empty(capacity if slots is None else 1, hw.dtype)
+    sums_s = np.empty(capacity if slots is None else 1, hs.dtype)
     bins = np.empty(n, np.uint8)
     keys = np.empty(n, np.int64)
-    counts = np.empty(257, np.int32)
+    counts = np.zeros(257, np.int32)
+    few_keys = np.empty(FEW, np.uint64)
     spare = np.empty(n, np.uint32)
     w_node = np.empty(n, w.dtype)
     y_node, slots_node = None, None
     if y is not None:
         y_node = np.empty((y.shape[0], n), y.dtype)
         target, target_node = y[0], y_node[0]
+        v_node = np.empty(n, y.dtype)
+        there = np.empty(257, np.uint8)
     if slots is not None:
         slots_node = np.empty((slots.shape[0], n), np.uint32)
         hist = np.empty(256 * width, np.float64)
@@ -254,9 +225,13 @@ def grow(
     begin[0], end[0], depth[0], frontier[0] = 0, n, 0, 0
     if best_first:
         gains[0] = _UNSEARCHED
-    root_weight = 0.0
+    root_weight, alike = 0.0, True
     for i in range(n):
         root_weight += w[rows[i]]
+        alike &= w[rows[i]] == 1
+    # Sums of whole numbers are exact: those of a child follow from the split, and a leaf is never looked at.
+    in_bytes = classes and whole
+    known = plain is not None and in_bytes and not best_first
     while size > 0:
         if best_first:
             node, size = pop(frontier, gains, size)
@@ -272,8 +247,9 @@ def grow(
         jump = column_length if close else np.uint64(1)
         if not best_first or gains[node] == _UNSEARCHED:
             base, here, pure = 0.0, 0.0, False
-            fetch(w, rows, lo, m, w_node)
+            st, best_w, best_s = hs[0], hw[0], hs[0]
             if slots is not None:
+                fetch(w, rows, lo, m, w_node)
                 for o in range(outputs):
                     fetch(slots[o], rows, lo, m, slots_node[o])
                     if y is not None:
@@ -286,15 +262,18 @@ def grow(
                 else:
                     here = (-logs / _LN2 if entropy else outputs - inner) / outputs
             elif y is not None:
-                fetch(target, rows, lo, m, target_node)
-                wt, st = pair_totals(w_node, target_node, m)
+                if known and node > 0:
+                    wt, st = sums_w[node], sums_s[node]
+                else:
+                    wt, st, squares, low, high = open_node(
+                        w, target, rows, np.uint64(lo), np.uint64(m), w_node, target_node, v_node
+                    )
                 mean = st / wt
                 if classes:
                     pure = st == 0 or st == wt
                     value[node, 0], value[node, 1] = (wt - st) / wt, mean
                     here = 2.0 * mean * (1.0 - mean)
                 else:
-                    squares, low, high = pair_squares(w_node, target_node, m)
                     pure = low == high
                     value[node, 0] = np.float64(low) if pure else mean
                     here = squares / wt - mean * mean
@@ -312,64 +291,84 @@ def grow(
                 continue
             remaining, visited, useful = d, 0, 0
             best, below, chosen, cut, right_bin, way = nothing, 1.0, -1, 0, 0, 0
-            while remaining > 0 and (visited < max_features or useful == 0):
-                j = draw(state, remaining)
-                remaining -= 1
-                f = features[j]
-                features[j] = features[remaining]
-                features[remaining] = f
-                visited += 1
-                offset = start + np.uint64(f) * jump
-                if m < 16:
-                    small, large = gather_few(codes, step, offset, rows, lo, m, bins)
-                else:
-                    gather_many(codes, step, offset, rows, lo, m, bins)
-                    small, large = code_range(bins, m)
-                absent = 0
-                if large == n_bins[f]:
-                    large, absent = mark_missing(bins, m, n_bins[f], MISSING)
-                if large < 0 or (small == large and absent == 0):
-                    continue
-                useful += 1
-                top, bottom, a, b, m_left = nothing, 1.0, 0, 0, 0
-                if at_random:
-                    only_missing = absent > 0 and (small == large or draw(state, large - small + 1) == 0)
-                    a, b = large, ONLY_MISSING
-                    if not only_missing:
-                        low, high = edges[f, small], edges[f, large - 1]
-                        t = low + (high - low) * (draw(state, np.int64(1 << 30)) * _BELOW_1)
-                        a = last_edge(edges, f, small, large, t)
-                        b = a + 1
-                        if absent > 0:
-                            m_left = draw(state, np.int64(2))
-                            if m_left == 1:
-                                mark_missing(bins, m, MISSING, 0)
-                    count_a = count_left(bins, m, a) if min_leaf > 1 else 1
-                    count_b = m - count_a if min_leaf > 1 else 1
-                    if slots is not None:
-                        clear(scratch, 0, width)
-                        wl = slot_left(bins, m, a, w_node, y_node, slots_node, scratch)
-                        gl, gr = slot_sums(totals, scratch, entropy)
-                        if count_a >= min_leaf and count_b >= min_leaf and min(wl, wt - wl) >= min_weight:
-                            top, bottom = slot_score(gl, gr, wl, wt - wl, entropy, outputs)
+            if general is not None:
+                while remaining > 0 and (visited < max_features or useful == 0):
+                    f = draw_column(state, features, remaining)
+                    remaining -= 1
+                    visited += 1
+                    offset = start + np.uint64(f) * jump
+                    if m < 16:
+                        small, large = gather_few(codes, step, offset, rows, lo, m, bins)
+                    else:
+                        gather_many(codes, step, offset, rows, lo, m, bins)
+                        small, large = code_range(bins, m)
+                    absent = 0
+                    if large == n_bins[f]:
+                        large, absent = mark_missing(bins, m, n_bins[f], MISSING)
+                    if large < 0 or (small == large and absent == 0):
+                        continue
+                    useful += 1
+                    top, bottom, a, b, m_left = nothing, 1.0, 0, 0, 0
+                    if at_random is not None:
+                        only_missing = absent > 0 and (small == large or draw(state, large - small + 1) == 0)
+                        a, b = large, ONLY_MISSING
+                        if not only_missing:
+                            low, high = edges[f, small], edges[f, large - 1]
+                            t = low + (high - low) * (draw(state, np.int64(1 << 30)) * _BELOW_1)
+                            a = last_edge(edges, f, small, large, t)
+                            b = a + 1
+                            if absent > 0:
+                                m_left = draw(state, np.int64(2))
+                                if m_left == 1:
+                                    mark_missing(bins, m, MISSING, 0)
+                        count_a = count_left(bins, m, a) if min_leaf > 1 else 1
+                        count_b = m - count_a if min_leaf > 1 else 1
+                        if slots is not None:
+                            clear(scratch, 0, width)
+                            wl = slot_left(bins, m, a, w_node, y_node, slots_node, scratch)
+                            gl, gr = slot_sums(totals, scratch, entropy)
+                            if count_a >= min_leaf and count_b >= min_leaf and min(wl, wt - wl) >= min_weight:
+                                top, bottom = slot_score(gl, gr, wl, wt - wl, entropy, outputs)
+                        elif y is not None:
+                            wl, sl = pair_left(bins, m, a, w_node, target_node, 0 * wt)
+                            top, bottom = pair_gain(wl, sl, wt, st, count_a, count_b, min_leaf, min_weight)
+                    elif slots is not None:
+                        many = classes and outputs == 1 and m >= slot_rows
+                        top, bottom, a, b, m_left = slot_best(
+                            bins, m, small, large, absent, w_node, y_node, slots_node, entropy, wt, min_leaf,
+                            min_weight, totals, base, scratch, many, keys, counts, hist,
+                        )  # fmt: skip
                     elif y is not None:
-                        wl, sl = pair_left(bins, m, a, w_node, target_node, 0 * wt)
-                        top, bottom = pair_gain(wl, sl, wt, st, count_a, count_b, min_leaf, min_weight)
-                elif slots is not None:
-                    many = classes and outputs == 1 and m >= slot_rows
-                    top, bottom, a, b, m_left = slot_best(
-                        bins, m, small, large, absent, w_node, y_node, slots_node, entropy, wt, min_leaf, min_weight,
-                        totals, base, scratch, many, keys, counts, hist,
+                        top, bottom, a, b, m_left = pair_best(
+                            bins, m, small, large, absent, w_node, target_node, wt, st, min_leaf, min_weight,
+                            m >= _PAIR_ROWS, keys, counts, hw, hs,
+                        )  # fmt: skip
+                    if top * below > best * bottom:
+                        best, below, chosen, cut, right_bin, way = top, bottom, f, a, b, m_left
+                        if absent == 0:
+                            way = 2  # decided by the sizes of the children
+                        if m == 2:
+                            visited = max_features  # every other column parts the two rows as well, and none better
+            elif plain is not None:
+                remaining, way = 0, 2
+                if known and node > 0:
+                    open_node(w, target, rows, np.uint64(lo), np.uint64(m), w_node, target_node, v_node)
+                if at_random is not None:
+                    best, below, chosen, cut, right_bin, best_w, best_s = pair_random(
+                        codes, start, step, jump, rows, np.uint64(lo), m, w_node, v_node, wt, st, alike,
+                        in_bytes, min_leaf, min_weight, max_features, edges, features, state, bins,
+                        hw, hs,
                     )  # fmt: skip
-                elif y is not None:
-                    top, bottom, a, b, m_left = pair_best(
-                        bins, m, small, large, absent, w_node, target_node, wt, st, min_leaf, min_weight,
-                        m >= _PAIR_ROWS, keys, counts, hw, hs,
+                elif m <= FEW:
+                    best, below, chosen, cut, right_bin, best_w, best_s = pair_few(
+                        codes, start, step, jump, rows, np.uint64(lo), m, w_node, v_node, wt, st, min_leaf, min_weight,
+                        max_features, features, state, few_keys,
                     )  # fmt: skip
-                if top * below > best * bottom:
-                    best, below, chosen, cut, right_bin, way = top, bottom, f, a, b, m_left
-                    if absent == 0:
-                        way = 2  # decided by the sizes of the children
+                else:
+                    best, below, chosen, cut, right_bin, best_w, best_s = pair_sums(
+                        codes, start, step, jump, rows, np.uint64(lo), m, w_node, v_node, wt, st, min_leaf, min_weight,
+                        max_features, n_bins, features, state, hw, hs, counts, there,
+                    )  # fmt: skip
             if chosen < 0:
                 continue
             gain = best / below / wt * (2.0 if classes else 1.0)
@@ -402,6 +401,9 @@ def grow(
         left[node] = nodes
         begin[nodes], end[nodes] = lo, middle
         begin[nodes + 1], end[nodes + 1] = middle, hi
+        if slots is None and known:
+            sums_w[nodes], sums_s[nodes] = best_w, best_s
+            sums_w[nodes + 1], sums_s[nodes + 1] = wt - best_w, st - best_s
         depth[nodes] = depth[nodes + 1] = depth[node] + 1
         leaves += 1
         nodes += 2
