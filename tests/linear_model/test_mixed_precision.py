@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.linear_model import RidgeCV as SkRidgeCV
 
 from learnt.engine.rows import as_rows
-from learnt.linear_model import Ridge
-from learnt.linear_model._mixed_precision import mixed_precision_ridge, pays
+from learnt.linear_model import Ridge, RidgeCV
+from learnt.linear_model._centred import CentredRows
+from learnt.linear_model._leave_one_out import wide_residuals
+from learnt.linear_model._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
 
 N, D = 1500, 520
 rng = np.random.default_rng(0)
@@ -69,3 +72,66 @@ def test_ridge_takes_it_for_many_columns_only():
     assert not pays(as_rows(PLAIN.astype(np.float32), TARGETS, None))
     model = Ridge(alpha=2.0).fit(PLAIN, TARGETS)
     assert_allclose(model.coef_.T, exact(PLAIN, TARGETS, 2.0), rtol=1e-9, atol=1e-11)
+
+
+# --- fewer rows than columns
+
+ABOUT_ZERO = rng.normal(size=(260, 520))
+WIDE = ABOUT_ZERO + rng.normal(size=520)
+WIDE_TARGETS = WIDE @ rng.normal(size=(520, 2)) + 20 * rng.normal(size=(260, 2))
+WEIGHTS = rng.uniform(0.1, 3.0, size=260)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize("shift", [0.0, 1e5])
+def test_the_dual_form_has_eleven_digits_too(alpha, weights, shift):
+    assert mixed_precision_dual(CentredRows(as_rows(WIDE + shift, WIDE_TARGETS, weights), True), alpha) is not None
+    model = Ridge(alpha=alpha).fit(WIDE + shift, WIDE_TARGETS, weights)
+    assert model.solver_ == "dual"
+    wanted = exact(WIDE + shift, WIDE_TARGETS, alpha, weights)
+    assert_allclose(model.coef_.T, wanted, rtol=1e-9, atol=(1e-11 + 1e-15 * shift) * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda X: np.vstack([X[:-1], X[:1] * (1 + 1e-9)]), lambda X: X * 1e25, lambda X: X * 1e-30],
+    ids=["two rows all but the same", "huge", "tiny"],
+)
+def test_the_dual_form_gives_up_where_single_precision_has_no_digits(spoil):
+    X = spoil(WIDE)
+    alpha = 1e-8 * np.abs(X).max() ** 2
+    assert mixed_precision_dual(CentredRows(as_rows(X, WIDE_TARGETS, None), True), alpha) is None
+    scale = np.abs(X).max()
+    found = Ridge(alpha=alpha).fit(X, WIDE_TARGETS).coef_.T
+    assert_allclose(found * scale, exact(X / scale, WIDE_TARGETS, alpha / scale**2), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_leave_one_out_residuals_in_single_precision_have_six_digits(weights, fit_intercept):
+    alphas = np.array([0.1, 10.0, 1e4])
+    rows = as_rows(ABOUT_ZERO, WIDE_TARGETS, weights)
+    rough, solution = wide_residuals(rows, fit_intercept, alphas, exact=False)
+    errors, exactly = wide_residuals(rows, fit_intercept, alphas)
+    assert np.abs(rough - errors).max() > 0  # another way
+    assert_allclose(rough, errors, atol=3e-6 * np.abs(errors).max())
+    for chosen in (np.array([0, 2]), np.array([1, 1])):
+        for mine, theirs in zip(solution(chosen), exactly(chosen), strict=True):
+            assert_allclose(mine, theirs, rtol=1e-9, atol=1e-11 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("per_target", [True, False])
+def test_ridge_cv_of_wide_data_equals_scikit_learn(per_target):
+    settings = {"alphas": (0.1, 10.0, 1e3, 1e5), "alpha_per_target": per_target}
+    ours, theirs = RidgeCV(**settings).fit(WIDE, WIDE_TARGETS), SkRidgeCV(**settings).fit(WIDE, WIDE_TARGETS)
+    np.testing.assert_array_equal(ours.alpha_, theirs.alpha_)
+    assert_allclose(ours.best_score_, theirs.best_score_, rtol=1e-6)
+    assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-10)
+    kept = RidgeCV(**settings, store_cv_results=True).fit(WIDE, WIDE_TARGETS)
+    assert_allclose(
+        kept.cv_results_,
+        SkRidgeCV(**settings, store_cv_results=True).fit(WIDE, WIDE_TARGETS).cv_results_,
+        rtol=1e-8,
+        atol=1e-9,
+    )

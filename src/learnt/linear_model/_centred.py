@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ _NEAR = 25.0  # ‖x̄‖² against the rows' own variance: up to here products 
 _PIECE = 1 << 19  # cells that are centred, rounded and multiplied while they are in a cache
 _GRAIN = 1 << 17  # cells for one task
 _SOME = 256  # rows to measure the spread by
+_GUESS, _ROUGH = 32, 1 << 20  # rows to guess a mean from, and cells that are rounded and multiplied together
 
 
 class CentredTable:
@@ -131,6 +133,41 @@ class CentredRows:
                 K *= self.root
                 K *= self.root[:, None]
             return K
+
+    def rough_products(self) -> np.ndarray | None:
+        """ZZᵀ from products in single precision; None where these overflow, or X is not in double.
+
+        A guess of the mean is taken off before X is rounded, and what it lacks afterwards as above.
+        """
+        X, (n, d) = self._X, self.shape
+        if X.dtype != np.float64:
+            return None
+        guess = X[:_GUESS].mean(axis=0) if self._centred else np.zeros(d)
+        K, width = np.zeros((n, n)), min(d, max(64, _ROUGH // n))
+        room = np.empty((n, width), dtype=np.float32)
+
+        def rounded(start: int, lo: int, hi: int) -> None:
+            columns = slice(start, start + width)
+            with np.errstate(over="ignore", invalid="ignore"):
+                part = X[lo:hi, columns]
+                np.subtract(part, guess[columns], out=room[lo:hi, : part.shape[1]], casting="same_kind")
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, d, width):
+                for_blocks(partial(rounded, start), n, grain=max(16, _GRAIN // width), n_jobs=self._n_jobs)
+                add_gram(room[:, : min(width, d - start)], K, self._n_jobs)
+            if not np.isfinite(K).all():
+                return None
+            if self._centred:
+                along = K @ self._share
+                K -= along[:, None]
+                K -= along - float(self._share @ along)
+                if not guess @ guess <= _NEAR * float(self._share @ np.diag(K)):
+                    self._table = CentredTable(X, None, self._n_jobs, False, self._share)
+            if not self._plain:
+                K *= self.root
+                K *= self.root[:, None]
+        return K
 
     def _by_pieces(self) -> np.ndarray:
         return self._table.inner_products(np.float64, None if self._plain else self.root)

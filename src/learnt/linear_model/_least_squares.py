@@ -24,7 +24,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model._centred import CentredRows
-from learnt.linear_model._mixed_precision import mixed_precision_ridge, pays
+from learnt.linear_model._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
 from learnt.linear_model._moments import (
     Moments,
     as_columns,
@@ -274,6 +274,8 @@ def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
 
 def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, ask: Any) -> Solution:
     Z = CentredRows(rows, center)
+    if alpha.ndim == 0 and not spectrum and (found := mixed_precision_dual(Z, float(alpha))) is not None:
+        return Solution(Z.transposed_times(found), Z.x_mean, Z.y_mean, "dual")
     T, K = Z.target, Z.inner_products()
     if not np.isfinite(K).all():
         _call(ask)

@@ -5,7 +5,6 @@ Cholesky factor is still a good approximate inverse: each correction b ← b + M
 data in double precision, gains the digits the factor has. One or two passes over X end at eleven digits or more (or at
 those of a factorisation in double precision, where these are fewer: no gradient went through XᵀX). Where the
 corrections do not shrink quickly the matrix is too ill-conditioned for this, and the caller factorises in double.
-(Fewer rows than columns gain nothing from it: there the passes cost what the product saves.)
 """
 
 from __future__ import annotations
@@ -20,10 +19,11 @@ from scipy import linalg
 from learnt.engine.gram import add_gram, products, rows_a_task
 from learnt.engine.rows import Rows
 from learnt.engine.threads import for_blocks
+from learnt.linear_model._centred import CentredRows
 from learnt.linear_model._moments import as_columns, far_from_zero
 
-_WORTH = 512  # columns from which the product outweighs the passes
-_LARGEST = 1e15  # whose square single precision can still hold many of
+_WORTH, _WORTH_ROWS = 512, 256  # columns or rows from which the product outweighs the passes
+_LARGEST = 1e15  # whose square single precision can still hold many of, and one over it
 _BLOCK, _ROWS = 2048, 128  # rows that are multiplied together, and rounded by one task
 _WELL_CONDITIONED = 1e-4  # reciprocal condition number in single precision: each correction gains two digits or more
 _DONE, _ROUNDING, _PASSES = 1e-11, 1e-12, 8  # relative changes: not worth another pass, and no change at all
@@ -63,8 +63,17 @@ def mixed_precision_ridge(rows: Rows, center: bool, ridge: float, ask: Callable 
         parts = for_blocks(partial(_gradient, rows, start, coef), rows.n_rows, grain=rows_a_task(rows.X))
         return np.sum(parts, axis=0) - ridge * coef
 
-    coef = _corrected(solve, gradient, solve(start.coef))
+    coef = corrected(solve, gradient, solve(start.coef))
     return None if coef is None else start._replace(coef=coef)
+
+
+def mixed_precision_dual(Z: CentredRows, ridge: float) -> np.ndarray | None:
+    """(ZZᵀ + αI)⁻¹T of fewer rows than columns, likewise; None where single precision is not enough to start from."""
+    if len(Z.target) < _WORTH_ROWS or (K := Z.rough_products()) is None:
+        return None
+    fill = Z.fill(K)
+    solve = _approximate_inverse(K.astype(np.float32), ridge)
+    return None if solve is None else corrected(solve, partial(Z.dual_gradient, ridge, fill), solve(Z.target))
 
 
 def _first_pass(rows: Rows, center: bool) -> Centred:
@@ -78,7 +87,7 @@ def _first_pass(rows: Rows, center: bool) -> Centred:
         return Centred(np.stack(cross, axis=1), sums / w.sum() if center else np.zeros(d), y_mean)
 
 
-def _corrected(solve: Callable, gradient: Callable, x: np.ndarray) -> np.ndarray | None:
+def corrected(solve: Callable, gradient: Callable, x: np.ndarray) -> np.ndarray | None:
     """The zero of the gradient, from near it; None where the corrections do not shrink."""
     last = 1.0
     for _ in range(_PASSES):
@@ -116,7 +125,7 @@ def _single_gram(rows: Rows, x_mean: np.ndarray) -> np.ndarray:
 def _approximate_inverse(gram: np.ndarray, ridge: float) -> Any:
     """Solves with the Cholesky factor of D(G + αI)D, D scaling the diagonal to 1; None where it has no digits."""
     diagonal = np.diag(gram).astype(np.float64) + ridge
-    if not np.all(diagonal > 0) or not np.isfinite(diagonal).all():
+    if not np.all(diagonal > 1.0 / _LARGEST**2) or not np.isfinite(diagonal).all():
         return None
     scale = 1.0 / np.sqrt(diagonal)
     gram *= scale.astype(np.float32)

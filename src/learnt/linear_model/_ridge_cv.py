@@ -113,7 +113,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         return coef, m.y_mean - m.x_mean @ coef
 
     def _fit_wide(self, rows: Any, alphas: np.ndarray, ask: Any) -> tuple[np.ndarray, np.ndarray]:
-        errors, solution = loo.wide_residuals(rows, self.fit_intercept, alphas, ask)
+        errors, solution = loo.wide_residuals(rows, self.fit_intercept, alphas, ask, self.store_cv_results)
         return solution(self._choose(self._score(rows, errors, alphas), alphas))
 
     def _score(self, rows: Any, errors: np.ndarray, alphas: np.ndarray) -> np.ndarray:
