@@ -180,7 +180,7 @@ class _Search:
         back = np.cumsum(weights_of_changes(steps))[:-1]
         old = self.v[own]
         new = old - back @ steps[1:]
-        new[new * old < 0.0] = 0.0
+        new[new * old <= 0.0] = 0.0
         self._go(own, new, -float(back @ shifts[1:]))
 
     def _leap(self, own: np.ndarray) -> None:

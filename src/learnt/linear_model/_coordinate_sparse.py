@@ -15,149 +15,47 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.kernel import kernel
+from learnt.engine.sparse_quadratic import add_columns, compressed, weights_of_changes
 from learnt.engine.threads import for_blocks
 from learnt.linear_model._coordinate_descent import FEWEST, Descent
-from learnt.linear_model._coordinate_kernels import DEPTH, duality_gap, shrink, weights_of_past
+from learnt.linear_model._coordinate_kernels import DEPTH, duality_gap
 
 _ENTRIES = 1 << 16  # that one task takes
 
 
 @kernel(reassociate=True)
-def column_product(data, indices, lo, hi, a):
-    """Σ xᵢ aᵢ over the entries lo…hi of a column."""
-    total = 0.0
-    for e in range(lo, hi):
-        total += data[e] * a[indices[e]]
-    return total
-
-
-@kernel
-def column_products(data, indices, indptr, columns, a, constant, mean, lo, hi, out):
+def column_products(data, indices, indptr, columns, a, constant, mean, out):
     """x̃ᵀr̃ of some columns."""
-    for k in range(lo, hi):
-        j = columns[k]
-        out[k] = column_product(data, indices, indptr[j], indptr[j + 1], a) + constant * mean[j]
-
-
-@kernel
-def column_squares(data, indptr, weight, mean, out):
-    """‖x̃‖² of every column."""
-    for j in range(out.size):
-        total = 0.0
-        for e in range(indptr[j], indptr[j + 1]):
-            total += data[e] * data[e]
-        out[j] = max(total - weight * mean[j] * mean[j], 0.0)
-
-
-@kernel
-def move(data, indices, indptr, j, change, mean, a, s):
-    """The residual after a change of one coordinate."""
-    for e in range(indptr[j], indptr[j + 1]):
-        a[indices[e]] -= change * data[e]
-    s[0] += change * mean[j]
-
-
-@kernel
-def sweep_columns(data, indices, indptr, columns, curves, mean, weight, w, a, s, l1, l2, positive):
-    """Every coordinate once; returns by how much the objective fell, to second order."""
-    fell = 0.0
     for k in range(columns.size):
         j = columns[k]
-        curve = curves[j]
-        if curve + l2 <= 0.0:
-            continue
-        slope = column_product(data, indices, indptr[j], indptr[j + 1], a) + s[0] * weight * mean[j]
-        change = shrink(slope + curve * w[k], l1, positive) / (curve + l2) - w[k]
-        if change != 0.0:
-            w[k] += change
-            move(data, indices, indptr, j, change, mean, a, s)
-            fell += 0.5 * (curve + l2) * change * change
-    return fell
+        total = constant * mean[j]
+        for e in range(indptr[j], indptr[j + np.uint64(1)]):
+            total += data[e] * a[indices[e]]
+        out[k] = total
 
 
 @kernel(reassociate=True)
-def total_value(w, a, s, weight, l1, l2):
-    """The objective: ‖r̃‖² = ‖a‖² − s²N."""
-    rest, size, square = 0.0, 0.0, 0.0
-    for i in range(a.size):
-        rest += a[i] * a[i]
-    for k in range(w.size):
-        size += abs(w[k])
-        square += w[k] * w[k]
-    return 0.5 * (rest - s * s * weight) + l1 * size + 0.5 * l2 * square
-
-
-@kernel
-def extrapolate_columns(data, indices, indptr, columns, mean, weight, w, a, s, l1, l2, positive, past, A, c):
-    """Go where the last sweeps were heading, and come back if the objective is not lower there."""
-    m = columns.size
-    if not weights_of_past(past, m, c.size, A, c):
-        return
-    here = total_value(w, a, s[0], weight, l1, l2)
-    there = past[0]
-    for k in range(m):
-        total = 0.0
-        for i in range(DEPTH):
-            total += c[i] * past[i + 1, k]
-        if positive and total < 0.0:
-            return
-        there[k] = total
-    for turn in range(2):
-        for k in range(m):
-            change = there[k] - w[k]
-            there[k] = w[k]
-            if change != 0.0:
-                w[k] += change
-                move(data, indices, indptr, columns[k], change, mean, a, s)
-        if turn == 0 and total_value(w, a, s[0], weight, l1, l2) < here:
-            return
-
-
-@kernel
-def descend_columns(
-    data,
-    indices,
-    indptr,
-    columns,
-    curves,
-    mean,
-    weight,
-    w,
-    a,
-    s,
-    q,
-    square,
-    l1,
-    l2,
-    positive,
-    goal,
-    most,
-    g,
-    past,
-    A,
-    c,
-):
-    """Sweep until the duality gap over these columns is `goal` (without a penalty: until sweeps gain that little)."""
-    sweeps, m, start = 0, columns.size, np.int64(0)  # a constant would have its callee compiled once more
-    while sweeps < most:
-        position = sweeps % DEPTH
-        if position == 0:
-            for k in range(m):
-                past[0, k] = w[k]
-        fell = sweep_columns(data, indices, indptr, columns, curves, mean, weight, w, a, s, l1, l2, positive)
-        sweeps += 1
-        if l1 == 0.0 and l2 == 0.0:
-            if fell <= goal:
-                break
-        elif fell <= 0.1 * goal or position == DEPTH - 1:
-            column_products(data, indices, indptr, columns, a, s[0] * weight, mean, start, m, g)
-            if duality_gap(w, g, q, m, square, l1, l2, positive) <= goal:
-                break
-        for k in range(m):
-            past[position + 1, k] = w[k]
-        if position == DEPTH - 1:
-            extrapolate_columns(data, indices, indptr, columns, mean, weight, w, a, s, l1, l2, positive, past, A, c)
-    return sweeps
+def sweep_columns(data, indices, indptr, columns, curves, mean, weight, w, a, s, l1, l2, positive):
+    """Every coordinate once; returns by how much the objective fell, to second order."""
+    fell, shift = 0.0, s[0]
+    for k in range(columns.size):
+        j = columns[k]
+        curve, old, lo, hi = curves[j], w[k], indptr[j], indptr[j + np.uint64(1)]
+        if curve + l2 <= 0.0:
+            continue
+        aim = shift * weight * mean[j] + curve * old
+        for e in range(lo, hi):
+            aim += data[e] * a[indices[e]]
+        low = 0.0 if positive else min(aim + l1, 0.0)
+        change = (max(aim - l1, 0.0) + low) / (curve + l2) - old
+        if change != 0.0:
+            w[k] = old + change
+            fell += 0.5 * (curve + l2) * change * change
+            for e in range(lo, hi):
+                a[indices[e]] -= change * data[e]
+            shift += change * mean[j]
+    s[0] = shift
+    return fell
 
 
 class SparseColumns:
@@ -171,14 +69,14 @@ class SparseColumns:
         self.y_mean = (ones**2) @ Y / self.weight if center else np.zeros(Y.shape[1])
         self.target = np.asfortranarray((Y - self.y_mean) * ones[:, None])
         X = X.astype(np.float64) if w is None else sparse.diags_array(ones) @ X
-        self.X = sparse.csc_array(X)
-        self.everything = np.arange(p)
+        X = sparse.csc_array(X)
+        self.parts, self._p = compressed(X), p
         self.x_mean = np.zeros(p)
         self.x_mean = self.products(ones, 0.0) / self.weight if center else self.x_mean
         self.q = np.column_stack([self.products(column, 0.0) for column in self.target.T])
         self.squares = np.einsum("ij,ij->j", self.target, self.target)
-        self._curves = np.empty(p)
-        column_squares(self.X.data, self.X.indptr, self.weight, self.x_mean, self._curves)
+        squares = np.bincount(np.repeat(np.arange(p), np.diff(X.indptr)), X.data**2, minlength=p)
+        self._curves = np.maximum(squares - self.weight * self.x_mean**2, 0.0)
 
     def restart(self) -> None:
         """Nothing was taken."""
@@ -189,12 +87,12 @@ class SparseColumns:
 
     def products(self, a: np.ndarray, s: float) -> np.ndarray:
         """x̃ᵀr̃ of every column."""
-        X, out = self.X, np.empty(self.X.shape[1])
-        grain = max(int(_ENTRIES * len(out) / max(X.nnz, 1)), 1)
+        every, out = np.arange(self._p, dtype=np.uint64), np.empty(self._p)
+        grain = max(int(_ENTRIES * len(out) / max(len(self.parts[0]), 1)), 1)
         a, constant = np.ascontiguousarray(a), s * self.weight
 
         def fill(lo: int, hi: int) -> None:
-            column_products(X.data, X.indices, X.indptr, self.everything, a, constant, self.x_mean, lo, hi, out)
+            column_products(*self.parts, every[lo:hi], a, constant, self.x_mean, out[lo:hi])
 
         for_blocks(fill, len(out), grain=grain)
         return out
@@ -211,9 +109,8 @@ class SparseDescent(Descent):
 
     def _restart_from(self, w: np.ndarray) -> None:
         self._w = w
-        X = self._problem.X
-        for j, weight in zip(self._taken, w, strict=True):
-            move(X.data, X.indices, X.indptr, j, weight, self._problem.x_mean, self._rest, self._shift)
+        add_columns(*self._problem.parts, self._taken.view(np.uint64), -w, self._rest)
+        self._shift[0] += w @ self._problem.x_mean[self._taken]
 
     def _all_slopes(self) -> np.ndarray:
         return self._problem.products(self._rest, float(self._shift[0]))
@@ -226,27 +123,37 @@ class SparseDescent(Descent):
         return max(FEWEST, self._p // max(len(self._taken), 1))
 
     def _descend(self, l1: float, l2: float, goal: float, max_sweeps: int) -> int:
-        X, m = self._problem.X, len(self._taken)
-        return descend_columns(
-            X.data,
-            X.indices,
-            X.indptr,
-            self._taken,
-            self._problem.curves(),
-            self._problem.x_mean,
-            self._problem.weight,
-            self._w,
-            self._rest,
-            self._shift,
-            self._q[self._taken],
-            self._square,
-            l1,
-            l2,
-            self._positive,
-            goal,
-            max_sweeps,
-            np.empty(m),
-            np.empty((DEPTH + 1, m)),
-            np.empty((DEPTH, DEPTH)),
-            np.empty(DEPTH),
-        )
+        """Sweep until the duality gap over these columns is `goal` (without a penalty: until sweeps gain so little)."""
+        problem, columns, w = self._problem, self._taken.view(np.uint64), self._w
+        fixed = (*problem.parts, columns, problem.curves(), problem.x_mean, problem.weight)
+        q, g, steps = self._q[self._taken], np.empty(len(w)), np.empty((DEPTH, len(w)))
+        for sweeps in range(1, max_sweeps + 1):
+            last = sweeps % DEPTH == 0
+            before = w.copy()
+            fell = sweep_columns(*fixed, w, self._rest, self._shift, l1, l2, self._positive)
+            if l1 == 0.0 and l2 == 0.0:
+                if fell <= goal:
+                    return sweeps
+            elif fell <= 0.1 * goal or last:
+                constant = float(self._shift[0]) * problem.weight
+                column_products(*problem.parts, columns, self._rest, constant, problem.x_mean, g)
+                if duality_gap(w, g, q, len(w), self._square, l1, l2, self._positive) <= goal:
+                    return sweeps
+            steps[(sweeps - 1) % DEPTH] = w - before
+            if last:
+                self._extrapolate(steps, l1, l2)
+        return max_sweeps
+
+    def _extrapolate(self, steps: np.ndarray, l1: float, l2: float) -> None:
+        """Go where the last sweeps were heading, but not across 0, if the objective is lower there."""
+        old, mean, weight = self._w, self._problem.x_mean[self._taken], self._problem.weight
+        new = old - np.cumsum(weights_of_changes(steps))[:-1] @ steps[1:]
+        new[new * old <= 0.0] = 0.0
+        change, shift = np.zeros_like(self._rest), float((new - old) @ mean)
+        add_columns(*self._problem.parts, self._taken.view(np.uint64), old - new, change)
+        gain = l1 * np.sum(np.abs(old) - np.abs(new)) + 0.5 * l2 * ((old - new) @ (old + new))
+        gain += weight * shift * (float(self._shift[0]) + 0.5 * shift)  # ‖r̃‖² = ‖a‖² − s²N
+        if gain > change @ (self._rest + 0.5 * change):
+            self._w[:] = new
+            self._rest += change
+            self._shift += shift

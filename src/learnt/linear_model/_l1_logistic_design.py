@@ -32,7 +32,7 @@ class DenseDesign:
 
     batch = 0  # columns to take at once at least: none, since products of all pairs are to be had
     rounds = 2  # steps between passes while the working set grows
-    closeness = 0.3  # of what a step cannot but leave: the products of all pairs cost more than sweeps
+    closeness = 0.1  # of what a step cannot but leave: the products of all pairs cost more than sweeps
 
     def __init__(self, X: np.ndarray, w: np.ndarray, fit_intercept: bool) -> None:
         self._X, self._intercept = X, fit_intercept

@@ -12,12 +12,14 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.engine.positive import keep_signs
+from learnt.engine.sparse_quadratic import weights_of_changes
 from learnt.engine.threads import for_blocks
-from learnt.linear_model._coordinate_kernels import DEPTH, descend, shrink
+from learnt.linear_model._coordinate_kernels import DEPTH, shrink, sweep
 
 _CELLS = 1 << 16  # that one task takes
 SWEEPS = 500
-_LEAPS, _PACE = 100, 15  # linear equations for a step, and how much faster their arithmetic is than that of sweeps
+_MOST_SWEEPS, _PATIENCE = 2000, 30  # in a step, and how often linear equations may bring nothing
+_PACE = 15  # how much faster their arithmetic is
 
 
 def dense_step(
@@ -48,27 +50,42 @@ def dense_step(
 
 
 def settle(Q: np.ndarray, v: np.ndarray, g: np.ndarray, l1: np.ndarray, l2: np.ndarray, share: float) -> np.ndarray:
-    """v where  −g·δ + δᵀQδ/2 + Σ l1|v + δ| + Σ l2(v + δ)²/2  is near its minimum; g is there too.
+    """v where  −g·δ + δᵀQδ/2 + Σ l1|v + δ| + Σ l2(v + δ)²/2  is near its minimum; g goes there too.
 
-    Sweeps, and when they have cost as much, linear equations for what is not 0: between columns that are much alike
-    sweeps slide slowly.
+    Sweeps, after every few of which it is tried where they were heading; and when they have cost as much, linear
+    equations for what is not 0: between columns that are much alike sweeps slide slowly.
     """
-    k, q = len(v), g + Q @ v
-    goal = share * promised(v, g, np.diag(Q), l1, l2)
-    past = np.empty((2, DEPTH + 1, k))
-    work = (past[0], past[1], np.empty((DEPTH, DEPTH)), np.empty(DEPTH))
-    for _ in range(_LEAPS):
-        sweeps = max(2 * DEPTH, np.count_nonzero(v) ** 2 // (_PACE * k))
-        _, fell = descend(Q, k, v, g, q, 0.0, l1, l2, 0.0, 0.0, False, -goal, sweeps, *work)
-        if fell <= goal:
+    goal, steps, waited = share * promised(v, g, np.diag(Q), l1, l2), np.empty((DEPTH, len(v))), 0
+    least, idle = np.inf, 0
+
+    def go(own: np.ndarray, change: np.ndarray, sure: bool) -> None:
+        every = np.zeros_like(v)
+        every[own] = change
+        old, new, moved = v[own], v[own] + change, Q @ every
+        gain = change @ (g[own] - 0.5 * moved[own])
+        gain -= l1[own] @ (np.abs(new) - np.abs(old)) + 0.5 * l2[own] @ (change * (new + old))
+        if sure or gain > 0.0:
+            v[own] = new
+            g[:] -= moved
+
+    for n in range(_MOST_SWEEPS):
+        before = v.copy()
+        fell = sweep(Q, len(v), v, g, l1, l2, False)
+        if fell <= goal or idle > _PATIENCE:
             break
-        own = np.flatnonzero((v != 0.0) | (l1 == 0.0))
-        H = Q[np.ix_(own, own)]
-        H.flat[:: len(own) + 1] += l2[own]
-        old = np.where(l1[own] > 0.0, v[own], 0.0)
-        change = keep_signs(H, g[own] - l1[own] * np.sign(v[own]) - l2[own] * v[own], old)
-        v[own] += change
-        g -= Q[:, own] @ change
+        steps[n % DEPTH] = v - before
+        if n % DEPTH < DEPTH - 1:
+            continue
+        own = np.flatnonzero(steps.any(axis=0))
+        go(own, -np.cumsum(weights_of_changes(steps))[:-1] @ steps[1:, own], False)
+        waited += DEPTH
+        if waited >= max(2 * DEPTH, len(own) ** 2 // (_PACE * len(v))):
+            own, waited = np.flatnonzero((v != 0.0) | (l1 == 0.0)), 0
+            least, idle = (fell, 0) if fell < 0.9 * least else (least, idle + 1)
+            H = Q[np.ix_(own, own)]
+            H.flat[:: len(own) + 1] += l2[own]
+            signed = np.where(l1[own] > 0.0, v[own], 0.0)
+            go(own, keep_signs(H, g[own] - l1[own] * np.sign(v[own]) - l2[own] * v[own], signed), True)
     return v
 
 
