@@ -14,6 +14,7 @@ from sklearn.model_selection import train_test_split
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy
+from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
 from learnt.ensemble._hist_boosting_columns import interaction_groups, monotone_signs
 from learnt.ensemble._hist_boosting_fit import Booster, should_stop
@@ -187,7 +188,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         new: list[BoostedTrees] = []
         if watch is not None and not train:
             watch.look([], train, held)
-        with fit_loop(self, self.max_iter, X, booster.y) as loop:
+        with single_blas(), fit_loop(self, self.max_iter, X, booster.y) as loop:
             for iteration in range(self.n_iter_, self.max_iter):
                 if watch is not None and should_stop(held or train, self.n_iter_no_change, self.tol):
                     break

@@ -79,9 +79,9 @@ class Booster:
     def _tree(self, k: int, iteration: int, shared: np.ndarray, rows: np.ndarray | None) -> BoostedTrees:
         grower, g, h = worker = self._workers.get()
         try:
-            self.loss.gradients(k, self.y, self.scores, shared, self.w, g, h)
+            top = self.loss.gradients(k, self.y, self.scores, shared, self.w, g, h)
             seed = int(np.random.SeedSequence([self.seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)
-            tree = grower.grow(g, h, rows, seed, salt=iteration * self.loss.n_outputs + k)
+            tree = grower.grow(g, h, rows, seed, salt=iteration * self.loss.n_outputs + k, top=top)
             values = self.learning_rate * self._values(tree, k)
             packed = from_grown(tree, values, self.bins, self.X.shape[1], self.loss.n_outputs, k)
             if rows is None:

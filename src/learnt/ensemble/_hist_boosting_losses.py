@@ -22,7 +22,11 @@ SQUARED, LOG, SOFTMAX = 0, 1, 2
 
 @kernel
 def fill_gradients(code, k, y, scores, norm, w, g, h, lo, hi):
-    """Gradient and hessian of rows lo…hi for class k: (s − y, 1), (p − y, p(1 − p)) for two or for many classes."""
+    """Gradient and hessian of rows lo…hi for class k: (s − y, 1), (p − y, p(1 − p)) for two or for many classes.
+
+    Returns the largest of each.
+    """
+    top_g, top_h = 0.0, 0.0
     for i in range(lo, hi):
         if code == SQUARED:
             a, b = scores[0, i] - y[i], 1.0
@@ -43,6 +47,8 @@ def fill_gradients(code, k, y, scores, norm, w, g, h, lo, hi):
             b *= w[i]
         g[i] = a
         h[i] = b
+        top_g, top_h = max(top_g, abs(a)), max(top_h, b)
+    return top_g, top_h
 
 
 class BoostingLoss:
@@ -95,23 +101,23 @@ class BoostingLoss:
         w: np.ndarray | None,
         g: np.ndarray,
         h: np.ndarray,
-    ) -> None:
-        """Fill g and h with the derivatives in output k, times the weights."""
+    ) -> tuple[float, float]:
+        """Fill g and h with the derivatives in output k, times the weights; returns the largest of each."""
         weights = np.empty(0) if w is None else w
 
-        def block(lo: int, hi: int) -> None:
+        def block(lo: int, hi: int) -> tuple[float, float]:
             if self.code >= 0:
-                fill_gradients(self.code, k, y, scores, shared, weights, g, h, lo, hi)
-                return
+                return fill_gradients(self.code, k, y, scores, shared, weights, g, h, lo, hi)
             g[lo:hi], h[lo:hi] = self.derivatives(y[lo:hi], scores[k, lo:hi])
             if w is not None:
                 g[lo:hi] *= w[lo:hi]
                 h[lo:hi] *= w[lo:hi]
+            return float(np.abs(g[lo:hi]).max()), float(h[lo:hi].max())
 
         if len(y) <= _GRAIN:
-            block(0, len(y))
-        else:
-            for_blocks(block, len(y), grain=_GRAIN)
+            return block(0, len(y))
+        tops = for_blocks(block, len(y), grain=_GRAIN)
+        return max(top[0] for top in tops), max(top[1] for top in tops)
 
 
 def _weighted_sum(values: np.ndarray, w: np.ndarray | None) -> float:

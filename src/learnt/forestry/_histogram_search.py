@@ -20,8 +20,7 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 
-_NEARLY = 1.0 - 1e-9
-_ROUGHLY = 1.0 - 1e-3
+_ROUGHLY = 1.0 - 1e-3  # far more than single precision rounds away
 SUPPORT = 10  # rows that a category of its own needs, and how many at the node's mean are added to order it
 _CHANCE = 2.0 / math.pi
 
@@ -76,29 +75,33 @@ def may_be_better(left_g, left_h, begin, end, total_g, total_h, scale_g, scale_h
 
 @kernel
 def search_numbers(
-    left_g, left_hc, n, total_g, total_hc, shift, scale_g, scale_h,
-    min_leaf, min_hessian, l1, l2, low, high, monotone, least,
+    left_g, left_hc, rough_g, rough_h, begin, end, total_g, total_hc, shift, scale_g, scale_h,
+    min_hessian, l1, l2, low, high, monotone, least,
 ):  # fmt: skip
-    """(gain, last bin on the left) of the best of n thresholds, from the sums on their left sides.
+    """(gain, last bin on the left) of the best of the thresholds begin…end, from the sums on their left sides.
 
     The parent's gain is not yet taken off; a gain of `least` or less is none, and its bin is −1.
     """
-    mask = (np.int64(1) << shift) - np.int64(1)
     plain = monotone == 0 and l1 == 0.0 and low == -np.inf and high == np.inf
-    best, best_bin = least, -1
-    for b in range(n):
+    unit_g, unit_h, rough_l2 = np.float32(scale_g), np.float32(scale_h), np.float32(l2)
+    g, both = np.float32(total_g) * unit_g, np.float32(total_hc >> shift) * unit_h + rough_l2 + rough_l2
+    best, best_bin = least, np.int64(-1)
+    bound = np.float32(max(least, 0.0) * _ROUGHLY)
+    for b in range(np.uint64(begin), np.uint64(max(end, begin))):
+        gl, a = rough_g[b] * unit_g, rough_h[b] * unit_h + rough_l2
+        gr, c = g - gl, both - a
+        if gl * gl * c + gr * gr * a < bound * (a * c):
+            continue  # most are far from the best, which is seen at a rough look
         hl = (left_hc[b] >> shift) * scale_h
         hr = ((total_hc - left_hc[b]) >> shift) * scale_h
-        few = min(left_hc[b] & mask, (total_hc - left_hc[b]) & mask) < min_leaf
-        if few or hl < min_hessian or hr < min_hessian:
+        if hl < min_hessian or hr < min_hessian:
             continue
-        gl, gr = left_g[b] * scale_g, (total_g - left_g[b]) * scale_g
-        a, c = hl + l2, hr + l2
-        if gl * gl * c + gr * gr * a < best * (a * c) * _NEARLY:
-            continue  # most are far from the best, which is seen without dividing
-        gain = split_gain(gl, hl, gr, hr, plain, l1, l2, low, high, monotone)
+        gain = split_gain(
+            left_g[b] * scale_g, hl, (total_g - left_g[b]) * scale_g, hr, plain, l1, l2, low, high, monotone
+        )
         if gain > best:
-            best, best_bin = gain, b
+            best, best_bin = gain, np.int64(b)
+            bound = np.float32(max(best, 0.0) * _ROUGHLY)
     return best, best_bin
 
 

@@ -223,15 +223,23 @@ class HistogramGrower:
         self._draw = np.empty(d, np.int64)
 
     def grow(
-        self, g: np.ndarray, h: np.ndarray, rows: np.ndarray | None = None, seed: int = 0, salt: int = 0
+        self,
+        g: np.ndarray,
+        h: np.ndarray,
+        rows: np.ndarray | None = None,
+        seed: int = 0,
+        salt: int = 0,
+        top: tuple[float, float] | None = None,
     ) -> GrownTree:
         """The tree for gradients g and hessians h, over the given rows or all.
 
-        `seed` draws columns where not all are looked at; `salt` decides how gradients are rounded.
+        `seed` draws columns where not all are looked at; `salt` decides how gradients are rounded. `top`: the
+        largest absolute gradient and hessian, where they are known.
         """
         count = self.n if rows is None else len(rows)
         self.rows[:count] = self._every if rows is None else rows
-        scale = self._quantise(g, h, salt)
+        top = (_largest(g), _largest(h)) if top is None else top
+        self._quantise(g, h, salt, *top)
         extra = (
             self._groups,
             self._alive,
@@ -266,11 +274,10 @@ class HistogramGrower:
         tree = GrownTree(
             self._whole[:n_nodes], self._real[:n_nodes], self._sets[:n_nodes], self.rows[:count], self.shift
         )
-        self._sum(tree, g, h, scale)
+        self._sum(tree, g, h, top)
         return tree
 
-    def _quantise(self, g: np.ndarray, h: np.ndarray, salt: int) -> tuple[float, float]:
-        top_g, top_h = _largest(g), _largest(h)
+    def _quantise(self, g: np.ndarray, h: np.ndarray, salt: int, top_g: float, top_h: float) -> None:
         bits = max(1, self.n.bit_length())
         if self.form == EXACT:
             scale_g, scale_h = _power(min(52, 62 - bits), top_g), _power(min(52, 62 - bits - self.shift), top_h)
@@ -292,7 +299,6 @@ class HistogramGrower:
             work(0, self.n)
         else:
             for_blocks(work, self.n, grain=_GRAIN)
-        return top_g, top_h
 
     def _sum(self, tree: GrownTree, g: np.ndarray, h: np.ndarray, top: tuple[float, float]) -> None:
         """Sums of gradients and hessians in every node: exact ones in leaves, from which the others follow."""

@@ -63,9 +63,8 @@ STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHE
     12
 )
 N_MEMORY = 12
-_TEAM_CELLS = 1 << 16  # rows × features from which threads are worth waking
-_TEAM_ROWS = 1 << 13
-_SEARCH_CELLS = 1 << 13
+# From when on threads are worth waking: updates of a histogram, rows to partition, cells to search.
+_TEAM_CELLS, _TEAM_ROWS, _SEARCH_CELLS = 1 << 14, 1 << 12, 1 << 12
 _STRETCH_CELLS = 1 << 19
 _ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding leaves of none
 
@@ -145,7 +144,8 @@ def sum_step(node, slot, team, n_features, memory, whole):
     together = members(team) if (hi - lo) * n_features > _TEAM_CELLS else 1
     team[LO], team[HI], team[SMALL] = lo, hi, slot
     blocks = (n_features + BLOCK - 1) // BLOCK
-    team[PARTS] = together if together > 1 and blocks < 2 * together else 1
+    by_rows = hi - lo > _TEAM_ROWS or n_features <= 8  # otherwise some features each
+    team[PARTS] = together if together > 1 and blocks < 2 * together and by_rows else 1
     team[FRESH] = 1
     memory[TOGETHER] = together
     return SUM
@@ -158,7 +158,7 @@ def root_step(team, n_features, ints, memory, whole):
     """
     lo, end, threads = memory[NEXT_ROW], whole[0, END], ints[THREADS]
     together = members(team) if (end - lo) * n_features > _TEAM_CELLS else 1
-    stretch = max(_TEAM_ROWS, _STRETCH_CELLS // n_features)
+    stretch = max(2 * _TEAM_ROWS, _STRETCH_CELLS // n_features)
     hi = end if together == threads or end - lo < 2 * stretch else lo + stretch
     blocks = (n_features + BLOCK - 1) // BLOCK
     team[LO], team[HI], team[SMALL] = lo, hi, 0
@@ -173,9 +173,7 @@ def search_step(small, large, large_slot, team, table, ints, room, extra, memory
     """Next: the best splits of one node, or of two that share a parent (−1: not wanted)."""
     groups, alive, sampled, draw, state = extra
     allowed, bounds = room[6], room[12]
-    cells = table[2].size * ints[WIDTH]
-    many = cells > _SEARCH_CELLS or (2 * cells > _SEARCH_CELLS and team[HI] - team[LO] > 1024)
-    memory[TOGETHER] = members(team) if many else 1
+    memory[TOGETHER] = members(team) if table[2].size * ints[WIDTH] > _SEARCH_CELLS else 1
     team[LARGE] = large_slot
     for child in range(2):
         node = large if child else small

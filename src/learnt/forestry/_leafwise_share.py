@@ -133,8 +133,8 @@ def search_feature(
             continue
         running_sums(pool, at, last, form, single, low_bits, up, shift, g, hc, left_g, left_hc)
         gain, b = search_numbers(
-            left_g, left_hc, last, total_g, total_hc, shift, scale_g, scale_h,
-            min_leaf, min_hessian, l1, l2, low, high, monotone, least,
+            left_g, left_hc, rough_g, rough_h, begin, end, total_g, total_hc, shift, scale_g, scale_h,
+            min_hessian, l1, l2, low, high, monotone, least,
         )  # fmt: skip
         if b >= 0:
             found_gain[me, child] = gain
@@ -188,14 +188,15 @@ def share(me, n_members, team, table, words, ints, floats, room):
         search_share(me, n_members, team, table, ints, floats, room)
     elif command == SUM:
         n_features = table[2].size
-        begin, end, first, step, slot = lo, hi, me * BLOCK, n_members * BLOCK, team[SMALL]
+        block = min(BLOCK, 8 * ((n_features + 8 * n_members - 1) // (8 * n_members)))
+        begin, end, first, step, slot = lo, hi, me * block, n_members * block, team[SMALL]
         if team[PARTS] > 1:  # into cells of one's own; the search adds them up
             begin = lo + (hi - lo) * me // n_members
             end = lo + (hi - lo) * (me + 1) // n_members
-            first, step, slot = 0, BLOCK, ints[SLOTS] + 2 + me
+            block, first, step, slot = BLOCK, 0, BLOCK, ints[SLOTS] + 2 + me
         for f in range(first, n_features, step):
             histogram(
-                table[0], ints[STRIDE], f // 8, min(BLOCK, n_features - f), rows, begin, end, ints[FORM], ints[SINGLE],
+                table[0], ints[STRIDE], f // 8, min(block, n_features - f), rows, begin, end, ints[FORM], ints[SINGLE],
                 ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
                 room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4],
             )  # fmt: skip
