@@ -219,3 +219,30 @@ def test_constant_columns_and_nothing_but_missing():
     assert ours(np.full((3, 2), np.nan), y, None, "squared_error", {}, 0).node_count == 1
     assert ours(np.full((3, 2), np.nan), y, None, "squared_error", {"max_features": 1}, 0).node_count == 1
     assert ours(np.ones((1, 2)), y[:1], None, "squared_error", {}, 0).value.item() == 0
+
+
+KINDS = ["plain", "ties", "missing", "skewed", "constant"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rules", [{}, {"max_features": 2}, {"random_splits": True, "max_features": 3}], ids=str)
+def test_the_short_way_and_the_long_way_give_the_same_tree(kind, rules, monkeypatch):
+    """Dense numbers with one output have a grower of their own; constraints that constrain nothing take the other."""
+    monkeypatch.setattr("learnt.forestry._exact._LOCAL", 6 * 64)  # subtrees are sorted from 64 rows on
+    monkeypatch.setattr("learnt.forestry._exact._FIRST_NODES", 8)  # and room for nodes is doubled often
+    rng = np.random.default_rng(len(kind))
+    X = rng.normal(size=(500, 6)).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=500) > 0).astype(np.int64)
+    if kind == "ties":
+        X = np.round(X)
+    elif kind == "missing":
+        X[rng.random(X.shape) < 0.2] = np.nan
+    elif kind == "skewed":
+        X = np.exp(8 * X)
+    elif kind == "constant":
+        X[:, ::2] = np.where(rng.random(500) < 0.5, 1.0, -0.0)[:, None]
+    columns, weights = Columns(X), rng.integers(0, 3, 500).astype(np.float64)
+    given = {"criterion": "gini", "n_classes": [2], "weights": weights, "seed": 3, **rules}
+    ours, other = (grow_exact(columns, y, **given, monotone=free) for free in (None, np.zeros(6)))
+    for name, array in other.arrays().items():
+        np.testing.assert_allclose(getattr(ours, name), array, rtol=1e-12, err_msg=name)

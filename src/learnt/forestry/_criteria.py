@@ -21,7 +21,7 @@ LOG2 = float(np.log(2.0))
 EPSILON = float(np.finfo(np.float64).eps)  # an impurity below this is none
 
 
-@kernel
+@kernel(allocates=False)
 def class_impurity(criterion, sums, rows, less, weight):
     """The impurity of rows whose classes weigh sums[rows] − sums[less] (outputs × classes), and `weight` in all."""
     total = 0.0
@@ -45,7 +45,7 @@ def class_impurity(criterion, sums, rows, less, weight):
     return total / sums.shape[1]
 
 
-@kernel
+@kernel(allocates=False)
 def class_purity(criterion, sums, rows, less, weight):
     """How pure such rows are: minus their impurity times their weight."""
     # The maximum changes nothing, and keeps compilers from fusing this product with the sum that follows it, which
@@ -53,7 +53,7 @@ def class_purity(criterion, sums, rows, less, weight):
     return max(-weight * class_impurity(criterion, sums, rows, less, weight), -np.inf)
 
 
-@kernel
+@kernel(allocates=False)
 def number_purity(criterion, sums, rows, less, weight):
     """The same of numbers whose sums are sums[rows] − sums[less]; −inf where a Poisson mean would be 0."""
     purity = 0.0
@@ -68,7 +68,7 @@ def number_purity(criterion, sums, rows, less, weight):
     return purity / weight if criterion == SQUARED else max(purity, -np.inf)
 
 
-@kernel
+@kernel(allocates=False)
 def deviation(criterion, y, mean):
     """What one number adds to the impurity of a node with this mean."""
     if criterion == SQUARED:

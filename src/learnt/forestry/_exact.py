@@ -3,9 +3,9 @@
     columns = Columns(X)                              # once; many trees may share it
     tree = grow_exact(columns, y, criterion="gini", n_classes=[3], seed=0)
 
-Where all columns are searched, each is sorted once and parted, in order, with the rows; where some are drawn at every
-node, the rows of the node are sorted by each. Both give the same tree. One compiled call grows the whole tree
-without the interpreter's lock, so that a forest grows one on every thread.
+One compiled call grows the whole tree without the interpreter's lock, so that a forest grows one on every thread. There
+are two of them: one for dense numbers with one output, grown depth first (`_exact_plain_grow`), and one that knows
+everything else as well (`_exact_general`). Both give the same tree.
 """
 
 from __future__ import annotations
@@ -16,50 +16,38 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.threads import for_blocks
 from learnt.forestry._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, NUMBER_CRITERIA, SQUARED
-from learnt.forestry._exact_categories import SUMS as GROUP_SUMS
 from learnt.forestry._exact_data import (
     CATEGORIES,
-    CRITERION,
-    CUT,
+    COUNT,
     DIRECTION,
-    END,
     GAP,
-    GO_LEFT,
-    IMPURITY,
-    LAST,
-    LEFT,
-    LOWER,
-    MONOTONE,
+    MAX_FEATURES,
     N_BEST,
     N_CHOSEN,
     N_CLASSES,
     N_FACTS,
     N_RULES,
+    N_STATE,
     N_SUMS,
+    N_WAITING,
+    RANDOM,
     SEED,
-    SLOT,
-    SPLIT,
-    START,
-    SURROGATES,
-    TABLE,
-    TABLE_SIZE,
-    UPPER,
-    WEIGHT,
+    TOTAL_WEIGHT,
 )
-from learnt.forestry._exact_grow import grow
-from learnt.forestry._exact_records import fill_records, row_tails, sort_records
-from learnt.forestry._surrogates import ADJUSTED, AGREEMENT, BELOW_LEFT, COLUMN, N_INTS, TABLE_AT, Surrogates
-from learnt.forestry._surrogates import CUT as S_CUT
+from learnt.forestry._exact_general import doubled, grow_general
+from learnt.forestry._exact_plain import ROOM, weigh_sides
+from learnt.forestry._exact_plain_grow import N_FRAME, grow_plain
+from learnt.forestry._exact_random import AHEAD, N_DRAWN
+from learnt.forestry._exact_records import SPARE, row_tails
 from learnt.forestry._tree import Tree
 
 _GAP = 1e-7  # values closer than this are the same, as in scikit-learn
-_CELLS_A_TASK = 1 << 14  # sorted by one thread
-_MOST_RECORDS = 1 << 29
 _LONGEST_TABLE = 1 << 22
 _FAR = 64.0  # a mean this many standard deviations from 0 is taken off y
 _NONE = np.empty(0, dtype=np.float64)
+_LOCAL = 1 << 17  # cells of a subtree that is sorted by every column: a megabyte, which stays in the cache
+_FIRST_NODES = 1 << 20  # room for nodes to begin with; memory that is not written to is not taken
 
 
 class Columns:
@@ -87,10 +75,10 @@ class Columns:
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """The columns side by side, (d, n) float32; empty where X is sparse."""
+        """The table in float32, row by row; X itself where it is such. Empty where X is sparse."""
         if self.is_sparse:
             return np.empty((0, 0), np.float32)
-        return np.ascontiguousarray(self.X.T, dtype=np.float32)
+        return np.ascontiguousarray(self.X, dtype=np.float32)
 
     @cached_property
     def compressed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -163,43 +151,49 @@ def grow_exact(
     (np.float64(1.5), array([1., 0., 3.]))
     """
     n, d = columns.shape
-    y = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
+    y = y.reshape(n, -1)
     searched = d if max_features is None else max_features
     if surrogates and (columns.is_sparse or random_splits or multiway or searched < d or criterion == "absolute_error"):
         raise ValueError(
             "Surrogate splits need dense X, all columns at every split, the best thresholds, categories in subsets and "
             "a criterion other than 'absolute_error'; use missing='direction' for these."
         )
-    presorted = not (columns.is_sparse or random_splits or multiway or searched < d or n * d > _MOST_RECORDS)
-    rows = np.arange(n) if weights is None else np.flatnonzero(weights)
-    X = columns.X
-    if presorted and len(rows) < n:
-        X, y, weights, n = X[rows], y[rows], weights[rows], len(rows)  # type: ignore[index]
-        rows = np.arange(n)
-    if weights is not None and (weights[rows] == 1).all():
-        weights = None
     code = (NUMBER_CRITERIA if n_classes is None else CLASS_CRITERIA)[criterion]
-    shift = _far_mean(y, code)
-    targets = y - shift if shift.any() else y
-    n_outputs = y.shape[1]
-    labels = y[:, 0].astype(np.int64) if n_classes is not None and n_outputs == 1 else None
+    numbers = not (columns.is_sparse or multiway or surrogates or monotone is not None or columns.categories.any())
+    plain = numbers and y.shape[1] == 1 and code != ABSOLUTE and max_p_value >= 1 and max_leaf_nodes is None
+    X = columns.X
+    rows = None if weights is None or weights.all() else np.flatnonzero(weights)
+    presorted = not (plain or columns.is_sparse or random_splits or multiway or searched < d)
+    if presorted and rows is not None:
+        X, y, weights, n, rows = X[rows], y[rows], weights[rows], len(rows), None  # type: ignore[index]
+    m, total = (n if rows is None else len(rows)), float(n if weights is None else weights.sum())
+    if weights is not None and total == m and weights.max() == 1:
+        weights = None
+    labels = y[:, 0].astype(np.int64, copy=False) if n_classes is not None and y.shape[1] == 1 else None
     tails, layout = row_tails(n, labels, weights)
-    total = float(len(rows)) if weights is None else float(weights[rows].sum())
-    logs = _NONE
-    if code == ENTROPY and layout.label_bits and total < _LONGEST_TABLE and (weights is None or layout.weight_mask):
-        counts = np.arange(int(total) + 2, dtype=np.float64)
-        logs = counts * np.log2(np.maximum(counts, 1))
+    del labels
+    weighted = 0 if weights is None else 1 if layout.weight_mask else 2
+    logs = None if n_classes is None else _NONE
+    if code == ENTROPY and layout.label_bits and total < _LONGEST_TABLE and weighted < 2:
+        logs = np.arange(int(total) + 2, dtype=np.float64)
+        logs *= np.log2(np.maximum(logs, 1))
+    if n_classes is not None and (not layout.label_bits or weighted == 2 or total >= 2**31):
+        plain = False  # what the rows weigh is not in the tails
+    targets = np.empty((0, 1)) if plain and n_classes is not None else np.ascontiguousarray(y, dtype=np.float64)
+    shift = _far_mean(targets, code)
+    if shift.any():
+        targets = targets - shift
     rules = np.zeros(N_RULES, np.int64)
     rules[:] = (
         code,
         0 if n_classes is None else int(np.max(n_classes)),
         *layout,
-        0 if weights is None else 1 if layout.weight_mask else 2,
+        weighted,
         searched,
         min_samples_split,
         min_samples_leaf,
         2**31 - 2 if max_depth is None else min(max_depth, 2**31 - 2),
-        -1 if max_leaf_nodes is None else min(max_leaf_nodes, len(rows) + 1),
+        -1 if max_leaf_nodes is None else min(max_leaf_nodes, m + 1),
         random_splits,
         columns.is_sparse,
         presorted,
@@ -212,127 +206,117 @@ def grow_exact(
     facts[GAP], facts[CATEGORIES] = _GAP, columns.categories
     if monotone is not None:
         facts[DIRECTION] = monotone
-    absolute = code == ABSOLUTE
-    width, most = max(1, int(rules[N_CLASSES])), int(columns.categories.max(initial=0)) + 1
-    m = len(rows)
-    orders = np.empty((1 + n_outputs if absolute else 1, m), np.int32)
-    orders[0] = rows
-    for o in range(n_outputs if absolute else 0):
-        orders[1 + o] = rows[np.argsort(targets[rows, o], kind="stable")]
-    places = np.full((2, n if absolute or columns.is_sparse or multiway else 0), -1, np.int32)
-    if columns.is_sparse:
-        places[SLOT, rows] = np.arange(m)
     chosen = np.zeros(N_CHOSEN, np.int64)
     chosen[SEED] = seed
-    some = np.zeros(1)
-    grown = grow(
-        None if presorted or columns.is_sparse else columns.matrix,
-        *(columns.compressed if columns.is_sparse else (None, None, None)),
-        tails,
+    weights = _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    if plain:
+        tails = tails if rows is None else tails[rows]
+        return _plain_tree(
+            columns.matrix, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift
+        )
+    return grow_general(columns, X, rows, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift)
+
+
+def _plain_tree(
+    X: np.ndarray,
+    marks: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    logs: np.ndarray | None,
+    facts: np.ndarray,
+    rules: np.ndarray,
+    limits: np.ndarray,
+    chosen: np.ndarray,
+    n_classes: Any,
+    shift: np.ndarray,
+) -> Tree:
+    """A tree of numbers with one output; `marks` are the tails of its rows."""
+    (n, d), m, n_sums = X.shape, len(marks), max(1, int(rules[N_CLASSES]))
+    random, every = bool(rules[RANDOM]), rules[MAX_FEATURES] == d
+    sums, parts, end = np.zeros((N_SUMS, 1, n_sums)), np.zeros(4), np.int64(m)
+    amounts = _NONE if logs is None else None
+    codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, every)
+    weigh_sides(np.int64(0), end, end, limits[TOTAL_WEIGHT], marks, targets, weights, logs, amounts, rules, sums, parts)
+    given = (
+        X.view(np.int32),
+        marks,
         targets,
-        _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64),
-        None if n_classes is None else logs,
-        some if n_classes is None and not absolute else None,
-        np.empty((6, m + 1)) if absolute else None,
+        weights,
+        logs,
+        amounts,
+        np.empty((2, m)) if random and logs is None else None,
         facts,
         rules,
         limits,
-        _sorted_records(X, tails) if presorted else np.empty((1, m), np.int64),
-        np.empty(m, np.int64),
-        orders,
-        np.empty(m, np.int32),
-        places,
-        np.zeros(n, np.uint8),
-        np.zeros((N_SUMS, n_outputs, width)),
         np.stack([np.arange(d), np.zeros(d, np.int64)]),
-        np.empty((3, most), np.int32),
-        np.empty((most, n_outputs * width + GROUP_SUMS)) if most > 1 else None,
-        np.empty((3, n_outputs * width)) if most > 1 else None,
-        np.empty((1, m), np.int64) if most > 1 else None,
-        some if random_splits else None,
-        Columns(X).matrix if surrogates else None,
-        some if max_p_value < 1 else None,
+        sums,
+        parts,
+        codes,
+        slots,
+        np.zeros((AHEAD, N_DRAWN), np.int64) if random else None,
+        records,
+        spare,
+        local,
+        None if local is None else np.empty(n, np.uint8),
         np.zeros(N_BEST),
         chosen,
     )
-    return _as_tree(grown, d, n_classes, n_outputs, rules, shift)
+    kinds = np.int64, np.int64, np.int64, np.float64, np.uint8, np.float64, np.int64, np.float64
+    room = min(2 * m, _FIRST_NODES)
+    grown: list[Any] = [np.empty((64, N_FRAME), np.int64), np.empty((64, 2)), np.empty((64, n_sums))]
+    grown += [np.empty(room, kind) for kind in kinds] + [np.empty((room, n_sums))]
+    grown[0][0], grown[1][0], grown[2][0] = (0, m, 0, 0, -1), (parts[0], parts[2]), sums[0, 0]
+    state = np.zeros(N_STATE, np.int64)
+    state[N_WAITING] = 1
+    while not grow_plain(*given, *grown, state):
+        for k in range(len(grown)):
+            grown[k] = doubled(grown[k])
+    del given
+    for array in grown[3:]:  # cut to size where they are: a copy would take their memory twice
+        array.resize((state[COUNT], *array.shape[1:]), refcheck=False)
+    left, right, feature, threshold, go_left, impurity, rows, weight, value = grown[3:]
+    value /= weight[:, None]
+    value += shift
+    return Tree(
+        d,
+        np.ones(1) if n_classes is None else n_classes,
+        value=value.reshape(len(left), 1, n_sums),
+        children_left=left,
+        children_right=right,
+        feature=feature,
+        threshold=threshold,
+        missing_go_to_left=go_left,
+        impurity=impurity,
+        n_node_samples=rows,
+        weighted_n_node_samples=weight,
+    )
+
+
+def _random_work(m: int) -> tuple:
+    """What `grow_plain` works with where thresholds are random: codes of some columns, and room to part rows."""
+    return np.empty((AHEAD + 1, m), np.int32), None, None, None, None
+
+
+def _sorting_work(m: int, d: int, every: bool) -> tuple:
+    """What it works with where columns are sorted: codes, slots, records, spare room and, of all columns, `local`.
+
+    Memory is shared by what is not used at the same time: codes are used up before the end of the spare room is
+    needed, and records as long as those of a whole subtree only where no subtree is sorted.
+    """
+    spare = np.empty(m + SPARE, np.int64)
+    codes = spare[-(m + 1) // 2 :].view(np.int32)[None, :m]
+    slots, length = np.empty((2, ROOM), np.int32), min(m, max(64, _LOCAL // d)) if every else 0
+    records = np.empty((1, max(m, (d + 1) * length)), np.int64)
+    local = records[0, length : (d + 1) * length].reshape(d, length) if every else None
+    return codes, slots, records, spare, local
 
 
 def _far_mean(y: np.ndarray, code: int) -> np.ndarray:
     """What to take off y so that squares keep their digits: 0 unless the mean is far from 0."""
     shift = np.zeros(y.shape[1])
-    if code == SQUARED:
+    if code == SQUARED and y.size:
         with np.errstate(over="ignore", invalid="ignore"):
             mean = y.mean(axis=0)
             far = np.abs(mean) > _FAR * y.std(axis=0)
         shift[far] = np.rint(mean[far])
     return shift
-
-
-def _sorted_records(X: np.ndarray, tails: np.ndarray) -> np.ndarray:
-    """Every column's records in rising order."""
-    n, d = X.shape
-    out = np.empty((d, n), np.int64)
-
-    def sort_columns(lo: int, hi: int) -> None:
-        for j in range(lo, hi):
-            fill_records(X[:, j].astype(np.float32), tails, out, j)
-            sort_records(out, j, n, np.empty(n, np.int64))
-
-    for_blocks(sort_columns, d, grain=max(1, _CELLS_A_TASK // n))
-    return out
-
-
-def _as_tree(grown: tuple, d: int, n_classes: Any, n_outputs: int, rules: np.ndarray, shift: np.ndarray) -> Tree:
-    """The arrays of growth in their final order, under scikit-learn's names."""
-    kept, order, ints, floats, values, table, n_kept, kept_ints, kept_floats, codes = grown
-    order, kept_ints, kept_floats = order[:kept], kept_ints[:n_kept], kept_floats[:n_kept]
-    place = np.full(int(order.max()) + 1, -1, np.int64)
-    place[order] = np.arange(len(order))
-    ints, floats = ints[order], floats[order]
-    tables = [table[start : start + size] for start, size in ints[ints[:, TABLE] >= 0][:, [TABLE, TABLE_SIZE]]]
-    starts = np.where(ints[:, TABLE] >= 0, 0, -1)
-    starts[starts == 0] = np.cumsum([0, *map(len, tables)])[:-1]
-    value = values[order].reshape(len(order), n_outputs, -1)
-    if rules[CRITERION] != ABSOLUTE:
-        value = value / floats[:, WEIGHT][:, None, None]
-    value += shift[:, None]
-    if rules[MONOTONE]:
-        value[:, 0, 0] = np.clip(value[:, 0, 0], floats[:, LOWER], floats[:, UPPER])
-        if rules[N_CLASSES] == 2:
-            value[:, 0, 1] = 1 - value[:, 0, 0]
-    inner = ints[:, LEFT] >= 0
-    return Tree(
-        d,
-        np.ones(n_outputs) if n_classes is None else n_classes,
-        value=value,
-        children_left=np.where(inner, place[np.where(inner, ints[:, LEFT], 0)], -1),
-        children_right=np.where(inner, place[np.where(inner, ints[:, LAST], 0)], -1),
-        feature=ints[:, SPLIT],
-        threshold=floats[:, CUT],
-        missing_go_to_left=ints[:, GO_LEFT],
-        table_start=starts,
-        table_size=ints[:, TABLE_SIZE],
-        table=place[np.concatenate(tables)] if tables else (),
-        surrogates=_surrogates(inner, order, kept_ints, kept_floats, codes) if rules[SURROGATES] else None,
-        impurity=floats[:, IMPURITY],
-        n_node_samples=ints[:, END] - ints[:, START],
-        weighted_n_node_samples=floats[:, WEIGHT],
-    )
-
-
-def _surrogates(
-    inner: np.ndarray, order: np.ndarray, ints: np.ndarray, floats: np.ndarray, codes: np.ndarray
-) -> Surrogates:
-    """The surrogates found, in the final order of the nodes; those of nodes that became leaves are left out."""
-    node = ints[:, N_INTS]
-    place = np.full(max(int(order.max()), int(node.max(initial=0))) + 1, -1, np.int64)
-    place[order[inner]] = np.flatnonzero(inner)
-    wanted = np.flatnonzero(place[node] >= 0)
-    wanted = wanted[np.argsort(place[node[wanted]], kind="stable")]
-    start = np.concatenate([[0], np.cumsum(np.bincount(place[node[wanted]], minlength=len(order)))])
-    ints, floats = ints[wanted], floats[wanted]
-    return Surrogates(
-        start, ints[:, COLUMN], floats[:, S_CUT], ints[:, BELOW_LEFT], floats[:, AGREEMENT], floats[:, ADJUSTED],
-        ints[:, TABLE_AT], np.where(ints[:, TABLE_AT] >= 0, ints[:, N_INTS + 1], 0), codes,
-    )  # fmt: skip

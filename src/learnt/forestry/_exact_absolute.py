@@ -24,7 +24,7 @@ _LOW = 0xFFFFFFFF
 _ERROR, _MEDIAN, _SUM = 0, 2, 4  # rows of `medians`: errors of both sides, their medians, prefix sums
 
 
-@kernel
+@kernel(allocates=False)
 def prefix_errors(output, rows, m, side, y, weights, orders, start, places, medians):
     """Adds to the errors of one side that of the first k rows (side 1: of the rows from k on); sets their medians.
 
@@ -76,7 +76,7 @@ def prefix_errors(output, rows, m, side, y, weights, orders, start, places, medi
         medians[_MEDIAN + side, at] = median
 
 
-@kernel
+@kernel(allocates=False)
 def sweep_absolute(
     feature, a, f, lo, hi, n_missing, missing_left, weight, start, y, weights, facts, rules, limits, orders, rows,
     places, medians, best, chosen,
@@ -113,7 +113,7 @@ def sweep_absolute(
         keep_cut(feature, facts[GAP, feature], a, f, p, lo, hi, n_missing, missing_left, score, best, chosen)
 
 
-@kernel
+@kernel(allocates=False)
 def side_median(output, y, weights, orders, start, end, side, wanted):
     """Median and summed absolute error of the rows in start…end of one side; wanted < 0: of all."""
     w, weight = 1.0, 0.0

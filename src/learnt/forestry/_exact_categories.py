@@ -47,7 +47,7 @@ _MOST_ORDERS = 8
 FEW = 64  # so many categories may always be split; more only in nodes with a quarter as many rows
 
 
-@kernel
+@kernel(allocates=False)
 def group_rows(a, f, lo, hi, categories, y, weights, row_shift, classes, groups):
     """Sum up runs of equal categories of sorted records; returns how many there are."""
     n_groups, n_outputs = 0, y.shape[1]
@@ -75,7 +75,7 @@ def group_rows(a, f, lo, hi, categories, y, weights, row_shift, classes, groups)
     return n_groups
 
 
-@kernel
+@kernel(allocates=False)
 def arrange(groups, n_groups, scratch, spare):
     """Put the groups in rising order of their keys."""
     for g in range(n_groups):
@@ -94,7 +94,7 @@ def arrange(groups, n_groups, scratch, spare):
         groups[g, PLACE] = i
 
 
-@kernel
+@kernel(allocates=False)
 def reorder(a, f, groups, n_groups, scratch):
     """Records in the order of the groups, with their places as values."""
     k = 0
@@ -107,7 +107,7 @@ def reorder(a, f, groups, n_groups, scratch):
             k += 1
 
 
-@kernel
+@kernel(allocates=False)
 def keep_subset(n_groups, groups, best, chosen, subsets):
     """Remember which groups lie left of the cut that was found in their order."""
     n_left, n_right = 0.0, 0.0
@@ -122,7 +122,7 @@ def keep_subset(n_groups, groups, best, chosen, subsets):
     best[THRESHOLD] = np.nan
 
 
-@kernel
+@kernel(allocates=False)
 def principal_keys(groups, n_groups, n_columns, weight, work):
     """Keys along the direction in which the groups' shares differ most: a few steps of power iteration."""
     for c in range(n_columns):
@@ -147,7 +147,7 @@ def principal_keys(groups, n_groups, n_columns, weight, work):
             work[1, c] = work[2, c] / norm if norm > 0.0 else work[1, c]
 
 
-@kernel
+@kernel(allocates=False)
 def try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best, chosen, subsets):
     """Every division of a few groups in two; the last group is always on the right."""
     n_classes = sums.shape[2]
@@ -174,7 +174,7 @@ def try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best
                 keep_subset(n_groups, groups, best, chosen, subsets)
 
 
-@kernel
+@kernel(allocates=False)
 def try_branches(feature, n_groups, logs, amounts, rules, limits, groups, sums, best, chosen, subsets):
     """One branch for each category, if all are large enough."""
     n_outputs, n_sums, score, allowed = sums.shape[1], sums.shape[2], 0.0, True
@@ -198,7 +198,7 @@ def try_branches(feature, n_groups, logs, amounts, rules, limits, groups, sums, 
             subsets[SIDES, g] = g
 
 
-@kernel
+@kernel(allocates=False)
 def sweep_categories(
     feature, categories, a, f, lo, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, orders,
     spare, spare_rows, places, sums, subsets, groups, keys, scratch, best, chosen,

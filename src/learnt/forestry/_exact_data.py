@@ -24,3 +24,5 @@ SLOT, RANK = 0, 1
 # a node's whole numbers, and its other numbers
 LEFT, LAST, SPLIT, START, END, DEPTH, KNOWN, GO_LEFT, TABLE, TABLE_SIZE, N_INTS = range(11)
 CUT, IMPURITY, WEIGHT, GAIN, LOWER, UPPER, N_FLOATS = range(7)
+# how far growth has come, where it stops for more room and goes on
+COUNT, N_WAITING, N_HEAP, N_ORDER, SPLITS_LEFT, TABLE_USED, N_KEPT, CODES_KEPT, N_STATE = range(9)

@@ -14,6 +14,8 @@ from learnt.forestry._exact_absolute import side_median
 from learnt.forestry._exact_categories import CODES, LOOKUP, SIDES
 from learnt.forestry._exact_data import (
     CATEGORIES,
+    CODES_KEPT,
+    COUNT,
     CRITERION,
     CUT,
     DEPTH,
@@ -41,8 +43,10 @@ from learnt.forestry._exact_data import (
     MULTIWAY,
     N_BRANCHES,
     N_CLASSES,
-    N_FLOATS,
-    N_INTS,
+    N_HEAP,
+    N_KEPT,
+    N_ORDER,
+    N_WAITING,
     POSITION,
     PRESORTED,
     RIGHT_CHILD,
@@ -50,10 +54,12 @@ from learnt.forestry._exact_data import (
     SCORE,
     SLOT,
     SPLIT,
+    SPLITS_LEFT,
     START,
     SURROGATES,
     TABLE,
     TABLE_SIZE,
+    TABLE_USED,
     THRESHOLD,
     TOTAL_WEIGHT,
     TOTALS,
@@ -71,7 +77,7 @@ from learnt.forestry._surrogates import N_INTS as S_INTS
 _LOW = 0xFFFFFFFF
 
 
-@kernel
+@kernel(allocates=False)
 def mark_sides(a, f, first, m, row_shift, by_position, keep_unknown, categories, subsets, best, chosen, side):
     """Which side every row of the node goes to, by the split chosen, from its records; returns how many go left."""
     missing_left, threshold, position = chosen[MISSING_LEFT], best[THRESHOLD], chosen[POSITION]
@@ -94,7 +100,7 @@ def mark_sides(a, f, first, m, row_shift, by_position, keep_unknown, categories,
     return n_left
 
 
-@kernel
+@kernel(allocates=False)
 def part_rows(orders, start, end, side, spare):
     """Left rows before right ones, both in their old order."""
     for o in range(orders.shape[0]):
@@ -110,7 +116,7 @@ def part_rows(orders, start, end, side, spare):
             orders[o, n_left + k] = spare[k]
 
 
-@kernel
+@kernel(allocates=False)
 def part_records(a, start, end, side, row_shift, spare):
     """The same for the records of every column."""
     for f in range(a.shape[0]):
@@ -126,7 +132,7 @@ def part_records(a, start, end, side, row_shift, spare):
             a[f, n_left + k] = spare[k]
 
 
-@kernel
+@kernel(allocates=False)
 def part_branches(a, m, row_shift, categories, start, orders, spare, places, subsets, n_branches, begins):
     """Rows of the same branch side by side, each in their old order; begins[b] is where those of branch b begin."""
     for g in range(n_branches):
@@ -153,7 +159,7 @@ def part_branches(a, m, row_shift, categories, start, orders, spare, places, sub
         begins[0] = start
 
 
-@kernel
+@kernel(allocates=False)
 def write_table(table, at, categories, first_child, default, n_branches, subsets, two):
     """A node's table: where codes go that were never seen, missing values, and every code; returns its length."""
     top = -1
@@ -168,7 +174,7 @@ def write_table(table, at, categories, first_child, default, n_branches, subsets
     return top + 3
 
 
-@kernel
+@kernel(allocates=False)
 def add_up(start, end, parts, y, weights, logs, amounts, medians, rules, orders, side, sums, out):
     """Sums of y (or of the classes, or medians), weights out[0…1] and impurities out[2…3] of the left and right rows.
 
@@ -208,7 +214,7 @@ def add_up(start, end, parts, y, weights, logs, amounts, medians, rules, orders,
             out[2 + k] /= out[k] * n_outputs
 
 
-@kernel
+@kernel(allocates=False)
 def add_deviations(start, end, parts, output, criterion, y, weights, orders, side, sums, out):
     """Add what one output's distances from its means make of the impurities; exactly 0 where all y are the same."""
     mean_left, mean_right = sums[0, output, 0] / out[0], sums[1, output, 0] / out[1] if parts == 2 else 0.0
@@ -232,7 +238,7 @@ def add_deviations(start, end, parts, output, criterion, y, weights, orders, sid
         out[3] = np.inf if mean_right <= 0.0 and parts == 2 else out[3]
 
 
-@kernel
+@kernel(allocates=False)
 def sift_up(heap, floats, position, node):
     """Put a node at this place of the heap or above it: the highest gain is on top."""
     while position > 0:
@@ -244,7 +250,7 @@ def sift_up(heap, floats, position, node):
     heap[position] = node
 
 
-@kernel
+@kernel(allocates=False)
 def pop_best(heap, size, floats):
     """The node on top; the heap is one shorter."""
     top, node = heap[0], heap[size - 1]
@@ -265,7 +271,7 @@ def pop_best(heap, size, floats):
     return top
 
 
-@kernel
+@kernel(allocates=False)
 def clear_node(node, ints, floats):
     """A leaf."""
     ints[node, LEFT], ints[node, LAST], ints[node, SPLIT], ints[node, GO_LEFT] = -1, -1, -2, 0
@@ -273,7 +279,7 @@ def clear_node(node, ints, floats):
     floats[node, CUT], floats[node, GAIN] = -2.0, 0.0
 
 
-@kernel
+@kernel(allocates=False)
 def add_child(side, node, child, start, end, direction, middle, parts, sums, ints, floats, totals):
     """Write a child of `node`: its rows, weight, impurity, sums, and the bounds of its value."""
     clear_node(child, ints, floats)
@@ -288,10 +294,9 @@ def add_child(side, node, child, start, end, direction, middle, parts, sums, int
             totals[child, o * sums.shape[2] + c] = sums[side, o, c]
 
 
-@kernel
-def preorder(count, ints, order):
-    """The nodes from the root, left before right; returns how many."""
-    stack = np.empty(count + 1, np.int32)
+@kernel(allocates=False)
+def preorder(ints, stack, order):
+    """The nodes from the root, left before right; returns how many. `stack` has room for all."""
     stack[0] = 0
     top, size = 1, 0
     while top > 0:
@@ -306,7 +311,7 @@ def preorder(count, ints, order):
     return size
 
 
-@kernel
+@kernel(allocates=False)
 def keep_surrogates(node, n_found, n_kept, codes_kept, facts, ints, floats, table, kept_ints, kept_floats, kept_codes):
     """Write down a node's surrogates; returns how many codes are kept now."""
     for k in range(n_found):
@@ -324,58 +329,56 @@ def keep_surrogates(node, n_found, n_kept, codes_kept, facts, ints, floats, tabl
     return codes_kept
 
 
-@kernel
-def larger(a, n, room):
-    """The first n rows of a, with room for more."""
-    out = np.zeros((2 * (n + room), a.shape[1]), a.dtype)
-    for i in range(n):
-        for c in range(a.shape[1]):
-            out[i, c] = a[i, c]
-    return out
+@kernel(allocates=False)
+def plant(y, weights, logs, amounts, medians, rules, orders, side, sums, parts, ints, floats, totals, waiting, state):
+    """The root: all rows."""
+    zero, n = np.int64(0), orders.shape[1]
+    clear_node(zero, ints, floats)
+    add_up(zero, n, np.int64(1), y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
+    ints[0, START], ints[0, END], ints[0, DEPTH], ints[0, KNOWN] = 0, n, 0, 0
+    floats[0, WEIGHT], floats[0, IMPURITY] = parts[0], parts[2]
+    floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
+    for k in range(sums.shape[1] * sums.shape[2]):
+        totals[0, k] = sums[LEFT_CHILD, k // sums.shape[2], k % sums.shape[2]]
+    waiting[0] = 0
+    state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER] = 1, 1, 0, 1
+    state[SPLITS_LEFT] = rules[MAX_LEAVES] - 1
 
 
-@kernel
-def longer(a, n, room):
-    """The first n entries of a, with room for more."""
-    out = np.zeros(2 * (n + room), a.dtype)
-    for i in range(n):
-        out[i] = a[i]
-    return out
-
-
-@kernel
+@kernel(allocates=False)
 def grow(
     columns, values, indices, indptr, tails, y, weights, logs, amounts, medians, facts, rules, limits, records, spare,
     orders, spare_rows, places, side, sums, features, subsets, groups, keys, scratch, uniform, relatives, tests, best,
-    chosen,
+    chosen, parts, begins, heap, order, ranked_ints, ranked_floats, ranked_table, ints,
+    floats, totals, waiting, branches, kept_ints, kept_floats, kept_codes, state,
 ):  # fmt: skip
-    """The whole tree: the nodes in their final order, and the numbers and sums of all nodes as they were made.
+    """Grow until nothing waits, which returns True, or until there is no room for another split.
 
     What is None is not used, and not compiled: sparse or dense columns to sort at each node (`values`, `columns`);
     classes (`logs`), sums of y (`amounts`) or absolute errors (`medians`); categories (`groups`), random thresholds
     (`uniform`), surrogates (`relatives`: all columns), significance (`tests`).
+    Nothing is allocated here: kernels that do must count references, at each call, for each array.
     """
-    n, shift, presorted = orders.shape[1], rules[ROW_SHIFT], rules[PRESORTED]
+    shift, presorted = rules[ROW_SHIFT], rules[PRESORTED]
     n_sums, one_part, two_parts, zero = sums.shape[1] * sums.shape[2], np.int64(1), np.int64(2), np.int64(0)
-    best_first = rules[MAX_LEAVES] >= 0
-    ints, floats, totals = np.zeros((64, N_INTS), np.int32), np.zeros((64, N_FLOATS)), np.zeros((64, n_sums))
-    waiting, heap = np.zeros(64, np.int32), np.zeros(2 * rules[MAX_LEAVES] + 2 if best_first else 1, np.int32)
-    order = np.zeros(2 * rules[MAX_LEAVES] + 2 if best_first else 1, np.int32)
-    count, n_waiting, n_heap, kept, splits_left = 1, 1, 0, 1, rules[MAX_LEAVES] - 1
-    parts, begins = np.zeros(4), np.zeros(max(3, subsets.shape[1] + 1), np.int64)
-    table, table_size = np.zeros(1, np.int32), 0
-    n_found, n_kept, codes_kept, most = zero, zero, zero, subsets.shape[1]
-    ranked_ints, ranked_floats = np.zeros((MOST, S_INTS), np.int64), np.zeros((MOST, S_FLOATS))
-    ranked_table = np.zeros((features.shape[1] + 1) * most if rules[SURROGATES] > 0 else 1, np.uint8)
-    kept_ints, kept_floats = np.zeros((1, S_INTS + 2), np.int64), np.zeros((1, S_FLOATS))
-    kept_codes = np.zeros(1, np.uint8)
-    clear_node(zero, ints, floats)
-    add_up(zero, n, one_part, y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
-    ints[0, END], floats[0, WEIGHT], floats[0, IMPURITY] = n, parts[0], parts[2]
-    floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
-    for k in range(n_sums):
-        totals[0, k] = sums[LEFT_CHILD, k // sums.shape[2], k % sums.shape[2]]
+    best_first, most = rules[MAX_LEAVES] >= 0, subsets.shape[1]
+    count, n_waiting, n_heap, kept = state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER]
+    splits_left, table_size, n_kept, codes_kept = (
+        state[SPLITS_LEFT],
+        state[TABLE_USED],
+        state[N_KEPT],
+        state[CODES_KEPT],
+    )
+    n_found = zero
+    room = True
     while n_waiting + n_heap > 0:
+        room = max(count, n_waiting) + most + 2 <= ints.shape[0]
+        if groups is not None:
+            room = room and table_size + most + 3 <= branches.size
+        if relatives is not None:
+            room = room and n_kept + MOST <= kept_ints.shape[0] and codes_kept + MOST * most <= kept_codes.size
+        if not room:
+            break
         if n_waiting == 0:  # best first: the children of the best node found so far are looked at next
             node = np.int64(pop_best(heap, n_heap, floats))
             n_heap -= 1
@@ -384,7 +387,6 @@ def grow(
                 clear_node(node, ints, floats)
                 continue
             splits_left -= n_new - 1
-            waiting = longer(waiting, 0, n_new) if n_new > waiting.size else waiting
             for k in range(n_new):
                 order[kept + k] = ints[node, LEFT] + k
                 waiting[n_new - 1 - k] = ints[node, LEFT] + k
@@ -465,9 +467,6 @@ def grow(
         if tests is not None and grown:
             grown = split_p_value(begins, n_new, rules[N_CLASSES], y, weights, orders) <= limits[MAX_P_VALUE]
         if grown:
-            if count + n_new > ints.shape[0]:
-                ints = larger(ints, count, n_new)
-                floats, totals = larger(floats, count, n_new), larger(totals, count, n_new)
             floats[node, GAIN], floats[node, CUT] = gain, best[THRESHOLD]
             ints[node, SPLIT], ints[node, GO_LEFT] = feature, chosen[MISSING_LEFT]
             ints[node, LEFT], ints[node, LAST] = count, count + n_new - 1
@@ -497,24 +496,18 @@ def grow(
                 )
                 heaviest = k if floats[count + k, WEIGHT] > floats[count + heaviest, WEIGHT] else heaviest
             if groups is not None and chosen[N_BRANCHES] > 0:
-                table = longer(table, table_size, most + 3) if table_size + most + 3 > table.size else table
                 ints[node, TABLE] = table_size
                 ints[node, TABLE_SIZE] = write_table(
-                    table, table_size, categories, count, heaviest, chosen[N_BRANCHES], subsets, not many
+                    branches, table_size, categories, count, heaviest, chosen[N_BRANCHES], subsets, not many
                 )
                 table_size += ints[node, TABLE_SIZE]
             if relatives is not None:
-                if n_kept + n_found > kept_ints.shape[0]:
-                    kept_ints, kept_floats = larger(kept_ints, n_kept, n_found), larger(kept_floats, n_kept, n_found)
-                if codes_kept + n_found * most > kept_codes.size:
-                    kept_codes = longer(kept_codes, codes_kept, n_found * most)
                 codes_kept = keep_surrogates(
                     node, n_found, n_kept, codes_kept, facts, ranked_ints, ranked_floats, ranked_table, kept_ints,
                     kept_floats, kept_codes,
                 )  # fmt: skip
                 n_kept += n_found
             if not best_first:
-                waiting = longer(waiting, n_waiting, n_new) if n_waiting + n_new > waiting.size else waiting
                 for k in range(n_new):
                     waiting[n_waiting + k] = count + n_new - 1 - k
                 n_waiting += n_new
@@ -522,7 +515,11 @@ def grow(
         if best_first:
             sift_up(heap, floats, np.int64(n_heap), node)
             n_heap += 1
-    if not best_first:
-        order = np.empty(count, np.int32)
-        kept = preorder(count, ints, order)
-    return kept, order, ints, floats, totals, table, n_kept, kept_ints, kept_floats, kept_codes
+    state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER] = count, n_waiting, n_heap, kept
+    state[SPLITS_LEFT], state[TABLE_USED], state[N_KEPT], state[CODES_KEPT] = (
+        splits_left,
+        table_size,
+        n_kept,
+        codes_kept,
+    )
+    return room

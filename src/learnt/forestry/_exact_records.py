@@ -1,6 +1,6 @@
 """One row's entry in a column that is being sorted: the value, the row, its weight and its class in 64 bits.
 
-    bits 63…32   the value, a float32 whose bits are turned so that whole numbers sort as the values do; NaN is last
+    bits 63…32   the value, a float32 as a whole number in the same order (`value_code`); NaN is last
     bits 31…0    the row, then a small whole weight, then the class: as many bits as each needs
 
 A sweep over sorted records reads one stream of memory and looks nothing up.
@@ -17,8 +17,10 @@ from learnt.engine.kernel import kernel
 NAN_CODE = 0x7FFFFFFF
 _LOW = 0xFFFFFFFF
 _INSERTION = 24
-_RADIX = 3000
+RADIX = 3000  # from here on, radix sort is quicker
 _DIGIT = 11
+_COUNTS = 1 << _DIGIT
+SPARE = 3 * _COUNTS  # room that sorting takes beside a copy of the records
 
 
 class Layout(NamedTuple):
@@ -54,47 +56,47 @@ def row_tails(n: int, labels: np.ndarray | None, weights: np.ndarray | None) -> 
     return tails.astype(np.uint32), layout
 
 
-@kernel
+@kernel(allocates=False)
 def value_code(x):
-    """A float32 as a whole number in the same order; NaN last, −0 as 0."""
+    """A float32 as a whole number in the same order: its size with its sign, so that −0 is 0; NaN last."""
     if x != x:
         return np.int64(NAN_CODE)
-    bits = np.int64(np.float32(x + np.float32(0.0)).view(np.int32))
-    return bits if bits >= 0 else bits ^ 0x7FFFFFFF
+    bits = np.int64(np.float32(x).view(np.int32))
+    return bits if bits >= 0 else -(bits & NAN_CODE)
 
 
-@kernel
+@kernel(allocates=False)
 def record_value(record):
     """The value of a record."""
     code = record >> 32
-    return np.int32(code if code >= 0 else code ^ 0x7FFFFFFF).view(np.float32)
+    return np.int32(code if code >= 0 else -code - 0x80000000).view(np.float32)
 
 
-@kernel
+@kernel(allocates=False)
 def record_row(record, row_shift):
     """The row of a record."""
     return (record & _LOW) >> row_shift
 
 
-@kernel
+@kernel(allocates=False)
 def fill_records(column, tails, out, f):
     """Records of a whole column, unsorted, into out[f]."""
     for i in range(column.size):
         out[f, i] = (value_code(np.float32(column[i])) << 32) | np.int64(tails[i])
 
 
-@kernel
+@kernel(allocates=False)
 def sort_records(a, f, n, spare):
-    """The first n records of a[f] in rising order of value; `spare` has room for as many."""
-    if n > _RADIX:
+    """The first n records of a[f] in rising order of value; `spare` has room for n + SPARE."""
+    if n > RADIX:
         radix_sort(a, f, n, spare)
     elif n > _INSERTION:
-        quick_sort(a, f, n)
+        quick_sort(a, f, n, spare)
     else:
         insertion_sort(a, f, 0, n)
 
 
-@kernel
+@kernel(allocates=False)
 def insertion_sort(a, f, lo, hi):
     for i in range(lo + 1, hi):
         x = a[f, i]
@@ -105,10 +107,9 @@ def insertion_sort(a, f, lo, hi):
         a[f, j] = x
 
 
-@kernel
-def quick_sort(a, f, n):
-    """Median of three, a partition without branches, an explicit stack; the smaller part first."""
-    stack = np.empty(128, np.int64)
+@kernel(allocates=False)
+def quick_sort(a, f, n, stack):
+    """Median of three, a partition without branches; the smaller part first. `stack` has room for 128."""
     stack[0], stack[1] = 0, n
     top = 2
     while top > 0:
@@ -138,36 +139,37 @@ def quick_sort(a, f, n):
         insertion_sort(a, f, lo, hi)
 
 
-@kernel
+@kernel(allocates=False)
 def radix_sort(a, f, n, spare):
     """Three passes over the 32 bits of the value, low digits first; a digit that all share costs no pass."""
-    counts = np.zeros((3, 2048), np.int64)
+    for v in range(n, n + 3 * _COUNTS):
+        spare[v] = 0
     for i in range(n):
         code = (a[f, i] >> 32) + 0x80000000
-        counts[0, code & 0x7FF] += 1
-        counts[1, (code >> 11) & 0x7FF] += 1
-        counts[2, code >> 22] += 1
+        spare[n + (code & 0x7FF)] += 1
+        spare[n + _COUNTS + ((code >> 11) & 0x7FF)] += 1
+        spare[n + 2 * _COUNTS + (code >> 22)] += 1
     in_spare = False
     for digit in range(3):
-        shift = 32 + _DIGIT * digit
+        shift, counts = 32 + _DIGIT * digit, n + _COUNTS * digit
         mask = 0x3FF if digit == 2 else 0x7FF
         flip = 0x200 if digit == 2 else 0  # the sign bit stands for the lower half
         shared = False
         total = 0
-        for v in range(2048):
-            shared = shared or counts[digit, v] == n
-            total += counts[digit, v]
-            counts[digit, v] = total - counts[digit, v]
+        for v in range(counts, counts + _COUNTS):
+            shared = shared or spare[v] == n
+            total += spare[v]
+            spare[v] = total - spare[v]
         if shared:
             continue
         for i in range(n):
             record = spare[i] if in_spare else a[f, i]
-            v = ((record >> shift) & mask) ^ flip
+            v = counts + (((record >> shift) & mask) ^ flip)
             if in_spare:
-                a[f, counts[digit, v]] = record
+                a[f, spare[v]] = record
             else:
-                spare[counts[digit, v]] = record
-            counts[digit, v] += 1
+                spare[spare[v]] = record
+            spare[v] += 1
         in_spare = not in_spare
     if in_spare:
         for i in range(n):

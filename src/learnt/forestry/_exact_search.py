@@ -35,45 +35,32 @@ from learnt.forestry._exact_data import (
     RUNNING,
     SAVED,
     SCORE,
-    SEED,
     SLOT,
     THRESHOLD,
     TOTALS,
     WEIGHT_MASK,
     WEIGHTED,
 )
+from learnt.forestry._exact_draws import draw
 from learnt.forestry._exact_records import NAN_CODE, record_value, sort_records, value_code
 from learnt.forestry._exact_sweep import in_order, sweep_classes, sweep_numbers, sweep_squared, sweep_two
 
 _LOW = 0xFFFFFFFF
 
 
-@kernel
-def draw(chosen):
-    """The next of 0…2³¹ − 1; its state is in chosen[SEED]."""
-    s = chosen[SEED]
-    if s == 0:
-        s = 1
-    s ^= (s << 13) & _LOW
-    s ^= s >> 17
-    s ^= (s << 5) & _LOW
-    chosen[SEED] = s
-    return s & 0x7FFFFFFF
-
-
-@kernel
+@kernel(allocates=False)
 def fetch_dense(feature, start, end, columns, tails, orders, out):
     """Records of the node's rows for one column, unsorted, into out[0]; False where their values are all the same."""
-    differs, first = np.int64(0), value_code(columns[feature, orders[0, start]])
+    differs, first = np.int64(0), value_code(columns[orders[0, start], feature])
     for k in range(end - start):
         row = np.int64(orders[0, start + k])
-        code = value_code(columns[feature, row])
+        code = value_code(columns[row, feature])
         differs |= code ^ first
         out[0, k] = (code << 32) | np.int64(tails[row])
     return differs != 0
 
 
-@kernel
+@kernel(allocates=False)
 def fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, out):
     """The same from a sparse column: by its values, or by the node's rows where these are much fewer."""
     m, differs = end - start, np.int64(0)
@@ -102,7 +89,7 @@ def fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, pl
     return differs != 0
 
 
-@kernel
+@kernel(allocates=False)
 def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side, sums):
     """Sums of the rows at or below the threshold into sums[RUNNING]; their number and weight."""
     rounded = np.float32(threshold)
@@ -148,7 +135,7 @@ def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side
     return n_left, wl
 
 
-@kernel
+@kernel(allocates=False)
 def random_cut(
     feature, a, m, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, orders, side, sums, best,
     chosen,
@@ -197,7 +184,7 @@ def random_cut(
     return varies
 
 
-@kernel
+@kernel(allocates=False)
 def put_aside(a, f, first, last, y, weights, rules, sums):
     """Take records first…last off sums[TOTALS], which is kept in sums[SAVED]; returns their weight."""
     w, weight, shift, classes = 1.0, 0.0, rules[ROW_SHIFT], rules[N_CLASSES]
@@ -217,7 +204,7 @@ def put_aside(a, f, first, last, y, weights, rules, sums):
     return weight
 
 
-@kernel
+@kernel(allocates=False)
 def find_split(
     start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, amounts, medians, facts,
     rules, limits, records, spare, orders, spare_rows, places, side, sums, features, subsets, groups, keys, scratch,

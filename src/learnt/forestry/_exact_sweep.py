@@ -41,14 +41,14 @@ _LOW = 0xFFFFFFFF
 _SLACK = 1 - 1e-12  # the quick comparison may be this wrong
 
 
-@kernel
+@kernel(allocates=False)
 def in_order(rules, direction, left_value, right_value, best):
     """Whether the values of both sides lie within the node's bounds and in the direction asked for."""
     inside = min(left_value, right_value) >= best[LOWER_BOUND] and max(left_value, right_value) <= best[UPPER_BOUND]
     return rules[MONOTONE] == 0 or direction == 0.0 or (inside and (left_value - right_value) * direction <= 0)
 
 
-@kernel
+@kernel(allocates=False)
 def keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best, chosen):
     """Remember a better cut before position p; not between values closer than the column's gap."""
     threshold, apart = np.inf, True
@@ -62,7 +62,7 @@ def keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best
         chosen[MISSING_LEFT] = missing_left if n_missing > 0 else (1 if 2 * (p - lo) > hi - lo else 0)
 
 
-@kernel
+@kernel(allocates=False)
 def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, min_leaf, min_weight, best, chosen):
     """Cuts by the Gini impurity of two classes where nothing is missing: all sums stay in registers.
 
@@ -93,7 +93,7 @@ def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, mi
             chosen[MISSING_LEFT] = 1 if 2 * (p - lo) > hi - lo else 0
 
 
-@kernel
+@kernel(allocates=False)
 def sweep_squared(feature, a, f, lo, hi, weight, total, y, shift, bits, mask, weighted, gap, min_leaf, best, chosen):
     """Cuts by the squared error of one output where nothing is missing and no weight must be looked up."""
     w, wl, left, top = 1.0, 0.0, 0.0, best[SCORE]
@@ -118,7 +118,7 @@ def sweep_squared(feature, a, f, lo, hi, weight, total, y, shift, bits, mask, we
             chosen[MISSING_LEFT] = 1 if 2 * (p - lo) > hi - lo else 0
 
 
-@kernel
+@kernel(allocates=False)
 def sweep_classes(
     feature, a, f, lo, hi, n_missing, missing_left, weight, y, weights, logs, facts, rules, limits, sums, best, chosen
 ):
@@ -137,16 +137,20 @@ def sweep_classes(
             sums[RUNNING, o, c] = 0.0
     w, wl = 1.0, 0.0
     before = n_missing if missing_left else 0
+    single = n_outputs == 1 and bits > 0
     for p in range(hi, hi + before):
-        row = (a[f, p] & _LOW) >> shift
-        if weighted > 0:
+        record = a[f, p]
+        row = (record & _LOW) >> shift
+        if weighted == 1:
+            w = np.float64((record >> bits) & mask)
+        elif weighted == 2:
             w = weights[row]
         wl += w
         for o in range(n_outputs):
-            sums[RUNNING, o, np.int64(y[row, o])] += w
+            c = record & label_mask if single else np.int64(y[row, o])
+            sums[RUNNING, o, c] += w
     first = lo + max(1, rules[MIN_LEAF] - before)
     last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules[MIN_LEAF])
-    single = n_outputs == 1 and bits > 0
     gini = single and criterion == GINI
     entropy = single and criterion == ENTROPY and logs.size > 0
     quick_left, quick_right = 0.0, 0.0
@@ -204,7 +208,7 @@ def sweep_classes(
         top = best[SCORE]
 
 
-@kernel
+@kernel(allocates=False)
 def sweep_numbers(
     feature, a, f, lo, hi, n_missing, missing_left, weight, y, weights, facts, rules, limits, sums, best, chosen
 ):

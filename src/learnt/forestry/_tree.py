@@ -87,11 +87,10 @@ class Tree:
         n = self.value.shape[0]
         self.table = np.ascontiguousarray(arrays.pop("table", ()), dtype=np.int32)
         self.surrogates = arrays.pop("surrogates", None)
-        defaults: dict[str, Any] = {"table_start": np.full(n, -1), "impurity": np.zeros(n)}
         for name, dtype in _FIELDS.items():
             given = arrays.pop(name, None)
             if given is None:
-                given = defaults.get(name, np.zeros(n, dtype))
+                given = np.full(n, -1) if name == "table_start" else np.zeros(n, dtype)
             setattr(self, name, np.ascontiguousarray(given, dtype=dtype))
         if arrays:
             raise TypeError(f"Tree has no array named {sorted(arrays)[0]!r}.")
@@ -198,10 +197,10 @@ class Tree:
         """The weighted decrease of impurity each column brought; sums to 1 unless there was none."""
         inner = np.flatnonzero(~self.is_leaf)
         mass = self.weighted_n_node_samples * self.impurity
-        gains = np.zeros(self.node_count)
-        gains[inner] = mass[inner]
-        np.subtract.at(gains, self.parent[1:], mass[1:])
-        out = np.bincount(self.feature[inner], weights=gains[inner], minlength=self.n_features)
+        gains = mass[inner] - mass[self.children_left[inner]] - mass[self.children_right[inner]]
+        for k in np.flatnonzero(self.table_start[inner] >= 0):
+            gains[k] = mass[inner[k]] - mass[self.children(inner[k])].sum()
+        out = np.bincount(self.feature[inner], weights=gains, minlength=self.n_features)
         out = out.astype(np.float64) / self.weighted_n_node_samples[0]
         if normalize and out.sum() > 0:
             out /= out.sum()

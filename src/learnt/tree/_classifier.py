@@ -123,7 +123,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         X, weights = self._read(X, sample_weight, check_input)
         labels = _labels(y, X, type(self).__name__)
         encoded = [encode_labels(column) for column in np.atleast_2d(labels.T)]
-        codes = np.stack([code for _, code in encoded], axis=1)
+        codes = np.stack([code for _, code in encoded], axis=1) if len(encoded) > 1 else encoded[0][1][:, None]
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, labels)
             weights = balance if weights is None else weights * balance

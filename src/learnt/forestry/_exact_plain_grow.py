@@ -1,0 +1,132 @@
+"""Growth of one tree on dense numbers with one output, depth first: what nearly all trees are.
+
+A node gets its final number when it leaves the stack, so that arrays are written once, in their final order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._criteria import EPSILON
+from learnt.forestry._exact_data import (
+    COUNT,
+    FEATURE,
+    MAX_DEPTH,
+    MIN_DECREASE,
+    MIN_LEAF,
+    MIN_SPLIT,
+    MIN_WEIGHT,
+    MISSING_LEFT,
+    N_WAITING,
+    POSITION,
+    ROW_SHIFT,
+    SCORE,
+    THRESHOLD,
+    TOTAL_WEIGHT,
+    TOTALS,
+)
+from learnt.forestry._exact_grow import part_records
+from learnt.forestry._exact_plain import cut_of, part_plain, weigh_rows, weigh_sides
+from learnt.forestry._exact_plain_search import mark_local, part_marks, search_best, sort_subtree
+from learnt.forestry._exact_random import part_random, search_random
+
+# of a node that waits: its rows, depth, constant columns, and its parent if it is a right child
+F_START, F_END, F_DEPTH, F_KNOWN, F_PARENT, N_FRAME = range(6)
+
+
+@kernel(allocates=False)
+def add_frame(at, side, node, first, last, depth, known, parts, sums, frames, sizes, pending):
+    """Put a child on the stack."""
+    frames[at, F_START], frames[at, F_END], frames[at, F_DEPTH], frames[at, F_KNOWN] = first, last, depth, known
+    frames[at, F_PARENT] = -1 if side == 0 else node
+    sizes[at, 0], sizes[at, 1] = parts[side], parts[2 + side]
+    for c in range(sums.shape[2]):
+        pending[at, c] = sums[side, 0, c]
+
+
+@kernel(allocates=False)
+def grow_plain(
+    table, marks, y, weights, logs, amounts, heaps, facts, rules, limits, features, sums, parts, codes, slots, drawn,
+    records, spare, local, side, best, chosen, frames, sizes, pending, left, right, feature_of, cut_at, goes_left,
+    impurities, rows_of, weight_of, totals, state,
+):  # fmt: skip
+    """Grow until nothing waits, which returns True, or until there is no room for another split.
+
+    What is None is not used, and not compiled: classes (`logs`) or numbers (`amounts`), random thresholds (`drawn`),
+    subtrees sorted once (`local`). The stack is `frames`, `sizes` (weight and impurity) and `pending` (sums).
+    """
+    shift, n_sums, zero, one = rules[ROW_SHIFT], sums.shape[2], np.int64(0), np.int64(1)
+    smallest = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF])
+    count, n_waiting, room = state[COUNT], state[N_WAITING], True
+    base, base_end = zero, zero  # the rows that are sorted by every column
+    while n_waiting > 0:
+        room = count < left.size and n_waiting < frames.shape[0]
+        if not room:
+            break
+        n_waiting -= 1
+        node, parent = count, frames[n_waiting, F_PARENT]
+        start, end, depth = frames[n_waiting, F_START], frames[n_waiting, F_END], frames[n_waiting, F_DEPTH]
+        known, at, resident = frames[n_waiting, F_KNOWN], np.int64(-1), zero
+        m, weight, impurity = end - start, sizes[n_waiting, 0], sizes[n_waiting, 1]
+        if parent >= 0:
+            right[parent] = node
+        left[node], right[node], feature_of[node], cut_at[node], goes_left[node] = -1, -1, -2, -2.0, 0
+        impurities[node], rows_of[node], weight_of[node] = impurity, m, weight
+        for c in range(n_sums):
+            totals[node, c] = pending[n_waiting, c]
+        count += 1
+        deep = depth >= rules[MAX_DEPTH] or weight < 2 * limits[MIN_WEIGHT]
+        if deep or m < smallest or not impurity > EPSILON:
+            continue
+        for c in range(n_sums):
+            sums[TOTALS, 0, c] = totals[node, c]
+        best[SCORE], chosen[FEATURE] = -np.inf, -1
+        if drawn is not None:
+            if amounts is not None:
+                weigh_rows(start, end, shift, marks, y, weights, heaps)
+            known, resident = search_random(
+                start, m, known, weight, table, marks, logs, heaps, facts, rules, limits, features, sums, codes, drawn,
+                best, chosen,
+            )  # fmt: skip
+        if records is not None:
+            if local is not None:
+                if m <= local.shape[1] and (start < base or end > base_end):
+                    sort_subtree(start, end, shift, table, marks, codes, slots, records, spare, local)
+                    base, base_end = start, end
+                if m <= local.shape[1]:
+                    at = start - base
+            known = search_best(
+                start, end, at, known, weight, table, marks, y, weights, logs, amounts, facts, rules, limits, features,
+                codes, slots, records, spare, local, sums, best, chosen,
+            )  # fmt: skip
+        feature, n_left = chosen[FEATURE], chosen[POSITION]
+        if feature < 0:
+            continue
+        if drawn is not None:
+            part_random(resident, start, m, shift, table, marks, codes, best, chosen)
+        if records is not None:
+            if local is not None and at >= 0:
+                n_left = mark_local(feature, at, m, shift, local, side, chosen)
+                part_marks(start, end, shift, side, marks, spare)
+            else:
+                cut = cut_of(best[THRESHOLD])
+                n_left = part_plain(feature, start, end, shift, cut, chosen[MISSING_LEFT], table, marks, spare)
+        middle = start + n_left
+        weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, rules, sums, parts)
+        gain = impurity - parts[1] / weight * parts[3] - parts[0] / weight * parts[2]
+        if not gain * (weight / limits[TOTAL_WEIGHT]) + EPSILON >= limits[MIN_DECREASE]:
+            continue
+        if local is not None:
+            ends = depth + 1 >= rules[MAX_DEPTH] or (
+                (n_left < smallest or parts[2] <= EPSILON) and (m - n_left < smallest or parts[3] <= EPSILON)
+            )
+            if at >= 0 and not ends:  # leaves need no order
+                part_records(local, at, at + m, side, shift, spare)
+        left[node], feature_of[node], cut_at[node] = count, feature, best[THRESHOLD]
+        goes_left[node] = chosen[MISSING_LEFT]
+        add_frame(n_waiting, one, node, middle, end, depth + 1, known, parts, sums, frames, sizes, pending)
+        add_frame(n_waiting + 1, zero, node, start, middle, depth + 1, known, parts, sums, frames, sizes, pending)
+        n_waiting += 2
+    state[COUNT], state[N_WAITING] = count, n_waiting
+    return room

@@ -1,0 +1,161 @@
+"""The best threshold of a node of numbers: columns sorted at the node, or once for a whole subtree that is small.
+
+Where all columns are searched, the rows of a subtree are sorted by every column when it gets small enough for the
+sorted records (`local`) to stay in the cache, and parted with the rows from then on. Larger nodes are few: they are
+sorted one column after the other, which takes no memory to speak of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._criteria import GINI, SQUARED
+from learnt.forestry._exact_data import (
+    CRITERION,
+    GAP,
+    LABEL_BITS,
+    MAX_FEATURES,
+    MIN_LEAF,
+    MIN_WEIGHT,
+    MISSING_LEFT,
+    N_CLASSES,
+    POSITION,
+    ROW_SHIFT,
+    TOTALS,
+    WEIGHT_MASK,
+    WEIGHTED,
+)
+from learnt.forestry._exact_draws import draw
+from learnt.forestry._exact_plain import read_codes
+from learnt.forestry._exact_plain_sort import sort_plain
+from learnt.forestry._exact_records import NAN_CODE, record_value
+from learnt.forestry._exact_sweep import sweep_classes, sweep_numbers, sweep_squared, sweep_two
+
+_LOW = 0xFFFFFFFF
+
+
+@kernel(allocates=False)
+def sort_subtree(start, end, shift, table, marks, codes, slots, records, spare, local):
+    """All columns of a node in rising order."""
+    for f in range(local.shape[0]):
+        low, high = read_codes(f, start, end, shift, table, marks, codes)
+        sort_plain(start, end - start, low, high, codes, slots, marks, records, spare)
+        keep_records(records, end - start, f, local)
+
+
+@kernel(allocates=False)
+def keep_records(records, m, f, local):
+    for k in range(m):
+        local[f, k] = records[0, k]
+
+
+@kernel(allocates=False)
+def take_records(local, f, first, m, records):
+    """The node's part of a column that is sorted; False where all values are the same."""
+    for k in range(m):
+        records[0, k] = local[f, first + k]
+    return (records[0, 0] >> 32) != (records[0, m - 1] >> 32)
+
+
+@kernel(allocates=False)
+def search_best(
+    start, end, at, known, weight, table, marks, y, weights, logs, amounts, facts, rules, limits, features, codes,
+    slots, records, spare, local, sums, best, chosen,
+):  # fmt: skip
+    """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
+
+    Where `at` is not negative, the node's sorted records begin there in `local`.
+    features[0] holds, from its start: constant columns, those found constant now, those not drawn, those drawn.
+    features[1] remembers the constant ones.
+    """
+    undrawn, m, zero = features.shape[1], end - start, np.int64(0)
+    found, constants, visited = 0, 0, 0
+    weighted, shift, bits, mask = rules[WEIGHTED], rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK]
+    min_leaf, criterion = rules[MIN_LEAF], rules[CRITERION]
+    two = rules[N_CLASSES] == 2 and criterion == GINI
+    squared = criterion == SQUARED and weighted < 2 and limits[MIN_WEIGHT] <= 0.0
+    while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + constants):
+        visited += 1
+        j = constants + draw(chosen) % (undrawn - found - constants)
+        if j < known:
+            features[0, constants], features[0, j] = features[0, j], features[0, constants]
+            constants += 1
+            continue
+        j += found
+        feature, varies, n_missing, hi = features[0, j], False, zero, m
+        gap = facts[GAP, feature]
+        if local is not None and at >= 0:
+            varies = take_records(local, feature, at, m, records)
+        else:
+            low, high = read_codes(feature, start, end, shift, table, marks, codes)
+            varies = low < high
+            if varies:
+                sort_plain(start, m, low, high, codes, slots, marks, records, spare)
+        if varies:
+            while (records[0, hi - 1] >> 32) == NAN_CODE:
+                hi -= 1
+                n_missing += 1
+            if n_missing == 0:
+                varies = record_value(records[0, m - 1]) > np.float32(record_value(records[0, 0]) + np.float32(gap))
+        for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
+            if logs is not None:
+                if two and n_missing == 0:
+                    sweep_two(
+                        feature, records, zero, zero, m, weight, sums[TOTALS, 0, 1], bits, mask, weighted, gap,
+                        min_leaf, limits[MIN_WEIGHT], best, chosen,
+                    )  # fmt: skip
+                else:
+                    sweep_classes(
+                        feature, records, zero, zero, hi, n_missing, missing_left, weight, y, weights, logs, facts,
+                        rules, limits, sums, best, chosen,
+                    )  # fmt: skip
+            if amounts is not None:
+                if squared and n_missing == 0:
+                    sweep_squared(
+                        feature, records, zero, zero, m, weight, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted,
+                        gap, min_leaf, best, chosen,
+                    )  # fmt: skip
+                else:
+                    sweep_numbers(
+                        feature, records, zero, zero, hi, n_missing, missing_left, weight, y, weights, facts, rules,
+                        limits, sums, best, chosen,
+                    )  # fmt: skip
+        if varies:
+            undrawn -= 1
+            features[0, undrawn], features[0, j] = features[0, j], features[0, undrawn]
+        else:
+            features[0, known + found], features[0, j] = features[0, j], features[0, known + found]
+            found += 1
+    for k in range(known):
+        features[0, k] = features[1, k]
+    for k in range(known, known + found):
+        features[1, k] = features[0, k]
+    return known + found
+
+
+@kernel(allocates=False)
+def mark_local(f, at, m, shift, local, side, chosen):
+    """Which side every row of the node goes to, from the sorted records of the column chosen; how many go left."""
+    position, n_left = chosen[POSITION], 0
+    for k in range(m):
+        record = local[f, at + k]
+        goes = np.int64(k < position) if (record >> 32) != NAN_CODE else chosen[MISSING_LEFT]
+        side[(record & _LOW) >> shift] = goes
+        n_left += goes
+    return n_left
+
+
+@kernel(allocates=False)
+def part_marks(start, end, shift, side, marks, spare):
+    """Left rows before right ones, both in their old order."""
+    n_left, n_right = start, 0
+    for k in range(start, end):
+        mark = marks[k]
+        goes = np.int64(side[np.int64(mark) >> shift])
+        marks[n_left] = mark
+        spare[n_right] = np.int64(mark)
+        n_left += goes
+        n_right += 1 - goes
+    for k in range(n_right):
+        marks[n_left + k] = np.uint32(spare[k])

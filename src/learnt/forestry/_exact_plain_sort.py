@@ -1,0 +1,89 @@
+"""Sorting the rows of a node by one column, for nodes of every size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._exact_plain import BUCKETS, CODES, COUNTS, INFINITY, SLOTS, missing_last
+from learnt.forestry._exact_records import NAN_CODE, RADIX, quick_sort, radix_sort, record_value
+
+_FEW = 24  # sorted by counting, for each record, how many are smaller
+
+
+@kernel(allocates=False)
+def sort_plain(start, m, low, high, codes, slots, marks, records, spare):
+    """Records of the codes and marks of a node in rising order into records[0]."""
+    if high == NAN_CODE:
+        _, high = missing_last(codes, np.int64(CODES), m)
+    if m <= _FEW:
+        make_records(start, m, codes, marks, spare)
+        rank_sort(spare, m, records)
+    elif m <= RADIX and low < high and low > -INFINITY and high < INFINITY:
+        spread_sort(start, m, low, high, codes, slots, marks, records, spare)
+    else:
+        for k in range(m):
+            records[0, k] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
+        radix_sort(records, np.int64(0), m, spare)
+
+
+@kernel(allocates=False)
+def make_records(start, m, codes, marks, out):
+    for k in range(m):
+        out[k] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
+
+
+@kernel(allocates=False)
+def rank_sort(a, m, out):
+    """Every record to the place that is the number of smaller ones: m² comparisons, and no branch to guess."""
+    for i in range(m):
+        record, place = a[i], 0
+        for j in range(m):
+            place += np.int64(a[j] < record)
+        out[0, place] = record
+
+
+@kernel(allocates=False)
+def find_slots(codes, slots, m, first, scale, last):
+    """The bucket of every code: equal steps of the value; missing values behind all others."""
+    for k in range(m):
+        code = codes[CODES, k]
+        bits = code if code >= 0 else np.int32(-code - 0x80000000)
+        x = np.float64(np.int32(bits).view(np.float32))
+        slots[SLOTS, k] = np.int32((x - first) * scale) if code != np.int32(NAN_CODE) else last
+
+
+@kernel(allocates=False)
+def spread_sort(start, m, low, high, codes, slots, marks, records, spare):
+    """Records dealt to twice as many buckets by their value, then sorted by insertion, which has little left to do.
+
+    Where values crowd in few buckets, `quick_sort` does the rest.
+    """
+    buckets = min(2 * m, BUCKETS - 1)
+    first, span = np.float64(record_value(low << 32)), np.float64(record_value(high << 32))
+    span -= first
+    find_slots(codes, slots, m, first, (buckets - 1) / span, np.int32(buckets))
+    for b in range(buckets + 2):
+        slots[COUNTS, b] = 0
+    for k in range(m):
+        slots[COUNTS, np.int64(slots[SLOTS, k]) + 1] += 1
+    for b in range(buckets + 1):
+        slots[COUNTS, b + 1] += slots[COUNTS, b]
+    for k in range(m):
+        b = slots[SLOTS, k]
+        spare[slots[COUNTS, b]] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
+        slots[COUNTS, b] += 1
+    moves = 0
+    for i in range(m):
+        record = spare[i]
+        j = i
+        while j > 0 and records[0, j - 1] > record:
+            records[0, j] = records[0, j - 1]
+            j -= 1
+        records[0, j] = record
+        moves += i - j
+        if moves > 8 * m:
+            for k in range(i + 1, m):
+                records[0, k] = spare[k]
+            quick_sort(records, np.int64(0), m, spare)
+            break
