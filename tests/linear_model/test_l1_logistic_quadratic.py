@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from learnt.engine import sparse_quadratic as quadratic
+from learnt.engine.weighted_columns import Entries, Table, compressed
 from learnt.linear_model import LogisticRegression
 from learnt.linear_model._l1_logistic import sample
 from learnt.linear_model._l1_logistic_design import SparseDesign
@@ -49,7 +50,7 @@ def objective(A, b, v, shift, root, l1, l2):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("kind", [quadratic.Table, quadratic.Entries])
+@pytest.mark.parametrize("kind", [Table, Entries])
 def test_an_extrapolation_never_ends_higher_and_keeps_its_residual(intercept, kind):
     X, u, h, _ = pose(1)
     root = np.sqrt(h + 1e-6)
@@ -59,9 +60,7 @@ def test_an_extrapolation_never_ends_higher_and_keeps_its_residual(intercept, ki
     own, was = np.flatnonzero(v), v.copy()
     constant = root if intercept else np.empty(0)
     every, ones = np.arange(X.shape[1]), np.ones(X.shape[0])
-    columns = (
-        kind(A.T.copy()) if kind is quadratic.Table else kind(quadratic.compressed(sparse.csc_array(A)), every, ones)
-    )
+    columns = kind(A.T.copy()) if kind is Table else kind(compressed(sparse.csc_array(A)), every, ones)
     search = quadratic._Search(columns, constant, l1, l2, v, b - A @ v)
     before = objective(A, b, was, 0.0, root, l1, l2)
     moved = 0

@@ -8,7 +8,7 @@
     gram          symmetric products of large matrices on all threads
     rounding      rows about an origin in another precision, for fast distances
     intrinsics    machine instructions that Numba has no Python for
-    pursuit, positive, sparse_quadratic
+    pursuit, positive, sparse_quadratic, weighted_columns
                   compiled mathematics that several rooms share
     random        a seed becomes independent streams
     validation    the one door for data

@@ -7,19 +7,17 @@ which a copy is made, so that r is all that sweeps read at random; `Entries` has
 of a dense one. A sweep over all columns says which have coefficients; a few over these alone follow, and where they
 were heading is tried (Anderson); what that would bring across 0 is left at 0.
 
-Columns are read in plain loops of each kernel: a slice of an array, or a call with one, costs more than a thin column.
 Reference: Bertrand & Massias, Anderson acceleration of coordinate descent, AISTATS 2021.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from learnt.engine.kernel import kernel
 from learnt.engine.positive import keep_signs
+from learnt.engine.weighted_columns import Compressed, Entries, Table
 
 _DEPTH, _ROUNDS = 5, 500  # sweeps over the columns with coefficients in a round, and rounds
 _CLOSER = 0.3  # of what a sweep over all columns may gain at the end, for those between
@@ -27,56 +25,7 @@ _FLOOR = 1e-10  # of a row's weight: the least curvature
 _STILL = 1e-26  # of ‖r‖²: rounding moves the objective by less
 _SINGULAR = 1e-12
 _LONG = 60_000  # entries of a column, beyond which their order is of no use
-# Columns for a leap at most, how much faster dense arithmetic is than that with entries, and the density where it pays.
-_FEW, _PACE, _THIN = 3000, 10, 0.2
-
-Compressed = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-class Entries:
-    """Some columns of a sparse table, each times √h."""
-
-    def __init__(self, parts: Compressed, columns: np.ndarray, root: np.ndarray) -> None:
-        data, indices, indptr = parts
-        self.sizes = (indptr[columns + 1] - indptr[columns]).astype(np.int64)
-        starts = np.concatenate([[0], np.cumsum(self.sizes)])
-        self.shape = len(root), len(columns)
-        self.parts = np.empty(starts[-1]), np.empty(starts[-1], dtype=np.uint32), starts.astype(np.uint64)
-        self.squares = np.empty(len(columns))
-        gather(data, indices, indptr, columns.astype(np.uint64), root, *self.parts[:2], self.squares)
-
-    def sweep(self, *others: Any) -> float:
-        return sweep(*self.parts, *others)
-
-    def add(self, which: np.ndarray, change: np.ndarray, out: np.ndarray) -> None:
-        """out += Σ change · x."""
-        add_columns(*self.parts, which.view(np.uint64), change, out)
-
-    def matrix(self, which: np.ndarray) -> Any:
-        values, rows, starts = self.parts
-        A = sparse.csc_array((values, rows.view(np.int32), starts.astype(np.int64)), shape=self.shape)[:, which]
-        return A.toarray() if A.nnz > _THIN * A.shape[0] * A.shape[1] else A
-
-
-class Table:
-    """Columns of a dense table, each times √h, as rows."""
-
-    def __init__(self, rows: np.ndarray) -> None:
-        self.rows, self.shape = rows, rows.shape[::-1]
-        self.squares = np.einsum("ij,ij->i", rows, rows)
-        self.sizes = np.full(len(rows), rows.shape[1])
-
-    def sweep(self, *others: Any) -> float:
-        return sweep_rows(self.rows, *others)
-
-    def add(self, which: np.ndarray, change: np.ndarray, out: np.ndarray) -> None:
-        """out += Σ change · x."""
-        every = np.zeros(len(self.rows))
-        every[which] = change
-        out += every @ self.rows
-
-    def matrix(self, which: np.ndarray) -> Any:
-        return self.rows[which].T
+_FEW, _PACE = 3000, 10  # columns for a leap at most, and how much faster its arithmetic is than that with entries
 
 
 def minimize(
@@ -124,14 +73,6 @@ def sparse_step(
     entries.add(np.flatnonzero(new != old), (new - old)[new != old], along)
     out[order] = new
     return out, shift, along / root + shift
-
-
-def compressed(X: Any) -> Compressed:
-    """Values, places and bounds of a CSC or CSR matrix, as the kernels take them."""
-    data, indices, indptr = X.data, X.indices, X.indptr
-    # unsigned: a signed index would be tested every time for counting from the end
-    places = np.require(indices, np.int32, ["C", "W"]).view(np.uint32)
-    return np.require(data, data.dtype, ["C", "W"]), places, indptr.astype(np.uint64)
 
 
 class _Search:
@@ -224,63 +165,6 @@ def weights_of_changes(steps: np.ndarray) -> np.ndarray:
     return c / c.sum()
 
 
-@kernel
-def gather(data, indices, indptr, columns, root, values, rows, curves):
-    """The columns x√h one after the other, and their squares."""
-    place = np.uint64(0)
-    for k in range(columns.size):
-        total = 0.0
-        for e in range(indptr[columns[k]], indptr[columns[k] + np.uint64(1)]):
-            x = data[e] * root[indices[e]]
-            values[place] = x
-            rows[place] = indices[e]
-            place += np.uint64(1)
-            total += x * x
-        curves[k] = total
-
-
-@kernel(reassociate=True)
-def sweep(values, rows, starts, curves, inverse, l1, l2, which, v, r, steps):
-    """Each coordinate of `which` set to its minimum; by how much the objective fell."""
-    fell = 0.0
-    for t in range(which.size):
-        k = which[t]
-        lo, hi, old = starts[k], starts[k + np.uint64(1)], v[k]
-        aim = (curves[k] - l2) * old
-        for e in range(lo, hi):
-            aim += values[e] * r[rows[e]]
-        new = (max(aim - l1, 0.0) + min(aim + l1, 0.0)) * inverse[k]
-        step = new - old
-        steps[t] = step
-        if step != 0.0:
-            v[k] = new
-            fell += 0.5 * curves[k] * step * step
-            for e in range(lo, hi):
-                r[rows[e]] -= step * values[e]
-    return fell
-
-
-@kernel(reassociate=True)
-def sweep_rows(values, curves, inverse, l1, l2, which, v, r, steps):
-    """The same for columns that are the rows of an array."""
-    fell = 0.0
-    for t in range(which.size):
-        k = which[t]
-        old = v[k]
-        aim = (curves[k] - l2) * old
-        for n in range(r.size):
-            aim += values[k, n] * r[n]
-        new = (max(aim - l1, 0.0) + min(aim + l1, 0.0)) * inverse[k]
-        step = new - old
-        steps[t] = step
-        if step != 0.0:
-            v[k] = new
-            fell += 0.5 * curves[k] * step * step
-            for n in range(r.size):
-                r[n] -= step * values[k, n]
-    return fell
-
-
 @kernel(reassociate=True)
 def level(root, constant, r):
     """The intercept set to its minimum; by how much the objective fell."""
@@ -293,21 +177,3 @@ def level(root, constant, r):
     for n in range(r.size):
         r[n] -= step * root[n]
     return 0.5 * curve * step * step
-
-
-@kernel
-def add_columns(data, indices, indptr, columns, change, out):
-    """out += Σ change · x over some columns of a CSC matrix, or rows of a CSR matrix."""
-    for k in range(columns.size):
-        for e in range(indptr[columns[k]], indptr[columns[k] + np.uint64(1)]):
-            out[indices[e]] += change[k] * data[e]
-
-
-@kernel(reassociate=True)
-def column_dots(data, indices, indptr, columns, u, out):
-    """out ← x·u of some columns of a CSC matrix, or rows of a CSR matrix."""
-    for k in range(columns.size):
-        total = 0.0
-        for e in range(indptr[columns[k]], indptr[columns[k] + np.uint64(1)]):
-            total += data[e] * u[indices[e]]
-        out[k] = total

@@ -15,8 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.kernel import kernel
-from learnt.engine.sparse_quadratic import add_columns, compressed, weights_of_changes
+from learnt.engine.sparse_quadratic import weights_of_changes
 from learnt.engine.threads import for_blocks
+from learnt.engine.weighted_columns import add_columns, compressed
 from learnt.linear_model._coordinate_descent import FEWEST, Descent
 from learnt.linear_model._coordinate_kernels import DEPTH, duality_gap
 

@@ -14,6 +14,7 @@ from scipy import sparse
 from learnt.engine import sparse_quadratic as quadratic
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
+from learnt.engine.weighted_columns import Table, add_columns, column_dots, compressed
 from learnt.linear_model._coordinate_problem import transposed_product
 from learnt.linear_model._l1_logistic_joint import dense_step, settle, sparse_step
 
@@ -115,7 +116,7 @@ class DenseDesign:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sweeps over the columns themselves, for which no products of pairs are needed."""
         root, v = quadratic.curvature_root(loss.curvature(), loss.weights), B[:, 0].copy()
-        table = quadratic.Table(self._store[some] * root)
+        table = Table(self._store[some] * root)
         shift = quadratic.minimize(table, v, loss.residuals()[:, 0], root, l1, l2, self._intercept, share)
         return v[:, None], np.array([shift])
 
@@ -176,7 +177,7 @@ class SparseDesign:
     def __init__(self, X: Any, w: np.ndarray, fit_intercept: bool) -> None:
         self._X = sparse.csc_array(X, dtype=np.float64, copy=True)
         self._X.sum_duplicates()
-        self._parts = quadratic.compressed(self._X)
+        self._parts = compressed(self._X)
         self._intercept = fit_intercept
         self.mean = np.zeros(X.shape[1])
         self._all = np.arange(X.shape[1])
@@ -193,14 +194,14 @@ class SparseDesign:
         for k, u in enumerate(np.ascontiguousarray(U.T)):
 
             def fill(lo: int, hi: int, u: np.ndarray = u, k: int = k) -> None:
-                quadratic.column_dots(*self._parts, columns[lo:hi], u, out[k, lo:hi])
+                column_dots(*self._parts, columns[lo:hi], u, out[k, lo:hi])
 
             for_blocks(fill, len(taken), grain=grain)
         return out.T
 
     def scores(self, taken: np.ndarray, some: np.ndarray, change: np.ndarray) -> np.ndarray:
         out = np.zeros(self._X.shape[0])
-        quadratic.add_columns(*self._parts, taken[some].astype(np.uint64), change, out)
+        add_columns(*self._parts, taken[some].astype(np.uint64), change, out)
         return out
 
     def step(

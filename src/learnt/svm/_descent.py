@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from learnt.engine.sparse_quadratic import Compressed, add_columns, column_dots, compressed
 from learnt.engine.threads import run_tasks
+from learnt.engine.weighted_columns import Compressed, add_columns, column_dots, compressed
 from learnt.svm._curvature import conjugate_gradients
 from learnt.svm._descent_kernels import sweep
 from learnt.svm._design import Design

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.sparse_quadratic import compressed, sparse_step
+from learnt.engine.sparse_quadratic import sparse_step
+from learnt.engine.weighted_columns import compressed
 from learnt.svm._design import Design
 
 
