@@ -42,6 +42,7 @@ from learnt.forestry._leafwise_share import (
     SLOTS,
     SMALL,
     SUM,
+    SUM_AND_SEARCH,
     THREADS,
     TOTALS,
     UP,
@@ -66,6 +67,7 @@ N_MEMORY = 12
 # From when on threads are worth waking: updates of a histogram, rows to partition, cells to search.
 _TEAM_CELLS, _TEAM_ROWS, _SEARCH_CELLS = 1 << 14, 1 << 12, 1 << 12
 _STRETCH_CELLS = 1 << 19
+_PART_ROWS = 1 << 13  # below, bringing threads' own histograms together costs more than reading rows twice
 _ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding leaves of none
 
 
@@ -144,7 +146,7 @@ def sum_step(node, slot, team, n_features, memory, whole):
     together = members(team) if (hi - lo) * n_features > _TEAM_CELLS else 1
     team[LO], team[HI], team[SMALL] = lo, hi, slot
     blocks = (n_features + BLOCK - 1) // BLOCK
-    by_rows = hi - lo > _TEAM_ROWS or n_features <= 8  # otherwise some features each
+    by_rows = hi - lo > _PART_ROWS or n_features <= 8  # otherwise some features each
     team[PARTS] = together if together > 1 and blocks < 2 * together and by_rows else 1
     team[FRESH] = 1
     memory[TOGETHER] = together
@@ -368,21 +370,27 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
                 add_parts(room[4], place, size, team[PARTS], place + 2 * size, size)
             whole[memory[NODE], SLOT] = slots
             memory[STAGE] = SMALL_SUMMED
-        elif memory[SEARCH_0] != -2:  # SMALL_SUMMED: first the sums, then the search
-            memory[SEARCH_0] = -2
-            slot = slots + 1
-            if memory[N_FREE] > 0:
-                memory[N_FREE] -= 1
-                slot = free[memory[N_FREE]]
-            return sum_step(memory[SMALL_NODE], slot, team, n_features, memory, whole)
-        else:
+        else:  # SMALL_SUMMED: sums and search, in one step where each thread searches what it has summed itself
+            command, together = SEARCH, np.int64(1)
+            if memory[SEARCH_0] != -2:
+                memory[SEARCH_0] = -2
+                slot = slots + 1
+                if memory[N_FREE] > 0:
+                    memory[N_FREE] -= 1
+                    slot = free[memory[N_FREE]]
+                sum_step(memory[SMALL_NODE], slot, team, n_features, memory, whole)
+                if team[PARTS] > 1:
+                    return SUM
+                command, together = SUM_AND_SEARCH, memory[TOGETHER]
             small, large = memory[SMALL_NODE], memory[LARGE_NODE]
             memory[STAGE] = SEARCHED
-            return search_step(
+            search_step(
                 small if splittable(small, ints, memory, whole) else -1,
                 large if splittable(large, ints, memory, whole) else -1,
                 whole[memory[NODE], SLOT], team, table, ints, room, extra, memory, whole, real,
             )  # fmt: skip
+            memory[TOGETHER] = max(together, memory[TOGETHER])
+            return command
 
 
 @kernel

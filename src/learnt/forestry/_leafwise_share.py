@@ -9,7 +9,7 @@ from learnt.forestry._histogram import BLOCK, each_cell, histogram, outline, rea
 from learnt.forestry._histogram_search import SUPPORT, may_be_better, search_categories, search_numbers
 from learnt.forestry._histogram_team import ARGUMENTS
 
-PARTITION, COPY, SUM, SEARCH = 1, 2, 3, 4
+PARTITION, COPY, SUM, SEARCH, SUM_AND_SEARCH = 1, 2, 3, 4, 5
 # Arguments of a step, in the team's array.
 COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, FRESH, TOTALS = (
     ARGUMENTS + k for k in range(11)
@@ -143,9 +143,15 @@ def search_feature(
 
 
 @kernel
+def first_feature(me, n_members, n_features):
+    """Where a thread's features begin, in whole words of a row's codes; those of the next one are where its own end."""
+    return min(n_features, (n_features + 7) // 8 * me // n_members * 8)
+
+
+@kernel
 def search_share(me, n_members, team, table, ints, floats, room):
-    """The best split of one or two nodes over every n_members-th feature; a large node's cells are its parent's less
-    the small one's.
+    """The best split of one or two nodes over this thread's features, which are those that it summed if it has; a large
+    node's cells are its parent's less the small one's.
     """
     n_bins, has_missing, categorical, monotone = table[2], table[3], table[4], table[5]
     pool, allowed, found_gain, found, found_set = room[4], room[6], room[7], room[8], room[9]
@@ -158,7 +164,10 @@ def search_share(me, n_members, team, table, ints, floats, room):
     for child in range(2):
         found_gain[me, child] = -1.0
         found[me, child, 0] = -1
-    for f in range(me, n_features, n_members):
+    first, last = n_features * me // n_members, n_features * (me + 1) // n_members
+    if team[COMMAND] == SUM_AND_SEARCH:
+        first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
+    for f in range(first, last):
         at, n_cells = cell_place(small, f, ints, n_features), a_cell * (n_bins[f] + 1)
         if parts > 1:
             add_parts(pool, at, n_cells, parts, cell_place(first_part, f, ints, n_features), part_size)
@@ -176,6 +185,26 @@ def search_share(me, n_members, team, table, ints, floats, room):
 
 
 @kernel
+def sum_share(me, n_members, team, table, words, ints, room):
+    """The histogram of a node over this thread's features; or over its rows, into cells of its own that the search
+    adds up.
+    """
+    n_features = table[2].size
+    begin, end, slot = team[LO], team[HI], team[SMALL]
+    first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
+    if team[PARTS] > 1:
+        begin = team[LO] + (team[HI] - team[LO]) * me // n_members
+        end = team[LO] + (team[HI] - team[LO]) * (me + 1) // n_members
+        first, last, slot = 0 * first, n_features, ints[SLOTS] + 2 + me
+    for f in range(first, last, BLOCK):
+        histogram(
+            table[0], ints[STRIDE], f // 8, min(BLOCK, last - f), room[0], begin, end, ints[FORM], ints[SINGLE],
+            ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
+            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4],
+        )  # fmt: skip
+
+
+@kernel
 def share(me, n_members, team, table, words, ints, floats, room):
     """This thread's part of the step that the team's array describes."""
     command, lo, hi = team[COMMAND], team[LO], team[HI]
@@ -184,19 +213,8 @@ def share(me, n_members, team, table, words, ints, floats, room):
         partition_share(me, n_members, lo, hi, table[1][team[FEATURE]], lut, rows, spare, counts)
     elif command == COPY:
         copy_share(me, n_members, lo, hi, rows, spare, counts)
-    elif command == SEARCH:
-        search_share(me, n_members, team, table, ints, floats, room)
-    elif command == SUM:
-        n_features = table[2].size
-        block = min(BLOCK, 8 * ((n_features + 8 * n_members - 1) // (8 * n_members)))
-        begin, end, first, step, slot = lo, hi, me * block, n_members * block, team[SMALL]
-        if team[PARTS] > 1:  # into cells of one's own; the search adds them up
-            begin = lo + (hi - lo) * me // n_members
-            end = lo + (hi - lo) * (me + 1) // n_members
-            block, first, step, slot = BLOCK, 0, BLOCK, ints[SLOTS] + 2 + me
-        for f in range(first, n_features, step):
-            histogram(
-                table[0], ints[STRIDE], f // 8, min(block, n_features - f), rows, begin, end, ints[FORM], ints[SINGLE],
-                ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
-                room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4],
-            )  # fmt: skip
+    else:
+        if command != SEARCH:
+            sum_share(me, n_members, team, table, words, ints, room)
+        if command != SUM:
+            search_share(me, n_members, team, table, ints, floats, room)
