@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from learnt.forestry import bin_table, grow_binned
+from learnt.forestry import Grove, _binned_forest, bin_table, grow_binned, grow_binned_grove
 
 
 def table(n=240, d=4, seed=0):
@@ -248,3 +248,40 @@ def test_the_seed_decides():
     same = [grown(X, y, max_features=3, seed=8).feature for _ in range(2)]
     np.testing.assert_array_equal(*same)
     assert not np.array_equal(same[0][:9], grown(X, y, max_features=3, seed=9).feature[:9])
+
+
+@pytest.mark.parametrize("random_splits", [False, True])
+@pytest.mark.parametrize("classes", [1, 2, 3])
+def test_a_grove_is_the_tree(classes, random_splits):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4)).astype(np.float32)
+    y = X[:, 0] * X[:, 1] if classes == 1 else np.digitize(X[:, 0] + X[:, 1] ** 2, [0.3, 1.2][: classes - 1]) * 1.0
+    options = {"criterion": "squared_error"} if classes == 1 else {"criterion": "gini", "n_classes": [classes]}
+    options |= {"max_features": 2, "random_splits": random_splits, "min_samples_leaf": 3, "seed": 5}
+    tree = grow_binned(bin_table(X), y, **options)
+    grove, importances = grow_binned_grove(bin_table(X), y, **options)
+    expected = Grove.of([tree], options["criterion"])
+    for name in ("feature", "threshold", "missing_left", "value", "count", "weight", "impurity", "sizes"):
+        np.testing.assert_array_equal(getattr(grove, name), getattr(expected, name))
+    np.testing.assert_allclose(importances, tree.compute_feature_importances(), atol=1e-12)
+
+
+def test_a_tree_of_one_leaf_has_no_importances():
+    grove, importances = grow_binned_grove(bin_table(np.zeros((5, 2))), np.arange(5.0), criterion="squared_error")
+    assert importances is None
+    np.testing.assert_array_equal(grove.value, [[2.0]])
+
+
+@pytest.mark.parametrize("random_splits", [False, True])
+def test_long_rows_grow_the_same_tree(random_splits, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 80))
+    options = {"criterion": "gini", "n_classes": [2], "max_features": 9, "random_splits": random_splits}
+    alone = bin_table(X)
+    monkeypatch.setattr(_binned_forest, "_LINE", 80)
+    both = bin_table(X)
+    assert alone.rows_begin == 0
+    assert both.codes.size > alone.codes.size
+    first, second = (grow_binned(table, X[:, 0] + X[:, 1] > 0, **options) for table in (alone, both))
+    np.testing.assert_array_equal(first.threshold, second.threshold)
+    np.testing.assert_array_equal(first.feature, second.feature)

@@ -13,7 +13,16 @@ from scipy import sparse
 from learnt.engine.params import check_choice
 from learnt.ensemble._forest_quantiles import LeafSamples, leaf_samples
 from learnt.ensemble._forest_sampling import Sampling, balanced_weights
-from learnt.forestry import Columns, Grove, Tree, bin_table, grow_binned, grow_exact, prune_by_cost
+from learnt.forestry import (
+    Columns,
+    Grove,
+    Tree,
+    bin_table,
+    grow_binned,
+    grow_binned_grove,
+    grow_exact,
+    prune_by_cost,
+)
 
 BINNED_CRITERIA = ("gini", "entropy", "log_loss", "squared_error")
 _BINNED_ROWS = 2000  # with fewer, exact splits cost little more
@@ -79,6 +88,7 @@ class Grower:
         self.balanced = getattr(forest, "class_weight", None) == "balanced_subsample" and forest.bootstrap
         self.share_of_leaf = forest.min_weight_fraction_leaf
         self.alpha = forest.ccp_alpha
+        self._grow_grove: Any = None  # where a tree need not be looked at before it is put away
         min_leaf = rows_of(forest.min_samples_leaf, n)
         options: dict[str, Any] = {
             "criterion": self.criterion,
@@ -93,7 +103,11 @@ class Grower:
         }
         if grows_binned(forest, X):
             X = X.toarray() if sparse.issparse(X) else X
-            self._grow = partial(grow_binned, bin_table(X), targets, **options)
+            table = bin_table(X)
+            self._grow = partial(grow_binned, table, targets, **options)
+            if forest.max_leaf_nodes is None and forest.ccp_alpha == 0:
+                del options["max_leaf_nodes"]
+                self._grow_grove = partial(grow_binned_grove, table, targets, **options)
         else:
             options["monotone"] = forest._monotone_directions(d)
             if options["max_features"] == d and not forest._random_splits:
@@ -116,11 +130,15 @@ class Grower:
         total = len(self.targets) if weights is None else float(weights.sum())
         # The seed of a tree is that of its estimator, which draws the seed of its growth from it.
         draws = int(np.random.RandomState(seed).randint(0, 2**31 - 1))
-        tree: Tree = self._grow(weights=weights, min_weight_leaf=self.share_of_leaf * total, seed=draws)
-        if self.alpha > 0:
-            tree = prune_by_cost(tree, self.alpha)
-        importances = tree.compute_feature_importances() if tree.node_count > 1 else None
-        grove = Grove.of([tree], self.criterion)
+        own = {"weights": weights, "min_weight_leaf": self.share_of_leaf * total, "seed": draws}
+        if self._grow_grove is not None:
+            grove, importances = self._grow_grove(**own)
+        else:
+            tree: Tree = self._grow(**own)
+            if self.alpha > 0:
+                tree = prune_by_cost(tree, self.alpha)
+            importances = tree.compute_feature_importances() if tree.node_count > 1 else None
+            grove = Grove.of([tree], self.criterion)
         samples = None
         if self.n_classes is None and self.targets.shape[1] == 1:
             samples = leaf_samples(grove, self.X, self.targets[:, 0], weights)

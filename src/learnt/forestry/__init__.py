@@ -15,6 +15,7 @@ Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing
 from learnt.forestry._binned_forest import BinnedTable as BinnedTable
 from learnt.forestry._binned_forest import bin_table as bin_table
 from learnt.forestry._binned_forest import grow_binned as grow_binned
+from learnt.forestry._binned_forest import grow_binned_grove as grow_binned_grove
 from learnt.forestry._bins import Bins as Bins
 from learnt.forestry._bins import bin_columns as bin_columns
 from learnt.forestry._bins import find_bins as find_bins
@@ -60,6 +61,7 @@ __all__ = [
     "from_grown",
     "from_tree",
     "grow_binned",
+    "grow_binned_grove",
     "grow_exact",
     "keep_nodes",
     "learn_categories",

@@ -11,16 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_grow import grow
 from learnt.forestry._bins import Bins, find_bins
+from learnt.forestry._grove import Grove
 from learnt.forestry._tree import Tree
 
+# Many rows find the codes of a column close together where they lie by column, few all of their codes where they lie by
+# row. A short table with long rows does without the former.
+_LINE, _SHORT = 64, 1 << 14
 _YES = np.empty(0)  # what is not None for the compiler: it does not see whether a flag is
 
 
 @dataclass(frozen=True)
 class BinnedTable:
-    """A table of numbers as bytes: by column and, from `rows_begin` on, by rows of length `row_step`."""
+    """A table of numbers as bytes: by column (not if `rows_begin` is 0), from there on by rows of `row_step` bytes."""
 
     codes: np.ndarray
     row_step: int
@@ -35,12 +40,78 @@ class BinnedTable:
 def bin_table(X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255) -> BinnedTable:
     """The columns of X (float32 or float64, NaN where missing) in at most 255 bins of equal weight each."""
     bins = find_bins(X, max_bins=max_bins, weights=weights)
+    if X.shape[1] > _LINE and X.shape[0] <= _SHORT:
+        _, by_row = bins.encode(X, columns=False, rows=True)
+        return BinnedTable(by_row.reshape(-1), by_row.shape[1], 0, bins)
     by_column, by_row = bins.encode(X, columns=True, rows=True)
     codes = np.concatenate([by_column.reshape(-1), by_row.reshape(-1)])
     return BinnedTable(codes, by_row.shape[1], by_column.size, bins)
 
 
-def grow_binned(
+def grow_binned(table: BinnedTable, y: np.ndarray, **options: Any) -> Tree:
+    """One tree on the rows of positive weight; the parameters are those of `grow_exact`.
+
+    Parameters
+    ----------
+    criterion : str
+        "gini", "entropy" or "log_loss" for classes, "squared_error" for numbers.
+
+    Examples
+    --------
+    >>> X = np.arange(8.0)[:, None]
+    >>> grow_binned(bin_table(X), X > 3, criterion="gini", n_classes=[2]).threshold[0]
+    np.float64(3.5)
+    """
+    n_classes, value, arrays = _grow(table, y, **options)
+    left = arrays["left"]
+    return Tree(
+        table.n_features,
+        n_classes,
+        children_left=left,
+        children_right=np.where(left < 0, -1, left + 1),
+        feature=arrays["feature"],
+        threshold=arrays["threshold"].copy(),
+        missing_go_to_left=arrays["missing_left"].copy(),
+        impurity=arrays["impurity"].copy(),
+        n_node_samples=arrays["count"],
+        weighted_n_node_samples=arrays["weight"].copy(),
+        value=value.reshape(len(left), len(n_classes), -1)[:, :, : n_classes.max()].copy(),
+    )
+
+
+def grow_binned_grove(
+    table: BinnedTable, y: np.ndarray, *, criterion: str, **options: Any
+) -> tuple[Grove, np.ndarray | None]:
+    """A grove of one tree and the shares of the columns in the decrease of impurity, None without a split.
+
+    The options are those of `grow_binned` without `max_leaf_nodes`: nodes of a tree that grows depth first lie as those
+    of a grove do.
+
+    >>> X = np.arange(8.0)[:, None]
+    >>> grow_binned_grove(bin_table(X), X > 3, criterion="gini", n_classes=[2])[0].threshold
+    array([3.5])
+    """
+    n_classes, value, nodes = _grow(table, y, criterion=criterion, **options)
+    inner = len(nodes["left"]) // 2
+    parts: dict[str, np.ndarray] = {
+        "feature": np.empty(2 * inner + 1, np.int32),
+        "threshold": np.empty(inner),
+        "missing_left": np.empty(inner, np.uint8),
+        "value": np.empty((inner + 1, len(n_classes) * int(n_classes.max()))),
+        "count": np.empty(inner + 1, np.int32),
+        "weight": np.empty(inner + 1),
+        "impurity": np.empty(inner + 1 if options.get("n_classes") is None else 0),
+    }
+    gains = np.zeros(table.n_features)
+    harvest(*nodes.values(), value, *parts.values(), gains)
+    none = np.empty(0, np.int32)
+    sizes = [len(nodes["left"])]
+    grove = Grove(table.n_features, n_classes, criterion, sizes, **parts, table_start=none, table=none)
+    total = gains.sum()
+    return grove, None if inner == 0 else gains / total if total > 0 else gains
+
+
+def _grow(
     table: BinnedTable,
     y: np.ndarray,
     *,
@@ -56,20 +127,8 @@ def grow_binned(
     max_leaf_nodes: int | None = None,
     min_impurity_decrease: float = 0.0,
     seed: int = 0,
-) -> Tree:
-    """One tree on the rows of positive weight; the parameters are those of `grow_exact`.
-
-    Parameters
-    ----------
-    criterion : str
-        "gini", "entropy" or "log_loss" for classes, "squared_error" for numbers.
-
-    Examples
-    --------
-    >>> X = np.arange(8.0)[:, None]
-    >>> grow_binned(bin_table(X), X > 3, criterion="gini", n_classes=[2]).threshold[0]
-    np.float64(3.5)
-    """
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Classes of each output, values of all nodes, and what else is known of them."""
     classes = n_classes is not None
     entropy = criterion in ("entropy", "log_loss")
     y = y.reshape(y.shape[0], -1)
@@ -131,19 +190,41 @@ def grow_binned(
         weight,
         value,
     )
-    return Tree(
-        table.n_features,
-        per_output,
-        children_left=left[:nodes],
-        children_right=np.where(left[:nodes] < 0, -1, left[:nodes] + 1),
-        feature=feature[:nodes],
-        threshold=threshold[:nodes].copy(),
-        missing_go_to_left=missing_left[:nodes].copy(),
-        impurity=impurity[:nodes].copy(),
-        n_node_samples=count[:nodes],
-        weighted_n_node_samples=weight[:nodes].copy(),
-        value=value[:nodes].reshape(nodes, outputs, -1)[:, :, :width].copy(),
-    )
+    arrays: dict[str, Any] = {
+        "left": left,
+        "feature": feature,
+        "threshold": threshold,
+        "missing_left": missing_left,
+        "impurity": impurity,
+        "count": count,
+        "weight": weight,
+    }
+    return per_output, value[:nodes], {name: array[:nodes] for name, array in arrays.items()}
+
+
+@kernel
+def harvest(
+    left, feature, threshold, missing_left, impurity, count, weight, value,
+    columns, cuts, sides, values, counts, weights, impurities, gains,
+):  # fmt: skip
+    """Inner nodes and leaves each to arrays of their own; the decrease of impurity of each column."""
+    a, b = 0, 0
+    for k in range(left.size):
+        child = left[k]
+        if child >= 0:
+            columns[k] = feature[k]
+            cuts[a], sides[a] = threshold[k], missing_left[k]
+            below = weight[child] * impurity[child] + weight[child + 1] * impurity[child + 1]
+            gains[feature[k]] += weight[k] * impurity[k] - below
+            a += 1
+        else:
+            columns[k] = -1
+            for c in range(values.shape[1]):
+                values[b, c] = value[k, c]
+            counts[b], weights[b] = count[k], weight[k]
+            if impurities.size > 0:
+                impurities[b] = impurity[k]
+            b += 1
 
 
 def _bytes_if_whole(weights: np.ndarray) -> np.ndarray:

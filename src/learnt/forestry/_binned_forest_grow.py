@@ -182,7 +182,7 @@ def grow(
 ):
     """Grow the tree; the number of its nodes. `left` is −1 at a leaf.
 
-    `codes` has those of column 0, then 1, …, and from `rows_begin` on the same by rows of length `row_step`.
+    `codes` has those of column 0, then 1, …, and from `rows_begin` on (0: alone) the same by rows of length `row_step`.
 
     Without `slots` there is one target `y` of shape (1, n), a number or 0 and 1. With `slots` and without `y` there are
     classes, with both several numbers. One of `plain` (no slots, and nothing is missing) and `general` is not None;
@@ -241,7 +241,7 @@ def grow(
         lo, hi = np.int64(begin[node]), np.int64(end[node])
         m = hi - lo
         # Many rows: their codes of one column lie close together. Few: all codes of a row do.
-        close = _CLOSE * m >= n
+        close = _CLOSE * m >= n and rows_begin > np.uint64(0)
         start = np.uint64(0) if close else rows_begin
         step = np.uint64(1) if close else row_step
         jump = column_length if close else np.uint64(1)
