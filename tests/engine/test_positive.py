@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from learnt.engine.positive import keep_signs, spd_solve
+from learnt.engine.positive import cholesky, keep_signs, spd_solve
 
 
 def matrix(seed=0, n=12, scales=0.0):
@@ -41,3 +41,12 @@ def test_the_minimum_where_no_sign_changes():
     H, fall, _ = matrix()
     old = 10.0 * np.sign(spd_solve(H, fall))
     np.testing.assert_allclose(keep_signs(H, fall, old), np.linalg.solve(H, fall), rtol=1e-9)
+
+
+def test_a_factor_of_equal_rows_and_of_what_is_no_number():
+    H, _, _ = matrix()
+    np.testing.assert_allclose((L := cholesky(H)) @ L.T, H, atol=1e-10 * H.max())
+    twice = np.block([[H, H], [H, H]])
+    np.testing.assert_allclose((L := cholesky(twice)) @ L.T, twice, atol=1e-8 * H.max())
+    with pytest.raises(ValueError, match="rescale"):
+        cholesky(np.array([[np.inf]]))

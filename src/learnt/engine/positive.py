@@ -24,6 +24,20 @@ def spd_solve(H: np.ndarray, g: np.ndarray) -> np.ndarray:
         jitter = max(100.0 * jitter, _JITTER)
 
 
+def cholesky(H: np.ndarray, jitter: float = _JITTER) -> np.ndarray:
+    """The lower Cholesky factor of H and `jitter` of its diagonal, or more where rounding left H singular."""
+    diagonal = H.diagonal()
+    floor = np.maximum(diagonal, 1e-3 * diagonal.max(initial=np.finfo(float).tiny))
+    while jitter < 1e3:
+        A = H.copy()
+        A.ravel()[:: A.shape[0] + 1] += jitter * floor
+        factor, failed = lapack.dpotrf(A, lower=1, clean=1)
+        if not failed and np.isfinite(factor[-1, -1]):
+            return factor
+        jitter *= 100.0
+    raise ValueError("The columns of X are too large to be squared in float64; rescale them.")
+
+
 def keep_signs(H: np.ndarray, fall: np.ndarray, old: np.ndarray) -> np.ndarray:
     """The step H⁻¹ fall to the minimum of a quadratic, but nothing crosses 0, where a penalty has its kink.
 

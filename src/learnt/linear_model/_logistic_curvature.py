@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack  # its plain routines: the wrappers cost more than a small solution
 
+from learnt.engine import positive
+
 _JITTER = 1e-12  # relative to the diagonal: below what the penalty of any sensible C adds
 
 
@@ -52,14 +54,4 @@ class Blocks:
 
 def cholesky(H: np.ndarray) -> np.ndarray:
     """The lower Cholesky factor of H, made safely positive where rounding or collinear columns left it singular."""
-    diagonal = H.diagonal()
-    floor = np.maximum(diagonal, 1e-3 * diagonal.max(initial=np.finfo(float).tiny))
-    jitter = _JITTER
-    while jitter < 1e3:
-        A = H.copy()
-        A.ravel()[:: A.shape[0] + 1] += jitter * floor
-        factor, failed = lapack.dpotrf(A, lower=1, clean=1)
-        if not failed and np.isfinite(factor[-1, -1]):
-            return factor
-        jitter *= 100.0
-    raise ValueError("The columns of X are too large to be squared in float64; rescale them.")
+    return positive.cholesky(H, _JITTER)

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
 from learnt.engine.array_rows import csr_rows
 from learnt.engine.gram import gram
+from learnt.engine.positive import cholesky
 from learnt.engine.threads import run_tasks
 
 _BLOCK = 1 << 15  # cells read again from the second-level cache
@@ -157,18 +158,6 @@ class Design:
     def _run(self, task: Any) -> list:
         pairs = zip(self.lanes, self.parts, strict=True)
         return run_tasks([partial(task, lane, part) for lane, part in pairs], n_jobs=self.n_jobs)
-
-
-def cholesky(H: np.ndarray) -> np.ndarray:
-    """The lower factor of H, made safely positive where equal rows left it singular."""
-    jitter = 1e-14
-    while True:
-        A = H.copy()
-        A.flat[:: A.shape[0] + 1] += jitter * np.maximum(H.diagonal(), 1e-3 * H.diagonal().max())
-        factor, failed = lapack.dpotrf(A, lower=1, clean=1)
-        if not failed or jitter > 1.0:
-            return factor
-        jitter *= 100.0
 
 
 class RowSpace(Design):
