@@ -13,7 +13,7 @@ _TILE = 256
 _TALL = 16  # rows a column, from which blocks of rows are large enough to multiply well
 _THIN = 3  # rows of a product that are better taken one by one
 _COLUMNS = 1024  # of a wide matrix for one task
-_CELLS, _FEWEST, _MOST = 1 << 17, 64, 64  # of a block of rows: cells and rows at least, and how many blocks at most
+_CELLS, _FEWEST, _MOST = 1 << 18, 64, 64  # of a block of rows: cells and rows at least, and how many blocks at most
 
 
 def by_tiles(rows: Any) -> bool:

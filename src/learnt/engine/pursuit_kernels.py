@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from learnt.engine.kernel import kernel
 
 DONE = -1  # what was asked for is there
 SPENT = -2  # nothing is left that the columns could explain
 
 
-@kernel
+@kernel(allocates=False)
 def orthogonalise(rows, where, j, k, floor, correlation, basis, factor, share):
     """Make column j the k-th atom; False where it lies in the span of the others, and nothing is changed.
 
@@ -56,7 +58,7 @@ def orthogonalise(rows, where, j, k, floor, correlation, basis, factor, share):
     return True
 
 
-@kernel
+@kernel(allocates=False)
 def back_substitute(factor, share, k, coef):
     """The least-squares coefficients of the first k atoms."""
     for i in range(k - 1, -1, -1):
@@ -66,7 +68,7 @@ def back_substitute(factor, share, k, coef):
         coef[i] = s / factor[i, i]
 
 
-@kernel
+@kernel(allocates=False)
 def keep_positive(rows, where, start, floor, k, correlation, basis, factor, share, atoms, held, coef):
     """From non-negative `held` towards least squares until an atom is in the way; leave that one out; again.
 
@@ -89,7 +91,7 @@ def keep_positive(rows, where, start, floor, k, correlation, basis, factor, shar
                 kept += 1
         for c in range(start.size):
             correlation[c] = start[c]
-        k = 0
+        k = np.int64(0)  # not a literal, for which another `orthogonalise` would be compiled
         for i in range(kept):
             if orthogonalise(rows, where, atoms[i], k, floor, correlation, basis, factor, share):
                 atoms[k] = atoms[i]
@@ -97,7 +99,7 @@ def keep_positive(rows, where, start, floor, k, correlation, basis, factor, shar
                 k += 1
 
 
-@kernel
+@kernel(allocates=False)
 def next_column(rows, where, energy, floor, positive, correlation, atoms, k):
     """The column with the largest product with the residual, or SPENT where no new one explains anything."""
     j, best = 0, -1.0
@@ -113,7 +115,7 @@ def next_column(rows, where, energy, floor, positive, correlation, atoms, k):
     return j
 
 
-@kernel
+@kernel(allocates=False)
 def finish(factor, share, atoms, k, coef, out):
     """The coefficients of the atoms, in their places."""
     back_substitute(factor, share, k, coef)
@@ -123,7 +125,7 @@ def finish(factor, share, atoms, k, coef, out):
         out[atoms[i]] = coef[i]
 
 
-@kernel
+@kernel(allocates=False)
 def unexplained(share, k, energy):
     """‖residual‖²."""
     for i in range(k):
@@ -131,7 +133,7 @@ def unexplained(share, k, energy):
     return abs(energy)
 
 
-@kernel
+@kernel(allocates=False)
 def pursue(
     rows,
     where,
@@ -184,7 +186,7 @@ def pursue(
     return DONE
 
 
-@kernel
+@kernel(allocates=False)
 def pursue_positive(
     rows,
     where,

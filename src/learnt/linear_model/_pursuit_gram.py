@@ -16,7 +16,7 @@ from learnt.linear_model._moments import as_columns, far_from_zero
 
 # Rows computed together: reading X costs more than multiplying with eight columns of it. More where many rows of X make
 # its products with y say well which columns will be chosen.
-_BATCH, _LARGE_BATCH, _SURE = 8, 24, 125
+_BATCH, _LARGE_BATCH, _SURE = 8, 24, 80
 _LARGEST = 8192  # columns up to which a whole Gram matrix is held
 _GRAIN = 1024  # columns a task
 _LOST, _LOST_MEAN = 1e-13, 1e-14  # what rounding leaves of a sum of squares, and of a mean

@@ -30,7 +30,7 @@ SQUARED, LOG, HINGE = WRITTEN_OUT = 0, 10, 11  # codes of the losses that need n
 _FULL = 1e200  # of a product of factors between 1 and 2
 
 
-@kernel
+@kernel(allocates=False)
 def shuffle(order, seed):
     """A new order, by Fisher and Yates on a 32-bit generator of Marsaglia's: for a seed, that of scikit-learn."""
     x = max(seed, 1)
@@ -44,7 +44,7 @@ def shuffle(order, seed):
         order[j] = kept
 
 
-@kernel
+@kernel(allocates=False)
 def step_length(schedule, eta, eta0, power, alpha, late, t):
     """The step of update number t."""
     if schedule == OPTIMAL:
@@ -54,7 +54,7 @@ def step_length(schedule, eta, eta0, power, alpha, late, t):
     return eta
 
 
-@kernel
+@kernel(allocates=False)
 def aggressive_move(schedule, eta0, toward, loss, norm):
     """How many times its row the coefficients move so that the loss is 0 there, or as far as `eta0` lets them."""
     if loss == 0.0 or norm == 0.0:
@@ -63,7 +63,7 @@ def aggressive_move(schedule, eta0, toward, loss, norm):
     return size if toward > 0 else -size
 
 
-@kernel
+@kernel(allocates=False)
 def quick_loss(code, parameter, factor, y, score, others):
     """Loss and slope; of the log loss all but log(1 + e), whose 1 + e comes third.
 
@@ -85,7 +85,7 @@ def quick_loss(code, parameter, factor, y, score, others):
     return factor * loss, factor * slope, 1.0
 
 
-@kernel(reassociate=True)
+@kernel(reassociate=True, allocates=False)
 def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
     """Every row of `order` once; `v`, `rest`, `paid` and `numbers` are carried on."""
     d = v.size
@@ -163,7 +163,7 @@ def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
     numbers[TOUCHED] = touched  # or the touching would be thought idle
 
 
-@kernel(reassociate=True)
+@kernel(reassociate=True, allocates=False)
 def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid, settings, numbers):
     """The same over the rows of a CSR matrix: the work of a row is its entries."""
     code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
@@ -243,7 +243,7 @@ def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid,
     numbers[INTERCEPT_SUM] += summed
 
 
-@kernel
+@kernel(allocates=False)
 def sparse_dot(v, x, where, lo, hi):
     """Σ v[where]·x of the entries lo…hi in four sums, none of which waits for another."""
     a = b = c = d = 0.0
@@ -260,7 +260,7 @@ def sparse_dot(v, x, where, lo, hi):
     return (a + b) + (c + d)
 
 
-@kernel(reassociate=True)
+@kernel(reassociate=True, allocates=False)
 def sparse_add(v, x, where, lo, hi, change):
     """v[where] += change·x, four at once since no place is there twice; returns Σ x²."""
     own = 0.0
@@ -282,7 +282,7 @@ def sparse_add(v, x, where, lo, hi, change):
     return own
 
 
-@kernel
+@kernel(allocates=False)
 def pay(v, owed, paid):
     """One coefficient after all the L1 penalty it owes, never past 0."""
     down, up = max(0.0, v - (owed + paid)), min(0.0, v + (owed - paid))
