@@ -48,6 +48,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
     ----------
     alpha_ : float or array of shape (n_targets,)
     best_score_ : float or array of shape (n_targets,)
+        It has six digits where α was chosen in single precision, as it is for hundreds of rows that are fewer than the
+        columns, unless `store_cv_results`.
     coef_, intercept_ : as in `Ridge`
     cv_results_ : array of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
 
