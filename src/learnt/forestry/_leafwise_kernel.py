@@ -171,11 +171,11 @@ def root_step(team, n_features, ints, memory, whole):
 
 
 @kernel
-def search_step(small, large, large_slot, team, table, ints, room, extra, memory, whole, real):
+def search_step(
+    small, large, large_slot, n_cells, team, groups, alive, sampled, draw, state, allowed, bounds, memory, whole, real
+):
     """Next: the best splits of one node, or of two that share a parent (−1: not wanted)."""
-    groups, alive, sampled, draw, state = extra
-    allowed, bounds = room[6], room[12]
-    memory[TOGETHER] = members(team) if table[2].size * ints[WIDTH] > _SEARCH_CELLS else 1
+    memory[TOGETHER] = members(team) if n_cells > _SEARCH_CELLS else 1
     team[LARGE] = large_slot
     for child in range(2):
         node = large if child else small
@@ -189,14 +189,14 @@ def search_step(small, large, large_slot, team, table, ints, room, extra, memory
 
 
 @kernel
-def partition_step(node, team, table, room, memory, whole, sets):
+def partition_step(node, team, n_bins, categorical, lut, memory, whole, sets):
     """Next: the rows of a node that go left before those that go right."""
-    f, lut = whole[node, SPLIT], room[2]
-    by_set = table[4][f]
+    f = whole[node, SPLIT]
+    by_set = categorical[f]
     for b in range(256):
         lut[b] = sets[node, b] if by_set else (1 if b <= whole[node, BIN] else 0)
     if not by_set:
-        lut[table[2][f]] = whole[node, WAY]
+        lut[n_bins[f]] = whole[node, WAY]
     lo, hi = whole[node, START], whole[node, END]
     memory[TOGETHER] = members(team) if hi - lo > _TEAM_ROWS else 1
     team[LO], team[HI], team[FEATURE] = lo, hi, f
@@ -204,9 +204,10 @@ def partition_step(node, team, table, room, memory, whole, sets):
 
 
 @kernel
-def record_split(node, child, together, table, floats, shift, whole, real, sets, room):
+def record_split(
+    node, child, together, n_bins, categorical, floats, shift, whole, real, sets, found_gain, found, found_set
+):
     """Keep the best of what the threads found for a node; whether there is a gain."""
-    found_gain, found, found_set = room[7], room[8], room[9]
     best = 0
     for k in range(1, together):
         if found_gain[k, child] > found_gain[best, child] or (
@@ -224,18 +225,17 @@ def record_split(node, child, together, table, floats, shift, whole, real, sets,
     f = found[best, child, 0]
     whole[node, SPLIT], whole[node, BIN], whole[node, WAY] = f, found[best, child, 1], found[best, child, 2]
     whole[node, LEFT_G], whole[node, LEFT_HC] = found[best, child, 3], found[best, child, 4]
-    if table[4][f]:
+    if categorical[f]:
         for b in range(256):
             sets[node, b] = found_set[best, child, b]
-        whole[node, WAY] = found_set[best, child, table[2][f]]
+        whole[node, WAY] = found_set[best, child, n_bins[f]]
     return True
 
 
 @kernel
-def make_children(node, left, middle, table, ints, floats, extra, whole, real):
+def make_children(node, left, middle, monotone, shift, floats, groups, alive, whole, real):
     """Write down the two children: rows, sums, depth, bounds on their values, groups they may use."""
-    groups, alive = extra[0], extra[1]
-    f, shift = whole[node, SPLIT], ints[SHIFT]
+    f = whole[node, SPLIT]
     whole[node, LEFT] = left
     middle_value = 0.0
     for side in range(2):
@@ -253,8 +253,8 @@ def make_children(node, left, middle, table, ints, floats, extra, whole, real):
             alive[child, k] = alive[node, k] & groups[k, f]
         g, h = whole[child, G] * floats[SCALE_G], (whole[child, HC] >> shift) * floats[SCALE_H]
         middle_value += 0.5 * side_value(g, h, floats[L1], floats[L2], real[node, LOW], real[node, HIGH])
-    if table[5][f] != 0:
-        low_side = 0 if table[5][f] > 0 else 1
+    if monotone[f] != 0:
+        low_side = 0 if monotone[f] > 0 else 1
         real[left + low_side, HIGH] = middle_value
         real[left + 1 - low_side, LOW] = middle_value
 
@@ -268,15 +268,22 @@ def splittable(node, ints, memory, whole):
 
 
 @kernel
+def give_back(slot, slots, memory, free):
+    """The place of a histogram becomes free."""
+    if slot >= 0 and slot < slots:
+        free[memory[N_FREE]] = slot
+        memory[N_FREE] += 1
+
+
+@kernel
 def keep_or_free(node, good, slot, ints, memory, whole, real, heap, free):
     """A node that has a split waits in the heap with its histogram; another's place becomes free."""
     if good:
         whole[node, SLOT] = slot if slot < ints[SLOTS] else -1
         push(heap, memory[IN_HEAP], node, ints[ORDER], whole, real)
         memory[IN_HEAP] += 1
-    elif slot >= 0 and slot < ints[SLOTS]:
-        free[memory[N_FREE]] = slot
-        memory[N_FREE] += 1
+    else:
+        give_back(slot, ints[SLOTS], memory, free)
 
 
 @kernel
@@ -289,15 +296,13 @@ def clear_root(ints, n_features, pool):
 
 
 @kernel
-def root_totals(team, table, ints, room, whole):
+def root_totals(parts, cells, n_features, ints, pool, left_g, left_hc, whole):
     """The sums of all rows, from the histogram of the first feature: its own, or one of each thread."""
-    left_g, left_hc, n_features = room[13][0, 0], room[13][0, 1], table[2].size
-    cells, parts = table[2][0] + 1, team[PARTS]
     zero = whole[0, G]
     for p in range(parts):
         at = cell_place(p + ints[SLOTS] + 2 if parts > 1 else p, zero, ints, n_features)
         running_sums(
-            room[4], at, cells, ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT], whole[0, G],
+            pool, at, cells, ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT], whole[0, G],
             whole[0, HC], left_g, left_hc,
         )  # fmt: skip
         whole[0, G], whole[0, HC] = left_g[cells - 1], left_hc[cells - 1]
@@ -306,7 +311,9 @@ def root_totals(team, table, ints, room, whole):
 @kernel
 def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free):
     """From what the last step found to the next step; STOP when the tree is grown."""
-    n_features, slots = table[2].size, ints[SLOTS]
+    n_bins, categorical, monotone, pool, slots = table[2], table[4], table[5], room[4], ints[SLOTS]
+    groups, alive, sampled, draw, state = extra
+    n_features = n_bins.size
     while True:
         stage = memory[STAGE]
         if stage == BEGIN:
@@ -314,25 +321,24 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             memory[N_FREE] = slots - 1
             for k in range(slots):
                 free[k] = slots - 1 - k
-            clear_root(ints, n_features, room[4])
-            return root_step(team, n_features, ints, memory, whole)
-        if stage == ROOT_SUMMED:
+            clear_root(ints, n_features, pool)
+        elif stage == ROOT_SUMMED:
             if memory[NEXT_ROW] < whole[0, END]:
                 return root_step(team, n_features, ints, memory, whole)
-            root_totals(team, table, ints, room, whole)
+            root_totals(team[PARTS], n_bins[0] + 1, n_features, ints, pool, room[13][0, 0], room[13][0, 1], whole)
             if not splittable(memory[NODE], ints, memory, whole):
                 return STOP
-            memory[STAGE] = SEARCHED
-            nothing = whole[0, LEFT]  # −1, as a number like the others: a literal would be compiled for itself
-            return search_step(memory[NODE], nothing, nothing, team, table, ints, room, extra, memory, whole, real)
-        if stage == SEARCHED:
+            memory[STAGE] = SMALL_SUMMED
+            memory[SMALL_NODE], memory[LARGE_NODE], memory[SEARCH_0] = 0, -1, -2
+        elif stage == SEARCHED:
             memory[STAGE] = NEXT
             for child in range(2):
                 node = memory[SEARCH_0 + child]
                 slot = team[LARGE] if child else team[SMALL]
                 good = node >= 0 and record_split(
-                    node, child, memory[TOGETHER], table, floats, ints[SHIFT], whole, real, sets, room
-                )
+                    node, child, memory[TOGETHER], n_bins, categorical, floats, ints[SHIFT], whole, real, sets,
+                    room[7], room[8], room[9],
+                )  # fmt: skip
                 keep_or_free(node, good, slot, ints, memory, whole, real, heap, free)
         elif stage == NEXT:
             if memory[IN_HEAP] == 0 or memory[N_LEAVES] >= ints[MAX_LEAVES]:
@@ -340,13 +346,13 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             node = pop(heap, memory[IN_HEAP], ints[ORDER], whole, real)
             memory[IN_HEAP] -= 1
             memory[STAGE], memory[NODE] = PARTITIONED, node
-            return partition_step(node, team, table, room, memory, whole, sets)
+            return partition_step(node, team, n_bins, categorical, room[2], memory, whole, sets)
         elif stage == PARTITIONED:
             middle = team[LO]
             for k in range(memory[TOGETHER]):
                 middle += room[3][8 * k]
             left = memory[N_NODES]
-            make_children(memory[NODE], left, middle, table, ints, floats, extra, whole, real)
+            make_children(memory[NODE], left, middle, monotone, ints[SHIFT], floats, groups, alive, whole, real)
             small = left if middle - team[LO] <= team[HI] - middle else left + 1
             memory[SMALL_NODE], memory[LARGE_NODE] = small, 2 * left + 1 - small
             memory[N_NODES] += 2
@@ -357,7 +363,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             node, small, large = memory[NODE], memory[SMALL_NODE], memory[LARGE_NODE]
             if not (splittable(small, ints, memory, whole) or splittable(large, ints, memory, whole)):
                 memory[STAGE] = NEXT
-                keep_or_free(node, memory[N_NODES] == 0, whole[node, SLOT], ints, memory, whole, real, heap, free)
+                give_back(whole[node, SLOT], slots, memory, free)
             elif whole[node, SLOT] < 0:  # its histogram found no place: sum it again
                 memory[STAGE] = PARENT_SUMMED
                 return sum_step(node, slots, team, n_features, memory, whole)
@@ -367,7 +373,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             if team[PARTS] > 1:
                 zero = memory[NODE] * 0
                 place, size = cell_place(slots, zero, ints, n_features), cell_place(zero + 1, zero, ints, n_features)
-                add_parts(room[4], place, size, team[PARTS], place + 2 * size, size)
+                add_parts(pool, place, size, team[PARTS], place + 2 * size, size)
             whole[memory[NODE], SLOT] = slots
             memory[STAGE] = SMALL_SUMMED
         else:  # SMALL_SUMMED: sums and search, in one step where each thread searches what it has summed itself
@@ -386,8 +392,9 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             memory[STAGE] = SEARCHED
             search_step(
                 small if splittable(small, ints, memory, whole) else -1,
-                large if splittable(large, ints, memory, whole) else -1,
-                whole[memory[NODE], SLOT], team, table, ints, room, extra, memory, whole, real,
+                large if large >= 0 and splittable(large, ints, memory, whole) else -1,
+                whole[memory[NODE], SLOT], n_features * ints[WIDTH], team, groups, alive, sampled, draw, state,
+                room[6], room[12], memory, whole, real,
             )  # fmt: skip
             memory[TOGETHER] = max(together, memory[TOGETHER])
             return command
