@@ -16,13 +16,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.forestry._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, NUMBER_CRITERIA, SQUARED
+from learnt.forestry._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, GINI, NUMBER_CRITERIA, SQUARED
 from learnt.forestry._exact_data import (
     CATEGORIES,
     COUNT,
+    CRITERION,
     DIRECTION,
     GAP,
     MAX_FEATURES,
+    MIN_WEIGHT,
     N_BEST,
     N_CHOSEN,
     N_CLASSES,
@@ -30,13 +32,12 @@ from learnt.forestry._exact_data import (
     N_RULES,
     N_STATE,
     N_SUMS,
-    N_WAITING,
     RANDOM,
     SEED,
-    TOTAL_WEIGHT,
+    WEIGHTED,
 )
 from learnt.forestry._exact_general import doubled, grow_general
-from learnt.forestry._exact_plain import ROOM, weigh_sides
+from learnt.forestry._exact_plain import ROOM
 from learnt.forestry._exact_plain_grow import N_FRAME, grow_plain
 from learnt.forestry._exact_random import AHEAD, N_DRAWN
 from learnt.forestry._exact_records import SPARE, row_tails
@@ -79,6 +80,12 @@ class Columns:
         if self.is_sparse:
             return np.empty((0, 0), np.float32)
         return np.ascontiguousarray(self.X, dtype=np.float32)
+
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether a value of dense X is missing."""
+        with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows may be NaN without any
+            return not np.isfinite(np.add.reduce(self.matrix, axis=None)) and bool(np.isnan(self.matrix).any())
 
     @cached_property
     def compressed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -211,14 +218,12 @@ def grow_exact(
     weights = _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     if plain:
         tails = tails if rows is None else tails[rows]
-        return _plain_tree(
-            columns.matrix, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift
-        )
+        return _plain_tree(columns, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift)
     return grow_general(columns, X, rows, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift)
 
 
 def _plain_tree(
-    X: np.ndarray,
+    columns: Columns,
     marks: np.ndarray,
     targets: np.ndarray,
     weights: np.ndarray,
@@ -231,26 +236,29 @@ def _plain_tree(
     shift: np.ndarray,
 ) -> Tree:
     """A tree of numbers with one output; `marks` are the tails of its rows."""
-    (n, d), m, n_sums = X.shape, len(marks), max(1, int(rules[N_CLASSES]))
+    (n, d), m, n_sums = columns.shape, len(marks), max(1, int(rules[N_CLASSES]))
     random, every = bool(rules[RANDOM]), rules[MAX_FEATURES] == d
-    sums, parts, end = np.zeros((N_SUMS, 1, n_sums)), np.zeros(4), np.int64(m)
     amounts = _NONE if logs is None else None
     codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, every)
-    weigh_sides(np.int64(0), end, end, limits[TOTAL_WEIGHT], marks, targets, weights, logs, amounts, rules, sums, parts)
+    quick = rules[N_CLASSES] == 2 and rules[CRITERION] == GINI
+    if logs is None:
+        quick = rules[CRITERION] == SQUARED and rules[WEIGHTED] < 2 and limits[MIN_WEIGHT] <= 0
     given = (
-        X.view(np.int32),
+        columns.matrix.view(np.int32),
         marks,
         targets,
         weights,
         logs,
         amounts,
+        _NONE if quick and not random else None,
+        None if random or (quick and not columns.has_missing) else _NONE,
         np.empty((2, m)) if random and logs is None else None,
         facts,
         rules,
         limits,
         np.stack([np.arange(d), np.zeros(d, np.int64)]),
-        sums,
-        parts,
+        np.zeros((N_SUMS, 1, n_sums)),
+        np.zeros(4),
         codes,
         slots,
         np.zeros((AHEAD, N_DRAWN), np.int64) if random else None,
@@ -265,9 +273,7 @@ def _plain_tree(
     room = min(2 * m, _FIRST_NODES)
     grown: list[Any] = [np.empty((64, N_FRAME), np.int64), np.empty((64, 2)), np.empty((64, n_sums))]
     grown += [np.empty(room, kind) for kind in kinds] + [np.empty((room, n_sums))]
-    grown[0][0], grown[1][0], grown[2][0] = (0, m, 0, 0, -1), (parts[0], parts[2]), sums[0, 0]
     state = np.zeros(N_STATE, np.int64)
-    state[N_WAITING] = 1
     while not grow_plain(*given, *grown, state):
         for k in range(len(grown)):
             grown[k] = doubled(grown[k])

@@ -47,19 +47,25 @@ def add_frame(at, side, node, first, last, depth, known, parts, sums, frames, si
 
 @kernel(allocates=False)
 def grow_plain(
-    table, marks, y, weights, logs, amounts, heaps, facts, rules, limits, features, sums, parts, codes, slots, drawn,
-    records, spare, local, side, best, chosen, frames, sizes, pending, left, right, feature_of, cut_at, goes_left,
-    impurities, rows_of, weight_of, totals, state,
+    table, marks, y, weights, logs, amounts, quick, slow, heaps, facts, rules, limits, features, sums, parts, codes,
+    slots, drawn, records, spare, local, side, best, chosen, frames, sizes, pending, left, right, feature_of, cut_at,
+    goes_left, impurities, rows_of, weight_of, totals, state,
 ):  # fmt: skip
     """Grow until nothing waits, which returns True, or until there is no room for another split.
 
-    What is None is not used, and not compiled: classes (`logs`) or numbers (`amounts`), random thresholds (`drawn`),
-    subtrees sorted once (`local`). The stack is `frames`, `sizes` (weight and impurity) and `pending` (sums).
+    What is None is not used, and not compiled: classes (`logs`) or numbers (`amounts`), ways to sweep (`quick`,
+    `slow`), random thresholds (`drawn`), subtrees sorted once (`local`). The stack is `frames`, `sizes` (weight and
+    impurity) and `pending` (sums).
     """
     shift, n_sums, zero, one = rules[ROW_SHIFT], sums.shape[2], np.int64(0), np.int64(1)
     smallest = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF])
     count, n_waiting, room = state[COUNT], state[N_WAITING], True
     base, base_end = zero, zero  # the rows that are sorted by every column
+    if count + n_waiting == 0:  # the root
+        end = marks.size
+        weigh_sides(zero, end, end, limits[TOTAL_WEIGHT], marks, y, weights, logs, amounts, rules, sums, parts)
+        add_frame(zero, zero, zero, zero, end, zero, zero, parts, sums, frames, sizes, pending)
+        n_waiting = one
     while n_waiting > 0:
         room = count < left.size and n_waiting < frames.shape[0]
         if not room:
@@ -97,8 +103,8 @@ def grow_plain(
                 if m <= local.shape[1]:
                     at = start - base
             known = search_best(
-                start, end, at, known, weight, table, marks, y, weights, logs, amounts, facts, rules, limits, features,
-                codes, slots, records, spare, local, sums, best, chosen,
+                start, end, at, known, weight, table, marks, y, weights, logs, amounts, quick, slow, facts, rules,
+                limits, features, codes, slots, records, spare, local, sums, best, chosen,
             )  # fmt: skip
         feature, n_left = chosen[FEATURE], chosen[POSITION]
         if feature < 0:

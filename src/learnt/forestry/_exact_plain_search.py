@@ -10,16 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry._criteria import GINI, SQUARED
 from learnt.forestry._exact_data import (
-    CRITERION,
     GAP,
     LABEL_BITS,
     MAX_FEATURES,
     MIN_LEAF,
     MIN_WEIGHT,
     MISSING_LEFT,
-    N_CLASSES,
     POSITION,
     ROW_SHIFT,
     TOTALS,
@@ -60,21 +57,20 @@ def take_records(local, f, first, m, records):
 
 @kernel(allocates=False)
 def search_best(
-    start, end, at, known, weight, table, marks, y, weights, logs, amounts, facts, rules, limits, features, codes,
-    slots, records, spare, local, sums, best, chosen,
+    start, end, at, known, weight, table, marks, y, weights, logs, amounts, quick, slow, facts, rules, limits, features,
+    codes, slots, records, spare, local, sums, best, chosen,
 ):  # fmt: skip
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
-    Where `at` is not negative, the node's sorted records begin there in `local`.
+    Where `at` is not negative, the node's sorted records begin there in `local`. What is None is not compiled: the
+    `quick` sweeps of two classes or squared errors, which know nothing of missing values, and the `slow` ones.
     features[0] holds, from its start: constant columns, those found constant now, those not drawn, those drawn.
     features[1] remembers the constant ones.
     """
     undrawn, m, zero = features.shape[1], end - start, np.int64(0)
     found, constants, visited = 0, 0, 0
     weighted, shift, bits, mask = rules[WEIGHTED], rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK]
-    min_leaf, criterion = rules[MIN_LEAF], rules[CRITERION]
-    two = rules[N_CLASSES] == 2 and criterion == GINI
-    squared = criterion == SQUARED and weighted < 2 and limits[MIN_WEIGHT] <= 0.0
+    min_leaf = rules[MIN_LEAF]
     while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + constants):
         visited += 1
         j = constants + draw(chosen) % (undrawn - found - constants)
@@ -99,24 +95,25 @@ def search_best(
             if n_missing == 0:
                 varies = record_value(records[0, m - 1]) > np.float32(record_value(records[0, 0]) + np.float32(gap))
         for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
-            if logs is not None:
-                if two and n_missing == 0:
+            if quick is not None and n_missing == 0:
+                if logs is not None:
                     sweep_two(
                         feature, records, zero, zero, m, weight, sums[TOTALS, 0, 1], bits, mask, weighted, gap,
                         min_leaf, limits[MIN_WEIGHT], best, chosen,
                     )  # fmt: skip
-                else:
-                    sweep_classes(
-                        feature, records, zero, zero, hi, n_missing, missing_left, weight, y, weights, logs, facts,
-                        rules, limits, sums, best, chosen,
-                    )  # fmt: skip
-            if amounts is not None:
-                if squared and n_missing == 0:
+                if amounts is not None:
                     sweep_squared(
                         feature, records, zero, zero, m, weight, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted,
                         gap, min_leaf, best, chosen,
                     )  # fmt: skip
-                else:
+                continue
+            if slow is not None:
+                if logs is not None:
+                    sweep_classes(
+                        feature, records, zero, zero, hi, n_missing, missing_left, weight, y, weights, logs, facts,
+                        rules, limits, sums, best, chosen,
+                    )  # fmt: skip
+                if amounts is not None:
                     sweep_numbers(
                         feature, records, zero, zero, hi, n_missing, missing_left, weight, y, weights, facts, rules,
                         limits, sums, best, chosen,

@@ -189,7 +189,8 @@ def sweep_classes(
         else:
             row = (record & _LOW) >> shift
             for o in range(n_outputs):
-                sums[RUNNING, o, np.int64(y[row, o])] += w
+                c = record & label_mask if single else np.int64(y[row, o])
+                sums[RUNNING, o, c] += w
             if same:
                 continue
         score = class_purity(criterion, sums, running, nothing, wl)
