@@ -156,7 +156,8 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
             )
         return Sampling(n, sample_size(n, self.max_samples, weights) if self.bootstrap else None, weights)
 
-    def _grow(self, X: Any, y: Any, targets: np.ndarray, sampling: Sampling, seeds: np.ndarray, known: int) -> None:
+    def _grow_trees(self, X: Any, y: Any, targets: np.ndarray, sampling: Sampling, seeds: np.ndarray) -> list[Any]:
+        """What was grown from each seed; the table that all trees share is gone when this returns."""
         grower = Grower(self, X, targets, sampling)
         lock = threading.Lock()
         stopped = threading.Event()
@@ -171,7 +172,10 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
                         stopped.set()
                 return grown
 
-            results = run_tasks([partial(task, int(seed)) for seed in seeds], n_jobs=self.n_jobs)
+            return run_tasks([partial(task, int(seed)) for seed in seeds], n_jobs=self.n_jobs)
+
+    def _grow(self, X: Any, y: Any, targets: np.ndarray, sampling: Sampling, seeds: np.ndarray, known: int) -> None:
+        results = self._grow_trees(X, y, targets, sampling, seeds)
         grown = [result for result in results if result is not None]  # a callback may have stopped the fit
         groves = [result.grove for result in grown]
         if known:
