@@ -113,6 +113,8 @@ def weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, ru
     nothing, shift = np.int64(NOTHING), rules[ROW_SHIFT]
     for side in range(2):
         first, last = start if side == 0 else middle, middle if side == 0 else end
+        if first == last:  # the root, all on the left
+            continue
         if logs is not None:
             if side == 0:
                 out[0] = count_classes(first, last, marks, rules, sums)

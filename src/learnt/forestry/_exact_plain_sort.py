@@ -48,7 +48,7 @@ def find_slots(codes, slots, m, first, scale, last):
     """The bucket of every code: equal steps of the value; missing values behind all others."""
     for k in range(m):
         code = codes[CODES, k]
-        bits = code if code >= 0 else np.int32(-code - 0x80000000)
+        bits = code if code >= 0 else np.int32(-np.int64(code) - 0x80000000)
         x = np.float64(np.int32(bits).view(np.float32))
         slots[SLOTS, k] = np.int32((x - first) * scale) if code != np.int32(NAN_CODE) else last
 

@@ -236,6 +236,13 @@ def search_random(
                     for c in range(n_sums):
                         sums[RUNNING, 0, c] = 0.0
                     wl = weigh_many(codes, slot, marks, start, m, here, bits, mask, label_mask, sums)
+            if heaps is not None:
+                rows = count_rows(codes, slot, m, here)
+                wl, sums[RUNNING, 0, 0] = sum_left(codes, slot, heaps, m, here)
+            b += 1
+            if min(rows, m - rows) < rules[MIN_LEAF] or min(wl, weight - wl) < limits[MIN_WEIGHT]:
+                continue
+            if logs is not None:
                 if gini:
                     score = gini_score(wl, np.float64(ones), weight, sums[TOTALS, 0, 1])
                 else:
@@ -244,20 +251,13 @@ def search_random(
                     score = class_purity(criterion, sums, running, nothing, wl)
                     score += class_purity(criterion, sums, all_rows, running, weight - wl)
             if heaps is not None:
-                rows = count_rows(codes, slot, m, here)
-                wl, sums[RUNNING, 0, 0] = sum_left(codes, slot, heaps, m, here)
                 score = number_purity(criterion, sums, running, nothing, wl)
                 score += number_purity(criterion, sums, all_rows, running, weight - wl)
-            if (
-                score > best[SCORE]
-                and min(rows, m - rows) >= rules[MIN_LEAF]
-                and min(wl, weight - wl) >= limits[MIN_WEIGHT]
-            ):
+            if score > best[SCORE]:
                 best[SCORE], best[THRESHOLD] = score, at
-                chosen[FEATURE], chosen[POSITION], chosen[N_MISSING] = drawn[b, COLUMN], rows, n_missing
+                chosen[FEATURE], chosen[POSITION], chosen[N_MISSING] = drawn[b - 1, COLUMN], rows, n_missing
                 chosen[MISSING_LEFT] = missing_left if n_missing > 0 else (1 if 2 * rows > m else 0)
                 resident = slot
-            b += 1
     for k in range(known):
         features[0, k] = features[1, k]
     for k in range(known, known + found):
