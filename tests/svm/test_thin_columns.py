@@ -57,3 +57,12 @@ def test_dense_columns_that_are_nearly_the_same(apart, C):
     model = LinearSVC(penalty="l1", dual=False, C=C).fit(X, y)
     assert model.dual_gap_ <= 1e-6
     assert model.n_iter_ < 20
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_a_dense_table_with_fewer_rows_than_columns(C):
+    X, y = table(100, 400)
+    dense = LinearSVC(penalty="l1", dual=False, C=C).fit(X.toarray(), y)
+    thin = LinearSVC(penalty="l1", dual=False, C=C).fit(X, y)
+    assert optimality(dense, X, y, C) < 1e-3
+    assert np.abs(dense.coef_).sum() == pytest.approx(np.abs(thin.coef_).sum(), rel=1e-3)

@@ -44,7 +44,8 @@ def minimize_l1(design: Design, loss: Loss, tol: float, max_iter: int, watch: An
             near = tol ** (2 / 3) if n_iter >= max_iter else tol
             return Outcome(w, beta, value, max(gap, 0.0), n_iter, gap <= near * value)
         step, curve = np.zeros(design.D), moving / loss.soft
-        if np.count_nonzero((w != 0) | (np.abs(v) > 1.0)) > COLUMNS:  # a matrix of so many costs more than passes
+        wide = not design.sparse and design.n < design.D  # a matrix of columns would be singular
+        if wide or np.count_nonzero((w != 0) | (np.abs(v) > 1.0)) > COLUMNS:  # or cost more than passes
             columns = np.flatnonzero((w != 0) | (np.abs(v) > _NEAR))
             thin = thin or ThinColumns(design)
             new, along = thin.parabola(columns, w[columns], beta, curve, 1.0 / loss.soft, closeness(gap / value, tol))
