@@ -58,7 +58,7 @@ def cells_for(form: int, n: int, steady: bool) -> Cells:
     return Cells(gradient, hessian, bits <= low, low, hessian + 2 * low, (1 << low) - 1)
 
 
-@kernel
+@kernel(allocates=False)
 def hessian_and_count(rest, form, low, shift):
     """The lower part of a single cell, as a double one has it."""
     if form == CONSTANT:
@@ -66,7 +66,7 @@ def hessian_and_count(rest, form, low, shift):
     return ((rest >> low) << shift) + (rest & ((np.int64(1) << low) - np.int64(1)))
 
 
-@kernel
+@kernel(allocates=False)
 def read_cell(cells, at, b, form, single, low, up, shift):
     """Gradient, and hessian and count, of the b-th cell from `at` on; in single cells shift and low are the same."""
     if single:
@@ -77,14 +77,14 @@ def read_cell(cells, at, b, form, single, low, up, shift):
     return cells[place], cells[place + np.uint64(1)]
 
 
-@kernel
+@kernel(allocates=False)
 def each_cell(cells, at, n, form, single, low, up, shift, out_g, out_hc):
     """The sums in each of n cells from `at` on."""
     for b in range(n):
         out_g[b], out_hc[b] = read_cell(cells, at, b, form, single, low, up, shift)
 
 
-@kernel
+@kernel(allocates=False)
 def running_sums(cells, at, n, form, single, low, up, shift, g, hc, left_g, left_hc):
     """The sums of g and hc and the first 1, 2, …, n cells from `at` on."""
     for b in range(n):
@@ -94,7 +94,7 @@ def running_sums(cells, at, n, form, single, low, up, shift, g, hc, left_g, left
         left_g[b], left_hc[b] = g, hc
 
 
-@kernel
+@kernel(allocates=False)
 def outline(cells, at, n, form, single, low, up, shift, g, hc, min_leaf, most, left_g, left_h):
     """The same in single precision; returns how many of them count less than min_leaf rows, and how many up to most."""
     mask = (np.int64(1) << shift) - np.int64(1)
@@ -110,7 +110,7 @@ def outline(cells, at, n, form, single, low, up, shift, g, hc, min_leaf, most, l
     return begin, end
 
 
-@kernel
+@kernel(allocates=False)
 def add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad, hess, words, width, at, cells):
     """Add rows lo…hi to double cells, for n_features that begin in word `first` of a row and in cell `at`."""
     for i in range(lo, hi):
@@ -136,7 +136,7 @@ def add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad
             word += 1
 
 
-@kernel
+@kernel(allocates=False)
 def add_single(codes, stride, first, n_features, rows, lo, hi, form, low, up, words, width, at, cells):
     """Add rows to single cells; a last word of a row is read whole or by halves, so that up to seven features more
     than asked for are written to, each at its code 0.
@@ -187,13 +187,13 @@ def add_single(codes, stride, first, n_features, rows, lo, hi, form, low, up, wo
             cells[base + ((code >> np.uint64(24)) & byte)] += add
 
 
-@kernel
+@kernel(allocates=False)
 def clear(begin, end, cells):
     for k in range(np.uint64(begin), np.uint64(end)):  # a place that may be negative is looked at one by one
         cells[k] = 0
 
 
-@kernel
+@kernel(allocates=False)
 def empty_scratch(n_cells, form, low, up, shift, scratch, at, cells):
     """Add single cells to double ones and set them to 0."""
     below = (np.int64(1) << up) - np.int64(1)
@@ -206,7 +206,7 @@ def empty_scratch(n_cells, form, low, up, shift, scratch, at, cells):
         cells[to + np.uint64(1)] += hessian_and_count(cell & below, form, low, shift)
 
 
-@kernel
+@kernel(allocates=False)
 def histogram(
     codes, stride, first, n_features, rows, lo, hi, form, single, shift, low, up, flush, width,
     grad, hess, words, scratch, fresh, at, cells,
@@ -230,7 +230,7 @@ def histogram(
         clear(n_features * width, min(n_features + 7, BLOCK) * width, scratch)
 
 
-@kernel
+@kernel(allocates=False)
 def quantise(g, h, scale_g, scale_h, form, shift, salt, lo, hi, grad, hess, counts, words):
     """Fixed-point forms of rows lo…hi: value · scale, rounded; "pair" rounds at random, by a hash of the row."""
     for i in range(lo, hi):

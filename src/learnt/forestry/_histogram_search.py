@@ -25,7 +25,7 @@ SUPPORT = 10  # rows that a category of its own needs, and how many at the node'
 _CHANCE = 2.0 / math.pi
 
 
-@kernel
+@kernel(allocates=False)
 def side_value(g, h, l1, l2, low, high):
     """The value of a leaf with these sums, within its bounds."""
     if g > l1:
@@ -37,14 +37,14 @@ def side_value(g, h, l1, l2, low, high):
     return min(max(v, low), high)
 
 
-@kernel
+@kernel(allocates=False)
 def side_gain(g, h, l1, l2, low, high):
     """What a leaf with these sums takes off the loss (twice), at its bounded value."""
     v = side_value(g, h, l1, l2, low, high)
     return -2.0 * g * v - (h + l2) * v * v - 2.0 * l1 * abs(v)
 
 
-@kernel
+@kernel(allocates=False)
 def split_gain(gl, hl, gr, hr, plain, l1, l2, low, high, monotone):
     """The gain of both sides together; −1 where they break the monotone constraint."""
     if plain:
@@ -56,7 +56,7 @@ def split_gain(gl, hl, gr, hr, plain, l1, l2, low, high, monotone):
     return side_gain(gl, hl, l1, l2, low, high) + side_gain(gr, hr, l1, l2, low, high)
 
 
-@kernel(reassociate=True)
+@kernel(reassociate=True, allocates=False)
 def may_be_better(left_g, left_h, begin, end, total_g, total_h, scale_g, scale_h, l2, least):
     """Whether some split begin…end may gain `least`, from sums of single precision, without a division or a branch.
 
@@ -73,7 +73,7 @@ def may_be_better(left_g, left_h, begin, end, total_g, total_h, scale_g, scale_h
     return found > none
 
 
-@kernel
+@kernel(allocates=False)
 def search_numbers(
     left_g, left_hc, rough_g, rough_h, begin, end, total_g, total_hc, shift, scale_g, scale_h,
     min_hessian, l1, l2, low, high, monotone, least,
@@ -105,7 +105,7 @@ def search_numbers(
     return best, best_bin
 
 
-@kernel
+@kernel(allocates=False)
 def search_categories(
     cell_g, cell_hc, n, total_g, total_hc, shift, scale_g, scale_h,
     min_leaf, min_hessian, l1, l2, low, high, noise, order, keys,

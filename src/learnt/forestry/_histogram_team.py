@@ -18,13 +18,13 @@ STOP = 0
 _SPINS = 2000
 
 
-@kernel
+@kernel(allocates=False)
 def members(team):
     """How many work together now, the leader included."""
     return 1 + atomic_load(team, JOINED)
 
 
-@kernel
+@kernel(allocates=False)
 def post(team, n_members):
     """The leader: the arguments are written, begin."""
     atomic_store(team, DONE, 0)
@@ -32,7 +32,7 @@ def post(team, n_members):
     atomic_store(team, WORD, (step << 10) + n_members)
 
 
-@kernel
+@kernel(allocates=False)
 def gather(team, n_members):
     """The leader: wait until every member has done its share."""
     spins = 0
@@ -42,7 +42,7 @@ def gather(team, n_members):
             let_others_run()
 
 
-@kernel
+@kernel(allocates=False)
 def next_step(team, last, me):
     """A helper: wait for a step that it is a member of; returns the word."""
     spins = 0

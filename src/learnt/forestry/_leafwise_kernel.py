@@ -71,7 +71,7 @@ _PART_ROWS = 1 << 13  # below, bringing threads' own histograms together costs m
 _ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding leaves of none
 
 
-@kernel
+@kernel(allocates=False)
 def before(a, b, order, whole, real):
     """Whether leaf a is split before leaf b."""
     if order == ANY_ORDER:
@@ -83,7 +83,7 @@ def before(a, b, order, whole, real):
     return a < b
 
 
-@kernel
+@kernel(allocates=False)
 def push(heap, size, node, order, whole, real):
     k = size
     while k > 0:
@@ -95,7 +95,7 @@ def push(heap, size, node, order, whole, real):
     heap[k] = node
 
 
-@kernel
+@kernel(allocates=False)
 def pop(heap, size, order, whole, real):
     top, last = heap[0], heap[size - 1]
     k, size = 0, size - 1
@@ -111,7 +111,7 @@ def pop(heap, size, order, whole, real):
     return top
 
 
-@kernel
+@kernel(allocates=False)
 def choose_features(node, groups, alive, sampled, allowed, draw, state):
     """allowed[f] = 1 for the features this node may split on: within its groups, and of these a random `sampled`th."""
     d = allowed.size
@@ -139,7 +139,7 @@ def choose_features(node, groups, alive, sampled, allowed, draw, state):
         allowed[draw[k]] = 0
 
 
-@kernel
+@kernel(allocates=False)
 def sum_step(node, slot, team, n_features, memory, whole):
     """Next: the histogram of a node in `slot`, or in parts that the search adds up."""
     lo, hi = whole[node, START], whole[node, END]
@@ -153,7 +153,7 @@ def sum_step(node, slot, team, n_features, memory, whole):
     return SUM
 
 
-@kernel
+@kernel(allocates=False)
 def root_step(team, n_features, ints, memory, whole):
     """Next: some more rows of the root's histogram. It is the longest step of all and helpers take a while to come, so
     that it is done in stretches until they are there.
@@ -170,7 +170,7 @@ def root_step(team, n_features, ints, memory, whole):
     return SUM
 
 
-@kernel
+@kernel(allocates=False)
 def search_step(
     small, large, large_slot, n_cells, team, groups, alive, sampled, draw, state, allowed, bounds, memory, whole, real
 ):
@@ -188,7 +188,7 @@ def search_step(
     return SEARCH
 
 
-@kernel
+@kernel(allocates=False)
 def partition_step(node, team, n_bins, categorical, lut, memory, whole, sets):
     """Next: the rows of a node that go left before those that go right."""
     f = whole[node, SPLIT]
@@ -203,7 +203,7 @@ def partition_step(node, team, n_bins, categorical, lut, memory, whole, sets):
     return PARTITION
 
 
-@kernel
+@kernel(allocates=False)
 def record_split(
     node, child, together, n_bins, categorical, floats, shift, whole, real, sets, found_gain, found, found_set
 ):
@@ -232,7 +232,7 @@ def record_split(
     return True
 
 
-@kernel
+@kernel(allocates=False)
 def make_children(node, left, middle, monotone, shift, floats, groups, alive, whole, real):
     """Write down the two children: rows, sums, depth, bounds on their values, groups they may use."""
     f = whole[node, SPLIT]
@@ -259,7 +259,7 @@ def make_children(node, left, middle, monotone, shift, floats, groups, alive, wh
         real[left + 1 - low_side, LOW] = middle_value
 
 
-@kernel
+@kernel(allocates=False)
 def splittable(node, ints, memory, whole):
     """Whether a leaf may be split at all: not at the leaf limit, not too deep, not too small."""
     count = whole[node, HC] & ((np.int64(1) << ints[SHIFT]) - np.int64(1))
@@ -267,7 +267,7 @@ def splittable(node, ints, memory, whole):
     return more and whole[node, DEPTH] < ints[MAX_DEPTH] and count >= 2 * ints[MIN_LEAF]
 
 
-@kernel
+@kernel(allocates=False)
 def give_back(slot, slots, memory, free):
     """The place of a histogram becomes free."""
     if slot >= 0 and slot < slots:
@@ -275,7 +275,7 @@ def give_back(slot, slots, memory, free):
         memory[N_FREE] += 1
 
 
-@kernel
+@kernel(allocates=False)
 def keep_or_free(node, good, slot, ints, memory, whole, real, heap, free):
     """A node that has a split waits in the heap with its histogram; another's place becomes free."""
     if good:
@@ -286,7 +286,7 @@ def keep_or_free(node, good, slot, ints, memory, whole, real, heap, free):
         give_back(slot, ints[SLOTS], memory, free)
 
 
-@kernel
+@kernel(allocates=False)
 def clear_root(ints, n_features, pool):
     """The cells of the first place and of every thread's own begin at 0."""
     size = cell_place(ints[THREADS], ints[THREADS] * 0, ints, n_features) // ints[THREADS]
@@ -295,7 +295,7 @@ def clear_root(ints, n_features, pool):
     clear(own, pool.size, pool)
 
 
-@kernel
+@kernel(allocates=False)
 def root_totals(parts, cells, n_features, ints, pool, left_g, left_hc, whole):
     """The sums of all rows, from the histogram of the first feature: its own, or one of each thread."""
     zero = whole[0, G]
@@ -308,7 +308,7 @@ def root_totals(parts, cells, n_features, ints, pool, left_g, left_hc, whole):
         whole[0, G], whole[0, HC] = left_g[cells - 1], left_hc[cells - 1]
 
 
-@kernel
+@kernel(allocates=False)
 def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free):
     """From what the last step found to the next step; STOP when the tree is grown."""
     n_bins, categorical, monotone, pool, slots = table[2], table[4], table[5], room[4], ints[SLOTS]
@@ -400,7 +400,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             return command
 
 
-@kernel
+@kernel(allocates=False)
 def work(lead, team, table, words, ints, floats, room, extra, memory, whole, real, sets, heap, free):
     """Lead a team that grows a tree over the rows of node 0, or help in one until the tree is grown."""
     me = 0 if lead else atomic_add(team, JOINED, 1) + 1

@@ -7,7 +7,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 
-@kernel
+@kernel(allocates=False)
 def sum_leaves(rows, start, end, lo, hi, g, h, scale_g, scale_h, out):
     """Σ g and Σ h of the rows of leaves lo…hi, in fixed point: the order of rows changes nothing."""
     for k in range(lo, hi):
@@ -19,7 +19,7 @@ def sum_leaves(rows, start, end, lo, hi, g, h, scale_g, scale_h, out):
         out[k, 0], out[k, 1] = sum_g, sum_h
 
 
-@kernel
+@kernel(allocates=False)
 def add_to_rows(rows, start, end, lo, hi, values, scores):
     """scores[row] += the value of its leaf, for leaves lo…hi."""
     for k in range(lo, hi):

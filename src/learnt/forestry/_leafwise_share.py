@@ -21,7 +21,7 @@ SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE = range(6)
 TEAM_SIZE = ARGUMENTS + 16
 
 
-@kernel
+@kernel(allocates=False)
 def partition_share(me, n_members, lo, hi, column, lut, rows, spare, counts):
     """Rows of this thread's stretch that go left to its front, in `spare`, the others to its end."""
     begin = lo + (hi - lo) * me // n_members
@@ -38,7 +38,7 @@ def partition_share(me, n_members, lo, hi, column, lut, rows, spare, counts):
     counts[8 * me] = np.int64(left) - begin
 
 
-@kernel
+@kernel(allocates=False)
 def copy_share(me, n_members, lo, hi, rows, spare, counts):
     """Stretches put together: all that go left, then all that go right."""
     begin = lo + (hi - lo) * me // n_members
@@ -56,14 +56,14 @@ def copy_share(me, n_members, lo, hi, rows, spare, counts):
         rows[at + i] = spare[begin + mine + i]
 
 
-@kernel
+@kernel(allocates=False)
 def cell_place(slot, feature, ints, n_features):
     """Where the cells of a feature begin in the pool; a histogram ends with room for the padding of a row."""
     a_cell = 2 - ints[SINGLE]
     return (slot * ((n_features + 7) // 8 * 8) + feature) * ints[WIDTH] * a_cell
 
 
-@kernel
+@kernel(allocates=False)
 def add_parts(pool, at, n_cells, parts, first_part, step):
     """The sum of what each thread found, into the cells from `at` on."""
     to, first = np.uint64(at), np.uint64(first_part)
@@ -74,14 +74,14 @@ def add_parts(pool, at, n_cells, parts, first_part, step):
         pool[to + k] = total
 
 
-@kernel
+@kernel(allocates=False)
 def subtract(pool, at, less, n_cells):
     to, of = np.uint64(at), np.uint64(less)
     for k in range(np.uint64(n_cells)):
         pool[to + k] -= pool[of + k]
 
 
-@kernel
+@kernel(allocates=False)
 def write_set(order, size, hc, n, shift, out):
     """1 for the categories that go left; those without rows enough of their own go together."""
     for k in range(256):
@@ -98,7 +98,7 @@ def write_set(order, size, hc, n, shift, out):
             out[b] = 1
 
 
-@kernel
+@kernel(allocates=False)
 def search_feature(
     f, child, at, me, n_bins, has_missing, categorical, monotone, team, pool, ints, floats,
     found_gain, found, found_set, order, keys, bounds, left_g, left_hc, rough_g, rough_h,
@@ -142,13 +142,13 @@ def search_feature(
             found[me, child, 3], found[me, child, 4] = left_g[b], left_hc[b]
 
 
-@kernel
+@kernel(allocates=False)
 def first_feature(me, n_members, n_features):
     """Where a thread's features begin, in whole words of a row's codes; those of the next one are where its own end."""
     return min(n_features, (n_features + 7) // 8 * me // n_members * 8)
 
 
-@kernel
+@kernel(allocates=False)
 def search_share(me, n_members, team, table, ints, floats, room):
     """The best split of one or two nodes over this thread's features, which are those that it summed if it has; a large
     node's cells are its parent's less the small one's.
@@ -184,7 +184,7 @@ def search_share(me, n_members, team, table, ints, floats, room):
                 )  # fmt: skip
 
 
-@kernel
+@kernel(allocates=False)
 def sum_share(me, n_members, team, table, words, ints, room):
     """The histogram of a node over this thread's features; or over its rows, into cells of its own that the search
     adds up.
@@ -204,7 +204,7 @@ def sum_share(me, n_members, team, table, words, ints, room):
         )  # fmt: skip
 
 
-@kernel
+@kernel(allocates=False)
 def share(me, n_members, team, table, words, ints, floats, room):
     """This thread's part of the step that the team's array describes."""
     command, lo, hi = team[COMMAND], team[LO], team[HI]
