@@ -53,7 +53,7 @@ def test_ratio_is_peer_over_ours():
 
 
 def test_ratio_lies_between_its_quartiles():
-    measured = measure(toy(0.001, 1.0), 5, 1.0)
+    measured = measure(toy(0.001, 1.0), 5, 30.0)
     assert measured.ratio_range[0] <= measured.ratio <= measured.ratio_range[1]
     assert measured.rounds == 5
 
