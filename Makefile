@@ -27,7 +27,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(PIP) install -q -c constraints.txt -e '.[dev]' && touch $@ $(VENV)/.installed
 
 study: $(VENV)/.installed  ## from a clone to a judged model: a study of the data set shipped in the package
-	@$(BIN)/learnt study --budget 100s  # room for the compiler: on a fresh machine every kind of model is met for the first time
+	@$(BIN)/learnt study
 
 browser:  # Debian's Chromium, which the report's tests open it in
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
