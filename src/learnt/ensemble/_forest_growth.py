@@ -57,7 +57,10 @@ def grows_binned(forest: Any, X: Any) -> bool:
     """The choice of `splitter`."""
     if forest.splitter != "auto":
         return forest.splitter == "binned"
-    return can_bin(forest) and not sparse.issparse(X) and X.shape[0] >= _BINNED_ROWS
+    n, d = X.shape
+    if forest._random_splits and max_features_of(forest, d) < d:
+        return False  # the few values that are looked at, of few columns, are read sooner than all are binned
+    return can_bin(forest) and not sparse.issparse(X) and n >= _BINNED_ROWS
 
 
 def max_features_of(forest: Any, d: int) -> int:
