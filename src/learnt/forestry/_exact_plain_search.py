@@ -23,7 +23,7 @@ from learnt.forestry._exact_data import (
     WEIGHT_MASK,
     WEIGHTED,
 )
-from learnt.forestry._exact_draws import draw
+from learnt.forestry._exact_draws import draw, remember_constants
 from learnt.forestry._exact_plain import read_codes
 from learnt.forestry._exact_plain_sort import sort_plain
 from learnt.forestry._exact_records import NAN_CODE, record_value
@@ -124,11 +124,7 @@ def search_best(
         else:
             features[0, known + found], features[0, j] = features[0, j], features[0, known + found]
             found += 1
-    for k in range(known):
-        features[0, k] = features[1, k]
-    for k in range(known, known + found):
-        features[1, k] = features[0, k]
-    return known + found
+    return remember_constants(known, found, features)
 
 
 @kernel(allocates=False)

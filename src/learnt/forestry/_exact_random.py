@@ -34,7 +34,7 @@ from learnt.forestry._exact_data import (
     TOTALS,
     WEIGHT_MASK,
 )
-from learnt.forestry._exact_draws import draw
+from learnt.forestry._exact_draws import draw, remember_constants
 from learnt.forestry._exact_plain import (
     cut_of,
     encode,
@@ -258,11 +258,7 @@ def search_random(
                 chosen[FEATURE], chosen[POSITION], chosen[N_MISSING] = drawn[b - 1, COLUMN], rows, n_missing
                 chosen[MISSING_LEFT] = missing_left if n_missing > 0 else (1 if 2 * rows > m else 0)
                 resident = slot
-    for k in range(known):
-        features[0, k] = features[1, k]
-    for k in range(known, known + found):
-        features[1, k] = features[0, k]
-    return known + found, resident
+    return remember_constants(known, found, features), resident
 
 
 @kernel(allocates=False)

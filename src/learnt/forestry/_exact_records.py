@@ -15,7 +15,6 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 NAN_CODE = 0x7FFFFFFF
-_LOW = 0xFFFFFFFF
 _INSERTION = 24
 RADIX = 3000  # from here on, radix sort is quicker
 _DIGIT = 11
@@ -70,12 +69,6 @@ def record_value(record):
     """The value of a record."""
     code = record >> 32
     return np.int32(code if code >= 0 else -code - 0x80000000).view(np.float32)
-
-
-@kernel(allocates=False)
-def record_row(record, row_shift):
-    """The row of a record."""
-    return (record & _LOW) >> row_shift
 
 
 @kernel(allocates=False)

@@ -41,7 +41,7 @@ from learnt.forestry._exact_data import (
     WEIGHT_MASK,
     WEIGHTED,
 )
-from learnt.forestry._exact_draws import draw
+from learnt.forestry._exact_draws import draw, remember_constants
 from learnt.forestry._exact_records import NAN_CODE, record_value, sort_records, value_code
 from learnt.forestry._exact_sweep import in_order, sweep_classes, sweep_numbers, sweep_squared, sweep_two
 
@@ -315,8 +315,4 @@ def find_split(
         else:
             features[0, known + found], features[0, j] = features[0, j], features[0, known + found]
             found += 1
-    for k in range(known):
-        features[0, k] = features[1, k]
-    for k in range(known, known + found):
-        features[1, k] = features[0, k]
-    return known + found
+    return remember_constants(known, found, features)
