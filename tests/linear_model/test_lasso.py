@@ -6,11 +6,22 @@ import numpy as np
 import pytest
 import sklearn.linear_model as peer
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_regression
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.threads import set_threads
-from learnt.linear_model import ElasticNet, Lasso, MultiTaskLasso, Ridge, enet_path, lasso_path
+from learnt.linear_model import (
+    ElasticNet,
+    ElasticNetCV,
+    Lasso,
+    LassoCV,
+    MultiTaskLasso,
+    Ridge,
+    _coordinate_path,
+    enet_path,
+    lasso_path,
+)
 
 TIGHT = {"tol": 1e-12, "max_iter": 100_000}
 
@@ -47,7 +58,8 @@ def test_the_minimum_is_scikit_learns(shape, rho, alpha, ratio):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.csc_array])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("positive", [False, True])
-def test_weights_sparse_positive_and_no_intercept(kind, fit_intercept, positive):
+def test_weights_sparse_positive_and_no_intercept(kind, fit_intercept, positive, monkeypatch):
+    monkeypatch.setattr(_coordinate_path, "_FEW_CELLS", 0)  # or the sparse matrix would be unpacked
     X, y = data(80, 20, mean=0.5)
     X[np.abs(X) < 1.0] = 0.0
     w = np.random.default_rng(1).integers(0, 4, size=80).astype(float)
@@ -302,3 +314,14 @@ def test_a_path_says_what_is_not_finite(shape, bad, dtype):
     for target in (y, np.column_stack([y, y])):
         with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
             lasso_path(X, target, alphas=5)
+
+
+@pytest.mark.parametrize("model", [ElasticNet(0.1), Lasso(0.1), LassoCV(cv=3), ElasticNetCV(cv=3)], ids=str)
+def test_a_small_table_is_the_same_model_however_it_is_stored(model):
+    """At the default tol, where any path down may end elsewhere within the gap."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 6)) * (rng.random((24, 6)) < 0.5)
+    y = X @ [1.0, 2.0, 0.0, 0.0, 3.0, -1.0] + rng.normal(size=24)
+    dense, packed = clone(model).fit(X, y), clone(model).fit(sparse.csc_array(X), y)
+    np.testing.assert_allclose(packed.coef_, dense.coef_, rtol=1e-12)
+    assert packed.intercept_ == pytest.approx(dense.intercept_, rel=1e-12)

@@ -18,6 +18,7 @@ from learnt.linear_model._coordinate_tasks import TaskDescent
 from learnt.linear_model._least_squares import least_squares
 
 _RESOLUTION = float(np.finfo(np.float64).resolution)
+_FEW_CELLS = 1 << 14
 
 
 class Path(NamedTuple):
@@ -40,6 +41,11 @@ def penalty_grid(q: np.ndarray, weight: float, l1_ratio: float, eps: float, n: i
     if largest <= _RESOLUTION:
         return np.full(n, _RESOLUTION)
     return np.geomspace(largest, largest * eps, num=n)
+
+
+def unpacked(X: Any) -> Any:
+    """A sparse X of few cells as a dense one: it costs less so, and its model is then the same to the last digit."""
+    return X.toarray() if sparse.issparse(X) and X.shape[0] * X.shape[1] <= _FEW_CELLS else X
 
 
 def pose(

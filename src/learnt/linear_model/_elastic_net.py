@@ -14,7 +14,7 @@ from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._coordinate_given import given
-from learnt.linear_model._coordinate_path import pose, solve_directly, solve_path
+from learnt.linear_model._coordinate_path import pose, solve_directly, solve_path, unpacked
 from learnt.linear_model._lasso_path import enet_path
 
 
@@ -104,7 +104,7 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimato
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         check_parameters(self)
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
-        Y = y[:, None] if y.ndim == 1 else y
+        X, Y = unpacked(X), y[:, None] if y.ndim == 1 else y
         with single_blas():
             problem = given(self, X, Y, w) or pose(X, Y, w, self.fit_intercept, 1)
             if self.alpha * self.l1_ratio == 0 and not self.positive:

@@ -19,7 +19,7 @@ from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._coordinate_folds import FoldErrors
-from learnt.linear_model._coordinate_path import penalty_grid, solve_path
+from learnt.linear_model._coordinate_path import penalty_grid, solve_path, unpacked
 from learnt.linear_model._coordinate_problem import Columns, Products
 from learnt.linear_model._elastic_net import ElasticNet, Lasso
 from learnt.linear_model._lasso_path import enet_path, lasso_path
@@ -35,7 +35,7 @@ class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
         self._check_parameters()
         self._refuse_unrouted(params)
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
-        y = self._shaped(y)
+        X, y = unpacked(X), self._shaped(y)
         Y = y if y.ndim == 2 else y[:, None]
         ratios = np.atleast_1d(getattr(self, "l1_ratio", 1.0)).astype(float)
         with single_blas():

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
-from learnt.linear_model._coordinate_path import pose, solve_directly, solve_path
+from learnt.linear_model._coordinate_path import pose, solve_directly, solve_path, unpacked
 from learnt.linear_model._elastic_net import check_parameters, last_coefficients, sparse_coefficients
 from learnt.linear_model._lasso_path import enet_path, lasso_path
 
@@ -74,6 +74,7 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, BaseEstimator):
         X, Y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
         if Y.ndim == 1:
             raise ValueError(f"For mono-task outputs, use {type(self).__name__[9:]}: y has one number a row.")
+        X = unpacked(X)
         with single_blas():
             problem = pose(X, Y, w, self.fit_intercept, 1, tasks=True)
             if self.alpha * self.l1_ratio == 0:
