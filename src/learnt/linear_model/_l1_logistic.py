@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.linear_model._l1_logistic_design import DenseDesign, SparseDesign
-from learnt.linear_model._l1_logistic_loss import ManyClasses, TwoClasses
+from learnt.linear_model._l1_logistic_loss import ManyClasses, TwoClasses, by_class
 
 _INNER = 0.1  # of the gap on all columns, before the next pass
 _POWER = 0.8  # a step leaves about this power of a relative gap, times the gap
@@ -30,7 +30,7 @@ _SEED = 20011  # the minimum does not depend on it, and the path there is always
 _PATIENCE = 3  # passes without a smaller gap
 _ROUNDS = 20  # of steps between passes
 _HALVES = 30
-_BALANCING = 5
+_BALANCING, _EVEN = 5, 1e-12  # steps, and what is left of the sum of residuals: far below any gap
 _NOISE = 1e-14  # of the objective, relative
 
 
@@ -104,7 +104,7 @@ class _Search:
         self._left = np.ones(self._p, dtype=bool)
         self._B = np.zeros((0, K))
         self._c = self._loss.start() if fit_intercept else np.zeros(K)
-        self._Z = np.tile(self._c, (n, 1))
+        self._Z = by_class(np.repeat(self._c[:, None], n, axis=1))
         if start is not None:
             self._begin_at(start)
         self._look()
@@ -116,9 +116,9 @@ class _Search:
             self._B = start[:, support].T.copy()
         if self._intercept:
             self._c = start[:, -1] + start[:, :-1] @ self._design.mean
-        self._Z = np.tile(self._c, (len(self._Z), 1))
-        for k in range(self._B.shape[1] if len(support) else 0):
-            self._Z[:, k] += self._design.scores(self._taken, np.arange(len(support)), self._B[:, k])
+        self._Z = by_class(np.repeat(self._c[:, None], len(self._Z), axis=1))
+        if len(support):
+            self._Z += self._design.scores(self._taken, np.arange(len(support)), self._B)
 
     @property
     def theta(self) -> np.ndarray:
@@ -172,10 +172,10 @@ class _Search:
                     return SparseSolution(self.theta, self.value, gap, n_iter, "stopped")
 
     def _balance(self) -> None:
-        """Intercepts at their minimum, to the last digits: the dual has a bound only for residuals that sum to 0."""
+        """Intercepts at their minimum, far closer than any gap: the dual has a bound only for residuals that sum to 0."""
         for _ in range(_BALANCING if self._intercept else 0):
             s, H = self._loss.imbalance()
-            if np.abs(s).max() <= 1e-13 * np.trace(H):
+            if np.abs(s).max() <= _EVEN * np.trace(H):
                 return
             shift = s / H[0] if len(s) == 1 else np.linalg.lstsq(H, s, rcond=1e-10)[0]
             if not np.abs(shift).max() < 1.0:  # far off: a step of Newton's method first

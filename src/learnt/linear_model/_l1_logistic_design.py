@@ -16,7 +16,8 @@ from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
 from learnt.engine.weighted_columns import Table, add_columns, column_dots, compressed
 from learnt.linear_model._coordinate_problem import transposed_product
-from learnt.linear_model._l1_logistic_joint import dense_step, settle, sparse_step
+from learnt.linear_model._l1_logistic_joint import dense_step, sparse_step
+from learnt.linear_model._l1_logistic_loss import by_class
 
 _ROWS = 1 << 16  # cells that one task of a weighted product takes
 _ENTRIES = 1 << 16
@@ -72,12 +73,16 @@ class DenseDesign:
         return np.concatenate(for_blocks(lambda lo, hi: self._store[lo:hi] @ U, len(taken), grain=grain))
 
     def scores(self, taken: np.ndarray, some: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """What a change of some of the taken coefficients does to the scores."""
-        full = np.zeros(len(taken))
-        full[some] = change
-        store = self._store[: len(taken)]
-        grain = max(_ROWS // max(len(taken), 1), 64)
-        return np.concatenate(for_blocks(lambda lo, hi: full @ store[:, lo:hi], len(self._X), grain=grain))
+        """(n, K): what a change (m, K) of some of the taken coefficients does to the scores."""
+        full = np.zeros((change.shape[1], len(taken)))
+        full[:, some] = change.T
+        store, out = self._store[: len(taken)], np.empty((change.shape[1], len(self._X)))
+
+        def fill(lo: int, hi: int) -> None:
+            out[:, lo:hi] = full @ store[:, lo:hi]
+
+        for_blocks(fill, len(self._X), grain=max(_ROWS // max(len(taken), 1), 64))
+        return by_class(out)
 
     def step(
         self,
@@ -91,25 +96,17 @@ class DenseDesign:
         share: float,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The minimum of the quadratic at hand: some coefficients, and by what intercepts and scores change."""
-        if loss.n_outputs > 1:
-            V, shift = self._step_all(some, B, slopes, loss, l1, l2, share)
-        elif len(some) >= _MANY and len(some) * len(self._X) <= _IN_CACHE:
+        if loss.n_outputs * (len(some) + 1) > _JOINT:  # products of all pairs would not fit: keep residuals instead
+            thin = SparseDesign(sparse.csc_array(self._columns[:, some]), loss.weights, self._intercept)
+            every = np.arange(len(some))
+            V, shift, _ = thin.step(every, every, B, slopes, loss, l1, l2, share)
+        elif loss.n_outputs == 1 and len(some) >= _MANY and len(some) * len(self._X) <= _IN_CACHE:
             V, shift = self._step_by_rows(some, B, loss, l1, l2, share)
         else:
-            V, shift = self._step_by_products(some, B, slopes, loss, l1, l2, share)
-        return V, shift, np.column_stack([self.scores(taken, some, d) for d in (V - B).T]) + shift
-
-    def _step_by_products(
-        self, some: np.ndarray, B: np.ndarray, slopes: np.ndarray, loss: Any, l1: float, l2: float, share: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        m, Q = len(some), self._products(some, loss)
-        g = np.append(slopes[:, 0], loss.residuals().sum()) if self._intercept else slopes[:, 0].copy()
-        k = len(g)
-        v = np.append(B[:, 0], 0.0)[:k]
-        bounds, ridges = np.full(k, l1), np.full(k, l2)
-        bounds[m:], ridges[m:] = 0.0, 0.0
-        v = settle(Q if k == len(Q) else Q[:k, :k].copy(), v, g, bounds, ridges, share)
-        return v[:m, None], v[m:] if self._intercept else np.zeros(1)
+            size = len(some) + self._intercept
+            Q = self._products(some, loss)[:, :size, :, :size]
+            V, shift = dense_step(Q, B, slopes, loss.residuals().sum(axis=0), l1, l2, share)
+        return V, shift, self.scores(taken, some, V - B) + shift
 
     def _step_by_rows(
         self, some: np.ndarray, B: np.ndarray, loss: Any, l1: float, l2: float, share: float
@@ -120,41 +117,31 @@ class DenseDesign:
         shift = quadratic.minimize(table, v, loss.residuals()[:, 0], root, l1, l2, self._intercept, share)
         return v[:, None], np.array([shift])
 
-    def _step_all(
-        self, some: np.ndarray, B: np.ndarray, slopes: np.ndarray, loss: Any, l1: float, l2: float, share: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        if loss.n_outputs * (len(some) + 1) > _JOINT:  # products of all pairs would not fit: keep residuals instead
-            thin = SparseDesign(sparse.csc_array(self._columns[:, some]), loss.weights, self._intercept)
-            every = np.arange(len(some))
-            return thin.step(every, every, B, slopes, loss, l1, l2, share)[:2]
-        P, w = loss.probabilities, loss.weights
-        return dense_step(self._columns, some, B, slopes, loss.residuals(), P, w, l1, l2, self._intercept, share)
-
     def _products(self, some: np.ndarray, loss: Any) -> np.ndarray:
-        """Σ h x xᵀ of some columns and of the constant, last; the same as before where the scores are."""
+        """The curvature in some columns and the constant, last; the same as before where the scores are."""
         scores = loss.scores()
         if self._known is not None:
             Q, columns, before = self._known
             places = np.minimum(np.searchsorted(columns, some), len(columns) - 1)
             if np.abs(scores - before).max() <= _SAME and np.array_equal(columns[places], some):
-                places = np.append(places, len(columns))
-                return Q[np.ix_(places, places)]
-        Q = self._curvature(some, np.sqrt(loss.curvature()))
+                places, classes = np.append(places, len(columns)), np.arange(len(Q))
+                return Q[np.ix_(classes, places, classes, places)]
+        Q = self._curvature(some, loss)
         self._known = (Q, some, scores)
         return Q
 
-    def _curvature(self, some: np.ndarray, root: np.ndarray) -> np.ndarray:
+    def _curvature(self, some: np.ndarray, loss: Any) -> np.ndarray:
         m, everything = len(some), len(some) == self._size
 
         def part(lo: int, hi: int) -> np.ndarray:
             rows = np.empty((m + 1, hi - lo))
             rows[:m] = self._store[:m, lo:hi] if everything else self._store[some, lo:hi]
             rows[m] = 1.0
-            rows *= root[lo:hi]
-            return rows @ rows.T
+            return loss.curved(rows, slice(lo, hi))
 
-        n = len(root)
-        return np.sum(for_blocks(part, n, grain=max(_ROWS // (m + 1), 64, n // 64)), axis=0)
+        n = len(self._X)
+        most = 64 if loss.n_outputs == 1 else 16  # blocks, since each has products of its own
+        return np.sum(for_blocks(part, n, grain=max(_ROWS // (m + 1), 64, n // most)), axis=0)
 
 
 @kernel
@@ -200,9 +187,10 @@ class SparseDesign:
         return out.T
 
     def scores(self, taken: np.ndarray, some: np.ndarray, change: np.ndarray) -> np.ndarray:
-        out = np.zeros(self._X.shape[0])
-        add_columns(*self._parts, taken[some].astype(np.uint64), change, out)
-        return out
+        out, columns = np.zeros((change.shape[1], self._X.shape[0])), taken[some].astype(np.uint64)
+        for along, d in zip(out, np.ascontiguousarray(change.T), strict=True):
+            add_columns(*self._parts, columns, d, along)
+        return by_class(out)
 
     def step(
         self,
@@ -220,7 +208,7 @@ class SparseDesign:
             P, w = loss.probabilities, loss.weights
             curves = np.column_stack([self._curves(columns, w * p * (1.0 - p)) for p in P.T])
             V, shift = sparse_step(self._parts, columns, curves, B, slopes, U, P, w, l1, l2, self._intercept, share)
-            return V, shift, np.column_stack([self.scores(taken, some, d) for d in (V - B).T]) + shift
+            return V, shift, self.scores(taken, some, V - B) + shift
         h, w = loss.curvature(), loss.weights
         v, change, along = quadratic.sparse_step(
             self._parts, columns, B[:, 0], U[:, 0], h, w, l1, l2, self._intercept, share

@@ -13,40 +13,26 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.engine.positive import keep_signs
 from learnt.engine.sparse_quadratic import weights_of_changes
-from learnt.engine.threads import for_blocks
 from learnt.linear_model._coordinate_kernels import DEPTH, shrink, sweep
 
-_CELLS = 1 << 16  # that one task takes
 SWEEPS = 500
 _MOST_SWEEPS, _PATIENCE = 2000, 30  # in a step, and how often linear equations may bring nothing
 _PACE = 15  # how much faster their arithmetic is
 
 
 def dense_step(
-    columns: np.ndarray,
-    some: np.ndarray,
-    B: np.ndarray,
-    slopes: np.ndarray,
-    U: np.ndarray,
-    P: np.ndarray,
-    w: np.ndarray,
-    l1: float,
-    l2: float,
-    intercept: bool,
-    share: float,
+    Q: np.ndarray, B: np.ndarray, slopes: np.ndarray, sums: np.ndarray, l1: float, l2: float, share: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (m, K) and changes of the intercepts (K,) at the minimum of the penalised quadratic."""
-    m, K = B.shape
-    size = m + intercept
-    Q = joint_curvature(columns, some, P, w, intercept)
-    g = np.zeros((K, size))
-    g[:, :m] = slopes.T
-    v, bounds, ridges = np.zeros((K, size)), np.zeros((K, size)), np.zeros((K, size))
-    v[:, :m], bounds[:, :m], ridges[:, :m] = B.T, l1, l2
-    if intercept:
-        g[:, m] = U.sum(axis=0)
+    """Coefficients (m, K) and changes of the intercepts (K,) at the minimum of the penalised quadratic.
+
+    Q (K, size, K, size) is its curvature; the constant is last in each class, if it is there, with slopes `sums`.
+    """
+    (m, K), size = B.shape, Q.shape[1]
+    v, g, bounds, ridges = (np.zeros((K, size)) for _ in range(4))
+    v[:, :m], g[:, :m], g[:, m:], bounds[:, :m], ridges[:, :m] = B.T, slopes.T, sums[:, None], l1, l2
+    Q = np.ascontiguousarray(Q).reshape(K * size, K * size)
     v = settle(Q, v.ravel(), g.ravel(), bounds.ravel(), ridges.ravel(), share).reshape(K, size)
-    return v[:, :m].T, v[:, m] if intercept else np.zeros(K)
+    return v[:, :m].T, v[:, m:].sum(axis=1)
 
 
 def settle(Q: np.ndarray, v: np.ndarray, g: np.ndarray, l1: np.ndarray, l2: np.ndarray, share: float) -> np.ndarray:
@@ -87,25 +73,6 @@ def settle(Q: np.ndarray, v: np.ndarray, g: np.ndarray, l1: np.ndarray, l2: np.n
             signed = np.where(l1[own] > 0.0, v[own], 0.0)
             go(own, keep_signs(H, g[own] - l1[own] * np.sign(v[own]) - l2[own] * v[own], signed), True)
     return v
-
-
-def joint_curvature(columns: np.ndarray, some: np.ndarray, P: np.ndarray, w: np.ndarray, intercept: bool) -> np.ndarray:
-    """(K size, K size), classes outermost, the constant last in each."""
-    (n, K), size = P.shape, len(some) + intercept
-
-    def part(lo: int, hi: int) -> np.ndarray:
-        rows = np.ones((hi - lo, size))
-        rows[:, : len(some)] = columns[lo:hi, some]
-        out = np.empty((K, size, K, size))
-        for k in range(K):
-            for j in range(k + 1):
-                h = w[lo:hi] * P[lo:hi, k] * ((1.0 if j == k else 0.0) - P[lo:hi, j])
-                out[k, :, j] = rows.T @ (rows * h[:, None])
-                if j < k:
-                    out[j, :, k] = out[k, :, j].T
-        return out.reshape(K * size, K * size)
-
-    return np.sum(for_blocks(part, n, grain=max(_CELLS // size, 64, n // 16)), axis=0)
 
 
 def promised(v: np.ndarray, g: np.ndarray, curves: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> float:
@@ -182,5 +149,6 @@ def sparse_step(
     goal = promised(V, slopes, curves, np.full(V.shape, l1), np.full(V.shape, l2))
     if intercept:
         goal += float((U.sum(axis=0) ** 2 / np.maximum((w[:, None] * P * (1 - P)).sum(axis=0), 1e-300)).sum())
-    joint_sweeps(*parts, columns, curves, V, shift, intercept, U.copy(), P, w, l1, l2, share * goal, SWEEPS)
+    R, P = np.array(U, order="C"), np.ascontiguousarray(P)  # read row by row
+    joint_sweeps(*parts, columns, curves, V, shift, intercept, R, P, w, l1, l2, share * goal, SWEEPS)
     return V, shift

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from scipy.special import xlogy
 
 _TINY, _ROUNDING = np.finfo(float).tiny, np.finfo(float).epsneg
 
@@ -39,7 +40,7 @@ class TwoClasses:
     def scores(self) -> np.ndarray:
         """Where the loss was looked at last."""
         assert self._at is not None
-        return self._at[:, 0]
+        return self._at
 
     def residuals(self) -> np.ndarray:
         """(n, 1): how the loss falls with each score."""
@@ -47,6 +48,11 @@ class TwoClasses:
 
     def curvature(self) -> np.ndarray:
         return self.weights * self._p * (1.0 - self._p)
+
+    def curved(self, rows: np.ndarray, part: slice) -> np.ndarray:
+        """(1, m, 1, m): Σ h x xᵀ of a part of the rows, which are columns here and are changed."""
+        rows *= np.sqrt(self.weights[part] * self._p[part] * (1.0 - self._p[part]))
+        return (rows @ rows.T)[None, :, None, :]
 
     def imbalance(self) -> tuple[np.ndarray, np.ndarray]:
         """Σu, and how it answers to a change of the intercept."""
@@ -60,27 +66,54 @@ class TwoClasses:
 
 
 class ManyClasses:
-    """A score for each class; probabilities are their softmax."""
+    """A score for each class; probabilities are their softmax. Arrays (n, K) lie class by class."""
 
     def __init__(self, y: np.ndarray, w: np.ndarray, n_classes: int) -> None:
-        self._y, self.weights, self.n_outputs = y.astype(np.intp), w, n_classes
-        self._seen = np.eye(n_classes)[self._y]
+        self.weights, self.n_outputs = w, n_classes
+        self._seen = by_class(np.eye(n_classes)[:, y])
+        self._own = y.astype(np.intp) * len(y) + np.arange(len(y))  # where a row's own class lies
+        self._at: np.ndarray | None = None
 
     def start(self) -> np.ndarray:
         log = np.log(self.weights @ self._seen)
         return log - log.mean()
 
     def look(self, Z: np.ndarray) -> None:
-        E = np.exp(Z - Z.max(axis=1, keepdims=True))
-        self.probabilities = E / E.sum(axis=1, keepdims=True)
+        self.total(Z)
 
     def total(self, Z: np.ndarray) -> float:
-        top = Z.max(axis=1)
-        spread = np.log(np.exp(Z - top[:, None]).sum(axis=1)) + top
-        return float(self.weights @ (spread - Z[np.arange(len(Z)), self._y]))
+        if Z is not self._at:
+            top = Z.max(axis=1)
+            E = np.exp(Z - top[:, None])
+            sums = E.sum(axis=1)
+            self.probabilities = E / sums[:, None]
+            self._total = float(self.weights @ (np.log(sums) + top - Z.T.ravel()[self._own]))
+            self._at = Z
+        return self._total
+
+    def scores(self) -> np.ndarray:
+        assert self._at is not None
+        return self._at
 
     def residuals(self) -> np.ndarray:
         return self.weights[:, None] * (self._seen - self.probabilities)
+
+    def curved(self, rows: np.ndarray, part: slice) -> np.ndarray:
+        """(K, m, K, m): Σ ω pₖ(1[k = l] − pₗ) x xᵀ of a part of the rows, which are columns here.
+
+        Probabilities sum to 1, so that what a class has with itself is what it has with all others.
+        """
+        (m, n), K = rows.shape, self.n_outputs
+        out, weighted = np.zeros((K, m, K, m)), np.empty((m, n))
+        roots, of_row = np.sqrt(self.probabilities[part].T), np.sqrt(self.weights[part])
+        for k in range(K):
+            for j in range(k):
+                np.multiply(rows, of_row * roots[k] * roots[j], out=weighted)
+                product = weighted @ weighted.T
+                out[k, :, j] = out[j, :, k] = -product
+                out[k, :, k] += product
+                out[j, :, j] += product
+        return out
 
     def imbalance(self) -> tuple[np.ndarray, np.ndarray]:
         P = self.probabilities
@@ -89,4 +122,10 @@ class ManyClasses:
 
     def entropy(self, share: float) -> float:
         p = self._seen + share * (self.probabilities - self._seen)
-        return -float(self.weights @ xlogy(p, p).sum(axis=1))
+        p *= np.log(np.maximum(p, _TINY))
+        return -float(self.weights @ p.sum(axis=1))
+
+
+def by_class(rows: Any) -> np.ndarray:
+    """(K, n) numbers as an array (n, K) whose columns lie together: sums over classes then run along the rows."""
+    return np.ascontiguousarray(rows).T
