@@ -103,3 +103,37 @@ def test_leaves_that_close_a_tree_too_early_are_refused():
     for rows in (X, X[:1]):
         with pytest.raises(ValueError, match="too early"):
             wrong.sum(rows)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes", "categories"])
+@pytest.mark.parametrize("walked", [False, True], ids=["as given", "laid out before"])
+def test_groves_put_together_are_the_grove_of_all_trees(kind, walked):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    X[:, 3] = rng.integers(0, 6, size=300)
+    y = X[:, 0] * X[:, 1] + (X[:, 3] % 3)
+    weights = rng.random(300) if kind == "numbers" else None  # not whole: the leaves' weights need all digits
+    columns = Columns(X, [0, 0, 0, 6] if kind == "categories" else None)
+    options = {"criterion": "squared_error", "weights": weights, "min_samples_leaf": 3}
+    if kind == "classes":
+        y, options = np.digitize(y, [0, 1]), {"criterion": "gini", "n_classes": [3], "min_samples_leaf": 3}
+    grown = [grow_exact(columns, y, max_features=2, seed=s, **options) for s in range(5)]
+    whole = Grove.of(grown, options["criterion"])
+    parts = [Grove.of(grown[:2], options["criterion"]), Grove.of(grown[2:], options["criterion"])]
+    for part in parts if walked else []:
+        part.sum(X)
+    joined = Grove.join(parts)
+    assert len(whole.table) > 0 or kind != "categories"
+    for name in ("sizes", "feature", "threshold", "missing_left", "value", "count", "weight", "impurity", "table"):
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name), err_msg=name)
+        assert getattr(joined, name).dtype == getattr(whole, name).dtype
+    np.testing.assert_array_equal(joined.table_start, whole.table_start)
+    np.testing.assert_array_equal(joined.sum(X), whole.sum(X))
+    np.testing.assert_array_equal(joined.apply(X), whole.apply(X))
+    for t, tree in enumerate(grown):
+        found = joined.tree(t)
+        np.testing.assert_array_equal(found.apply(X), tree.apply(X))
+        np.testing.assert_array_equal(found.weighted_n_node_samples > 0, tree.weighted_n_node_samples > 0)
+        leaf = tree.is_leaf
+        np.testing.assert_array_equal(found.value[leaf], tree.value[leaf])
+        np.testing.assert_array_equal(found.weighted_n_node_samples[leaf], tree.weighted_n_node_samples[leaf])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.kernel import kernel
+from learnt.forestry._grove_layout import add_up, depth_first, lay_nodes, lay_out, parents_first
 from learnt.forestry._packed import PackedTrees
 from learnt.forestry._tree import CODES, Tree
 from learnt.forestry._walk import CATEGORIES, INNER, MISSING_LEFT, NODE
@@ -46,6 +46,9 @@ class Grove:
         or right) for a category never seen, for a missing value, and for each code. Empty without categories.
     """
 
+    _given: tuple[np.ndarray, ...] | None  # feature, threshold, missing_left until the nodes are laid out
+    _value: np.ndarray | None  # None where one value a leaf is in the nodes
+
     def __init__(
         self,
         n_features: int,
@@ -62,17 +65,8 @@ class Grove:
         table_start: Any,
         table: Any,
     ) -> None:
-        self.n_features, self.criterion = int(n_features), str(criterion)
-        self.n_classes = np.asarray(n_classes, dtype=np.int64)
-        self.sizes = np.asarray(sizes, dtype=np.int64)
-        self.value = np.ascontiguousarray(value, dtype=np.float64)
-        self.count = np.asarray(count, dtype=np.int32)
-        self.weight = np.asarray(weight, dtype=np.float64)
-        self.impurity = np.asarray(impurity, dtype=np.float64)
-        self.table_start = np.asarray(table_start, dtype=np.int32)
-        self.table = np.asarray(table, dtype=np.int32)
-        self._views: list[Any] | None = None
-        self._given: tuple[np.ndarray, ...] | None = (
+        self._keep(n_features, n_classes, criterion, sizes, value, count, weight, impurity, table_start, table)
+        self._given = (
             np.asarray(feature, dtype=np.int32),
             np.asarray(threshold, dtype=np.float64),
             np.asarray(missing_left, dtype=np.uint8),
@@ -80,12 +74,37 @@ class Grove:
         self._check(*self._given)
         self.roots = np.cumsum(self.sizes) - self.sizes
 
+    def _keep(
+        self,
+        n_features: int,
+        n_classes: Any,
+        criterion: str,
+        sizes: Any,
+        value: Any,
+        count: Any,
+        weight: Any,
+        impurity: Any,
+        table_start: Any,
+        table: Any,
+    ) -> None:
+        """All but the shape of the trees."""
+        self.n_features, self.criterion = int(n_features), str(criterion)
+        self.n_classes = np.asarray(n_classes, dtype=np.int64)
+        self.sizes = np.asarray(sizes, dtype=np.int64)
+        self._value = np.ascontiguousarray(value, dtype=np.float64)
+        self.count = np.asarray(count, dtype=np.int32)
+        self._weight, self._impurity = _narrow(weight), _narrow(impurity)
+        self.table_start = np.asarray(table_start, dtype=np.int32)
+        self.table = np.asarray(table, dtype=np.int32)
+        self._given = None
+        self._views: list[Any] | None = None
+
     def _check(self, feature: np.ndarray, threshold: np.ndarray, missing_left: np.ndarray) -> None:
         """Refuse arrays that do not fit each other; the shape of the trees is checked when they are laid out."""
         n, inner = len(feature), feature >= 0
         m = int(inner.sum())
         outputs = len(self.n_classes)
-        arrays = (feature, threshold, missing_left, self.count, self.weight, self.impurity, self.sizes, self.n_classes)
+        arrays = feature, threshold, missing_left, self.count, self._weight, self._impurity, self.sizes, self.n_classes
         fits = (
             all(a.ndim == 1 for a in (*arrays, self.table_start, self.table))
             and outputs > 0
@@ -96,8 +115,8 @@ class Grove:
             and feature.max(initial=-1) < self.n_features < CATEGORIES
             and len(threshold) == len(missing_left) == m
             and self.value.shape == (n - m, outputs * self.n_classes.max())
-            and len(self.count) == len(self.weight) == n - m
-            and len(self.impurity) in (0, n - m, n)
+            and len(self.count) == len(self._weight) == n - m
+            and len(self._impurity) in (0, n - m, n)
             and len(self.table_start) in (0, m)
         )
         if fits:  # a tree of k splits has 2k + 1 nodes
@@ -114,26 +133,30 @@ class Grove:
     @cached_property
     def nodes(self) -> np.ndarray:
         """The records that are walked, laid out when first asked for."""
-        assert self._given is not None
-        feature, threshold, missing_left = self._given
-        inner = feature >= 0
-        nodes = np.zeros(len(feature), dtype=NODE)
-        nodes["left"] = self.left
-        flags = np.where(missing_left > 0, MISSING_LEFT, 0).astype(np.uint32)
-        nodes["column"][inner] = feature[inner].astype(np.uint32) | INNER | flags
-        nodes["threshold"][inner] = threshold
-        leaves = len(self.value)
-        nodes["threshold"][~inner] = self.value[:, 0] if self.value.shape[1] == 1 else np.arange(leaves)
+        nodes = np.empty(self.sizes.sum(), dtype=NODE)
+        self._lay(nodes, 0, 0, 0)
+        self._given = None  # all of it is in the nodes now
+        if self.width == 1:
+            self._value = None
+        return nodes
+
+    def _lay(self, nodes: np.ndarray, first_node: int, first_leaf: int, first_table: int) -> None:
+        """The records of these trees into `nodes`, which begin there in those of a larger grove."""
+        feature, threshold, missing_left = self.feature, self.threshold, self.missing_left
+        words, halves = nodes.view(np.uint32).reshape(-1, 4), nodes.view(np.float64).reshape(-1, 2)
+        value = self.value
+        if not lay_nodes(self.sizes, feature, threshold, missing_left, value, first_node, first_leaf, words, halves):
+            raise ValueError("the arrays of the trees do not fit each other: their leaves close some tree too early")
         if len(self.table_start):
             tabled = self.table_start >= 0
-            places = np.flatnonzero(inner)[tabled]
-            nodes["left"][places] = self.table_start[tabled]
+            places = np.flatnonzero(feature >= 0)[tabled]
+            nodes["left"][places] = self.table_start[tabled] + first_table
             nodes["column"][places] |= np.uint32(CATEGORIES)
-        self._given = None  # all of it is in the nodes now
-        return nodes
 
     def _packed_table(self) -> np.ndarray:
         """Tables of categories with the numbers of nodes in place of left and right."""
+        if not len(self.table_start):
+            return self.table
         out = self.table.copy()
         places = np.flatnonzero(self.inner)
         left = self.left
@@ -163,16 +186,29 @@ class Grove:
 
     @classmethod
     def join(cls, groves: Sequence[Grove]) -> Grove:
-        """The trees of several groves, in order."""
+        """The trees of several groves, in order, laid out for walking at once: a forest is large."""
         if len(groves) == 1:
             return groves[0]
-        first = groves[0]
-        offsets = np.cumsum([0] + [len(grove.table) for grove in groves])
-        starts = [g._starts(int(offset)) for g, offset in zip(groves, offsets)]
-        joined = {key: np.concatenate([getattr(g, key) for g in groves]) for key in _JOINED}
-        with_tables = any(len(g.table_start) for g in groves)
-        joined["table_start"] = np.concatenate(starts) if with_tables else np.empty(0, np.int32)
-        return cls(first.n_features, first.n_classes, first.criterion, **joined)
+        first, joined = groves[0], cls.__new__(cls)
+        parts = {name: np.concatenate([getattr(grove, key) for grove in groves]) for name, key in _JOINED.items()}
+        tables = np.cumsum([0] + [len(grove.table) for grove in groves])
+        parts["table_start"] = np.empty(0, np.int32)
+        if any(len(grove.table_start) for grove in groves):
+            starts = [grove._starts(int(offset)) for grove, offset in zip(groves, tables)]
+            parts["table_start"] = np.concatenate(starts)
+        value = [grove.value for grove in groves] if first.width > 1 else [np.empty((0, 1))]
+        joined._keep(first.n_features, first.n_classes, first.criterion, value=np.concatenate(value), **parts)
+        nodes = np.empty(joined.sizes.sum(), dtype=NODE)
+        node, leaf = 0, 0
+        for grove, table in zip(groves, tables):
+            n = int(grove.sizes.sum())
+            grove._lay(nodes[node : node + n], node, leaf, int(table))
+            node, leaf = node + n, leaf + len(grove.count)
+        joined.__dict__["nodes"] = nodes
+        joined.roots = np.cumsum(joined.sizes) - joined.sizes
+        if first.width == 1:
+            joined._value = None
+        return joined
 
     def _starts(self, offset: int) -> np.ndarray:
         if not len(self.table_start):
@@ -182,6 +218,24 @@ class Grove:
     @property
     def n_trees(self) -> int:
         return len(self.sizes)
+
+    @property
+    def width(self) -> int:
+        """Values of a leaf."""
+        return len(self.n_classes) * int(self.n_classes.max())
+
+    @property
+    def value(self) -> np.ndarray:
+        """What leaves hold, (n_leaves, width); one value a leaf is in its record."""
+        return self.nodes["threshold"][~self.inner][:, None] if self._value is None else self._value
+
+    @property
+    def weight(self) -> np.ndarray:
+        return self._weight.astype(np.float64, copy=False)
+
+    @property
+    def impurity(self) -> np.ndarray:
+        return self._impurity.astype(np.float64, copy=False)
 
     @property
     def inner(self) -> np.ndarray:
@@ -213,10 +267,9 @@ class Grove:
     @cached_property
     def packed(self) -> PackedTrees:
         """The trees as they are walked."""
-        width = self.value.shape[1]
-        values = self.value if width > 1 else np.empty((0, 1))
+        values = self.value if self.width > 1 else np.empty((0, 1))
         columns = np.zeros(self.n_trees, dtype=np.int64)
-        return PackedTrees(self.nodes, self.roots, columns, values, self._packed_table(), width)
+        return PackedTrees(self.nodes, self.roots, columns, values, self._packed_table(), self.width)
 
     def views(self, make: Callable[[], list[Any]]) -> list[Any]:
         """What `make` makes of the trees, once."""
@@ -262,15 +315,16 @@ class Grove:
         lay_out(self.sizes[t : t + 1], np.ascontiguousarray(inner), left)
         left[~inner] = -1
         count, weight = np.zeros(n, np.int64), np.zeros(n)
-        value, impurity = np.zeros((n, self.value.shape[1])), np.zeros(n)
-        count[~inner], weight[~inner], value[~inner] = self.count[leaves], self.weight[leaves], self.value[leaves]
+        value, impurity = np.zeros((n, self.width)), np.zeros(n)
+        count[~inner], weight[~inner] = self.count[leaves], self._weight[leaves]
+        value[~inner] = nodes["threshold"][~inner, None] if self._value is None else self._value[leaves]
         outputs = len(self.n_classes)
-        if len(self.impurity) == len(self.value):
-            impurity[~inner] = self.impurity[leaves]
+        if len(self._impurity) == len(self.count):
+            impurity[~inner] = self._impurity[leaves]
         add_up(left, count, weight, value, impurity, outputs)
-        if len(self.impurity) == len(self.nodes):
-            impurity = self.impurity[lo:hi]
-        elif not len(self.impurity):
+        if len(self._impurity) == len(self.nodes):
+            impurity = self._impurity[lo:hi]
+        elif not len(self._impurity):
             impurity = _class_impurity(value.reshape(n, outputs, -1), self.criterion)
         number = self.numbers[lo:hi]
         order = np.argsort(number)  # from the numbers of the tree to places here
@@ -329,7 +383,17 @@ FIELDS = (
 )
 _OF_CLASSES = ("gini", "entropy", "log_loss", "error")
 _FROM_LEAVES = ("squared_error", "friedman_mse")
-_JOINED = ("sizes", "feature", "threshold", "missing_left", "value", "count", "weight", "impurity", "table")
+_JOINED = {"sizes": "sizes", "count": "count", "weight": "_weight", "impurity": "_impurity", "table": "table"}
+
+
+def _narrow(numbers: Any) -> np.ndarray:
+    """In float32 where it holds them exactly, as it does small whole numbers and 0; else in float64."""
+    numbers = np.asarray(numbers)
+    if numbers.dtype == np.float32:
+        return numbers
+    with np.errstate(over="ignore", invalid="ignore"):
+        short = numbers.astype(np.float32)
+    return short if np.array_equal(short, numbers) else numbers.astype(np.float64, copy=False)
 
 
 def _parts(tree: Tree) -> dict[str, np.ndarray]:
@@ -367,91 +431,3 @@ def _class_impurity(value: np.ndarray, criterion: str) -> np.ndarray:
         return (1.0 - value.max(axis=2)).mean(axis=1)
     logs = np.log2(value, out=np.zeros_like(value), where=value > 0)
     return np.abs((value * logs).sum(axis=2).mean(axis=1))
-
-
-@kernel
-def depth_first(left, right, order):
-    """order[k] = the node that has number k where siblings lie side by side and the left subtree comes first."""
-    stack = np.empty(order.size, np.int64)
-    order[0] = 0
-    stack[0] = 0
-    size, nodes = 1, 1
-    while size > 0:
-        size -= 1
-        node = order[stack[size]]
-        if left[node] >= 0:
-            order[nodes] = left[node]
-            order[nodes + 1] = right[node]
-            stack[size] = nodes + 1
-            stack[size + 1] = nodes
-            size += 2
-            nodes += 2
-
-
-@kernel
-def parents_first(roots, sizes, left, out):
-    """out[k] = the number of node k in its tree where a node comes before its left and then its right subtree."""
-    stack = np.empty(out.size + 1, np.int64)
-    for t in range(roots.size):
-        stack[0] = roots[t]
-        size, number = 1, 0
-        while size > 0:
-            size -= 1
-            node = stack[size]
-            out[node] = number
-            number += 1
-            if left[node] != node:
-                stack[size] = left[node] + 1
-                stack[size + 1] = left[node]
-                size += 2
-
-
-@kernel
-def lay_out(sizes, inner, left):
-    """left[k] = the left child of an inner node, k itself at a leaf; whether all trees have the size they should."""
-    stack = np.empty(inner.size + 1, np.int64)
-    begin = 0
-    for t in range(sizes.size):
-        end = begin + sizes[t]
-        stack[0] = begin
-        size, nodes = 1, begin + 1
-        while size > 0:
-            size -= 1
-            node = stack[size]
-            left[node] = node
-            if inner[node]:
-                if nodes + 2 > end:
-                    return False
-                left[node] = nodes
-                stack[size] = nodes + 1
-                stack[size + 1] = nodes
-                size += 2
-                nodes += 2
-        if nodes != end:
-            return False
-        begin = end
-    return True
-
-
-@kernel
-def add_up(left, count, weight, value, impurity, outputs):
-    """Rows, weights, values and squared error of inner nodes from their children."""
-    width = value.shape[1]
-    sums = np.empty_like(value)  # weights times values: whole numbers stay whole
-    for node in range(left.size - 1, -1, -1):
-        a = left[node]
-        if a < 0:
-            for k in range(width):
-                sums[node, k] = weight[node] * value[node, k]
-            continue
-        b = a + 1
-        count[node] = count[a] + count[b]
-        weight[node] = weight[a] + weight[b]
-        spread = 0.0
-        for k in range(width):
-            sums[node, k] = sums[a, k] + sums[b, k]
-            mean = sums[node, k] / weight[node]
-            value[node, k] = mean
-            spread += weight[a] * (value[a, k] - mean) ** 2 + weight[b] * (value[b, k] - mean) ** 2
-        within = weight[a] * impurity[a] + weight[b] * impurity[b]
-        impurity[node] = (within + spread / outputs) / weight[node]
