@@ -172,7 +172,7 @@ class _Search:
                     return SparseSolution(self.theta, self.value, gap, n_iter, "stopped")
 
     def _balance(self) -> None:
-        """Intercepts at their minimum, far closer than any gap: the dual has a bound only for residuals that sum to 0."""
+        """Intercepts at their minimum, closer than any gap: the dual has a bound only for residuals that sum to 0."""
         for _ in range(_BALANCING if self._intercept else 0):
             s, H = self._loss.imbalance()
             if np.abs(s).max() <= _EVEN * np.trace(H):
