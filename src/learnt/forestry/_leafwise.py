@@ -12,7 +12,7 @@ import numpy as np
 
 from learnt.engine.threads import for_blocks, inside_pool, run_tasks, thread_count
 from learnt.forestry._bins import Bins
-from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, PAIR, cells_for, quantise
+from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, PAIR, TAKEN, cells_for, quantise
 from learnt.forestry._histogram_team import STOP, WORD
 from learnt.forestry._leafwise_kernel import (
     ANY_ORDER,
@@ -213,6 +213,8 @@ class HistogramGrower:
             np.empty(4),
             np.empty((threads, 2, 257), np.int64),
             np.empty((threads, 2, 256), np.float32),
+            np.empty((threads, TAKEN * (BLOCK // 8)), np.uint64),
+            np.empty((threads, TAKEN), np.int64),
         )
         nodes = 2 * leaves - 1
         self._whole, self._real = np.empty((nodes, N_INTS), np.int64), np.empty((nodes, N_FLOATS))

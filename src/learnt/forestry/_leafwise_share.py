@@ -39,21 +39,24 @@ def partition_share(me, n_members, lo, hi, column, lut, rows, spare, counts):
 
 
 @kernel(allocates=False)
+def copy(source, begin, n, at, target):
+    a, b = np.uint64(begin), np.uint64(at)
+    for i in range(np.uint64(n)):
+        target[b + i] = source[a + i]
+
+
+@kernel(allocates=False)
 def copy_share(me, n_members, lo, hi, rows, spare, counts):
     """Stretches put together: all that go left, then all that go right."""
     begin = lo + (hi - lo) * me // n_members
     end = lo + (hi - lo) * (me + 1) // n_members
-    before, total = 0, 0
+    before, total = np.int64(0), np.int64(0)
     for k in range(n_members):
         before += counts[8 * k] if k < me else 0
         total += counts[8 * k]
     mine = counts[8 * me]
-    at = lo + before
-    for i in range(mine):
-        rows[at + i] = spare[begin + i]
-    at = lo + total + (begin - lo - before)
-    for i in range(end - begin - mine):
-        rows[at + i] = spare[begin + mine + i]
+    copy(spare, begin, mine, lo + before, rows)
+    copy(spare, begin + mine, end - begin - mine, lo + total + (begin - lo - before), rows)
 
 
 @kernel(allocates=False)
@@ -200,7 +203,7 @@ def sum_share(me, n_members, team, table, words, ints, room):
         histogram(
             table[0], ints[STRIDE], f // 8, min(BLOCK, last - f), room[0], begin, end, ints[FORM], ints[SINGLE],
             ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
-            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4],
+            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4], room[15][me], room[16][me],
         )  # fmt: skip
 
 
