@@ -146,10 +146,10 @@ class PackedTrees:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             missing = bool(np.isnan(np.add.reduce(X, axis=None)))
-        if X.dtype == np.float32:
-            return self._form(d, False, missing)
-        # Too few trees do not repay the search for keys of one byte.
-        return self._form(d, True, missing) if trees * _TREES_A_COLUMN >= d else None
+        # Nodes are half as large where keys are of one byte; too few trees do not repay the search for the keys.
+        single = X.dtype == np.float32
+        short = self._form(d, True, missing) if trees * (1 if single else _TREES_A_COLUMN) >= d else None
+        return self._form(d, False, missing) if short is None and single else short
 
     def _form(self, *form: Any) -> ShortTrees | None:
         if form not in self._short:

@@ -16,17 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks, get_threads
 from learnt.forestry._bins import Bins
-from learnt.forestry._walk import CATEGORIES, COLUMN, INNER, MISSING_LEFT
+from learnt.forestry._short_words import ABSENT, byte_words, float_words
+from learnt.forestry._walk import CATEGORIES, INNER
 from learnt.forestry._walk_many import ROOT, name_leaves, sum_leaves
 
 LEAST = 64  # rows; with fewer, giving them keys costs more than it brings
-_MOST_EDGES = 254
-_ABSENT = 255  # the key of one byte of a missing value
-_SLOTS = 1024  # of the table in which the thresholds of a column are looked up while they are counted
-_BLOCK = 1 << 19  # bytes of keys of a block of rows
+_BLOCK = 1 << 20  # bytes of keys of a block of rows
 _LEAST_BLOCK, _CELLS = 2048, 1 << 16
 
 
@@ -59,26 +56,15 @@ class ShortTrees:
         """The short form with keys of one byte or of four, or None where there is none."""
         nodes, roots = packed.nodes, packed.roots
         sizes = np.diff(roots, append=len(nodes))
-        column = (nodes["column"] & np.uint32(COLUMN)).astype(np.uint32)
-        if missing:
-            column[nodes["column"] & np.uint32(MISSING_LEFT) > 0] += np.uint32(d)
         bits = int((2 if missing else 1) * d - 1).bit_length()
         room = (24 if bytewise else 32) - bits
         if room < 2 or int(sizes.max(initial=0)) + ROOT >= 1 << room or (nodes["column"] & np.uint32(CATEGORIES)).any():
             return None
-        edges = None
-        if bytewise:
-            edges = np.full((d, 256), np.inf)
-            if not find_edges(nodes, nodes.view(np.uint64), np.full((d, _SLOTS), np.nan), np.zeros(d, np.int64), edges):
-                return None
-            edges.sort(axis=1)
-            key = np.empty(len(nodes), np.uint32)
-            edge_keys(nodes, edges, key)
-        else:
-            key = _threshold_keys(nodes["threshold"])
-        words = np.zeros(len(nodes) + ROOT * len(roots), np.uint32 if bytewise else np.uint64)
-        lay_words(nodes, column, key, roots, sizes, bits, 8 if bytewise else 32, words)
-        return cls(words, bits, edges, missing, packed)
+        twice = d if missing else 0
+        if not bytewise:
+            return cls(float_words(nodes, roots, sizes, twice, bits), bits, None, missing, packed)
+        found = byte_words(nodes, roots, sizes, d, twice, bits)
+        return None if found is None else cls(found[0], bits, found[1], missing, packed)
 
     def keys(self, X: np.ndarray) -> np.ndarray:
         """The keys of rows, (n, at least n_features)."""
@@ -87,7 +73,7 @@ class ShortTrees:
             for_blocks(lambda lo, hi: _float_keys(X[lo:hi], keys[lo:hi]), len(X), grain=_grain(X.shape[1]))
         else:
             d = len(self.edges)
-            bins = Bins(self.edges, np.full(d, _ABSENT, np.int32), np.ones(d, bool), {})
+            bins = Bins(self.edges, np.full(d, ABSENT, np.int32), np.ones(d, bool), {})
             keys = bins.encode(X, columns=False, rows=True)[1]
         if not self.missing:
             return keys
@@ -121,8 +107,8 @@ class ShortTrees:
 def _in_blocks(work: Any, n: int, row_bytes: int) -> None:
     """`work` on blocks of rows: a tree comes from memory once a block, and the rows of a block should stay near."""
     most = max(_LEAST_BLOCK, _BLOCK // row_bytes)
-    grain = max(LEAST, min(most, max(_LEAST_BLOCK, -(-n // (2 * get_threads())))))
-    blocks = max(1, n // grain)
+    threads = get_threads()
+    blocks = max(1, min(threads * -(-n // (threads * most)), n // _LEAST_BLOCK))
     for_blocks(lambda lo, hi: work(lo * n // blocks, hi * n // blocks), blocks, grain=1)
 
 
@@ -146,70 +132,3 @@ def _float_keys(x: np.ndarray, out: np.ndarray) -> None:
     bits = np.add(x, np.float32(0.0), out=out.view(np.float32)).view(np.int32)
     out ^= (bits >> 31).view(np.uint32) | np.uint32(0x80000000)
     out[np.isnan(x)] = 0xFFFFFFFF
-
-
-def _threshold_keys(threshold: np.ndarray) -> np.ndarray:
-    """The least key of an x > t."""
-    with np.errstate(over="ignore"):
-        low = threshold.astype(np.float32)
-    above = low > threshold
-    low[above] = np.nextafter(low[above], np.float32(-np.inf))
-    keys = np.empty(len(low), np.uint32)
-    _float_keys(low, keys)
-    keys += np.uint32(1)
-    keys[threshold == np.inf] = 0xFFFFFFFF  # only what is missing goes right
-    return keys
-
-
-@kernel
-def find_edges(nodes, halves, seen, counts, edges):
-    """The distinct finite thresholds of every column; whether no column has too many. `seen` is full of NaN."""
-    for k in range(nodes.size):
-        word, t = nodes[k]["column"], nodes[k]["threshold"]
-        if word < np.uint32(INNER) or t == np.inf:
-            continue
-        f = np.int64(word & np.uint32(COLUMN))
-        h = halves[2 * k]  # the bits of t
-        h ^= h >> np.uint64(29)
-        h ^= h >> np.uint64(17)
-        slot = np.int64((h ^ (h >> np.uint64(9))) & np.uint64(_SLOTS - 1))
-        while seen[f, slot] == seen[f, slot] and seen[f, slot] != t:
-            slot = (slot + 1) & (_SLOTS - 1)
-        if seen[f, slot] != t:
-            if counts[f] == _MOST_EDGES:
-                return False
-            seen[f, slot] = t
-            edges[f, counts[f]] = t
-            counts[f] += 1
-    return True
-
-
-@kernel
-def edge_keys(nodes, edges, key):
-    """The key of every inner node's threshold: one more than that of the threshold itself, 255 for infinity."""
-    for k in range(nodes.size):
-        word, t = nodes[k]["column"], nodes[k]["threshold"]
-        if word < np.uint32(INNER):
-            continue
-        f = np.int64(word & np.uint32(COLUMN))
-        at = 0
-        size = 128
-        while size > 0:
-            at += size if edges[f, at + size - 1] < t else 0
-            size >>= 1
-        key[k] = _ABSENT if t == np.inf else at + 1
-
-
-@kernel
-def lay_words(nodes, column, key, roots, sizes, bits, key_bits, words):
-    """The words of all nodes."""
-    low, high = np.uint64(bits), np.uint64(bits + key_bits)
-    for t in range(roots.size):
-        begin = roots[t] + t * ROOT
-        for s in range(ROOT, ROOT + sizes[t]):
-            k = roots[t] + s - ROOT
-            if nodes[k]["column"] >= np.uint32(INNER):
-                child = np.uint64(np.int64(nodes[k]["left"]) - roots[t] + ROOT)
-                words[begin + s] = (child << high) | (np.uint64(key[k]) << low) | np.uint64(column[k])
-            else:
-                words[begin + s] = np.uint64(s - 1) << high

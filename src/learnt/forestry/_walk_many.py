@@ -13,6 +13,8 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 ROOT = 1  # the number of a tree's first node: siblings are 2 and 3, 4 and 5, …
+_LINE = 64  # bytes that come from memory together
+_FEW_LINES, _LINES_A_ROW = 256, 4
 
 
 @kernel
@@ -63,6 +65,22 @@ def walk_rows(words, keys, row, lo, n, mask, low, high, at):
 
 
 @kernel
+def tree_of(words, roots, t, n):
+    """The words of tree t. A large one is read once from end to end before n rows meet its nodes in no order.
+
+    Memory is several times as quick that way. What was read is returned, lest the reading be thought useless.
+    """
+    end = roots[t + 1] + (t + 1) * ROOT if t + 1 < roots.size else words.size
+    tree = words[roots[t] + t * ROOT : end]
+    lines = tree.size * words.itemsize // _LINE
+    found = tree[0]
+    if _FEW_LINES < lines < _LINES_A_ROW * n:
+        for k in range(lines):
+            found ^= tree[k * (_LINE // words.itemsize)]
+    return tree, found
+
+
+@kernel
 def add_single(n, at, held, before, target, lo, out):
     """One value a leaf, the first number of its record."""
     for i in range(n):
@@ -104,9 +122,10 @@ def sum_leaves(
     low = words.dtype.type(bits)
     high = words.dtype.type(bits + 8 * keys.itemsize)
     mask = words.dtype.type((1 << bits) - 1)
+    seen = words[0]
     for t in range(first, last):
-        begin = roots[t] + t * ROOT
-        tree = words[begin:]
+        tree, read = tree_of(words, roots, t, n)
+        seen ^= read
         before = np.uint64(roots[t]) - np.uint64(ROOT)
         walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, low, high, at)
         if width == 1:
@@ -115,6 +134,7 @@ def sum_leaves(
             add_pairs(n, at, number, before, values, lo, out)
         else:
             add_many(n, at, number, before, values, columns[t], lo, out)
+    return seen
 
 
 @kernel
@@ -125,6 +145,10 @@ def name_leaves(keys, row_step, lo, hi, words, bits, roots, out):
     low = words.dtype.type(bits)
     high = words.dtype.type(bits + 8 * keys.itemsize)
     mask = words.dtype.type((1 << bits) - 1)
+    seen = words[0]
     for t in range(roots.size):
-        walk_rows(words[roots[t] + t * ROOT :], keys, np.uint64(row_step), lo, n, mask, low, high, at)
+        tree, read = tree_of(words, roots, t, n)
+        seen ^= read
+        walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, low, high, at)
         write_leaves(n, at, np.uint64(roots[t]) - np.uint64(ROOT), t, lo, out)
+    return seen

@@ -1,0 +1,119 @@
+"""Words lead every row where the records of 16 bytes lead it."""
+
+import numpy as np
+import pytest
+
+from learnt.engine.threads import set_threads
+from learnt.forestry import Tree
+from learnt.forestry._packed import PackedTrees
+from learnt.forestry._short import ShortTrees
+from learnt.forestry._walk import find_leaves
+
+_TINY = np.finfo(np.float32).smallest_subnormal
+_NASTY = np.array([-np.inf, -1e300, -3.5e38, -1.0, -_TINY, -1e-60, -0.0, 0.0, 1e-60, _TINY, 0.1, 1.0, 3.5e38, np.inf])
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    yield
+    set_threads(None)
+
+
+def chance_tree(rng, splits, d, thresholds):
+    """A tree whose leaves are split in no order, with a value of its own in each."""
+    left, right, feature, threshold, missing = [-1], [-1], [-2], [-2.0], [0]
+    leaves = [0]
+    for _ in range(splits):
+        node = leaves.pop(rng.integers(len(leaves)))
+        left[node], right[node] = len(left), len(left) + 1
+        feature[node], threshold[node] = rng.integers(d), rng.choice(thresholds)
+        missing[node] = rng.integers(2)
+        for sides, unset in ((left, -1), (right, -1), (feature, -2), (threshold, -2.0), (missing, 0)):
+            sides += [unset, unset]
+        leaves += [left[node], right[node]]
+    value = rng.normal(size=(len(left), 1, 1))
+    return Tree(
+        d, [1], value=value, children_left=left, children_right=right, feature=feature, threshold=threshold,
+        missing_go_to_left=missing,
+    )  # fmt: skip
+
+
+def leaves_of(packed, X):
+    out = np.empty((len(X), packed.n_trees), np.int64)
+    find_leaves(X.reshape(-1), X.shape[1], 1, 0, len(X), packed.nodes, packed.roots, packed.table, out)
+    return out
+
+
+def nasty_rows(rng, n, d, missing):
+    with np.errstate(over="ignore"):
+        cells = _NASTY.astype(np.float32)
+    cells = np.concatenate([cells[np.isfinite(cells)], rng.normal(size=8).astype(np.float32)])
+    cells = np.concatenate([cells, np.nextafter(cells, np.float32(9)), np.nextafter(cells, np.float32(-9))])
+    X = rng.choice(cells, size=(n, d))
+    if missing:
+        X[rng.random(X.shape) < 0.3] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("bytewise", [False, True])
+def test_words_and_records_lead_to_the_same_leaves(bytewise, missing, threads):
+    rng = np.random.default_rng(0)
+    set_threads(threads)
+    thresholds = np.concatenate([_NASTY, rng.normal(size=40)])
+    packed = PackedTrees.from_trees([chance_tree(rng, k, 5, thresholds) for k in (0, 1, 30, 2500, 400, 7)])
+    X = nasty_rows(rng, 3000, 5, missing)
+    short = ShortTrees.of(packed, 5, bytewise, missing)
+    out = np.empty((len(X), packed.n_trees), np.int64)
+    short.apply(X, out)
+    expected = leaves_of(packed, X)
+    np.testing.assert_array_equal(out, expected)
+    total = np.zeros((len(X), 1))
+    short.sum(X, 1, 5, total)
+    np.testing.assert_allclose(total[:, 0], packed.nodes["threshold"][expected[:, 1:5]].sum(axis=1))
+
+
+def test_a_large_tree_that_is_read_ahead():
+    rng = np.random.default_rng(1)
+    thresholds = rng.normal(size=90)
+    packed = PackedTrees.from_trees([chance_tree(rng, 9000, 3, thresholds) for _ in range(3)])
+    X = rng.normal(size=(2500, 3)).astype(np.float32)
+    for bytewise in (False, True):
+        out = np.empty((len(X), 3), np.int64)
+        ShortTrees.of(packed, 3, bytewise, False).apply(X, out)
+        np.testing.assert_array_equal(out, leaves_of(packed, X))
+
+
+def test_the_same_words_on_any_number_of_threads():
+    rng = np.random.default_rng(2)
+    thresholds = rng.normal(size=60)
+    packed = PackedTrees.from_trees([chance_tree(rng, 9000, 4, thresholds) for _ in range(9)])
+    found = []
+    for threads in (1, 2, 5):
+        set_threads(threads)
+        short = ShortTrees.of(packed, 4, True, True)
+        found.append((short.words.tobytes(), short.edges.tobytes()))
+    assert len(set(found)) == 1
+
+
+def test_too_many_thresholds_have_no_keys_of_one_byte():
+    rng = np.random.default_rng(3)
+    few, many = np.arange(254.0), np.arange(255.0)
+    for thresholds, fits in ((few, True), (many, False)):
+        trees = [chance_tree(rng, 6000, 1, thresholds) for _ in range(2)]
+        assert (ShortTrees.of(PackedTrees.from_trees(trees), 1, True, False) is not None) is fits
+    halves = [chance_tree(rng, 70_000, 1, many[:200]), chance_tree(rng, 70_000, 1, many[100:])]
+    set_threads(2)  # neither thread alone meets too many
+    assert ShortTrees.of(PackedTrees.from_trees(halves), 1, True, False) is None
+
+
+def test_binned_forests_take_keys_of_one_byte_and_small_ones_those_of_four():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(100, 6)).astype(np.float32)
+    thresholds = rng.normal(size=30)
+    packed = PackedTrees.from_trees([chance_tree(rng, 20, 6, thresholds) for _ in range(6)])
+    packed.sum(X, last=5)
+    assert list(packed._short) == [(6, False, False)]
+    packed.sum(X)
+    assert list(packed._short) == [(6, False, False), (6, True, False)]
