@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from learnt.engine.positive import cholesky, keep_signs, spd_solve
+from learnt.engine.positive import cholesky, inverse_factor, keep_signs, spd_solve
 
 
 def matrix(seed=0, n=12, scales=0.0):
@@ -50,3 +50,17 @@ def test_a_factor_of_equal_rows_and_of_what_is_no_number():
     np.testing.assert_allclose((L := cholesky(twice)) @ L.T, twice, atol=1e-8 * H.max())
     with pytest.raises(ValueError, match="rescale"):
         cholesky(np.array([[np.inf]]))
+
+
+@pytest.mark.parametrize("n", [1, 5, 128, 129, 300])
+@pytest.mark.parametrize(("dtype", "digits"), [(np.float32, 1e-4), (np.float64, 1e-12)])
+def test_the_inverse_of_a_factor(n, dtype, digits):
+    H = (matrix(n=n)[0] / n + np.eye(n)).astype(dtype)
+    inverse = inverse_factor(H.copy())
+    assert inverse.dtype == dtype
+    assert not np.triu(inverse, 1).any()
+    np.testing.assert_allclose(inverse @ H @ inverse.T, np.eye(n), atol=digits)
+
+
+def test_there_is_no_factor_of_what_is_not_positive():
+    assert inverse_factor(np.array([[1.0, 2.0], [2.0, 1.0]])) is None

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+from functools import cache
+from typing import Any
+
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import cython_lapack, lapack
 
 _JITTER = 1e-14
+_CORNER = 128  # rows of a triangle that is inverted whole
 _NOTHING = 1e-15  # of a number: what rounding leaves of it
 
 
@@ -49,3 +54,55 @@ def keep_signs(H: np.ndarray, fall: np.ndarray, old: np.ndarray) -> np.ndarray:
     if across.any() and not change @ (fall - 0.5 * (H @ change)) > 0.0:
         change = step * np.min(-old[across] / step[across])
     return np.where(np.abs(old + change) <= _NOTHING * np.abs(old), -old, change)
+
+
+def inverse_factor(A: np.ndarray) -> np.ndarray | None:
+    """L⁻¹ for A = LLᵀ, in the precision of A, which is changed; None where A is not positive.
+
+    Other threads run meanwhile. The inverse is taken by halves: all but small corners is products of matrices.
+
+    >>> inverse_factor(np.array([[4.0, 2.0], [2.0, 17.0]]))
+    array([[ 0.5  ,  0.   ],
+           [-0.125,  0.25 ]])
+    """
+    n = len(A)
+    letter = "s" if A.dtype == np.float32 else "d"
+    if _lapack(f"{letter}potrf", b"U", n, A.ctypes.data, n):  # LAPACK's upper triangle is our lower one
+        return None
+    out = np.zeros_like(A)
+
+    def fill(lo: int, hi: int) -> None:
+        own = slice(lo, hi)
+        if hi - lo <= _CORNER:
+            _lapack(f"{letter}trtri", b"UN", hi - lo, A[own, own].ctypes.data, n)
+            out[own, own] = np.tril(A[own, own])
+            return
+        middle = (lo + hi) // 2
+        fill(lo, middle)
+        fill(middle, hi)
+        above, below = slice(lo, middle), slice(middle, hi)
+        np.negative(out[below, below] @ (A[below, above] @ out[above, above]), out=out[below, above])
+
+    fill(0, n)
+    return out
+
+
+def _lapack(name: str, letters: bytes, order: int, place: int, leading: int) -> int:
+    """Call a routine on a square matrix in place, without holding other threads as SciPy's own call would."""
+    info = ctypes.c_int(0)
+    flags = [bytes([letter]) for letter in letters]
+    numbers = ctypes.byref(ctypes.c_int(order)), place, ctypes.byref(ctypes.c_int(leading)), ctypes.byref(info)
+    _routine(name, len(letters))(*flags, *numbers)
+    return info.value
+
+
+@cache
+def _routine(name: str, n_letters: int) -> Any:
+    """What SciPy offers to compiled code under this name: one function, its letters first, then addresses."""
+    python = ctypes.pythonapi
+    python.PyCapsule_GetName.restype, python.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    python.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    capsule = cython_lapack.__pyx_capi__[name]
+    place = python.PyCapsule_GetPointer(capsule, python.PyCapsule_GetName(capsule))
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_char_p] * n_letters, *[ctypes.c_void_p] * 4)(place)

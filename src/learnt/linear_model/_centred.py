@@ -135,39 +135,56 @@ class CentredRows:
             return K
 
     def rough_products(self) -> np.ndarray | None:
-        """ZZᵀ from products in single precision; None where these overflow, or X is not in double.
+        """ZZᵀ in single precision; None where it overflows, or X is not in double.
 
-        A guess of the mean is taken off before X is rounded, and what it lacks afterwards as above.
+        What X's mean lacks is taken off afterwards, as above. Where it is larger than the spread of the rows, a guess
+        of it is taken off before X is rounded, so that digits do not go to it.
         """
         X, (n, d) = self._X, self.shape
         if X.dtype != np.float64:
             return None
-        guess = X[:_GUESS].mean(axis=0) if self._centred else np.zeros(d)
-        K, width = np.zeros((n, n)), min(d, max(64, _ROUGH // n))
+        guess = self._guess()
+        K, width = np.zeros((n, n), dtype=np.float32), min(d, max(64, _ROUGH // n))
         room = np.empty((n, width), dtype=np.float32)
 
         def rounded(start: int, lo: int, hi: int) -> None:
             columns = slice(start, start + width)
+            part = X[lo:hi, columns]
+            target = room[lo:hi, : part.shape[1]]
             with np.errstate(over="ignore", invalid="ignore"):
-                part = X[lo:hi, columns]
-                np.subtract(part, guess[columns], out=room[lo:hi, : part.shape[1]], casting="same_kind")
+                if guess is None:
+                    np.copyto(target, part, casting="same_kind")
+                else:
+                    np.subtract(part, guess[columns], out=target, casting="same_kind")
 
         with np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, d, width):
                 for_blocks(partial(rounded, start), n, grain=max(16, _GRAIN // width), n_jobs=self._n_jobs)
                 add_gram(room[:, : min(width, d - start)], K, self._n_jobs)
-            if not np.isfinite(K).all():
+            if not np.isfinite(K.diagonal()).all():  # which no other product exceeds
                 return None
             if self._centred:
-                along = K @ self._share
+                share = self._share.astype(np.float32)
+                along = K @ share
                 K -= along[:, None]
-                K -= along - float(self._share @ along)
-                if not guess @ guess <= _NEAR * float(self._share @ np.diag(K)):
+                K -= along - share @ along
+                if guess is not None and not guess @ guess <= _NEAR * float(self._share @ K.diagonal()):
                     self._table = CentredTable(X, None, self._n_jobs, False, self._share)
             if not self._plain:
-                K *= self.root
-                K *= self.root[:, None]
+                root = self.root.astype(np.float32)
+                K *= root
+                K *= root[:, None]
         return K
+
+    def _guess(self) -> np.ndarray | None:
+        """The mean of the first rows; None where it is small beside their spread, or nothing is to be centred."""
+        if not self._centred:
+            return None
+        head = self._X[:_GUESS]
+        with np.errstate(over="ignore", invalid="ignore"):
+            guess = head.mean(axis=0)
+            square = guess @ guess
+            return None if square <= np.vdot(head, head) / len(head) - square else guess
 
     def _by_pieces(self) -> np.ndarray:
         return self._table.inner_products(np.float64, None if self._plain else self.root)
@@ -188,7 +205,8 @@ class CentredRows:
         if not self._centred:
             return 0.0
         c = float(np.trace(K)) / len(K) / float(self.root @ self.root)
-        K += c * np.outer(self.root, self.root)
+        root = self.root.astype(K.dtype)
+        K += np.outer(np.asarray(c, dtype=K.dtype) * root, root)
         return c
 
     def dual_gradient(self, ridge: float, fill: float, dual: np.ndarray) -> np.ndarray:

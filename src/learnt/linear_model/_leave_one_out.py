@@ -15,13 +15,13 @@ from scipy import sparse
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.positive import inverse_factor
 from learnt.engine.rows import Rows
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.linear_model._centred import CentredRows
 from learnt.linear_model._mixed_precision import corrected
 from learnt.linear_model._moments import Moments, as_columns, moments
 
-_CORNER = 64  # rows of a matrix that is factorised and inverted whole
 _FEW = 8  # penalties up to which a factorisation each is cheaper than one spectrum
 _TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation gives the residuals' digits
 _ENOUGH = 4.0  # mean of the diagonal of an inverse up to which one in single precision gives six digits
@@ -153,7 +153,7 @@ def _in_single(Z: CentredRows, alphas: np.ndarray, center: bool) -> list[Dual] |
         return None
     fill = Z.fill(K)
     direction, lift = Z.root * np.sqrt(fill), fill * float(Z.root @ Z.root)
-    found = _factors(K.astype(np.float32), alphas, _ENOUGH)
+    found = _factors(K, alphas, _ENOUGH)
     if found is None:
         return None
 
@@ -190,7 +190,7 @@ def _in_double(Z: CentredRows, alphas: np.ndarray, center: bool, ask: Callable |
 def _factors(K: np.ndarray, alphas: np.ndarray, most: float) -> list[tuple[Callable, np.ndarray]] | None:
     """What solves with K + αI, and the diagonal of its inverse, for every α side by side; None if digits are lost.
 
-    With K + αI = LLᵀ both come from L⁻¹. NumPy's routines let other threads run meanwhile, LAPACK's from SciPy do not.
+    With K + αI = LLᵀ both come from L⁻¹.
     """
     scale = 1.0 / np.sqrt(np.diag(K).astype(np.float64) + alphas.min())  # so that the units of rows do not matter
     balanced = K * scale.astype(K.dtype)
@@ -199,9 +199,8 @@ def _factors(K: np.ndarray, alphas: np.ndarray, most: float) -> list[tuple[Calla
     def one(alpha: float) -> tuple[Callable, np.ndarray] | None:
         A = balanced.copy()
         A.flat[:: len(A) + 1] += alpha * scale**2
-        try:
-            inverse = inverse_factor(A)
-        except np.linalg.LinAlgError:
+        inverse = inverse_factor(A)
+        if inverse is None:
             return None
         squares = np.einsum("ij,ij->j", inverse, inverse)
         if not squares.mean() < most:
@@ -214,31 +213,6 @@ def _factors(K: np.ndarray, alphas: np.ndarray, most: float) -> list[tuple[Calla
 
     found = run_tasks([partial(one, alpha) for alpha in alphas])
     return None if any(pair is None for pair in found) else found  # type: ignore[return-value]
-
-
-def inverse_factor(A: np.ndarray) -> np.ndarray:
-    """L⁻¹ for A = LLᵀ, by halves: all but small corners is products of matrices. Changes A.
-
-    >>> inverse_factor(np.array([[4.0, 2.0], [2.0, 17.0]]))
-    array([[ 0.5  ,  0.   ],
-           [-0.125,  0.25 ]])
-    """
-    out = np.zeros_like(A)
-
-    def fill(lo: int, hi: int) -> None:
-        if hi - lo <= _CORNER:
-            out[lo:hi, lo:hi] = np.tril(np.linalg.inv(np.linalg.cholesky(A[lo:hi, lo:hi])))
-            return
-        middle = (lo + hi) // 2
-        fill(lo, middle)
-        above = out[lo:middle, lo:middle]
-        below = A[middle:hi, lo:middle] @ above.T
-        A[middle:hi, middle:hi] -= below @ below.T
-        fill(middle, hi)
-        np.negative(out[middle:hi, middle:hi] @ (below @ above), out=out[middle:hi, lo:middle])
-
-    fill(0, len(A))
-    return out
 
 
 def _by_eigenvalues(

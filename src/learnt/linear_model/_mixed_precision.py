@@ -72,7 +72,7 @@ def mixed_precision_dual(Z: CentredRows, ridge: float) -> np.ndarray | None:
     if len(Z.target) < _WORTH_ROWS or (K := Z.rough_products()) is None:
         return None
     fill = Z.fill(K)
-    solve = _approximate_inverse(K.astype(np.float32), ridge)
+    solve = _approximate_inverse(K, ridge)
     return None if solve is None else corrected(solve, partial(Z.dual_gradient, ridge, fill), solve(Z.target))
 
 
