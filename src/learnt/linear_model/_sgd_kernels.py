@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from learnt.engine.intrinsics import prefetch
+from learnt.engine.exponential import exp_nonpositive
 from learnt.engine.kernel import kernel
 from learnt.erm.losses import loss_both
-from learnt.linear_model._logistic_kernels import exp_nonpositive
 
 # Places in `numbers`, which a run carries from epoch to epoch.
 SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, SQUARE, TOUCHED = range(12)

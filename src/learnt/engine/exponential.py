@@ -1,0 +1,33 @@
+"""The exponential function for loops over rows: plain arithmetic, so that the compiler takes several rows at once.
+
+A call of the C library's `exp` keeps a loop scalar and costs ten to twenty nanoseconds a row; this one costs two to four.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+
+_LOG2_E = 1.4426950408889634
+_LN2 = 0.6931471805599453
+
+
+@kernel(reassociate=True)
+def exp_nonpositive(x):
+    """exp(x) for x ≤ 0, as exact as x itself is; plain arithmetic, which the compiler vectorises.
+
+    exp(x) = 2ᵏ exp(r) with |r| ≤ ln(2)/2, and exp(r) = 1 + r + r² q(r) with q of degree 9 fitted at Chebyshev's points.
+    """
+    x = max(x, -708.0)
+    k = np.rint(x * _LOG2_E)
+    r = x - k * _LN2
+    r2 = r * r
+    r4 = r2 * r2
+    low = (0.5000000000000001 + 0.16666666666666669 * r) + r2 * (0.04166666666662416 + 0.008333333333330063 * r)
+    middle = (0.0013888888917199863 + 0.00019841269863042963 * r) + r2 * (
+        2.4801521317484083e-05 + 2.7557268476553695e-06 * r
+    )
+    high = 2.7620078203806394e-07 + 2.5100377619606372e-08 * r
+    power = np.int64((np.int64(k) + 1023) << 52).view(np.float64)
+    return (1.0 + (r + r2 * (low + r4 * middle + (r4 * r4) * high))) * power
