@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from learnt.engine.intrinsics import prefetch
 from learnt.engine.exponential import exp_nonpositive
+from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
 from learnt.erm.losses import loss_both
 
