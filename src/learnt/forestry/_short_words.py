@@ -17,13 +17,18 @@ MOST_EDGES = 254
 ABSENT = 255  # the key of one byte of a missing value; as a threshold's key: only what is missing goes right
 _SLOTS = 1024  # of a column's table
 _NODES = 1 << 16  # a task should have, at least
+_GLANCE = 1 << 14  # nodes that tell whether trying is worth the while
 
 
 def float_words(nodes: np.ndarray, roots: np.ndarray, sizes: np.ndarray, twice: int, bits: int) -> np.ndarray:
     """Words with the bits of float32 for keys; `twice` is where the second copies of the columns begin, or 0."""
     words = np.zeros(len(nodes) + ROOT * len(roots), np.uint64)
-    grain = max(1, _NODES * len(roots) // len(nodes))
-    for_blocks(lambda lo, hi: lay_floats(nodes, roots, sizes, lo, hi, twice, bits, words), len(roots), grain=grain)
+
+    def lay(lo: int, hi: int) -> None:
+        single = np.empty(1, np.float32)
+        lay_floats(nodes, roots, sizes, lo, hi, twice, bits, single, single.view(np.uint32), words)
+
+    for_blocks(lay, len(roots), grain=max(1, _NODES * len(roots) // len(nodes)))
     return words
 
 
@@ -31,13 +36,15 @@ def byte_words(
     nodes: np.ndarray, roots: np.ndarray, sizes: np.ndarray, d: int, twice: int, bits: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Words with keys of one byte, and the thresholds (d, 256) in order; None where a column has too many."""
+    if _many_thresholds(nodes[:_GLANCE]):
+        return None
     words = np.zeros(len(nodes) + ROOT * len(roots), np.uint32)
     halves = nodes.view(np.uint64)
     grain = max(1, _NODES * len(roots) // len(nodes), -(-len(roots) // get_threads()))
 
     def lay(lo: int, hi: int) -> tuple[int, int, np.ndarray] | None:
         edges = np.full((d, 256), np.inf)
-        seen, number = np.full((d, _SLOTS), np.nan), np.zeros((d, _SLOTS), np.uint8)
+        seen, number = np.empty(d * _SLOTS), np.zeros(d * _SLOTS, np.uint8)
         fits = lay_bytes(
             nodes, halves, roots, sizes, lo, hi, twice, bits, seen, number, np.zeros(d, np.int64), edges, words
         )
@@ -66,6 +73,16 @@ def byte_words(
     return words, ordered
 
 
+def _many_thresholds(nodes: np.ndarray) -> bool:
+    """Whether some column of these nodes has too many thresholds already, as it mostly does in exact trees."""
+    nodes = nodes[nodes["column"] >= INNER]
+    column, threshold = nodes["column"] & np.uint32(COLUMN), nodes["threshold"]
+    order = np.lexsort((threshold, column))
+    column, threshold = column[order], threshold[order]
+    new = np.append(True, (column[1:] != column[:-1]) | (threshold[1:] != threshold[:-1]))[: len(order)]
+    return bool(np.bincount(column[new], minlength=1).max() > MOST_EDGES)
+
+
 @kernel
 def column_of(word, twice):
     """The column a node looks at; in its second copy where a missing value goes left."""
@@ -73,11 +90,9 @@ def column_of(word, twice):
     return column + np.uint64(twice) if word & np.uint32(MISSING_LEFT) else column
 
 
-@kernel
-def lay_floats(nodes, roots, sizes, first, last, twice, bits, words):
-    """The words of trees first…last: the key of a threshold is the least one of an x beyond it."""
-    single = np.empty(1, np.float32)
-    turned = single.view(np.uint32)
+@kernel(allocates=False)
+def lay_floats(nodes, roots, sizes, first, last, twice, bits, single, turned, words):
+    """The words of trees first…last: a threshold's key is the least of an x beyond it. `turned` is `single` in bits."""
     low, high = np.uint64(bits), np.uint64(bits + 32)
     for t in range(first, last):
         begin = roots[t] + t * ROOT
@@ -97,9 +112,9 @@ def lay_floats(nodes, roots, sizes, first, last, twice, bits, words):
                 words[begin + s] = np.uint64(s - 1) << high
 
 
-@kernel
+@kernel(allocates=False)
 def lay_bytes(nodes, halves, roots, sizes, first, last, twice, bits, seen, number, counts, edges, words):
-    """The same with thresholds numbered from 1 as they are met; whether no column has too many. `seen` holds NaN."""
+    """The same with thresholds numbered from 1 as they are met; whether no column has too many."""
     low, high = np.uint64(bits), np.uint64(bits + 8)
     for t in range(first, last):
         begin = roots[t] + t * ROOT
@@ -115,17 +130,19 @@ def lay_bytes(nodes, halves, roots, sizes, first, last, twice, bits, seen, numbe
                 h = halves[2 * k]  # the bits of the threshold
                 h ^= h >> np.uint64(29)
                 h ^= h >> np.uint64(17)
-                slot = (h ^ (h >> np.uint64(9))) & np.uint64(_SLOTS - 1)
-                while seen[f, slot] == seen[f, slot] and seen[f, slot] != threshold:
-                    slot = (slot + np.uint64(1)) & np.uint64(_SLOTS - 1)
-                if seen[f, slot] != threshold:
+                h ^= h >> np.uint64(9)
+                slot = f * np.uint64(_SLOTS) + (h & np.uint64(_SLOTS - 1))
+                while number[slot] > 0 and seen[slot] != threshold:
+                    h += np.uint64(1)
+                    slot = f * np.uint64(_SLOTS) + (h & np.uint64(_SLOTS - 1))
+                if number[slot] == 0:
                     if counts[f] == MOST_EDGES:
                         return False
-                    seen[f, slot] = threshold
                     edges[f, counts[f]] = threshold
                     counts[f] += 1
-                    number[f, slot] = counts[f]
-                key = np.uint64(number[f, slot])
+                    seen[slot] = threshold
+                    number[slot] = counts[f]
+                key = np.uint64(number[slot])
             child = np.uint64(np.int64(nodes[k]["left"]) - roots[t] + ROOT)
             words[begin + s] = np.uint32((child << high) | (key << low) | column_of(word, twice))
     return True
