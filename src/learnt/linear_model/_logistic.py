@@ -24,6 +24,7 @@ from learnt.erm.solvers.curved import Flat, Outcome
 from learnt.linear_model._l1_logistic import solve_sparse
 from learnt.linear_model._linear_classifier import ProbabilisticLinearClassifier
 from learnt.linear_model._logistic_loss import Target, class_totals, mistakes
+from learnt.linear_model._logistic_named import NAMED, solve_named
 from learnt.linear_model._logistic_problem import total
 from learnt.linear_model._logistic_strategy import Solution, Task, solve
 
@@ -68,7 +69,8 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     tol : float, default=1e-4
         Stop when the objective is thought to be within tol³, relatively, of its minimum: 1e-12 at 1e-4. Stopped by
         `max_iter` within tol² of it, the fit counts as converged all the same. With `l1_ratio` > 0 a duality gap is
-        known, and the fit stops when that is tol² of the objective.
+        known, and the fit stops when that is tol² of the objective. The ways of `learnt.erm.solvers` stop when the
+        largest entry of the gradient is tol times that at 0.
     fit_intercept : bool, default=True
         Whether to fit c; otherwise it is 0.
     intercept_scaling : float, default=1
@@ -76,12 +78,15 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows; "balanced" gives each class the same total.
     random_state : int, RandomState or None
-        Kept for scikit-learn's signature: the minimum is found, not drawn.
-    solver : {"auto", "newton", "lbfgs"}, default="auto"
+        The order of the rows for `solver="sgd"`; elsewhere the minimum is found, not drawn.
+    solver : str, default="auto"
         "auto" takes Newton's method where the table is small, Newton on a sample and L-BFGS on all rows where it is
         tall, Newton over the rows where they are fewer than the columns, L-BFGS where both are many, Newton with
         conjugate gradients where most cells are zeros, and with coordinate descent where `l1_ratio` > 0.
+        "newton" and "lbfgs" are those two alone.
         scikit-learn's "newton-cholesky" and "newton-cg" mean "newton"; "liblinear", "sag" and "saga" mean "auto".
+        "gd", "momentum", "nesterov", "adagrad", "adam", "sgd", "newton-diagonal", "hybrid", "irls", "ista", "fista" and
+        "cd" are the ways of `learnt.erm.solvers`, for X in memory: they need scaled columns and more iterations.
     max_iter : int, default=100
         The most steps over all rows.
     verbose : int, default=0
@@ -102,7 +107,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     converged_ : bool
         Whether the minimum was reached, to `tol`.
     optimality_ : float
-        How far above its minimum the objective is thought to be, relatively.
+        How far above its minimum the objective is thought to be, relatively; NaN where that is not known.
 
     Examples
     --------
@@ -157,7 +162,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
             rows, classes, target, counts, weight = pose_classes(X, y, w, self.class_weight, self.n_jobs)
             self.classes_ = classes
             ratio, enough, separated = self._ratio(), self.tol**2, False
-            if ratio > 0 and np.isfinite(self.C):
+            if ratio > 0 and np.isfinite(self.C) and self.solver not in NAMED:
                 enough = self.tol**1.5
                 solution = self._solve_sparse(rows, target, ratio, X, y)
             else:
@@ -170,7 +175,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
                     weight=weight,
                     tol=self.tol**3,
                     max_iter=self.max_iter,
-                    solver=_SOLVERS[self.solver],
+                    solver=_SOLVERS.get(self.solver, self.solver),
                     start=self._start(target, rows.n_features),
                 )
                 solution, separated = self._solve(task, X, y)
@@ -186,10 +191,10 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         check_number(self, "max_iter", 0, integer=True)
         check_number(self, "intercept_scaling", 0, open_low=True)
         check_flag(self, "fit_intercept", "dual", "warm_start")
-        check_choice(self, "solver", tuple(_SOLVERS))
+        check_choice(self, "solver", (*_SOLVERS, *NAMED))
         check_class_weight(self)
         ratio = self._ratio()
-        if ratio > 0 and self.solver not in ("auto", "liblinear", "saga"):
+        if ratio > 0 and self.solver in ("newton", "newton-cholesky", "newton-cg", "lbfgs", "sag"):
             raise ValueError(
                 f"Solver {self.solver} supports only 'l2' or None penalties, got l1_ratio={ratio:g}; use solver='auto'."
             )
@@ -271,7 +276,9 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
                     separated = total(task.rows, mistakes, theta(), task.target)[0] == 0
                 return stop or separated
 
-            solution = solve(task._replace(watch=watch))
+            task = task._replace(watch=watch)
+            named = self.solver in NAMED
+            solution = solve_named(task, self._ratio(), self.tol, self.random_state) if named else solve(task)
         return solution, separated
 
     def _record(self, solution: Solution, rows: Rows, enough: float) -> None:
@@ -295,10 +302,17 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         elif self.converged_:
             return
         elif solution.outcome.status == "iterations":
+            far = f"about {self.optimality_:.1e} (relative)" if self.optimality_ >= 0 else "an unknown distance"
             warnings.warn(
-                f"LogisticRegression stopped after {self.n_iter_[0]} steps with its objective about "
-                f"{self.optimality_:.1e} (relative) above the minimum, where tol={self.tol:g} asks for "
-                f"{enough:.1e} at most; raise max_iter above {self.max_iter}.",
+                f"LogisticRegression stopped after {self.n_iter_[0]} steps with its objective {far} above the minimum, "
+                f"where tol={self.tol:g} asks for {enough:.1e} at most; raise max_iter above {self.max_iter}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif solution.outcome.status == "diverged":
+            warnings.warn(
+                f"LogisticRegression: the steps of solver={self.solver!r} ran away after {self.n_iter_[0]} of them; "
+                "scale the columns, or use solver='auto'.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
