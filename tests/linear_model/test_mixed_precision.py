@@ -5,10 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import RidgeCV as SkRidgeCV
 
+from learnt.engine.positive import inverse_factor
 from learnt.engine.rows import as_rows
 from learnt.linear_model import Ridge, RidgeCV
+from learnt.linear_model import _leave_one_out_wide as wide
 from learnt.linear_model._centred import CentredRows
-from learnt.linear_model._leave_one_out import wide_residuals
 from learnt.linear_model._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
 
 N, D = 1500, 520
@@ -112,13 +113,30 @@ def test_the_dual_form_gives_up_where_single_precision_has_no_digits(spoil):
 def test_leave_one_out_residuals_in_single_precision_have_six_digits(weights, fit_intercept):
     alphas = np.array([0.1, 10.0, 1e4])
     rows = as_rows(ABOUT_ZERO, WIDE_TARGETS, weights)
-    rough, solution = wide_residuals(rows, fit_intercept, alphas, exact=False)
-    errors, exactly = wide_residuals(rows, fit_intercept, alphas)
+    rough, solution = wide.wide_residuals(rows, fit_intercept, alphas, exact=False)
+    errors, exactly = wide.wide_residuals(rows, fit_intercept, alphas)
     assert np.abs(rough - errors).max() > 0  # another way
     assert_allclose(rough, errors, atol=3e-6 * np.abs(errors).max())
     for chosen in (np.array([0, 2]), np.array([1, 1])):
         for mine, theirs in zip(solution(chosen), exactly(chosen), strict=True):
             assert_allclose(mine, theirs, rtol=1e-9, atol=1e-11 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize(("largest", "factorised"), [(2.0, 2), (2e3, 4)], ids=["smooth", "not smooth"])
+def test_penalties_between_two_are_factorised_only_where_the_two_do_not_tell(weights, largest, factorised, monkeypatch):
+    X, y = np.random.default_rng(1).normal(size=(260, 1560)), WIDE_TARGETS.copy()
+    y[:, 1] = 4.0  # does not vary
+    alphas, seen = largest * np.array([0.3, 1e-3, 1.0, 1e-2]), []
+    monkeypatch.setattr(wide, "inverse_factor", lambda A: (seen.append(len(A)), inverse_factor(A))[1])
+    rows = as_rows(X, y, weights)
+    rough, solution = wide.wide_residuals(rows, True, alphas, exact=False)
+    assert len(seen) == factorised
+    errors, exactly = wide.wide_residuals(rows, True, alphas)
+    assert_allclose(rough, errors, atol=3e-6 * np.abs(errors).max())
+    for a in range(4):
+        wanted = exactly(np.array([a, a]))[0]
+        assert_allclose(solution(np.array([a, a]))[0], wanted, rtol=1e-9, atol=1e-11 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize("per_target", [True, False])

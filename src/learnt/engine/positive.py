@@ -87,6 +87,18 @@ def inverse_factor(A: np.ndarray) -> np.ndarray | None:
     return out
 
 
+def inverse_from_factor(inverse: np.ndarray) -> np.ndarray:
+    """The lower triangle of A⁻¹ = L⁻ᵀL⁻¹ in the place of L⁻¹.
+
+    >>> inverse_from_factor(np.array([[0.5, 0.0], [-0.125, 0.25]]))
+    array([[ 0.265625,  0.      ],
+           [-0.03125 ,  0.0625  ]])
+    """
+    name, n = "slauum" if inverse.dtype == np.float32 else "dlauum", len(inverse)
+    _lapack(name, b"U", n, inverse.ctypes.data, n)
+    return inverse
+
+
 def _lapack(name: str, letters: bytes, order: int, place: int, leading: int) -> int:
     """Call a routine on a square matrix in place, without holding other threads as SciPy's own call would."""
     info = ctypes.c_int(0)

@@ -24,7 +24,7 @@
                         one row at a time, with `partial_fit`; the perceptron counts its mistakes
 
 The mathematics is in pure functions beside the classes: `_moments` (sums over rows), `_least_squares` (solvers),
-`_leave_one_out` (the error of every penalty in two passes).
+`_leave_one_out`, `_leave_one_out_wide` (the error of every penalty in two passes).
 """
 
 from learnt.linear_model._bayesian_linear import BayesianLinearRegression as BayesianLinearRegression

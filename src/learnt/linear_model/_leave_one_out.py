@@ -1,13 +1,12 @@
 """Leave-one-out residuals of ridge regression in closed form: n fits for the price of one.
 
 With H the hat matrix, the residual of row i under the model fitted without it is eᵢ / (1 − Hᵢᵢ). One spectrum of the
-scatter matrix (or of the rows' inner products, where rows are fewer) gives e and diag H for every α at once.
+scatter matrix gives e and diag H for every α at once. (Where rows are fewer than columns: `_leave_one_out_wide`.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +14,10 @@ from scipy import sparse
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
-from learnt.engine.positive import inverse_factor
 from learnt.engine.rows import Rows
-from learnt.engine.threads import run_tasks, single_blas
-from learnt.linear_model._centred import CentredRows
-from learnt.linear_model._mixed_precision import corrected
+from learnt.engine.threads import single_blas
 from learnt.linear_model._moments import Moments, as_columns, moments
 
-_FEW = 8  # penalties up to which a factorisation each is cheaper than one spectrum
-_TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation gives the residuals' digits
-_ENOUGH = 4.0  # mean of the diagonal of an inverse up to which one in single precision gives six digits
-_MANY = 256  # rows from which single precision pays
 _SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
 
 _TOO_LARGE = "X holds values too large to be squared in float64; rescale its columns before RidgeCV."
@@ -51,13 +43,13 @@ class Spectrum(NamedTuple):
 
 def spectrum(rows: Rows, center: bool, ask: Callable | None = None) -> Spectrum:
     m = moments(rows, center)
-    _require_finite(m.gram, ask)
+    require_finite(m.gram, ask)
     with single_blas():
         values, vectors = np.linalg.eigh(m.gram)
     return Spectrum(m, np.clip(values, 0, None), vectors, center)
 
 
-def _require_finite(gram: np.ndarray, ask: Callable | None) -> None:
+def require_finite(gram: np.ndarray, ask: Callable | None) -> None:
     """Where squares are not finite, either cells are not, which `ask` says, or they are too large."""
     if not np.isfinite(gram).all():
         if ask is not None:
@@ -110,121 +102,6 @@ def _squared_error_block(block: Block, *state: Any) -> tuple:
     if block.w is not None:
         squared = squared * widen(block.w)[:, None, None]
     return errors.shape[0], xp.sum(squared, axis=0)
-
-
-@single_blas()
-def wide_residuals(
-    rows: Any, center: bool, alphas: np.ndarray, ask: Callable | None = None, exact: bool = True
-) -> tuple[np.ndarray, Any]:
-    """The same (n, k, A) where rows are fewer than columns, and a function from the chosen α of every
-    target (as positions) to coefficients and intercepts.
-
-    Unless they are to be `exact`, residuals of many rows have six digits: enough to choose by. Coefficients have all.
-    """
-    Z = CentredRows(rows, center)
-    duals = None
-    if not exact and len(Z.target) >= _MANY and len(alphas) <= _FEW:
-        duals = _in_single(Z, alphas, center)
-    if duals is None:
-        duals = _in_double(Z, alphas, center, ask)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a row of weight 0 has no residual
-        errors = [np.nan_to_num(dual.rough / dual.diagonal[:, None] / Z.root[:, None]) for dual in duals]
-
-    def solution(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        final = {a: duals[a].final() for a in set(chosen.tolist())}
-        coef = Z.transposed_times(np.stack([final[a][:, j] for j, a in enumerate(chosen)], axis=1))
-        return coef, Z.y_mean - Z.x_mean @ coef
-
-    return np.stack(errors, axis=2), solution
-
-
-class Dual(NamedTuple):
-    """Of one α: (K + αI)⁻¹T as far as it is known, the diagonal of (K + αI)⁻¹, and what makes the first exact."""
-
-    rough: np.ndarray
-    diagonal: np.ndarray
-    final: Callable[[], np.ndarray]
-
-
-def _in_single(Z: CentredRows, alphas: np.ndarray, center: bool) -> list[Dual] | None:
-    """From products and factorisations in single precision; None where they have too few digits."""
-    K = Z.rough_products()
-    if K is None:
-        return None
-    fill = Z.fill(K)
-    direction, lift = Z.root * np.sqrt(fill), fill * float(Z.root @ Z.root)
-    found = _factors(K, alphas, _ENOUGH)
-    if found is None:
-        return None
-
-    def exact(alpha: float, solve: Callable, rough: np.ndarray) -> np.ndarray:
-        refined = corrected(solve, partial(Z.dual_gradient, alpha, fill), rough)
-        if refined is not None:
-            return refined
-        return _in_double(Z, np.array([alpha]), center, None)[0].final()
-
-    duals = []
-    for alpha, (solve, squares) in zip(alphas.tolist(), found, strict=True):
-        rough = solve(Z.target)
-        diagonal = squares - (direction**2 / (lift * (lift + alpha)) if lift else 0.0)
-        duals.append(Dual(rough, diagonal, partial(exact, alpha, solve, rough)))
-    return duals
-
-
-def _in_double(Z: CentredRows, alphas: np.ndarray, center: bool, ask: Callable | None) -> list[Dual]:
-    T, K = Z.target, Z.inner_products()
-    _require_finite(K, ask)
-    direction = Z.root / np.linalg.norm(Z.root) if center else np.zeros(len(K))
-    # The intercept takes the direction √w. Lifted above all other eigenvalues, it can be told from them and left out.
-    lift = 2.0 * np.trace(K) + 1.0
-    K += lift * np.outer(direction, direction)
-    # The trace of an inverse bounds its norm, and √n that of a correlation matrix's usual rows.
-    found = _factors(K, alphas, 1.0 / (_TRUSTED * len(K) ** 1.5)) if len(alphas) <= _FEW else None
-    if found is None:
-        pairs = _by_eigenvalues(K, T, alphas, center)
-    else:
-        pairs = [(f[0](T), f[1] - direction**2 / (lift + alpha)) for alpha, f in zip(alphas, found, strict=True)]
-    return [Dual(dual, diagonal, partial(np.asarray, dual)) for dual, diagonal in pairs]
-
-
-def _factors(K: np.ndarray, alphas: np.ndarray, most: float) -> list[tuple[Callable, np.ndarray]] | None:
-    """What solves with K + αI, and the diagonal of its inverse, for every α side by side; None if digits are lost.
-
-    With K + αI = LLᵀ both come from L⁻¹.
-    """
-    scale = 1.0 / np.sqrt(np.diag(K).astype(np.float64) + alphas.min())  # so that the units of rows do not matter
-    balanced = K * scale.astype(K.dtype)
-    balanced *= scale.astype(K.dtype)[:, None]
-
-    def one(alpha: float) -> tuple[Callable, np.ndarray] | None:
-        A = balanced.copy()
-        A.flat[:: len(A) + 1] += alpha * scale**2
-        inverse = inverse_factor(A)
-        if inverse is None:
-            return None
-        squares = np.einsum("ij,ij->j", inverse, inverse)
-        if not squares.mean() < most:
-            return None
-
-        def solve(right: np.ndarray) -> np.ndarray:
-            return inverse.T @ (inverse @ (right * scale[:, None]).astype(K.dtype)) * scale[:, None]
-
-        return solve, squares * scale**2
-
-    found = run_tasks([partial(one, alpha) for alpha in alphas])
-    return None if any(pair is None for pair in found) else found  # type: ignore[return-value]
-
-
-def _by_eigenvalues(
-    K: np.ndarray, T: np.ndarray, alphas: np.ndarray, center: bool
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    with single_blas():
-        values, vectors = np.linalg.eigh(K)
-        if center:
-            values, vectors = values[:-1], vectors[:, :-1]
-        values = np.clip(values, 0, None)
-        rotated, squares = vectors.T @ T, np.square(vectors)
-        return [(vectors @ (rotated / (values + a)[:, None]), squares @ (1.0 / (values + a))) for a in alphas]
 
 
 def _inverse(values: np.ndarray, alphas: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from learnt.engine.rows import Rows, as_rows
 from learnt.engine.validation import check_fit
 from learnt.linear_model import _leave_one_out as loo
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._leave_one_out_wide import wide_residuals
 from learnt.linear_model._moments import as_columns, require_finite_cells
 from learnt.linear_model._ridge import Ridge
 
@@ -115,7 +116,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         return coef, m.y_mean - m.x_mean @ coef
 
     def _fit_wide(self, rows: Any, alphas: np.ndarray, ask: Any) -> tuple[np.ndarray, np.ndarray]:
-        errors, solution = loo.wide_residuals(rows, self.fit_intercept, alphas, ask, self.store_cv_results)
+        errors, solution = wide_residuals(rows, self.fit_intercept, alphas, ask, self.store_cv_results)
         return solution(self._choose(self._score(rows, errors, alphas), alphas))
 
     def _score(self, rows: Any, errors: np.ndarray, alphas: np.ndarray) -> np.ndarray:
