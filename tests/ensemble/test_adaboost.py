@@ -8,7 +8,7 @@ from scipy import sparse
 
 from learnt.baseline import ConstantClassifier
 from learnt.ensemble import AdaBoostClassifier, AdaBoostRegressor
-from learnt.ensemble._stumps import SortedColumns, stump_tree
+from learnt.ensemble._stumps import SortedColumns
 from learnt.linear_model import LogisticRegression, Ridge
 from learnt.naive_bayes import GaussianNB
 from learnt.neighbors import KNeighborsClassifier
@@ -117,8 +117,7 @@ def test_one_sweep_finds_the_stump_of_a_tree():
         X = rng.integers(0, 6, size=(80, 4)).astype(float)
         codes = rng.integers(0, classes, size=80)
         weights = rng.random(80)
-        stump = SortedColumns(X, codes, classes).best(weights)
-        tree = stump_tree(stump, 4)
+        tree, wrong = SortedColumns(X, codes, classes).best(weights)
         tree.validate()
 
         def impurity(rows, weights=weights, codes=codes, classes=classes):
@@ -128,7 +127,7 @@ def test_one_sweep_finds_the_stump_of_a_tree():
         best = min(impurity(X[:, j] <= s) + impurity(X[:, j] > s) for j in range(4) for s in range(5))
         found = tree.weighted_n_node_samples[1:] @ tree.impurity[1:]
         assert found == pytest.approx(best, rel=1e-9)
-        np.testing.assert_array_equal(tree.apply(X) == 1, stump.left)
+        np.testing.assert_array_equal(tree.predict(X).argmax(axis=1) != codes, wrong)
 
 
 def test_a_boosted_stump_is_a_fitted_tree():

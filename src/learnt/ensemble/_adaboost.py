@@ -145,7 +145,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
             for t in range(self.n_estimators):
                 weights = np.maximum(weights, tiny)
                 member, wrong = learner(weights)
-                error = float(np.average(wrong, weights=weights))
+                error = float(weights[wrong].sum() / weights.sum())
                 if error > 0 and error >= (1 - 1 / K) * (1 - 1e-10):  # sums of weights are rounded
                     if t == 0:
                         raise ValueError(

@@ -12,12 +12,13 @@ from sklearn.base import clone
 
 from learnt.engine.threads import for_blocks
 from learnt.ensemble._common import make_member
-from learnt.ensemble._stumps import MOST_CELLS, MOST_ROWS, SortedColumns, add_stumps, stump_tree
+from learnt.ensemble._stumps import MOST_CELLS, MOST_ROWS, SortedColumns, add_stumps
 from learnt.forestry import PackedTrees, Tree
 from learnt.tree import DecisionTreeClassifier
 
 Learner = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 _GRAIN = 1 << 12
+_MAX_SEED = np.iinfo(np.int32).max
 
 
 def learner_of(
@@ -57,7 +58,7 @@ class _Stumps:
         random: np.random.RandomState,
     ) -> None:
         self._columns = SortedColumns(X, codes, n_classes)
-        self._codes, self._width, self._random = codes, X.shape[1], random
+        self._random = random
         # All that a fitted tree knows beside its nodes. A test holds it against a tree that was grown.
         self._model = clone(prototype)
         self._model.n_features_in_ = self._model.max_features_ = X.shape[1]
@@ -65,12 +66,10 @@ class _Stumps:
         self._model.n_outputs_, self._model._categories = 1, None
 
     def __call__(self, weights: np.ndarray) -> tuple[Any, np.ndarray]:
-        stump = self._columns.best(weights)
         member = copy(self._model)
-        member.random_state = int(self._random.randint(np.iinfo(np.int32).max))
-        member.tree_ = stump_tree(stump, self._width)
-        classes = stump.weights.argmax(axis=1)
-        return member, np.where(stump.left, classes[0], classes[1]) != self._codes
+        member.random_state = int(self._random.randint(_MAX_SEED))
+        member.tree_, wrong = self._columns.best(weights)
+        return member, wrong
 
 
 def class_votes(members: list[Any], weights: np.ndarray, classes: np.ndarray, X: Any, out: np.ndarray) -> None:

@@ -8,7 +8,7 @@ compared by the weighted Gini impurity without a division.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,19 +20,10 @@ from learnt.forestry import Tree
 _PAIR = np.dtype([("weight", np.float64), ("code", np.uint64)])  # side by side: one line of memory a row
 _TASK = 1 << 17  # cells a thread should have to sweep, at least
 _GAP, _SMALL = np.float32(1e-7), 1e-4  # values closer than the gap are the same, unless the whole column is as small
+_EPS = float(np.finfo(float).eps)
 _MORE = 1 + 1e-12  # a cut is better by more than rounding, or the one before it stays
 MOST_ROWS = 1 << 31
 MOST_CELLS = 1 << 28  # of a sparse table: 4 bytes each are kept
-
-
-class Stump(NamedTuple):
-    """One cut: rows with x ≤ threshold in the column go left; `weights[side]` are the weights of the classes there."""
-
-    feature: int
-    threshold: float
-    weights: np.ndarray  # (2, K); all on the left where there is no cut
-    counts: np.ndarray  # (2,)
-    left: np.ndarray  # which rows
 
 
 class SortedColumns:
@@ -53,12 +44,14 @@ class SortedColumns:
         self._X = X.tocsc() if sparse.issparse(X) else X
         self.order = np.empty((d, n), dtype=np.uint32)
         self._sign = np.where(codes > 0, 1.0, -1.0)
+        self._pairs = np.empty(n if n_classes > 2 else 0, dtype=_PAIR)
+        self._pairs["code"] = codes[: len(self._pairs)]
         run_tasks([partial(self._sort, j) for j in range(d)])
         step = max(1, _TASK // n)
         self._tasks = [(lo, min(lo + step, d)) for lo in range(0, d, step)]
 
-    def _column(self, j: int, rows: Any = slice(None)) -> np.ndarray:
-        column = self._X[:, [j]].toarray()[rows, 0] if sparse.issparse(self._X) else self._X[rows, j]
+    def _column(self, j: int) -> np.ndarray:
+        column = self._X[:, [j]].toarray()[:, 0] if sparse.issparse(self._X) else self._X[:, j]
         return column.astype(np.float32)
 
     def _sort(self, j: int) -> None:
@@ -70,73 +63,60 @@ class SortedColumns:
         cut[:-1] = ranked[1:] > ranked[:-1] + gap
         self.order[j] = (order.astype(np.uint32) << np.uint32(1)) | cut
 
-    def best(self, weights: np.ndarray) -> Stump:
-        """The stump of least weighted Gini impurity; the first column and the lowest cut among equals."""
-        totals = np.bincount(self.codes, weights=weights, minlength=self.n_classes)
-        n, d = len(weights), len(self.order)
+    def best(self, weights: np.ndarray) -> tuple[Tree, np.ndarray]:
+        """The stump of least weighted Gini impurity, and which rows it gets wrong.
+
+        Among equals it is the first column and the lowest cut. Where there is nothing to cut the tree is one leaf.
+        """
+        d, n, K = *self.order.shape, self.n_classes
         found = np.empty((d, 3))
-        if self.n_classes == 2:
-            signed = weights * self._sign
-            arguments: tuple[Any, ...] = (signed, totals.sum(), totals[1] - totals[0])
-            sweep = sweep_two
+        if K == 2:
+            tasks = [partial(sweep_two, self.order, lo, hi, weights * self._sign, found) for lo, hi in self._tasks]
         else:
-            pairs = np.empty(n, dtype=_PAIR)
-            pairs["weight"], pairs["code"] = weights, self.codes
-            arguments = (pairs, totals)
-            sweep = sweep_many
-        pure = 1.0 - ((totals / totals.sum()) ** 2).sum() <= np.finfo(float).eps
-        feature = -1
-        if not pure:
-            tasks = [partial(sweep, self.order, lo, hi, *arguments, found) for lo, hi in self._tasks]
-            tasks[0]() if len(tasks) == 1 else run_tasks(tasks)
-            scores = found[:, 0] / found[:, 1]
-            best = scores.max()
-            if best >= 0:
-                feature = int((scores * _MORE >= best).argmax())  # the first of equals
-        left = np.zeros(n, dtype=np.bool_)
-        leaves = np.zeros((2, self.n_classes))
-        if feature < 0:
-            leaves[0] = totals
-            left[:] = True
-            return Stump(-2, -2.0, leaves, np.array([n, 0]), left)
-        last = int(found[feature, 2])
-        split_rows(self.order[feature], last, self.codes, weights, left, leaves)
-        rows = self.order[feature, last : last + 2] >> 1
-        below, above = (float(value) for value in self._column(feature, rows))
-        threshold = below / 2 + above / 2
-        return Stump(feature, threshold, leaves, np.array([last + 1, n - last - 1]), left)
+            self._pairs["weight"] = weights
+            tasks = [partial(sweep_many, self.order, lo, hi, self._pairs, K, found) for lo, hi in self._tasks]
+        tasks[0]() if len(tasks) == 1 else run_tasks(tasks)
+        wrong = np.empty(n, dtype=np.bool_)
+        value, rest = np.zeros((3, 1, K)), np.zeros((3, 3))  # impurity, weight and rows of the nodes
+        feature, last = settle(self.order, found, self.codes, weights, value[:, 0], rest, wrong)
+        return self._tree(feature, last, value, rest), wrong
 
+    def _tree(self, feature: int, last: int, value: np.ndarray, rest: np.ndarray) -> Tree:
+        inner = feature >= 0
+        nodes = 3 if inner else 1
+        return Tree(
+            len(self.order),
+            [self.n_classes],
+            children_left=[1, -1, -1][-nodes:],
+            children_right=[2, -1, -1][-nodes:],
+            feature=[feature, -2, -2][-nodes:],
+            threshold=[self._threshold(feature, last) if inner else -2.0, -2.0, -2.0][-nodes:],
+            missing_go_to_left=[int(rest[2, 1] > rest[2, 2]), 0, 0][-nodes:],
+            impurity=rest[0, :nodes],
+            weighted_n_node_samples=rest[1, :nodes],
+            n_node_samples=rest[2, :nodes],
+            value=value[:nodes],
+        )
 
-def stump_tree(stump: Stump, n_features: int) -> Tree:
-    """The stump as a tree of three nodes, or of one where there was nothing to cut."""
-    weights = stump.weights
-    nodes = [weights.sum(axis=0)] if stump.feature < 0 else [weights.sum(axis=0), weights[0], weights[1]]
-    counts = [stump.counts.sum(), *stump.counts][: len(nodes)]
-    shares = np.array([node / node.sum() for node in nodes])
-    leaf = len(nodes) == 1
-    return Tree(
-        n_features,
-        [weights.shape[1]],
-        children_left=[-1] if leaf else [1, -1, -1],
-        children_right=[-1] if leaf else [2, -1, -1],
-        feature=[-2] if leaf else [stump.feature, -2, -2],
-        threshold=[-2.0] if leaf else [stump.threshold, -2.0, -2.0],
-        missing_go_to_left=[0] if leaf else [int(stump.counts[0] > stump.counts[1]), 0, 0],
-        impurity=1.0 - (shares**2).sum(axis=1),
-        n_node_samples=counts,
-        weighted_n_node_samples=[node.sum() for node in nodes],
-        value=shares[:, None, :],
-    )
+    def _threshold(self, feature: int, last: int) -> float:
+        """The middle between the last value on the left and the first on the right."""
+        rows = (int(entry) >> 1 for entry in self.order[feature, last : last + 2])
+        below, above = (float(np.float32(self._X[row, feature])) for row in rows)
+        return below / 2 + above / 2
 
 
 @kernel
-def sweep_two(order, lo, hi, signed, weight, balance, found):
-    """The best cut of the columns lo…hi for two classes.
+def sweep_two(order, lo, hi, signed, found):
+    """The best cut of the columns lo…hi for two classes; the sign of a row's weight is its class.
 
     With W the weight on a side and D that of the second class less that of the first, the Gini impurity of both sides
     is least where D_L²/W_L + D_R²/W_R is largest; `found` gets numerator, denominator and the last row on the left.
     """
     n = order.shape[1]
+    weight, balance = 0.0, 0.0
+    for i in range(n):
+        weight += abs(signed[i])
+        balance += signed[i]
     for f in range(lo, hi):
         top, bottom, last = -1.0, 1.0, -1
         left_weight, left_balance = 0.0, 0.0
@@ -155,14 +135,16 @@ def sweep_two(order, lo, hi, signed, weight, balance, found):
 
 
 @kernel
-def sweep_many(order, lo, hi, pairs, totals, found):
+def sweep_many(order, lo, hi, pairs, n_classes, found):
     """The best cut of the columns lo…hi for any number of classes; `pairs` holds weight and class of each row.
 
     Largest is  Σ_k L_k²/W_L + Σ_k R_k²/W_R,  where  Σ R² = Σ T² − 2 Σ TL + Σ L².
     """
-    n, n_classes = order.shape[1], totals.size
-    left = np.empty(n_classes)
+    n = order.shape[1]
+    left, totals = np.empty(n_classes), np.zeros(n_classes)
     weight, squares = 0.0, 0.0
+    for i in range(n):
+        totals[pairs[i]["code"]] += pairs[i]["weight"]
     for k in range(n_classes):
         weight += totals[k]
         squares += totals[k] * totals[k]
@@ -191,13 +173,53 @@ def sweep_many(order, lo, hi, pairs, totals, found):
 
 
 @kernel
-def split_rows(order, last, codes, weights, left, leaves):
-    """Which rows lie left of the cut, and the weights of the classes on both sides."""
-    for i in range(order.size):
-        row = order[i] >> np.uint32(1)
-        side = 0 if i <= last else 1
-        left[row] = side == 0
-        leaves[side, codes[row]] += weights[row]
+def settle(order, found, codes, weights, value, rest, wrong):
+    """The first of the best cuts as (column, last place on the left), or (−2, n − 1); fills what the nodes hold.
+
+    `value` gets the shares of the classes in the root, the left and the right node, `rest` their impurities, weights
+    and rows, `wrong` the rows whose class is not the heaviest on their side.
+    """
+    n, n_classes = order.shape[1], value.shape[1]
+    for i in range(n):
+        value[0, codes[i]] += weights[i]
+    pure = node_facts(value, rest, 0) <= _EPS
+    rest[2, 0] = n
+    feature, last = -2, n - 1
+    best = 0.0
+    for f in range(found.shape[0]):
+        best = max(best, found[f, 0] / found[f, 1])
+    for f in range(found.shape[0]):
+        if feature < 0 and found[f, 0] >= 0.0 and found[f, 0] / found[f, 1] * _MORE >= best and not pure:
+            feature, last = f, np.int64(found[f, 2])
+    for i in range(n):  # without a cut all rows are on the left, in any order
+        row = order[max(feature, 0), i] >> np.uint32(1)
+        value[1 if i <= last else 2, codes[row]] += weights[row]
+    classes = np.zeros(2, np.int64)
+    for side in range(2):
+        for k in range(n_classes):
+            if value[1 + side, k] > value[1 + side, classes[side]]:
+                classes[side] = k
+    for i in range(n):
+        row = order[max(feature, 0), i] >> np.uint32(1)
+        wrong[row] = codes[row] != classes[0 if i <= last else 1]
+    if feature >= 0:
+        rest[2, 1], rest[2, 2] = last + 1, n - last - 1
+        node_facts(value, rest, 1)
+        node_facts(value, rest, 2)
+    return feature, last
+
+
+@kernel
+def node_facts(value, rest, node):
+    """Shares in place of weights, the node's weight and impurity; returns the impurity."""
+    total, squares = 0.0, 0.0
+    for k in range(value.shape[1]):
+        total += value[node, k]
+    for k in range(value.shape[1]):
+        value[node, k] /= total
+        squares += value[node, k] * value[node, k]
+    rest[0, node], rest[1, node] = 1.0 - squares, total
+    return 1.0 - squares
 
 
 @kernel
