@@ -68,7 +68,7 @@ class SortedColumns:
 
         Among equals it is the first column and the lowest cut. Where there is nothing to cut the tree is one leaf.
         """
-        d, n, K = *self.order.shape, self.n_classes
+        (d, n), K = self.order.shape, self.n_classes
         found = np.empty((d, 3))
         if K == 2:
             tasks = [partial(sweep_two, self.order, lo, hi, weights * self._sign, found) for lo, hi in self._tasks]
