@@ -89,12 +89,12 @@ def grown(form, threads, n=3000, monkeypatch=None, **settings):
 @pytest.mark.parametrize("form", [EXACT, PAIR, CONSTANT])
 @pytest.mark.parametrize("n", [3000, 40000])
 def test_a_team_grows_the_same_tree(form, n, monkeypatch):
-    one, growth = grown(form, 1, n, monkeypatch)
+    one, _ = grown(form, 1, n, monkeypatch)
     for threads in (2, 5):
         other, _ = grown(form, threads, n, monkeypatch)
         for name in ("left", "feature", "bin", "missing_left", "gain", "count", "sum_g", "sum_h"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-        np.testing.assert_array_equal(one.values(growth), other.values(growth))
+        np.testing.assert_array_equal(one.values, other.values)
         by_category = (one.left >= 0) & (one.feature == 3)
         assert by_category.any()
         np.testing.assert_array_equal(one.sets[by_category], other.sets[by_category])
@@ -151,8 +151,8 @@ def test_limits(monkeypatch):
 
 
 def test_absolute_penalty_sets_leaves_to_nothing(monkeypatch):
-    tree, growth = grown(EXACT, 1, 3000, monkeypatch, l1=50.0)
-    values = tree.values(growth)
+    tree, _ = grown(EXACT, 1, 3000, monkeypatch, l1=50.0)
+    values = tree.values
     expected = -np.sign(tree.sum_g) * np.maximum(np.abs(tree.sum_g) - 50, 0) / tree.sum_h
     np.testing.assert_allclose(values, expected)
     assert grown(EXACT, 1, 3000, monkeypatch, l1=1e9)[0].is_leaf.all()

@@ -305,10 +305,8 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
             values = leaf_updates(loss, leaves, grown.node_count, y[used], score[used], g[used], h[used], weights)
             return from_tree(grown, self.learning_rate * values, loss.n_outputs, k)
         tree, bins = grown
-        leaves = np.empty(len(y), dtype=np.int64)
-        for leaf in np.flatnonzero(tree.is_leaf):
-            leaves[tree.rows[tree.start[leaf] : tree.end[leaf]]] = leaf
-        values = leaf_updates(loss, leaves[used], len(tree.left), y[used], score[used], g[used], h[used], weights)
+        leaves = tree.leaf_of[used].astype(np.int64)
+        values = leaf_updates(loss, leaves, len(tree.left), y[used], score[used], g[used], h[used], weights)
         return from_grown(tree, self.learning_rate * values, bins, X.shape[1], loss.n_outputs, k)
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from learnt.engine.threads import run_tasks, thread_count
 from learnt.ensemble._hist_boosting_losses import BoostingLoss, weighted_quantile
-from learnt.forestry import Bins, BoostedTrees, GrownTree, Growth, HistogramGrower, from_grown, update_scores
+from learnt.forestry import GIVEN, Bins, BoostedTrees, GrownTree, Growth, HistogramGrower, Target, from_grown
 
 _ALONE = 1 << 17  # cells below which the trees of one iteration are grown one after the other
 
@@ -79,29 +79,32 @@ class Booster:
     def _tree(self, k: int, iteration: int, shared: np.ndarray, rows: np.ndarray | None) -> BoostedTrees:
         grower, g, h = worker = self._workers.get()
         try:
-            top = self.loss.gradients(k, self.y, self.scores, shared, self.w, g, h)
+            loss, score = self.loss, self.scores[k]
+            if loss.code == GIVEN:
+                loss.gradients(k, self.y, self.scores, shared, self.w, g, h)
+            weights = np.empty(0) if self.w is None else self.w
+            q = loss.leaf_quantile
+            update = q is None and rows is None
+            target = Target(loss.code, self.y, score, shared, weights, k, self.learning_rate, update)
             seed = int(np.random.SeedSequence([self.seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)
-            tree = grower.grow(g, h, rows, seed, salt=iteration * self.loss.n_outputs + k, top=top)
-            values = self.learning_rate * self._values(tree, k)
-            packed = from_grown(tree, values, self.bins, self.X.shape[1], self.loss.n_outputs, k)
-            if rows is None:
-                update_scores(tree, values, self.scores[k])
-            else:
-                self.scores[k] += packed.packed.sum(self.X)[:, k]
+            tree = grower.grow(g, h, rows, seed, salt=iteration * loss.n_outputs + k, target=target)
+            if q is not None:
+                self._set_quantiles(tree, score, q)
+            packed = from_grown(tree, tree.values, self.bins, self.X.shape[1], loss.n_outputs, k)
+            if rows is not None:
+                score += packed.packed.sum(self.X)[:, k]
+            elif q is not None:
+                score += tree.values[tree.leaf_of]
             return packed
         finally:
             self._workers.put(worker)
 
-    def _values(self, tree: GrownTree, k: int) -> np.ndarray:
-        q = self.loss.leaf_quantile
-        if q is None:
-            return tree.values(self.growth)
-        values = np.zeros(len(tree.left))
+    def _set_quantiles(self, tree: GrownTree, score: np.ndarray, q: float) -> None:
+        """Leaves that hold a quantile of their residuals."""
         for leaf in np.flatnonzero(tree.is_leaf):
             rows = tree.rows[tree.start[leaf] : tree.end[leaf]]
-            residual = self.y[rows] - self.scores[k, rows]
-            values[leaf] = weighted_quantile(residual, q, None if self.w is None else self.w[rows])
-        return values
+            weights = None if self.w is None else self.w[rows]
+            tree.values[leaf] = self.learning_rate * weighted_quantile(self.y[rows] - score[rows], q, weights)
 
 
 def should_stop(scores: list[float], patience: int, tol: float) -> bool:

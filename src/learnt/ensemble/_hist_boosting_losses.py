@@ -11,44 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.kernel import kernel
 from learnt.engine.params import ParameterError
 from learnt.engine.threads import for_blocks
 from learnt.erm import losses
+from learnt.forestry import GIVEN, LOG, SOFTMAX, SQUARED, loss_rows
 
 _GRAIN = 1 << 14
-SQUARED, LOG, SOFTMAX = 0, 1, 2
-
-
-@kernel
-def fill_gradients(code, k, y, scores, norm, w, g, h, lo, hi):
-    """Gradient and hessian of rows lo…hi for class k: (s − y, 1), (p − y, p(1 − p)) for two or for many classes.
-
-    Returns the largest of each.
-    """
-    top_g, top_h = 0.0, 0.0
-    for i in range(lo, hi):
-        if code == SQUARED:
-            a, b = scores[0, i] - y[i], 1.0
-        elif code == LOG:
-            e = np.exp(-abs(scores[0, i]))
-            p = 1.0 / (1.0 + e)
-            q = e * p
-            b = p * q
-            if scores[0, i] < 0.0:
-                p, q = q, p
-            a = -q if y[i] > 0.5 else p
-        else:
-            p = np.exp(scores[k, i] - norm[i])
-            a = p - 1.0 if y[i] == k else p
-            b = p * (1.0 - p)
-        if w.size > 0:
-            a *= w[i]
-            b *= w[i]
-        g[i] = a
-        h[i] = b
-        top_g, top_h = max(top_g, abs(a)), max(top_h, b)
-    return top_g, top_h
 
 
 class BoostingLoss:
@@ -58,7 +26,7 @@ class BoostingLoss:
     constant_hessian = False
     steady = False  # gradients and hessians are bounded, and most are not far below the bound
     leaf_quantile: float | None = None  # leaves hold this quantile of the residuals instead of a Newton step
-    code = -1
+    code = GIVEN  # the compiled derivatives, where there are any
 
     def check(self, y: np.ndarray, name: str) -> None:
         """Raise where the loss cannot have this target."""
@@ -93,31 +61,21 @@ class BoostingLoss:
         return np.empty(0)
 
     def gradients(
-        self,
-        k: int,
-        y: np.ndarray,
-        scores: np.ndarray,
-        shared: np.ndarray,
-        w: np.ndarray | None,
-        g: np.ndarray,
+        self, k: int, y: np.ndarray, scores: np.ndarray, shared: np.ndarray, w: np.ndarray | None, g: np.ndarray,
         h: np.ndarray,
-    ) -> tuple[float, float]:
-        """Fill g and h with the derivatives in output k, times the weights; returns the largest of each."""
-        weights = np.empty(0) if w is None else w
+    ) -> None:  # fmt: skip
+        """Fill g and h with the derivatives in output k, times the weights."""
 
-        def block(lo: int, hi: int) -> tuple[float, float]:
-            if self.code >= 0:
-                return fill_gradients(self.code, k, y, scores, shared, weights, g, h, lo, hi)
-            g[lo:hi], h[lo:hi] = self.derivatives(y[lo:hi], scores[k, lo:hi])
+        def block(lo: int, hi: int) -> None:
+            if self.code != GIVEN:
+                loss_rows(self.code, k, lo, hi, y, scores[k], shared, True, g, h)
+            else:
+                g[lo:hi], h[lo:hi] = self.derivatives(y[lo:hi], scores[k, lo:hi])
             if w is not None:
                 g[lo:hi] *= w[lo:hi]
                 h[lo:hi] *= w[lo:hi]
-            return float(np.abs(g[lo:hi]).max()), float(h[lo:hi].max())
 
-        if len(y) <= _GRAIN:
-            return block(0, len(y))
-        tops = for_blocks(block, len(y), grain=_GRAIN)
-        return max(top[0] for top in tops), max(top[1] for top in tops)
+        for_blocks(block, len(y), grain=_GRAIN)
 
 
 def _weighted_sum(values: np.ndarray, w: np.ndarray | None) -> float:

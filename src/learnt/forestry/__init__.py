@@ -32,7 +32,12 @@ from learnt.forestry._grove import Grove as Grove
 from learnt.forestry._leafwise import GrownTree as GrownTree
 from learnt.forestry._leafwise import Growth as Growth
 from learnt.forestry._leafwise import HistogramGrower as HistogramGrower
-from learnt.forestry._leafwise import update_scores as update_scores
+from learnt.forestry._leafwise import Target as Target
+from learnt.forestry._leafwise_rows import GIVEN as GIVEN
+from learnt.forestry._leafwise_rows import LOG as LOG
+from learnt.forestry._leafwise_rows import SOFTMAX as SOFTMAX
+from learnt.forestry._leafwise_rows import SQUARED as SQUARED
+from learnt.forestry._leafwise_rows import loss_rows as loss_rows
 from learnt.forestry._packed import PackedTrees as PackedTrees
 from learnt.forestry._pruning import keep_nodes as keep_nodes
 from learnt.forestry._pruning import prune_by_cost as prune_by_cost
@@ -42,6 +47,10 @@ from learnt.forestry._surrogates import Surrogates as Surrogates
 from learnt.forestry._tree import Tree
 
 __all__ = [
+    "GIVEN",
+    "LOG",
+    "SOFTMAX",
+    "SQUARED",
     "BinnedTable",
     "Bins",
     "BoostedTrees",
@@ -53,6 +62,7 @@ __all__ = [
     "HistogramGrower",
     "PackedTrees",
     "Surrogates",
+    "Target",
     "Tree",
     "bin_columns",
     "bin_table",
@@ -65,9 +75,9 @@ __all__ = [
     "grow_exact",
     "keep_nodes",
     "learn_categories",
+    "loss_rows",
     "prune_by_cost",
     "prune_by_errors",
     "pruning_path",
-    "update_scores",
     "with_codes",
 ]

@@ -138,6 +138,21 @@ def add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad
 
 
 @kernel(allocates=False)
+def added(word, form, low, up):
+    """What a row adds to its single cells."""
+    if form == CONSTANT:
+        return (np.int64(word) << up) + np.int64(1)
+    return (np.int64(word >> 16) << up) + (np.int64(word & 65535) << low) + np.int64(1)
+
+
+@kernel(allocates=False)
+def added_in_order(lo, hi, form, low, up, words, adds):
+    begin = np.uint64(lo)
+    for i in range(np.uint64(hi - lo)):
+        adds[i] = added(words[begin + i], form, low, up)
+
+
+@kernel(allocates=False)
 def take_rows(codes, stride, first, n_words, rows, lo, hi, end, form, low, up, words, taken, adds):
     """The codes of rows lo…hi side by side, and what each row adds to its cells.
 
@@ -150,11 +165,7 @@ def take_rows(codes, stride, first, n_words, rows, lo, hi, end, form, low, up, w
         prefetch(codes, ahead * stride + first)
         prefetch(words, ahead)
         r = np.uint64(rows[i])
-        word = words[r]
-        if form == CONSTANT:
-            adds[i - lo] = (np.int64(word) << up) + np.int64(1)
-        else:
-            adds[i - lo] = (np.int64(word >> 16) << up) + (np.int64(word & 65535) << low) + np.int64(1)
+        adds[i - lo] = added(words[r], form, low, up)
         k = r * np.uint64(stride) + np.uint64(first)
         taken[to] = codes[k]  # a loop of at most four would take longer than what is in it
         if n_words > 1:
@@ -167,7 +178,7 @@ def take_rows(codes, stride, first, n_words, rows, lo, hi, end, form, low, up, w
 
 
 @kernel(allocates=False)
-def add_taken(taken, stride, n_words, half, n_rows, adds, width, at, cells):
+def add_taken(taken, begin, stride, n_words, half, n_rows, adds, width, at, cells):
     """Add rows to single cells; a last word of a row is read whole or by halves, so that up to seven features more
     than asked for are written to, each at its code 0.
     """
@@ -175,7 +186,7 @@ def add_taken(taken, stride, n_words, half, n_rows, adds, width, at, cells):
     for i in range(np.uint64(n_rows)):
         add = adds[i]
         base = start
-        k = i * np.uint64(stride)
+        k = np.uint64(begin) + i * np.uint64(stride)
         for _ in range(n_words):
             code = taken[k]
             cells[base + (code & byte)] += add
@@ -207,14 +218,20 @@ def add_taken(taken, stride, n_words, half, n_rows, adds, width, at, cells):
 
 
 @kernel(allocates=False)
-def add_single(codes, stride, first, n_features, rows, lo, hi, form, low, up, words, width, at, cells, taken, adds):
-    """Add rows lo…hi to single cells, some rows at a time."""
+def add_single(
+    codes, stride, first, n_features, rows, lo, hi, in_order, form, low, up, words, width, at, cells, taken, adds
+):
+    """Add rows lo…hi to single cells, some rows at a time; `in_order`: rows[i] = i."""
     n_words = (n_features + 3) // 8
     half = n_features > 8 * n_words
     for start in range(lo, hi, TAKEN):
         end = min(start + TAKEN, hi)
-        take_rows(codes, stride, first, n_words + half, rows, start, end, hi, form, low, up, words, taken, adds)
-        add_taken(taken, BLOCK // 8, n_words, half, end - start, adds, width, at, cells)
+        if in_order:
+            added_in_order(start, end, form, low, up, words, adds)
+            add_taken(codes, start * stride + first, stride, n_words, half, end - start, adds, width, at, cells)
+        else:
+            take_rows(codes, stride, first, n_words + half, rows, start, end, hi, form, low, up, words, taken, adds)
+            add_taken(taken, np.int64(0), BLOCK // 8, n_words, half, end - start, adds, width, at, cells)
 
 
 @kernel(allocates=False)
@@ -238,7 +255,7 @@ def empty_scratch(n_cells, form, low, up, shift, scratch, at, cells):
 
 @kernel(allocates=False)
 def histogram(
-    codes, stride, first, n_features, rows, lo, hi, form, single, shift, low, up, flush, width,
+    codes, stride, first, n_features, rows, lo, hi, in_order, form, single, shift, low, up, flush, width,
     grad, hess, words, scratch, fresh, at, cells, taken, adds,
 ):  # fmt: skip
     """Set the cells from `at` on, of n_features that begin in word `first` of a row, to the sums over rows lo…hi,
@@ -247,7 +264,25 @@ def histogram(
     if fresh:
         clear(at, at + (1 if single else 2) * n_features * width, cells)
     if single:
-        add_single(codes, stride, first, n_features, rows, lo, hi, form, low, up, words, width, at, cells, taken, adds)
+        add_single(
+            codes,
+            stride,
+            first,
+            n_features,
+            rows,
+            lo,
+            hi,
+            in_order,
+            form,
+            low,
+            up,
+            words,
+            width,
+            at,
+            cells,
+            taken,
+            adds,
+        )
         return
     if form == EXACT or hi - lo < _SCRATCH_ROWS:
         add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad, hess, words, width, at, cells)
@@ -256,28 +291,8 @@ def histogram(
     for start in range(lo, hi, flush):
         end = min(start + flush, hi)
         add_single(
-            codes, stride, first, n_features, rows, start, end, form, low, up, words, width, zero, scratch, taken, adds
-        )
+            codes, stride, first, n_features, rows, start, end, in_order, form, low, up, words, width, zero, scratch,
+            taken, adds,
+        )  # fmt: skip
         empty_scratch(n_features * width, form, low, up, shift, scratch, at, cells)
         clear(n_features * width, min(n_features + 7, BLOCK) * width, scratch)
-
-
-@kernel(allocates=False)
-def quantise(g, h, scale_g, scale_h, form, shift, salt, lo, hi, grad, hess, counts, words):
-    """Fixed-point forms of rows lo…hi: value · scale, rounded; "pair" rounds at random, by a hash of the row."""
-    for i in range(lo, hi):
-        if form == EXACT:
-            grad[i] = np.int64(np.rint(g[i] * scale_g))
-            count = np.int64(1) if counts.size == 0 else np.int64(counts[i])
-            hess[i] = (np.int64(np.rint(h[i] * scale_h)) << shift) + count
-        elif form == CONSTANT:
-            words[i] = np.int32(np.rint(g[i] * scale_g))
-        else:
-            mix = (np.uint64(i) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
-            mix = (mix ^ (mix >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-            mix = mix ^ (mix >> np.uint64(32))
-            a = np.float64(mix & np.uint64(0xFFFFFF)) * (1.0 / 16777216.0)
-            b = np.float64((mix >> np.uint64(24)) & np.uint64(0xFFFFFF)) * (1.0 / 16777216.0)
-            gq = np.int64(np.floor(g[i] * scale_g + a))
-            hq = np.int64(np.floor(h[i] * scale_h + b))
-            words[i] = np.int32((gq << 16) | hq)

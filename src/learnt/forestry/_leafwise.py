@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import pairwise
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.threads import for_blocks, inside_pool, run_tasks, thread_count
+from learnt.engine.threads import inside_pool, run_tasks, thread_count
 from learnt.forestry._bins import Bins
-from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, PAIR, TAKEN, cells_for, quantise
+from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, PAIR, TAKEN, cells_for
 from learnt.forestry._histogram_team import STOP, WORD
 from learnt.forestry._leafwise_kernel import (
     ANY_ORDER,
     BEST_FIRST,
-    BIN,
-    DEPTH,
-    END,
     GAIN,
-    HC,
     HIGH,
-    LEFT,
     LEVELS,
     LOW,
     N_FLOATS,
@@ -31,20 +25,34 @@ from learnt.forestry._leafwise_kernel import (
     N_LEAVES,
     N_MEMORY,
     N_NODES,
-    SLOT,
-    SPLIT,
-    START,
-    WAY,
-    G,
     work,
 )
-from learnt.forestry._leafwise_leaves import sum_leaves
-from learnt.forestry._leafwise_share import COMMAND, NOISE, TEAM_SIZE
+from learnt.forestry._leafwise_rows import GIVEN, ROWS
+from learnt.forestry._leafwise_share import (
+    BIN,
+    COMMAND,
+    DEPTH,
+    END,
+    HC,
+    LEFT,
+    OUTPUT,
+    PART,
+    RATE,
+    SALT,
+    SLOT,
+    SOURCE,
+    SPLIT,
+    START,
+    TEAM_SIZE,
+    TO_UPDATE,
+    WAY,
+)
 
 _EXACT_CELLS = 1 << 17  # cells of a table below which every bit of a gradient is kept
 _TEAM_CELLS = 1 << 17  # cells above which a tree is worth waking threads for
 _POOL_BYTES = 1 << 29  # histograms that are kept at a time
-_GRAIN = 1 << 15
+_SHARP_BITS = 26  # of a gradient, from which on sums of rounded ones are good enough for the values of leaves
+_NOTHING = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -61,50 +69,54 @@ class Growth:
     by_level: bool = False
 
 
+class Target(NamedTuple):
+    """Where gradients come from, and the scores that a tree is added to.
+
+    `source` GIVEN: g and h are filled already; otherwise they are the derivatives of a loss at `score` for the target
+    `y`, times the weights `w`. `norm` is log Σ e^score over all outputs, of which this is number `output`. With
+    `update` the tree's values, times `rate`, are added to `score`.
+    """
+
+    source: int = GIVEN
+    y: np.ndarray = _NOTHING
+    score: np.ndarray = _NOTHING
+    norm: np.ndarray = _NOTHING
+    w: np.ndarray = _NOTHING
+    output: int = 0
+    rate: float = 1.0
+    update: bool = False
+
+
 class GrownTree:
     """A tree as it comes from the grower: node 0 is the root, right = left + 1, left = −1 in a leaf.
 
-    `rows[start[k]:end[k]]` are the training rows of node k; `sets[k]` are the bins that go left where node k splits on
-    categories.
+    `values` are the Newton steps −S(G) / (H + l2) of nodes, within their bounds, times the learning rate.
+    `rows[start[k]:end[k]]` are the training rows of node k and `leaf_of` the leaf of every row that the tree was grown
+    on, both until the next tree is grown; `sets[k]` are the bins that go left where node k splits on categories.
     """
 
-    def __init__(self, whole: np.ndarray, real: np.ndarray, sets: np.ndarray, rows: np.ndarray, shift: int) -> None:
-        self.left = whole[:, LEFT].copy()
-        self.feature = whole[:, SPLIT].copy()
-        self.bin = whole[:, BIN].copy()
-        self.missing_left = whole[:, WAY].copy()
-        self.start, self.end = whole[:, START].copy(), whole[:, END].copy()
-        self.count = whole[:, HC] & ((1 << shift) - 1)
-        self.depth = whole[:, DEPTH].copy()
-        self.gain, self.low, self.high = real[:, GAIN].copy(), real[:, LOW].copy(), real[:, HIGH].copy()
+    def __init__(
+        self,
+        whole: np.ndarray,
+        real: np.ndarray,
+        sets: np.ndarray,
+        sums: np.ndarray,
+        rows: np.ndarray,
+        leaf_of: np.ndarray,
+        shift: int,
+    ) -> None:
+        whole = whole.T.copy()
+        self.left, self.feature, self.bin, self.missing_left = whole[[LEFT, SPLIT, BIN, WAY]]
+        self.start, self.end, self.depth = whole[[START, END, DEPTH]]
+        self.count = whole[HC] & ((1 << shift) - 1)
+        self.gain, self.low, self.high = real.T[[GAIN, LOW, HIGH]]
+        self.values, self.sum_g, self.sum_h = sums.copy()
         self.sets = sets.copy()
-        self.rows = rows
-        self.sum_g: np.ndarray
-        self.sum_h: np.ndarray
+        self.rows, self.leaf_of = rows, leaf_of
 
     @property
     def is_leaf(self) -> np.ndarray:
         return self.left < 0
-
-    @cached_property
-    def pieces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int]]]:
-        """The rows of leaves in stretches: leaf, start and end of each, and which ones make up a task."""
-        leaves = np.flatnonzero(self.is_leaf)
-        if len(self.rows) <= _GRAIN:
-            return leaves, self.start[leaves], self.end[leaves], [(0, len(leaves))]
-        each = -(-(self.end[leaves] - self.start[leaves]) // _GRAIN)
-        leaf = np.repeat(leaves, each)
-        start = self.start[leaf] + _GRAIN * (np.arange(len(leaf)) - np.repeat(np.cumsum(each) - each, each))
-        end = np.minimum(start + _GRAIN, self.end[leaf])
-        task = np.cumsum(end - start) // _GRAIN
-        bounds = np.flatnonzero(np.diff(task, prepend=-1, append=-1)).tolist()
-        return leaf, start, end, list(pairwise(bounds))
-
-    def values(self, growth: Growth) -> np.ndarray:
-        """The Newton step −S(G) / (H + l2) of every node, within its bounds."""
-        g = np.sign(self.sum_g) * np.maximum(np.abs(self.sum_g) - growth.l1, 0.0)
-        steps = -g / np.maximum(self.sum_h + growth.l2, np.finfo(float).tiny)
-        return np.clip(steps, self.low, self.high)
 
 
 class HistogramGrower:
@@ -190,12 +202,18 @@ class HistogramGrower:
                 self._cells.up,
                 self._cells.flush,
                 threads,
+                self._cells.gradient,
+                self._cells.hessian,
+                n,
+                bins.categorical.any(),
+                *(0, 0, 0, 0, 0),  # SOURCE to PART: every tree has its own
+                self.form == PAIR or (self.form == CONSTANT and self._cells.gradient < _SHARP_BITS),
             ],
             dtype=np.int64,
         )
-        self._floats = np.array([1.0, 1.0, growth.min_hessian, growth.l1, growth.l2, 0.0])
-        self._noisy = bool(bins.categorical.any())
-        self.rows, self._every = np.empty(n, np.int32), np.arange(n, dtype=np.int32)
+        self._floats = np.zeros(11)
+        self._floats[2:5] = growth.min_hessian, growth.l1, growth.l2
+        self.rows = np.empty(n, np.int32)
         parts = threads if threads > 1 and d < 2 * BLOCK * threads else 0
         self._room = (
             self.rows,
@@ -223,6 +241,12 @@ class HistogramGrower:
         self._alive = np.ones((nodes if len(self._groups) else 0, len(self._groups)), np.uint8)
         self._heap, self._free = np.empty(leaves + 1, np.int64), np.empty(slots, np.int64)
         self._draw = np.empty(d, np.int64)
+        self._passes = (
+            self.counts,
+            np.zeros((-(-n // ROWS), 4)),
+            np.empty((2, threads, nodes + 1), np.int64),
+            np.zeros((3, nodes + 1)),
+        )
 
     def grow(
         self,
@@ -231,17 +255,18 @@ class HistogramGrower:
         rows: np.ndarray | None = None,
         seed: int = 0,
         salt: int = 0,
-        top: tuple[float, float] | None = None,
+        target: Target = Target(),  # noqa: B008
     ) -> GrownTree:
         """The tree for gradients g and hessians h, over the given rows or all.
 
-        `seed` draws columns where not all are looked at; `salt` decides how gradients are rounded. `top`: the
-        largest absolute gradient and hessian, where they are known.
+        `seed` draws columns where not all are looked at; `salt` decides how gradients are rounded. Unless `target`
+        says that they are given, g and h are filled first.
         """
         count = self.n if rows is None else len(rows)
-        self.rows[:count] = self._every if rows is None else rows
-        top = (_largest(g), _largest(h)) if top is None else top
-        self._quantise(g, h, salt, *top)
+        self.rows[:count] = np.arange(self.n, dtype=np.int32) if rows is None else rows
+        self._ints[[SOURCE, OUTPUT, SALT]] = target.source, target.output, salt
+        self._ints[[TO_UPDATE, PART]] = target.update, count < self.n
+        self._floats[RATE] = target.rate
         extra = (
             self._groups,
             self._alive,
@@ -257,7 +282,7 @@ class HistogramGrower:
         real[0] = 0.0, -np.inf, np.inf
         shared = (
             team, self._table, self._words, self._ints, self._floats, self._room, extra, memory, whole, real,
-            self._sets, self._heap, self._free,
+            self._sets, self._heap, self._free, (target.y, target.score, target.norm, target.w, g, h, *self._passes),
         )  # fmt: skip
 
         def lead() -> None:
@@ -272,86 +297,10 @@ class HistogramGrower:
         else:
             helpers: list[Callable[[], None]] = [partial(work, False, *shared)] * (self.threads - 1)
             run_tasks([lead, *helpers], n_jobs=self.threads)
-        n_nodes = int(memory[N_NODES])
-        tree = GrownTree(
-            self._whole[:n_nodes], self._real[:n_nodes], self._sets[:n_nodes], self.rows[:count], self.shift
+        n = int(memory[N_NODES])
+        return GrownTree(
+            whole[:n], real[:n], self._sets[:n], self._passes[3][:, :n], self.rows[:count], self._room[1], self.shift
         )
-        self._sum(tree, g, h, top)
-        return tree
-
-    def _quantise(self, g: np.ndarray, h: np.ndarray, salt: int, top_g: float, top_h: float) -> None:
-        bits = max(1, self.n.bit_length())
-        if self.form == EXACT:
-            scale_g, scale_h = _power(min(52, 62 - bits), top_g), _power(min(52, 62 - bits - self.shift), top_h)
-        elif self.form == CONSTANT:
-            scale_g, scale_h = _power(self._cells.gradient - 1, top_g), 1.0 / float(h[0])
-        else:
-            scale_g = (2.0 ** (self._cells.gradient - 1) - 2.0) / top_g if top_g > 0 else 1.0
-            scale_h = (2.0**self._cells.hessian - 2.0) / top_h if top_h > 0 else 1.0
-        self._floats[0], self._floats[1] = 1.0 / scale_g, 1.0 / scale_h
-        if self._noisy:  # Σ g² / Σ h; a row that counts as several is as many smaller ones
-            repeats = self.counts if self.counts.size else 1.0
-            self._floats[NOISE] = float(np.sum(g * g / repeats)) / max(float(h.sum()), np.finfo(float).tiny)
-
-        def work(lo: int, hi: int) -> None:
-            quantise(g, h, scale_g, scale_h, self.form, self.shift, salt, lo, hi, *self._words[:2],
-                     self.counts, self._words[2])  # fmt: skip
-
-        if self.n <= _GRAIN:
-            work(0, self.n)
-        else:
-            for_blocks(work, self.n, grain=_GRAIN)
-
-    def _sum(self, tree: GrownTree, g: np.ndarray, h: np.ndarray, top: tuple[float, float]) -> None:
-        """Sums of gradients and hessians in every node: exact ones in leaves, from which the others follow."""
-        n_nodes = len(tree.left)
-        if self.form == EXACT:
-            tree.sum_g = self._whole[:n_nodes, G] * self._floats[0]
-            tree.sum_h = (self._whole[:n_nodes, HC] >> self.shift) * self._floats[1]
-            return
-        bits = max(1, self.n.bit_length())
-        scale = [_power(62 - bits, value) for value in top]
-        leaves, start, end, tasks = tree.pieces
-        part = np.zeros((len(leaves), 2), np.int64)
-
-        def work(lo: int, hi: int) -> None:
-            sum_leaves(tree.rows, start, end, lo, hi, g, h, scale[0], scale[1], part)
-
-        _run([partial(work, lo, hi) for lo, hi in tasks], self.threads)
-        sums = np.zeros((n_nodes, 2), np.int64)
-        np.add.at(sums, leaves, part)
-        for node in range(n_nodes - 1, -1, -1):  # children come after their parents
-            if tree.left[node] >= 0:
-                sums[node] = sums[tree.left[node]] + sums[tree.left[node] + 1]
-        tree.sum_g, tree.sum_h = sums[:, 0] / scale[0], sums[:, 1] / scale[1]
 
 
-def _largest(x: np.ndarray) -> float:
-    return max(abs(float(x.max())), abs(float(x.min())))
-
-
-def _power(bits: int, largest: float) -> float:
-    """The power of two that makes `largest` a number of at most `bits` bits."""
-    if not largest > 0:
-        return 1.0
-    return float(2.0 ** (bits - np.frexp(largest)[1]))
-
-
-def update_scores(tree: GrownTree, values: np.ndarray, scores: np.ndarray) -> None:
-    """Add the value of its leaf to the score of every row the tree was grown on."""
-    from learnt.forestry._leafwise_leaves import add_to_rows
-
-    leaf, start, end, tasks = tree.pieces
-    added = np.ascontiguousarray(values[leaf])
-    _run([partial(add_to_rows, tree.rows, start, end, lo, hi, added, scores) for lo, hi in tasks], None)
-
-
-def _run(tasks: list[Callable[[], None]], n_jobs: int | None) -> None:
-    """One task alone needs no pool."""
-    if len(tasks) == 1:
-        tasks[0]()
-    else:
-        run_tasks(tasks, n_jobs=n_jobs)
-
-
-__all__: list[Any] = ["GrownTree", "Growth", "HistogramGrower", "update_scores"]
+__all__: list[Any] = ["GrownTree", "Growth", "HistogramGrower", "Target"]

@@ -1,24 +1,29 @@
-"""What one thread of a team does of a step in growing a tree: partition rows, sum histograms, search splits."""
+"""What one thread of a team does of a step in growing a tree: pass over rows, partition, sum histograms, search."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry._histogram import BLOCK, each_cell, histogram, outline, read_cell, running_sums
+from learnt.forestry._histogram import BLOCK, CONSTANT, each_cell, histogram, outline, read_cell, running_sums
 from learnt.forestry._histogram_search import SUPPORT, may_be_better, search_categories, search_numbers
 from learnt.forestry._histogram_team import ARGUMENTS
+from learnt.forestry._leafwise_rows import ROWS, add_values, fill, gradients, name_leaves, quantise, sum_leaves
 
 PARTITION, COPY, SUM, SEARCH, SUM_AND_SEARCH = 1, 2, 3, 4, 5
+GRADIENTS, QUANTISE, NO_LEAVES, LEAVES, LEAF_SUMS, UPDATE = 6, 7, 8, 9, 10, 11
 # Arguments of a step, in the team's array.
-COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, FRESH, TOTALS = (
-    ARGUMENTS + k for k in range(11)
+COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, FRESH, IN_ORDER, TOTALS = (
+    ARGUMENTS + k for k in range(12)
 )
 # Settings that are whole numbers, and those that are not.
 MAX_LEAVES, MAX_DEPTH, MIN_LEAF, ORDER, FORM, SHIFT, STRIDE, SLOTS = range(8)
-WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS = range(8, 14)
-SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE = range(6)
+WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS, GRADIENT_BITS, HESSIAN_BITS = range(8, 16)
+N_ROWS, NOISY, SOURCE, OUTPUT, SALT, TO_UPDATE, PART, SUM_AGAIN = range(16, 24)
+SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H = range(11)
 TEAM_SIZE = ARGUMENTS + 16
+# What is known of a node in whole numbers.
+LEFT, SPLIT, BIN, WAY, START, END, G, HC, LEFT_G, LEFT_HC, DEPTH, SLOT = range(12)
 
 
 @kernel(allocates=False)
@@ -201,14 +206,41 @@ def sum_share(me, n_members, team, table, words, ints, room):
         first, last, slot = 0 * first, n_features, ints[SLOTS] + 2 + me
     for f in range(first, last, BLOCK):
         histogram(
-            table[0], ints[STRIDE], f // 8, min(BLOCK, last - f), room[0], begin, end, ints[FORM], ints[SINGLE],
-            ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
+            table[0], ints[STRIDE], f // 8, min(BLOCK, last - f), room[0], begin, end, team[IN_ORDER], ints[FORM],
+            ints[SINGLE], ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
             room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4], room[15][me], room[16][me],
         )  # fmt: skip
 
 
 @kernel(allocates=False)
-def share(me, n_members, team, table, words, ints, floats, room):
+def rows_share(me, n_members, command, first, last, words, ints, floats, leaf_of, data):
+    """This thread's blocks of a pass over all rows."""
+    y, score, norm, w, g, h, counts, blocks, sums, nodes = data
+    form = ints[FORM]
+    for b in range(first + (last - first) * me // n_members, first + (last - first) * (me + 1) // n_members):
+        lo, hi = b * ROWS, min((b + 1) * ROWS, ints[N_ROWS])
+        if command == GRADIENTS:
+            gradients(
+                ints[SOURCE], ints[OUTPUT], form == CONSTANT, ints[NOISY], lo, hi, y, score, norm, w, g, h, counts,
+                blocks[b],
+            )  # fmt: skip
+        elif command == QUANTISE:
+            quantise(
+                form, lo, hi, g, h, floats[TO_G], floats[TO_H], ints[SHIFT], ints[SALT], counts, words[0], words[1],
+                words[2],
+            )  # fmt: skip
+        elif command == NO_LEAVES:
+            fill(lo, hi, np.int32(nodes.shape[1] - 1), leaf_of)
+        elif command == LEAF_SUMS:
+            sum_leaves(lo, hi, g, floats[LEAF_G], leaf_of, sums[0, me])
+            if form != CONSTANT:
+                sum_leaves(lo, hi, h, floats[LEAF_H], leaf_of, sums[1, me])
+        else:
+            add_values(lo, hi, leaf_of, nodes[0], score)
+
+
+@kernel(allocates=False)
+def share(me, n_members, team, table, words, ints, floats, room, whole, data):
     """This thread's part of the step that the team's array describes."""
     command, lo, hi = team[COMMAND], team[LO], team[HI]
     rows, spare, lut, counts = room[0], room[1], room[2], room[3]
@@ -216,6 +248,10 @@ def share(me, n_members, team, table, words, ints, floats, room):
         partition_share(me, n_members, lo, hi, table[1][team[FEATURE]], lut, rows, spare, counts)
     elif command == COPY:
         copy_share(me, n_members, lo, hi, rows, spare, counts)
+    elif command == LEAVES:
+        name_leaves(me, n_members, hi, whole[:, LEFT], whole[:, START], whole[:, END], rows, spare)
+    elif command > SUM_AND_SEARCH:
+        rows_share(me, n_members, command, lo, hi, words, ints, floats, spare, data)
     else:
         if command != SEARCH:
             sum_share(me, n_members, team, table, words, ints, room)

@@ -1,0 +1,239 @@
+"""Passes over all rows of a table around the growth of a tree: gradients, rounding, sums of leaves, new scores.
+
+Rows are worked on in blocks, in order, so that every pass reads and writes memory from one end to the other. The leaf
+of each row is written down once (`name_leaves`); what follows then needs no list of a leaf's rows. Sums of floating
+point are kept by block and sums of leaves are whole numbers: nothing depends on who did which block.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._histogram import CONSTANT, EXACT
+from learnt.forestry._histogram_search import side_value
+
+ROWS = 2048  # of a block
+GIVEN, SQUARED, LOG, SOFTMAX = range(4)  # where gradients come from
+TOP_G, TOP_H, NOISE_G, NOISE_H = range(4)  # what is kept of a block
+_FARTHEST = 40.0  # e^−40 is nothing beside 1
+_HALVINGS = 10  # e^x = (e^(x / 1024))^1024
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@kernel(allocates=False)
+def decay(a):
+    """e^−a for a ≥ 0 to thirteen digits, without a branch or a call: loops over it are vectorised."""
+    a = a if a < _FARTHEST else _FARTHEST
+    a = a if a > 0.0 else 0.0
+    x = a * (-1.0 / (1 << _HALVINGS))
+    e = 1.0 + x * (1.0 / 7)
+    e = 1.0 + x * (1.0 / 6) * e
+    e = 1.0 + x * (1.0 / 5) * e
+    e = 1.0 + x * (1.0 / 4) * e
+    e = 1.0 + x * (1.0 / 3) * e
+    e = 1.0 + x * (1.0 / 2) * e
+    e = 1.0 + x * e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    return e
+
+
+@kernel(allocates=False)
+def squared_rows(lo, hi, y, score, g):
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        g[i] = score[i] - y[i]
+
+
+@kernel(allocates=False)
+def log_rows(lo, hi, y, score, g, h):
+    """p − y and p (1 − p) for p = 1 / (1 + e^−s)."""
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        s = score[i]
+        e = decay(abs(s))
+        large = 1.0 / (1.0 + e)
+        small = e * large
+        h[i] = large * small
+        one = large if s >= 0.0 else small
+        zero = small if s >= 0.0 else large
+        g[i] = -zero if y[i] > 0.5 else one
+
+
+@kernel(allocates=False)
+def softmax_rows(lo, hi, k, y, score, norm, g, h):
+    """p − [y = k] and p (1 − p) for p = e^(s − norm)."""
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        p = decay(norm[i] - score[i])
+        h[i] = p * (1.0 - p)
+        g[i] = p - 1.0 if y[i] == k else p
+
+
+@kernel(allocates=False)
+def fill(lo, hi, value, out):
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        out[i] = value
+
+
+@kernel(allocates=False)
+def times(lo, hi, w, out):
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        out[i] *= w[i]
+
+
+@kernel(allocates=False)
+def largest(lo, hi, x):
+    top = 0.0
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        top = max(top, abs(x[i]))
+    return top
+
+
+@kernel(allocates=False)
+def squares(lo, hi, g, counts):
+    """Σ g²; a row that counts as several is as many smaller ones."""
+    total = 0.0
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        total += g[i] * g[i] / (1.0 if counts.size == 0 else float(counts[i]))
+    return total
+
+
+@kernel(allocates=False)
+def total(lo, hi, x):
+    out = 0.0
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        out += x[i]
+    return out
+
+
+@kernel(allocates=False)
+def loss_rows(code, output, lo, hi, y, score, norm, with_h, g, h):
+    """Gradients and hessians of rows lo…hi for output number `output`."""
+    if code == SQUARED:
+        squared_rows(lo, hi, y, score, g)
+        if with_h:
+            fill(lo, hi, 1.0, h)
+    elif code == LOG:
+        log_rows(lo, hi, y, score, g, h)
+    elif code == SOFTMAX:
+        softmax_rows(lo, hi, output, y, score, norm, g, h)
+
+
+@kernel(allocates=False)
+def gradients(code, output, constant, noisy, lo, hi, y, score, norm, w, g, h, counts, found):
+    """Gradients and hessians of rows lo…hi, and what is kept of their block."""
+    loss_rows(code, output, lo, hi, y, score, norm, not constant, g, h)
+    if code != GIVEN and w.size > 0:
+        times(lo, hi, w, g)
+        times(lo, hi, w, h)
+    found[TOP_G] = largest(lo, hi, g)
+    one = 1.0 if code == SQUARED else h[0]
+    found[TOP_H] = one if constant else largest(lo, hi, h)
+    if noisy:
+        found[NOISE_G] = squares(lo, hi, g, counts)
+        found[NOISE_H] = one * (hi - lo) if constant else total(lo, hi, h)
+
+
+@kernel(allocates=False)
+def power(bits, largest):
+    """The power of two that makes `largest` a number of at most `bits` bits."""
+    if not largest > 0.0:
+        return 1.0
+    return math.ldexp(1.0, min(bits - math.frexp(largest)[1], 1000))
+
+
+@kernel(allocates=False)
+def round_exact(lo, hi, g, h, to_g, to_h, shift, counts, grad, hess):
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        grad[i] = np.int64(np.rint(g[i] * to_g))
+        count = np.int64(1) if counts.size == 0 else counts[i]
+        hess[i] = (np.int64(np.rint(h[i] * to_h)) << shift) + count
+
+
+@kernel(allocates=False)
+def round_constant(lo, hi, g, to_g, words):
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        words[i] = np.int32(np.rint(g[i] * to_g))
+
+
+@kernel(allocates=False)
+def round_pair(lo, hi, g, h, to_g, to_h, salt, words):
+    """Up or down at random in proportion, by a hash of the row."""
+    part = 1.0 / 65536.0
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        mix = np.uint32(np.uint32(i) * np.uint32(0x9E3779B1)) ^ salt
+        mix = np.uint32((mix ^ (mix >> np.uint32(15))) * np.uint32(0x2C1B3C6D))
+        mix = np.uint32((mix ^ (mix >> np.uint32(12))) * np.uint32(0x297A2D39))
+        mix = np.uint32(mix ^ (mix >> np.uint32(15)))
+        a = np.float64(np.int32(mix & np.uint32(0xFFFF))) * part
+        b = np.float64(np.int32(mix >> np.uint32(16))) * part
+        gq = np.int32(np.floor(g[i] * to_g + a))
+        hq = np.int32(np.floor(h[i] * to_h + b))
+        words[i] = np.int32((gq << np.int32(16)) | hq)
+
+
+@kernel(allocates=False)
+def quantise(form, lo, hi, g, h, to_g, to_h, shift, salt, counts, grad, hess, words):
+    """Fixed-point forms of rows lo…hi."""
+    if form == EXACT:
+        round_exact(lo, hi, g, h, to_g, to_h, shift, counts, grad, hess)
+    elif form == CONSTANT:
+        round_constant(lo, hi, g, to_g, words)
+    else:
+        mixed = (np.uint64(salt) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        round_pair(lo, hi, g, h, to_g, to_h, np.uint32(mixed >> np.uint64(32)), words)
+
+
+@kernel(allocates=False)
+def name_leaves(me, n_members, n_nodes, left, start, end, rows, leaf_of):
+    """The leaf of every row, in this thread's part of every leaf."""
+    for node in range(n_nodes):
+        if left[node] < 0:
+            size = end[node] - start[node]
+            begin, stop = start[node] + size * me // n_members, start[node] + size * (me + 1) // n_members
+            for i in range(np.uint64(begin), np.uint64(stop)):
+                leaf_of[np.uint64(rows[i])] = node
+
+
+@kernel(allocates=False)
+def sum_leaves(lo, hi, x, scale, leaf_of, sums):
+    """Add rows lo…hi to the sums of their leaves, in fixed point."""
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        sums[np.uint64(leaf_of[i])] += np.int64(x[i] * scale)
+
+
+@kernel(allocates=False)
+def add_values(lo, hi, leaf_of, values, score):
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        score[i] += values[np.uint64(leaf_of[i])]
+
+
+@kernel(allocates=False)
+def node_sums(n_nodes, left, scale, sums, out):
+    """The sums of all nodes, from what each thread found for leaves: children come after their parents."""
+    for node in range(n_nodes - 1, -1, -1):
+        found = np.int64(0)
+        if left[node] >= 0:
+            found = sums[0, left[node]] + sums[0, left[node] + 1]
+        else:
+            for k in range(sums.shape[0]):
+                found += sums[k, node]
+        sums[0, node] = found
+        out[node] = found / scale
+
+
+@kernel(allocates=False)
+def node_values(n_nodes, rate, l1, l2, low, high, out):
+    """The Newton step −S(G) / (H + l2) of every node, within its bounds, times the learning rate."""
+    for node in range(n_nodes):
+        h = max(out[2, node], _TINY - l2)
+        out[0, node] = rate * side_value(out[1, node], h, l1, l2, low[node], high[node])
