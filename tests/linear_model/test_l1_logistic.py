@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn.linear_model as peer
 from scipy import sparse
+from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 
@@ -151,6 +152,17 @@ def test_defaults_do_not_warn():
             for C in (0.05, 1.0, 50.0):
                 X, y = data(*shape, K=K)
                 assert LogisticRegression(C=C, l1_ratio=1.0).fit(X, y).optimality_ <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("settings", "steps"),
+    [({"C": 100.0, "tol": 1e-6}, 25), ({"C": 100.0}, 25), ({"C": 0.01, "l1_ratio": 0.5, "tol": 1e-9}, 6)],
+    ids=["large scores, fine", "large scores", "finer than float64"],
+)
+def test_rounding_stops_no_search_and_ends_it(settings, steps):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert LogisticRegression(**{"l1_ratio": 1.0, "max_iter": 200, **settings}).fit(X, y).n_iter_[0] <= steps
 
 
 def test_warm_start_takes_no_steps():

@@ -32,6 +32,7 @@ _ROUNDS = 20  # of steps between passes
 _HALVES = 30
 _BALANCING, _EVEN = 5, 1e-12  # steps, and what is left of the sum of residuals: far below any gap
 _NOISE = 1e-14  # of the objective, relative
+_FINEST = 1e-13  # gap that rounding lets be seen, relative
 
 
 class SparseSolution(NamedTuple):
@@ -58,7 +59,8 @@ def solve_sparse(
     start: np.ndarray | None = None,
     watch: Callable[[np.ndarray, float, int], bool] | None = None,
 ) -> SparseSolution:
-    """Minimise F until the duality gap is at most tol · F."""
+    """Minimise F until the duality gap is at most tol · F, or as small as rounding lets it be."""
+    tol = max(tol, _FINEST)
     if start is None and not sparse.issparse(X):
         few = sample(y, w, max(_ROWS_PER_COLUMN * X.shape[1], len(y) // _SAMPLE_SHARE))
         if few is not None:  # whose minimum is near that of all rows
@@ -133,6 +135,10 @@ class _Search:
     @property
     def value(self) -> float:
         return self._smooth + self._penalty(self._B)
+
+    def _noise(self) -> float:
+        """How far rounding may move the objective: each row's loss has the digits of a number near 1, or its own."""
+        return _NOISE * abs(self._smooth) + np.finfo(float).eps * float(self._loss.weights.sum())
 
     def _penalty(self, B: np.ndarray) -> float:
         return self._l1 * float(np.abs(B).sum()) + 0.5 * self._l2 * float((B**2).sum())
@@ -242,7 +248,7 @@ class _Search:
         for _ in range(_HALVES):
             Z = self._Z + t * along
             lower = self._loss.total(Z) + self._penalty(B + t * D)
-            if lower <= self._smooth + rest + 1e-4 * t * min(slope, 0.0) + _NOISE * abs(self._smooth):
+            if lower <= self._smooth + rest + 1e-4 * t * min(slope, 0.0) + self._noise():
                 self._B[some] = V if t == 1.0 else B + t * D
                 self._c, self._Z = self._c + t * shift, Z
                 return

@@ -83,12 +83,12 @@ class ManyClasses:
 
     def total(self, Z: np.ndarray) -> float:
         if Z is not self._at:
-            top = Z.max(axis=1)
-            E = np.exp(Z - top[:, None])
+            below = Z - Z.max(axis=1)[:, None]
+            own = below.T.ravel()[self._own]
+            E = np.exp(below, out=below)
             sums = E.sum(axis=1)
             self.probabilities = E / sums[:, None]
-            self._total = float(self.weights @ (np.log(sums) + top - Z.T.ravel()[self._own]))
-            self._at = Z
+            self._total, self._at = float(self.weights @ (np.log(sums) - own)), Z
         return self._total
 
     def scores(self) -> np.ndarray:
