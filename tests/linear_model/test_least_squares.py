@@ -66,6 +66,36 @@ def test_one_penalty_for_each_target():
     np.testing.assert_allclose(together.coef_, alone, rtol=1e-9)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("solver", ["auto", "cholesky", "svd", "augmented", "dual", "lsqr"])
+def test_ridge_standardises_first_and_transforms_back(solver, kind, weighted):
+    X, Y = problem(60, 5, 2)
+    X[:, 1] = 7.0  # constant: left alone
+    X[:, 2] *= 1e6
+    w = np.random.default_rng(1).uniform(0.5, 2.0, size=60) if weighted else None
+    mean = np.average(X, axis=0, weights=w)
+    spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=w))
+    spread[1] = 1.0
+    inside = SkRidge(alpha=5.0).fit((X - mean) / spread, Y, sample_weight=w)
+    if solver == "dual" and kind is sparse.csr_array:
+        kind = np.asarray
+    model = Ridge(alpha=5.0, standardize=True, solver=solver, tol=1e-12).fit(kind(X), Y, sample_weight=w)
+    np.testing.assert_allclose(model.coef_ * spread, inside.coef_, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(model.predict(kind(X)), inside.predict((X - mean) / spread), rtol=1e-6)
+
+
+def test_ridge_standardises_what_is_in_memory(tmp_path):
+    import polars as pl
+
+    pl.DataFrame({"x": [1.0, 2.0, 4.0], "y": [1.0, 2.0, 3.0]}).write_parquet(tmp_path / "rows.parquet")
+    table = learnt.scan(tmp_path / "rows.parquet")
+    with pytest.raises(ValueError, match="standardize=True needs X as an array"):
+        Ridge(standardize=True).fit(table.drop("y"), table["y"])
+    with pytest.raises(ValueError, match="NaN at row 1, column 0"):
+        Ridge(standardize=True).fit(np.array([[1.0], [np.nan], [2.0]]), [1.0, 2.0, 3.0])
+
+
 @pytest.mark.parametrize("solver", ["auto", "qr", "svd"])
 def test_a_condition_number_of_1e8_is_survived(solver):
     X, y, w = with_condition(500, 8, 1e8)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import is_numpy
@@ -45,6 +46,9 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         Keep all coefficients at 0 or more.
     random_state : int, RandomState or None
         Kept for scikit-learn's signature: nothing here is random.
+    standardize : bool, default=False
+        Bring columns to standard deviation 1 first, so that the penalty sees no units, and the coefficients back to
+        the columns as they are. X must be an array or a SciPy matrix in memory, and is copied.
 
     Attributes
     ----------
@@ -76,6 +80,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         solver="auto",
         positive=False,
         random_state=None,
+        standardize=False,
     ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -85,10 +90,11 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         self.solver = solver
         self.positive = positive
         self.random_state = random_state
+        self.standardize = standardize
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
-        check_flag(self, "fit_intercept", "positive")
+        check_flag(self, "fit_intercept", "positive", "standardize")
         check_choice(self, "solver", _SOLVERS)
         if self.solver == "lbfgs" and not self.positive:
             raise ValueError("'lbfgs' solver can be used only when positive=True; use solver='auto'.")
@@ -98,7 +104,8 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         X, y, w = check_fit(
             self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True, allow_nan=plain
         )
-        rows = as_rows(X, y, w)
+        Z, scale = _in_like_units(X, w) if self.standardize else (X, 1.0)
+        rows = as_rows(Z, y, w)
         alpha = check_alpha(self, y)
         solver = _SYNONYMS.get(self.solver, self.solver)
         if solver in ("dual", "lsqr") and not (rows.in_memory and is_numpy(rows.reference)):
@@ -113,7 +120,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
             max_iter=self.max_iter,
             ask=partial(require_finite_cells, self, X) if plain else None,
         )
-        record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y), flat=True)
+        record_coefficients(self, solution.coef / scale, solution.intercept, rows, is_single(y), flat=True)
         self.solver_ = solution.solver
         n_targets = solution.coef.shape[1]
         if (
@@ -128,6 +135,36 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _in_like_units(X: Any, w: np.ndarray | None) -> tuple[Any, np.ndarray]:
+    """X with columns of standard deviation 1, constant ones as they are, and what they were divided by, (d, 1)."""
+    if not (is_numpy(X) or sparse.issparse(X)):
+        raise ValueError(
+            f"standardize=True needs X as an array or a SciPy matrix in memory, and it is a {type(X).__name__}; scale "
+            "its columns first, for example by StandardScaler in a pipeline."
+        )
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is found in the sums, and said there
+        if sparse.issparse(X):
+            mean, spread = _sparse_spread(X, w)
+        else:
+            mean = np.average(X, axis=0, weights=w)
+            spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=w))
+        scale = np.where(spread <= 1e-14 * np.abs(mean), 1.0, spread)
+        Z = sparse.csr_array(X @ sparse.diags_array(1 / scale)) if sparse.issparse(X) else X / scale.astype(X.dtype)
+    return Z, scale[:, None]
+
+
+def _sparse_spread(X: Any, w: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of every column: of the cells that are stored, and of the zeros between them."""
+    n, d = X.shape
+    share = np.full(n, 1 / n) if w is None else w / w.sum()
+    cells = X.tocoo()
+    there = share[cells.row]
+    mean = np.bincount(cells.col, there * cells.data, d)
+    stored = np.where(np.bincount(cells.col, minlength=d) == n, 1.0, np.bincount(cells.col, there, d))
+    variance = np.bincount(cells.col, there * (cells.data - mean[cells.col]) ** 2, d) + (1 - stored) * mean**2
+    return mean, np.sqrt(np.maximum(variance, 0.0))
 
 
 def check_alpha(estimator: Any, y: Any) -> np.ndarray:
