@@ -67,6 +67,17 @@ def test_one_penalty_for_each_target():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("model", [Ridge(), RidgeCV(), LinearRegression()], ids=str)
+def test_a_constant_column_in_a_sparse_table(model, weighted):
+    X, y = problem(60, 5)
+    X[:, 1] = 7.0
+    w = np.random.default_rng(1).uniform(0.5, 2.0, size=60) if weighted else None
+    dense = model.fit(X, y, sample_weight=w).predict(X)
+    packed = model.fit(sparse.csr_array(X), y, sample_weight=w)
+    np.testing.assert_allclose(packed.predict(X), dense, rtol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("solver", ["auto", "cholesky", "svd", "augmented", "dual", "lsqr"])
 def test_ridge_standardises_first_and_transforms_back(solver, kind, weighted):

@@ -47,7 +47,8 @@ def moments(rows: Rows, center: bool = True) -> Moments:
 
 def _moments(rows: Rows, center: bool) -> Moments:
     x0, y0 = _provisional_means(rows) if center else (None, None)
-    for _ in range(_PASSES):
+    passes = 1 if sparse.issparse(rows.head(1).X) else _PASSES  # zeros that are not stored cannot be shifted
+    for _ in range(passes):
         if x0 is None and by_tiles(rows):
             total, joint, sy = rows.sum(shifted_sums, x0, y0)
             gram = tiled_gram(rows.X.T)
