@@ -225,7 +225,17 @@ KINDS = ["plain", "ties", "missing", "skewed", "constant"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rules", [{}, {"max_features": 2}, {"random_splits": True, "max_features": 3}], ids=str)
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {},
+        {"max_features": 2},
+        {"random_splits": True, "max_features": 3},
+        {"max_leaf_nodes": 40},
+        {"max_leaf_nodes": 2},
+    ],
+    ids=str,
+)
 def test_the_short_way_and_the_long_way_give_the_same_tree(kind, rules, monkeypatch):
     """Dense numbers with one output have a grower of their own; constraints that constrain nothing take the other."""
     monkeypatch.setattr("learnt.forestry._exact._LOCAL", 6 * 64)  # subtrees are sorted from 64 rows on
@@ -246,3 +256,30 @@ def test_the_short_way_and_the_long_way_give_the_same_tree(kind, rules, monkeypa
     ours, other = (grow_exact(columns, y, **given, monotone=free) for free in (None, np.zeros(6)))
     for name, array in other.arrays().items():
         np.testing.assert_allclose(getattr(ours, name), array, rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["plain", "ties", "missing"])
+@pytest.mark.parametrize("rules", [{}, {"max_leaf_nodes": 30}], ids=str)
+def test_absolute_errors_from_a_list_and_from_prefix_sums(kind, rules, monkeypatch):
+    """Rows that leave a linked list give the errors of rows that enter a tree of sums, which bounds on values need."""
+    monkeypatch.setattr("learnt.forestry._exact._LOCAL", 3 * 64)
+    rng = np.random.default_rng(len(kind))
+    X = rng.normal(size=(300, 3)).astype(np.float32)
+    y = np.rint(64 * (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=300))) / 64 + 1000  # sums are exact
+    if kind == "ties":
+        X, y = np.round(X), np.round(y)
+    elif kind == "missing":
+        X[rng.random(X.shape) < 0.2] = np.nan
+    for weights in (None, rng.integers(0, 4, 300).astype(np.float64)):
+        given = {"criterion": "absolute_error", "weights": weights, "seed": 1, **rules}
+        ours, other = (grow_exact(Columns(X), y, **given, monotone=free) for free in (None, np.zeros(3)))
+        for name, array in other.arrays().items():
+            np.testing.assert_allclose(getattr(ours, name), array, rtol=1e-12, err_msg=name)
+
+
+def test_best_gain_first_to_the_end_parts_all_rows():
+    n = 3000
+    x, y = np.arange(n, dtype=float)[:, None], np.cumsum(np.arange(n, dtype=float)) ** 2
+    tree = ours(x, y, None, "squared_error", {"max_leaf_nodes": n}, 0)
+    assert tree.n_leaves == n
+    np.testing.assert_allclose(tree.predict(x).ravel(), y)

@@ -4,8 +4,8 @@
     tree = grow_exact(columns, y, criterion="gini", n_classes=[3], seed=0)
 
 One compiled call grows the whole tree without the interpreter's lock, so that a forest grows one on every thread. There
-are two of them: one for dense numbers with one output, grown depth first (`_exact_plain_grow`), and one that knows
-everything else as well (`_exact_general`). Both give the same tree.
+are two of them: one for dense numbers with one output (`_exact_plain_grow`), and one that knows everything else as
+well (`_exact_general`). Both give the same tree.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.forestry._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, GINI, NUMBER_CRITERIA, SQUARED
+from learnt.forestry._exact_absolute import median_work
 from learnt.forestry._exact_data import (
     CATEGORIES,
     COUNT,
@@ -24,6 +25,7 @@ from learnt.forestry._exact_data import (
     DIRECTION,
     GAP,
     MAX_FEATURES,
+    MAX_LEAVES,
     MIN_WEIGHT,
     N_BEST,
     N_CHOSEN,
@@ -33,6 +35,7 @@ from learnt.forestry._exact_data import (
     N_STATE,
     N_SUMS,
     RANDOM,
+    ROW_SHIFT,
     SEED,
     WEIGHTED,
 )
@@ -167,7 +170,7 @@ def grow_exact(
         )
     code = (NUMBER_CRITERIA if n_classes is None else CLASS_CRITERIA)[criterion]
     numbers = not (columns.is_sparse or multiway or surrogates or monotone is not None or columns.categories.any())
-    plain = numbers and y.shape[1] == 1 and code != ABSOLUTE and max_p_value >= 1 and max_leaf_nodes is None
+    plain = numbers and y.shape[1] == 1 and max_p_value >= 1 and not (code == ABSOLUTE and random_splits)
     X = columns.X
     rows = None if weights is None or weights.all() else np.flatnonzero(weights)
     presorted = not (plain or columns.is_sparse or random_splits or multiway or searched < d)
@@ -237,8 +240,12 @@ def _plain_tree(
 ) -> Tree:
     """A tree of numbers with one output; `marks` are the tails of its rows."""
     (n, d), m, n_sums = columns.shape, len(marks), max(1, int(rules[N_CLASSES]))
-    random, every = bool(rules[RANDOM]), rules[MAX_FEATURES] == d
-    amounts = _NONE if logs is None else None
+    random, absolute, leaves = bool(rules[RANDOM]), rules[CRITERION] == ABSOLUTE, int(rules[MAX_LEAVES])
+    every = rules[MAX_FEATURES] == d and leaves < 0  # best gain first, the next node is seldom in the same subtree
+    amounts = _NONE if logs is None and not absolute else None
+    by_y: tuple[Any, ...] = (None,) * 4
+    if absolute:
+        by_y = median_work(targets, (marks >> np.uint32(rules[ROW_SHIFT])).astype(np.int64), rules, limits)
     codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, every)
     quick = rules[N_CLASSES] == 2 and rules[CRITERION] == GINI
     if logs is None:
@@ -250,8 +257,9 @@ def _plain_tree(
         weights,
         logs,
         amounts,
+        *by_y,
         _NONE if quick and not random else None,
-        None if random or (quick and not columns.has_missing) else _NONE,
+        None if random or absolute or (quick and not columns.has_missing) else _NONE,
         np.empty((2, m)) if random and logs is None else None,
         facts,
         rules,
@@ -265,23 +273,29 @@ def _plain_tree(
         records,
         spare,
         local,
-        None if local is None else np.empty(n, np.uint8),
+        np.empty(n, np.uint8) if local is not None or absolute else None,
         np.zeros(N_BEST),
         chosen,
     )
     kinds = np.int64, np.int64, np.int64, np.float64, np.uint8, np.float64, np.int64, np.float64
-    room = min(2 * m, _FIRST_NODES)
-    grown: list[Any] = [np.empty((64, N_FRAME), np.int64), np.empty((64, 2)), np.empty((64, n_sums))]
-    grown += [np.empty(room, kind) for kind in kinds] + [np.empty((room, n_sums))]
+    room = min(2 * m, _FIRST_NODES, 2 * leaves if leaves >= 0 else 2 * m)
+    frames = 2 * room + 2 if leaves >= 0 else 64
+    heap: list[Any] = [np.empty(room, np.int32), np.empty((room, 1))] if leaves >= 0 else [None, None]
+    waiting: list[Any] = [np.empty((frames, N_FRAME), np.int64), np.empty((frames, 2)), np.empty((frames, n_sums))]
+    nodes: list[Any] = [np.empty(room, kind) for kind in kinds] + [np.empty((room, n_sums))]
     state = np.zeros(N_STATE, np.int64)
-    while not grow_plain(*given, *grown, state):
-        for k in range(len(grown)):
-            grown[k] = doubled(grown[k])
-    del given
-    for array in grown[3:]:  # cut to size where they are: a copy would take their memory twice
+    while not grow_plain(*given, *heap, *waiting, *nodes, state):
+        if state[COUNT] < len(nodes[0]):
+            waiting = [doubled(array) for array in waiting]
+        else:
+            nodes = [doubled(array) for array in nodes]
+            heap = [doubled(array) for array in heap] if leaves >= 0 else heap
+    del given, heap, waiting
+    for array in nodes:  # cut to size where they are: a copy would take their memory twice
         array.resize((state[COUNT], *array.shape[1:]), refcheck=False)
-    left, right, feature, threshold, go_left, impurity, rows, weight, value = grown[3:]
-    value /= weight[:, None]
+    left, right, feature, threshold, go_left, impurity, rows, weight, value = nodes
+    if not absolute:
+        value /= weight[:, None]
     value += shift
     return Tree(
         d,

@@ -200,8 +200,8 @@ def try_branches(feature, n_groups, logs, amounts, rules, limits, groups, sums, 
 
 @kernel(allocates=False)
 def sweep_categories(
-    feature, categories, a, f, lo, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, orders,
-    spare, spare_rows, places, sums, subsets, groups, keys, scratch, best, chosen,
+    feature, categories, a, f, lo, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, by_y,
+    ranks, links, spare, sums, subsets, groups, keys, scratch, best, chosen,
 ):  # fmt: skip
     """Look for a better split of the categories; False where all rows of the node have the same one."""
     m, n_columns = hi - lo, sums.shape[1] * sums.shape[2]
@@ -239,7 +239,7 @@ def sweep_categories(
             if medians is not None:
                 sweep_absolute(
                     feature, scratch, zero, zero, m, zero, zero, weight, start, y, weights, facts, rules, limits,
-                    orders, spare_rows, places, medians, best, chosen,
+                    by_y, ranks, links, medians, best, chosen,
                 )  # fmt: skip
             if amounts is not None:
                 sweep_numbers(

@@ -19,10 +19,9 @@ LEFT_CHILD, RIGHT_CHILD, RUNNING, NOTHING, TOTALS, SAVED, N_SUMS = range(7)
 # the best split so far
 SCORE, THRESHOLD, LOWER_BOUND, UPPER_BOUND, N_BEST = range(5)
 FEATURE, POSITION, MISSING_LEFT, N_MISSING, N_BRANCHES, SEED, N_CHOSEN = range(7)
-# places of a row: in its node, and by y in its node
-SLOT, RANK = 0, 1
+SLOT = 0  # of `places`: where in its node a row is
 # a node's whole numbers, and its other numbers
 LEFT, LAST, SPLIT, START, END, DEPTH, KNOWN, GO_LEFT, TABLE, TABLE_SIZE, N_INTS = range(11)
 CUT, IMPURITY, WEIGHT, GAIN, LOWER, UPPER, N_FLOATS = range(7)
 # how far growth has come, where it stops for more room and goes on
-COUNT, N_WAITING, N_HEAP, N_ORDER, SPLITS_LEFT, TABLE_USED, N_KEPT, CODES_KEPT, N_STATE = range(9)
+COUNT, N_WAITING, N_HEAP, N_ORDER, SPLITS_LEFT, TABLE_USED, N_KEPT, CODES_KEPT, FIRST_FRAME, N_STATE = range(10)

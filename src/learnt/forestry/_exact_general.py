@@ -12,6 +12,7 @@ import numpy as np
 
 from learnt.engine.threads import for_blocks
 from learnt.forestry._criteria import ABSOLUTE
+from learnt.forestry._exact_absolute import median_work
 from learnt.forestry._exact_categories import SUMS as GROUP_SUMS
 from learnt.forestry._exact_data import (
     CATEGORIES,
@@ -88,16 +89,14 @@ def grow_general(
     m, is_sparse, absolute = len(rows), columns.is_sparse, rules[CRITERION] == ABSOLUTE
     presorted, multiway, surrogates = bool(rules[PRESORTED]), bool(rules[MULTIWAY]), bool(rules[SURROGATES])
     width, most = max(1, int(rules[N_CLASSES])), int(facts[CATEGORIES].max(initial=0)) + 1
-    orders = np.empty((1 + n_outputs if absolute else 1, m), np.int32)
-    orders[0] = rows
-    for o in range(n_outputs if absolute else 0):
-        orders[1 + o] = rows[np.argsort(targets[rows, o], kind="stable")]
-    places = np.full((2, n if absolute or is_sparse or multiway else 0), -1, np.int32)
+    by_y, ranks, links, medians = median_work(targets, rows, rules, limits) if absolute else (None,) * 4
+    orders = rows.astype(np.int32)[None] if by_y is None else np.vstack([rows.astype(np.int32), by_y])
+    by_y = None if by_y is None else orders[1:]
+    places = np.full((1, n if is_sparse or multiway else 0), -1, np.int32)
     if is_sparse:
         places[SLOT, rows] = np.arange(m)
     some = np.zeros(1)
     amounts = some if n_classes is None and not absolute else None
-    medians = np.empty((6, m + 1)) if absolute else None
     side, sums, parts = np.zeros(n, np.uint8), np.zeros((N_SUMS, n_outputs, width)), np.zeros(4)
     leaves = max(0, int(rules[MAX_LEAVES]))
     best_first = np.zeros(2 * leaves + 2, np.int32)
@@ -116,6 +115,9 @@ def grow_general(
         _sorted_records(X, tails) if presorted else np.empty((1, m), np.int64),
         np.empty(m + SPARE, np.int64),
         orders,
+        by_y,
+        ranks,
+        links,
         np.empty(m, np.int32),
         places,
         side,
@@ -140,7 +142,7 @@ def grow_general(
     )
     grown = _Room(m, most, n_outputs * width, surrogates)
     plant(
-        targets, weights, logs, amounts, medians, rules, orders, side, sums, parts, grown.ints, grown.floats,
+        targets, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts, grown.ints, grown.floats,
         grown.totals, grown.waiting, grown.state,
     )  # fmt: skip
     while not grow(*given, *grown.arrays()):

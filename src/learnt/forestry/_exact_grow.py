@@ -10,7 +10,7 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry._criteria import EPSILON, POISSON, class_impurity, deviation
-from learnt.forestry._exact_absolute import side_median
+from learnt.forestry._exact_absolute import rank_rows, side_median
 from learnt.forestry._exact_categories import CODES, LOOKUP, SIDES
 from learnt.forestry._exact_data import (
     CATEGORIES,
@@ -175,7 +175,7 @@ def write_table(table, at, categories, first_child, default, n_branches, subsets
 
 
 @kernel(allocates=False)
-def add_up(start, end, parts, y, weights, logs, amounts, medians, rules, orders, side, sums, out):
+def add_up(start, end, parts, y, weights, logs, amounts, medians, rules, orders, by_y, side, sums, out):
     """Sums of y (or of the classes, or medians), weights out[0…1] and impurities out[2…3] of the left and right rows.
 
     One part: all rows are on the left.
@@ -207,7 +207,7 @@ def add_up(start, end, parts, y, weights, logs, amounts, medians, rules, orders,
         if medians is not None:
             for k in range(parts):
                 wanted = 1 - k if parts == 2 else -1
-                sums[k, o, 0], error = side_median(o, y, weights, orders, start, end, side, wanted)
+                _, sums[k, o, 0], error = side_median(o, y, weights, by_y, start, end, side, wanted)
                 out[2 + k] += error
     if logs is None:
         for k in range(parts):
@@ -239,11 +239,11 @@ def add_deviations(start, end, parts, output, criterion, y, weights, orders, sid
 
 
 @kernel(allocates=False)
-def sift_up(heap, floats, position, node):
-    """Put a node at this place of the heap or above it: the highest gain is on top."""
+def sift_up(heap, floats, gain, position, node):
+    """Put a node at this place of the heap or above it: the highest gain, in this column of `floats`, is on top."""
     while position > 0:
         above = (position - 1) // 2
-        if not floats[heap[above], GAIN] < floats[node, GAIN]:
+        if not floats[heap[above], gain] < floats[node, gain]:
             break
         heap[position] = heap[above]
         position = above
@@ -251,14 +251,14 @@ def sift_up(heap, floats, position, node):
 
 
 @kernel(allocates=False)
-def pop_best(heap, size, floats):
+def pop_best(heap, size, floats, gain):
     """The node on top; the heap is one shorter."""
     top, node = heap[0], heap[size - 1]
     size -= 1
     hole, child = 0, 0
     while child < (size - 1) // 2:  # down to a leaf along the better children, then up again
         child = 2 * (child + 1)
-        if floats[heap[child], GAIN] < floats[heap[child - 1], GAIN]:
+        if floats[heap[child], gain] < floats[heap[child - 1], gain]:
             child -= 1
         heap[hole] = heap[child]
         hole = child
@@ -267,7 +267,7 @@ def pop_best(heap, size, floats):
         heap[hole] = heap[child]
         hole = child
     if size > 0:
-        sift_up(heap, floats, hole, node)
+        sift_up(heap, floats, gain, hole, node)
     return top
 
 
@@ -330,11 +330,13 @@ def keep_surrogates(node, n_found, n_kept, codes_kept, facts, ints, floats, tabl
 
 
 @kernel(allocates=False)
-def plant(y, weights, logs, amounts, medians, rules, orders, side, sums, parts, ints, floats, totals, waiting, state):
+def plant(
+    y, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts, ints, floats, totals, waiting, state
+):
     """The root: all rows."""
     zero, n = np.int64(0), orders.shape[1]
     clear_node(zero, ints, floats)
-    add_up(zero, n, np.int64(1), y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
+    add_up(zero, n, np.int64(1), y, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts)
     ints[0, START], ints[0, END], ints[0, DEPTH], ints[0, KNOWN] = 0, n, 0, 0
     floats[0, WEIGHT], floats[0, IMPURITY] = parts[0], parts[2]
     floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
@@ -348,8 +350,8 @@ def plant(y, weights, logs, amounts, medians, rules, orders, side, sums, parts, 
 @kernel(allocates=False)
 def grow(
     columns, values, indices, indptr, tails, y, weights, logs, amounts, medians, facts, rules, limits, records, spare,
-    orders, spare_rows, places, side, sums, features, subsets, groups, keys, scratch, uniform, relatives, tests, best,
-    chosen, parts, begins, heap, order, ranked_ints, ranked_floats, ranked_table, ints,
+    orders, by_y, ranks, links, spare_rows, places, side, sums, features, subsets, groups, keys, scratch, uniform,
+    relatives, tests, best, chosen, parts, begins, heap, order, ranked_ints, ranked_floats, ranked_table, ints,
     floats, totals, waiting, branches, kept_ints, kept_floats, kept_codes, state,
 ):  # fmt: skip
     """Grow until nothing waits, which returns True, or until there is no room for another split.
@@ -380,7 +382,7 @@ def grow(
         if not room:
             break
         if n_waiting == 0:  # best first: the children of the best node found so far are looked at next
-            node = np.int64(pop_best(heap, n_heap, floats))
+            node = np.int64(pop_best(heap, n_heap, floats, np.int64(GAIN)))
             n_heap -= 1
             n_new = np.int64(ints[node, LAST]) - np.int64(ints[node, LEFT]) + 1
             if ints[node, LEFT] < 0 or splits_left < n_new - 1:  # a leaf, or found and not wanted
@@ -411,10 +413,12 @@ def grow(
             best[SCORE], best[LOWER_BOUND], best[UPPER_BOUND] = -np.inf, floats[node, LOWER], floats[node, UPPER]
             chosen[FEATURE] = -1
             known = zero if best_first else np.int64(ints[node, KNOWN])
+            if medians is not None:
+                rank_rows(start, end, y, weights, by_y, ranks, links, medians)
             ints[node, KNOWN] = find_split(
                 start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, amounts, medians,
-                facts, rules, limits, records, spare, orders, spare_rows, places, side, sums, features, subsets, groups,
-                keys, scratch, uniform, relatives, best, chosen,
+                facts, rules, limits, records, spare, orders, by_y, ranks, links, places, side, sums, features, subsets,
+                groups, keys, scratch, uniform, relatives, best, chosen,
             )  # fmt: skip
             grown = chosen[FEATURE] >= 0
         if grown:
@@ -431,7 +435,22 @@ def grow(
                 gain = impurity
                 for k in range(n_new):
                     first, last = begins[k], begins[k + 1]
-                    add_up(first, last, one_part, y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
+                    add_up(
+                        first,
+                        last,
+                        one_part,
+                        y,
+                        weights,
+                        logs,
+                        amounts,
+                        medians,
+                        rules,
+                        orders,
+                        by_y,
+                        side,
+                        sums,
+                        parts,
+                    )
                     gain -= parts[0] / weight * parts[2]
             if not many:
                 f, first = feature if presorted else zero, start if presorted else zero
@@ -447,7 +466,9 @@ def grow(
                         orders, start, end, relatives, n_found, ranked_ints, ranked_floats, ranked_table,
                         chosen[MISSING_LEFT], side,
                     )  # fmt: skip
-                add_up(start, end, two_parts, y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
+                add_up(
+                    start, end, two_parts, y, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts
+                )
                 gain = impurity - parts[1] / weight * parts[3] - parts[0] / weight * parts[2]
             gain *= weight / limits[TOTAL_WEIGHT]
             grown = gain + EPSILON >= limits[MIN_DECREASE]
@@ -479,7 +500,22 @@ def grow(
             for k in range(n_new):
                 first, last = begins[k], begins[k + 1]
                 if groups is not None and many:
-                    add_up(first, last, one_part, y, weights, logs, amounts, medians, rules, orders, side, sums, parts)
+                    add_up(
+                        first,
+                        last,
+                        one_part,
+                        y,
+                        weights,
+                        logs,
+                        amounts,
+                        medians,
+                        rules,
+                        orders,
+                        by_y,
+                        side,
+                        sums,
+                        parts,
+                    )
                 add_child(
                     zero if many else k,
                     node,
@@ -513,7 +549,7 @@ def grow(
                 n_waiting += n_new
             count += n_new
         if best_first:
-            sift_up(heap, floats, np.int64(n_heap), node)
+            sift_up(heap, floats, np.int64(GAIN), np.int64(n_heap), node)
             n_heap += 1
     state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER] = count, n_waiting, n_heap, kept
     state[SPLITS_LEFT], state[TABLE_USED], state[N_KEPT], state[CODES_KEPT] = (

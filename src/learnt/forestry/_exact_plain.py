@@ -12,6 +12,7 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry._criteria import POISSON, class_impurity, deviation
+from learnt.forestry._exact_absolute import side_median
 from learnt.forestry._exact_data import (
     CRITERION,
     LABEL_BITS,
@@ -108,9 +109,9 @@ def part_plain(feature, start, end, shift, cut, missing_left, table, marks, spar
 
 
 @kernel(allocates=False)
-def weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, rules, sums, out):
-    """Sums of the classes or of y, weights out[0…1] and impurities out[2…3] of the rows on both sides."""
-    nothing, shift = np.int64(NOTHING), rules[ROW_SHIFT]
+def weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, by_y, rules, side_of, sums, out):
+    """Sums of the classes or of y (or medians), weights out[0…1] and impurities out[2…3] of the rows on both sides."""
+    nothing, zero, shift = np.int64(NOTHING), np.int64(0), rules[ROW_SHIFT]
     for side in range(2):
         first, last = start if side == 0 else middle, middle if side == 0 else end
         if first == last:  # the root, all on the left
@@ -127,6 +128,9 @@ def weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, ru
             out[side], sums[side, 0, 0] = sum_numbers(first, last, marks, shift, y, weights)
             mean = sums[side, 0, 0] / out[side]
             out[2 + side] = spread(first, last, marks, shift, mean, rules[CRITERION], y, weights) / out[side]
+        if by_y is not None:
+            out[side], sums[side, 0, 0], error = side_median(zero, y, weights, by_y, first, last, side_of, np.int64(-1))
+            out[2 + side] = error / out[side]
 
 
 @kernel(allocates=False)

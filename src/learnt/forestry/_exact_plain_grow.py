@@ -1,6 +1,8 @@
-"""Growth of one tree on dense numbers with one output, depth first: what nearly all trees are.
+"""Growth of one tree on dense numbers with one output: what nearly all trees are.
 
-A node gets its final number when it leaves the stack, so that arrays are written once, in their final order.
+A node gets its final number when it is looked at, so that arrays are written once, in their final order. Depth first,
+nodes that wait are a stack. Best gain first, nodes whose split is known are a heap, and what their children begin with
+is kept until the split is made.
 """
 
 from __future__ import annotations
@@ -9,26 +11,31 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry._criteria import EPSILON
+from learnt.forestry._exact_absolute import rank_rows
 from learnt.forestry._exact_data import (
     COUNT,
     FEATURE,
+    FIRST_FRAME,
     MAX_DEPTH,
+    MAX_LEAVES,
     MIN_DECREASE,
     MIN_LEAF,
     MIN_SPLIT,
     MIN_WEIGHT,
     MISSING_LEFT,
+    N_HEAP,
     N_WAITING,
     POSITION,
     ROW_SHIFT,
     SCORE,
+    SPLITS_LEFT,
     THRESHOLD,
     TOTAL_WEIGHT,
     TOTALS,
 )
-from learnt.forestry._exact_grow import part_records
+from learnt.forestry._exact_grow import part_records, part_rows, pop_best, sift_up
 from learnt.forestry._exact_plain import cut_of, part_plain, weigh_rows, weigh_sides
-from learnt.forestry._exact_plain_search import mark_local, part_marks, search_best, sort_subtree
+from learnt.forestry._exact_plain_search import mark_local, mark_rows, part_marks, search_best, sort_subtree
 from learnt.forestry._exact_random import part_random, search_random
 
 # of a node that waits: its rows, depth, constant columns, and its parent if it is a right child
@@ -46,43 +53,69 @@ def add_frame(at, side, node, first, last, depth, known, parts, sums, frames, si
 
 
 @kernel(allocates=False)
+def clear_leaves(count, left, feature_of, cut_at, goes_left):
+    """Forget the splits that were found and not made."""
+    for node in range(count):
+        if left[node] < 0:
+            feature_of[node], cut_at[node], goes_left[node] = -2, -2.0, 0
+
+
+@kernel(allocates=False)
 def grow_plain(
-    table, marks, y, weights, logs, amounts, quick, slow, heaps, facts, rules, limits, features, sums, parts, codes,
-    slots, drawn, records, spare, local, side, best, chosen, frames, sizes, pending, left, right, feature_of, cut_at,
-    goes_left, impurities, rows_of, weight_of, totals, state,
+    table, marks, y, weights, logs, amounts, by_y, ranks, links, medians, quick, slow, heaps, facts, rules, limits,
+    features, sums, parts, codes, slots, drawn, records, spare, local, side, best, chosen, heap, gains, frames, sizes,
+    pending, left, right, feature_of, cut_at, goes_left, impurities, rows_of, weight_of, totals, state,
 ):  # fmt: skip
     """Grow until nothing waits, which returns True, or until there is no room for another split.
 
-    What is None is not used, and not compiled: classes (`logs`) or numbers (`amounts`), ways to sweep (`quick`,
-    `slow`), random thresholds (`drawn`), subtrees sorted once (`local`). The stack is `frames`, `sizes` (weight and
-    impurity) and `pending` (sums).
+    What is None is not used, and not compiled: classes (`logs`), sums of numbers (`amounts`) or their medians (`by_y`),
+    ways to sweep (`quick`, `slow`), random thresholds (`drawn`), subtrees sorted once (`local`), best gain first
+    (`heap`). Nodes that wait are in `frames`, `sizes` (weight and impurity) and `pending` (sums).
     """
     shift, n_sums, zero, one = rules[ROW_SHIFT], sums.shape[2], np.int64(0), np.int64(1)
     smallest = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF])
-    count, n_waiting, room = state[COUNT], state[N_WAITING], True
+    count, n_waiting, n_heap, splits_left = state[COUNT], state[N_WAITING], state[N_HEAP], state[SPLITS_LEFT]
+    first_frame, fresh, room = state[FIRST_FRAME], np.int64(-1), True
     base, base_end = zero, zero  # the rows that are sorted by every column
     if count + n_waiting == 0:  # the root
         end = marks.size
-        weigh_sides(zero, end, end, limits[TOTAL_WEIGHT], marks, y, weights, logs, amounts, rules, sums, parts)
+        total = limits[TOTAL_WEIGHT]
+        weigh_sides(zero, end, end, total, marks, y, weights, logs, amounts, by_y, rules, side, sums, parts)
         add_frame(zero, zero, zero, zero, end, zero, zero, parts, sums, frames, sizes, pending)
-        n_waiting = one
-    while n_waiting > 0:
+        n_waiting, splits_left = one, rules[MAX_LEAVES] - 1
+    while n_waiting + n_heap > 0 or fresh >= 0:
+        if heap is not None:
+            if fresh >= 0:  # looked at last; leaves as well, as in scikit-learn, whose heap this is
+                sift_up(heap, gains, zero, n_heap, fresh)
+                n_heap, fresh = n_heap + 1, np.int64(-1)
+            if n_waiting == 0:  # the children of the best node found so far are looked at next
+                node = np.int64(pop_best(heap, n_heap, gains, zero))
+                n_heap -= 1
+                if feature_of[node] >= 0 and splits_left > 0:
+                    splits_left -= 1
+                    left[node], first_frame, n_waiting = count, 2 * node, np.int64(2)
+                continue
         room = count < left.size and n_waiting < frames.shape[0]
+        if heap is not None:
+            room = room and 2 * count + 2 <= frames.shape[0] and n_heap < heap.size
         if not room:
             break
         n_waiting -= 1
-        node, parent = count, frames[n_waiting, F_PARENT]
-        start, end, depth = frames[n_waiting, F_START], frames[n_waiting, F_END], frames[n_waiting, F_DEPTH]
-        known, at, resident = frames[n_waiting, F_KNOWN], np.int64(-1), zero
-        m, weight, impurity = end - start, sizes[n_waiting, 0], sizes[n_waiting, 1]
+        frame = first_frame + n_waiting
+        node, parent = count, frames[frame, F_PARENT]
+        start, end, depth = frames[frame, F_START], frames[frame, F_END], frames[frame, F_DEPTH]
+        known, at, resident = frames[frame, F_KNOWN], np.int64(-1), zero
+        m, weight, impurity = end - start, sizes[frame, 0], sizes[frame, 1]
         if parent >= 0:
             right[parent] = node
         left[node], right[node], feature_of[node], cut_at[node], goes_left[node] = -1, -1, -2, -2.0, 0
         impurities[node], rows_of[node], weight_of[node] = impurity, m, weight
         for c in range(n_sums):
-            totals[node, c] = pending[n_waiting, c]
+            totals[node, c] = pending[frame, c]
         count += 1
         deep = depth >= rules[MAX_DEPTH] or weight < 2 * limits[MIN_WEIGHT]
+        if heap is not None:
+            deep, known, fresh, gains[node, 0] = deep or splits_left == 0, zero, node, 0.0
         if deep or m < smallest or not impurity > EPSILON:
             continue
         for c in range(n_sums):
@@ -96,6 +129,8 @@ def grow_plain(
                 best, chosen,
             )  # fmt: skip
         if records is not None:
+            if by_y is not None:
+                rank_rows(start, end, y, weights, by_y, ranks, links, medians)
             if local is not None:
                 if m <= local.shape[1] and (start < base or end > base_end):
                     sort_subtree(start, end, shift, table, marks, codes, slots, records, spare, local)
@@ -103,8 +138,8 @@ def grow_plain(
                 if m <= local.shape[1]:
                     at = start - base
             known = search_best(
-                start, end, at, known, weight, table, marks, y, weights, logs, amounts, quick, slow, facts, rules,
-                limits, features, codes, slots, records, spare, local, sums, best, chosen,
+                start, end, at, known, weight, table, marks, y, weights, logs, amounts, by_y, ranks, links, medians,
+                quick, slow, facts, rules, limits, features, codes, slots, records, spare, local, sums, best, chosen,
             )  # fmt: skip
         feature, n_left = chosen[FEATURE], chosen[POSITION]
         if feature < 0:
@@ -119,9 +154,13 @@ def grow_plain(
                 cut = cut_of(best[THRESHOLD])
                 n_left = part_plain(feature, start, end, shift, cut, chosen[MISSING_LEFT], table, marks, spare)
         middle = start + n_left
-        weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, rules, sums, parts)
+        if by_y is not None:
+            mark_rows(start, middle, end, shift, marks, side)
+            part_rows(by_y, start, end, side, spare)
+        weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, by_y, rules, side, sums, parts)
         gain = impurity - parts[1] / weight * parts[3] - parts[0] / weight * parts[2]
-        if not gain * (weight / limits[TOTAL_WEIGHT]) + EPSILON >= limits[MIN_DECREASE]:
+        gain *= weight / limits[TOTAL_WEIGHT]
+        if not gain + EPSILON >= limits[MIN_DECREASE]:
             continue
         if local is not None:
             ends = depth + 1 >= rules[MAX_DEPTH] or (
@@ -129,10 +168,17 @@ def grow_plain(
             )
             if at >= 0 and not ends:  # leaves need no order
                 part_records(local, at, at + m, side, shift, spare)
-        left[node], feature_of[node], cut_at[node] = count, feature, best[THRESHOLD]
-        goes_left[node] = chosen[MISSING_LEFT]
-        add_frame(n_waiting, one, node, middle, end, depth + 1, known, parts, sums, frames, sizes, pending)
-        add_frame(n_waiting + 1, zero, node, start, middle, depth + 1, known, parts, sums, frames, sizes, pending)
-        n_waiting += 2
-    state[COUNT], state[N_WAITING] = count, n_waiting
+        feature_of[node], cut_at[node], goes_left[node] = feature, best[THRESHOLD], chosen[MISSING_LEFT]
+        frame = n_waiting
+        if heap is not None:
+            frame, gains[node, 0] = 2 * node, gain
+        else:
+            left[node] = count
+            n_waiting += 2
+        add_frame(frame, one, node, middle, end, depth + 1, known, parts, sums, frames, sizes, pending)
+        add_frame(frame + 1, zero, node, start, middle, depth + 1, known, parts, sums, frames, sizes, pending)
+    if heap is not None and room:
+        clear_leaves(count, left, feature_of, cut_at, goes_left)
+    state[COUNT], state[N_WAITING], state[N_HEAP], state[SPLITS_LEFT] = count, n_waiting, n_heap, splits_left
+    state[FIRST_FRAME] = first_frame
     return room

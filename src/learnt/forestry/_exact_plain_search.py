@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.forestry._exact_absolute import sweep_absolute
 from learnt.forestry._exact_data import (
     GAP,
     LABEL_BITS,
@@ -57,8 +58,8 @@ def take_records(local, f, first, m, records):
 
 @kernel(allocates=False)
 def search_best(
-    start, end, at, known, weight, table, marks, y, weights, logs, amounts, quick, slow, facts, rules, limits, features,
-    codes, slots, records, spare, local, sums, best, chosen,
+    start, end, at, known, weight, table, marks, y, weights, logs, amounts, by_y, ranks, links, medians, quick, slow,
+    facts, rules, limits, features, codes, slots, records, spare, local, sums, best, chosen,
 ):  # fmt: skip
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
@@ -95,6 +96,11 @@ def search_best(
             if n_missing == 0:
                 varies = record_value(records[0, m - 1]) > np.float32(record_value(records[0, 0]) + np.float32(gap))
         for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
+            if by_y is not None:
+                sweep_absolute(
+                    feature, records, zero, zero, hi, n_missing, missing_left, weight, start, y, weights, facts, rules,
+                    limits, by_y, ranks, links, medians, best, chosen,
+                )  # fmt: skip
             if quick is not None and n_missing == 0:
                 if logs is not None:
                     sweep_two(
@@ -137,6 +143,13 @@ def mark_local(f, at, m, shift, local, side, chosen):
         side[(record & _LOW) >> shift] = goes
         n_left += goes
     return n_left
+
+
+@kernel(allocates=False)
+def mark_rows(start, middle, end, shift, marks, side):
+    """The same of rows that are parted already."""
+    for k in range(start, end):
+        side[np.int64(marks[k]) >> shift] = np.uint8(k < middle)
 
 
 @kernel(allocates=False)

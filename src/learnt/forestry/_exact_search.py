@@ -137,7 +137,7 @@ def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side
 
 @kernel(allocates=False)
 def random_cut(
-    feature, a, m, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, orders, side, sums, best,
+    feature, a, m, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, by_y, side, sums, best,
     chosen,
 ):  # fmt: skip
     """One threshold, drawn between the smallest and the largest value of the node, as the best split if it is better.
@@ -173,8 +173,8 @@ def random_cut(
                 score += number_purity(criterion, sums, totals, running, wr)
             if medians is not None:
                 for o in range(sums.shape[1]):
-                    right_value, error = side_median(o, y, weights, orders, start, start + m, side, np.int64(0))
-                    left_value, other = side_median(o, y, weights, orders, start, start + m, side, np.int64(1))
+                    _, right_value, error = side_median(o, y, weights, by_y, start, start + m, side, np.int64(0))
+                    _, left_value, other = side_median(o, y, weights, by_y, start, start + m, side, np.int64(1))
                     score -= error + other
             if score > best[SCORE] and in_order(rules, facts[DIRECTION, feature], left_value, right_value, best):
                 best[SCORE], best[THRESHOLD] = score, threshold
@@ -207,8 +207,8 @@ def put_aside(a, f, first, last, y, weights, rules, sums):
 @kernel(allocates=False)
 def find_split(
     start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, amounts, medians, facts,
-    rules, limits, records, spare, orders, spare_rows, places, side, sums, features, subsets, groups, keys, scratch,
-    uniform, relatives, best, chosen,
+    rules, limits, records, spare, orders, by_y, ranks, links, places, side, sums, features, subsets, groups, keys,
+    scratch, uniform, relatives, best, chosen,
 ):  # fmt: skip
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
@@ -257,12 +257,11 @@ def find_split(
             if varies:
                 varies = sweep_categories(
                     feature, categories, records, f, lo, hi, heft, start, y, weights, logs, amounts, medians, facts,
-                    rules, limits, orders, spare, spare_rows, places, sums, subsets, groups, keys, scratch, best,
-                    chosen,
+                    rules, limits, by_y, ranks, links, spare, sums, subsets, groups, keys, scratch, best, chosen,
                 )  # fmt: skip
         if uniform is not None and varies and not by_category:
             varies = random_cut(
-                feature, records, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, orders,
+                feature, records, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, by_y,
                 side, sums, best, chosen,
             )  # fmt: skip
         if uniform is None and varies and not by_category:
@@ -302,7 +301,7 @@ def find_split(
                 if medians is not None:
                     sweep_absolute(
                         feature, records, f, lo, hi, n_missing, missing_left, heft, start, y, weights, facts, rules,
-                        limits, orders, spare_rows, places, medians, best, chosen,
+                        limits, by_y, ranks, links, medians, best, chosen,
                     )  # fmt: skip
         if relatives is not None:
             best[SCORE] = best[SCORE] - base if best[SCORE] > before + base else before
