@@ -53,6 +53,7 @@ QUICK = {
         for kind in ("RandomForest", "ExtraTrees")
         for task in ("Classifier", "Regressor")
     },
+    "RandomTreesEmbedding": {"n_estimators": 4, "max_depth": 3, "random_state": 0, "sparse_output": False},
     "GradientBoostingRegressor": {"n_estimators": 20, "random_state": 0},
     "GradientBoostingClassifier": {"n_estimators": 20, "random_state": 0},
     "AdaBoostClassifier": {"n_estimators": 10, "random_state": 0},
@@ -119,9 +120,9 @@ SUMMATION = [
 ]
 # One row at a time: rows come in a random order that is part of the result, and a weight is a longer step, not a second
 # visit, as in scikit-learn, whose own classes are let off the same checks.
-# So are rows that are drawn by their weights.
+# So are rows that are drawn by their weights, and rows that have a target drawn for each.
 DRAWN = ("AdaBoostRegressor", *(k + t for k in ("Bagging", "RandomForest") for t in ("Classifier", "Regressor")))
-STOCHASTIC = ("Perceptron", "SGDClassifier", "SGDRegressor", *DRAWN)
+STOCHASTIC = ("Perceptron", "RandomTreesEmbedding", "SGDClassifier", "SGDRegressor", *DRAWN)
 # The order of rows cannot matter: no random start, no ties broken by position, no folds by position.
 BY_POSITION = ("KMeans", "MiniBatchDictionaryLearning", "StackingClassifier", "StackingRegressor", *STOCHASTIC)
 ORDERLESS = [name for name in ESTIMATORS if name not in BY_POSITION]
@@ -247,6 +248,7 @@ def test_discovery_finds_them_all():
         "QuantileRegressor",
         "RandomForestClassifier",
         "RandomForestRegressor",
+        "RandomTreesEmbedding",
         "Ridge",
         "RidgeCV",
         "RidgeClassifier",

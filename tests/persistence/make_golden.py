@@ -39,6 +39,7 @@ from learnt.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    RandomTreesEmbedding,
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
@@ -226,6 +227,7 @@ def models() -> dict:
         ),
         "extra-trees": (ExtraTreesClassifier(4, random_state=0, max_depth=3).fit(X, two), X),
         "extra-trees-numbers": (ExtraTreesRegressor(4, random_state=0, max_depth=3).fit(X, np.c_[y, -y]), X),
+        "random-trees": (RandomTreesEmbedding(4, random_state=0, max_depth=3, sparse_output=False).fit(X), X),
         "tree": (DecisionTreeClassifier(random_state=0, max_depth=3).fit(named, classes), named),
         "tree-numbers": (DecisionTreeRegressor(random_state=0, max_leaf_nodes=6).fit(X, np.c_[y, -y]), X),
         "tree-categories": (

@@ -60,6 +60,7 @@ ROOMS = {
         "ExtraTreesRegressor",
         "RandomForestClassifier",
         "RandomForestRegressor",
+        "RandomTreesEmbedding",
         "StackingClassifier",
         "StackingRegressor",
         "VotingClassifier",

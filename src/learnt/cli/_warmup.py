@@ -73,6 +73,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.ensemble.RandomForestRegressor", "amount", {"n_estimators": 2, "splitter": "exact"}),
     ("learnt.ensemble.ExtraTreesClassifier", "classes", {"n_estimators": 2}),
     ("learnt.ensemble.ExtraTreesRegressor", "amount", {"n_estimators": 2}),
+    ("learnt.ensemble.RandomTreesEmbedding", "none", {"n_estimators": 2}),
     ("learnt.tree.DecisionTreeClassifier", "classes", {}),
     ("learnt.tree.DecisionTreeRegressor", "amount", {}),
     ("learnt.tree.ExtraTreeClassifier", "classes", {}),

@@ -4,6 +4,7 @@
     StackingClassifier, StackingRegressor                a model learns how to use the answers of others
     BaggingClassifier, BaggingRegressor                  one estimator on many random samples of the rows
     RandomForest…, ExtraTrees…                           trees on random rows and columns
+    RandomTreesEmbedding                                 a row described by its leaves in random trees
     AdaBoostClassifier, AdaBoostRegressor                each learner on the rows that were hard so far
     GradientBoosting…, HistGradientBoosting…             trees that follow the slope of a loss
     FunctionalGradientBoosting                           the same with any learner and any loss
@@ -17,6 +18,7 @@ from learnt.ensemble._adaboost_regressor import AdaBoostRegressor
 from learnt.ensemble._bagging_classifier import BaggingClassifier
 from learnt.ensemble._bagging_regressor import BaggingRegressor
 from learnt.ensemble._forest import RandomForestClassifier, RandomForestRegressor
+from learnt.ensemble._forest_embedding import RandomTreesEmbedding
 from learnt.ensemble._forest_extra import ExtraTreesClassifier, ExtraTreesRegressor
 from learnt.ensemble._functional import FunctionalGradientBoosting
 from learnt.ensemble._gradient_boosting_classifier import GradientBoostingClassifier
@@ -40,6 +42,7 @@ __all__ = [
     "HistGradientBoostingRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomTreesEmbedding",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",

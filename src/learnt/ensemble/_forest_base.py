@@ -30,6 +30,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
     """A forest: trees grown on samples of the rows, each split looking at some of the columns."""
 
     _random_splits = False
+    _keeps_targets = False  # those of the rows in each leaf
     n_estimators: int
     n_features_in_: int
     n_outputs_: int

@@ -91,6 +91,7 @@ class Grower:
         self.balanced = getattr(forest, "class_weight", None) == "balanced_subsample" and forest.bootstrap
         self.share_of_leaf = forest.min_weight_fraction_leaf
         self.alpha = forest.ccp_alpha
+        self.keeps_targets = forest._keeps_targets and targets.shape[1] == 1
         self._grow_grove: Any = None  # where a tree need not be looked at before it is put away
         min_leaf = rows_of(forest.min_samples_leaf, n)
         options: dict[str, Any] = {
@@ -143,6 +144,6 @@ class Grower:
             importances = tree.compute_feature_importances() if tree.node_count > 1 else None
             grove = Grove.of([tree], self.criterion)
         samples = None
-        if self.n_classes is None and self.targets.shape[1] == 1:
+        if self.keeps_targets:
             samples = leaf_samples(grove, self.X, self.targets[:, 0], weights)
         return Grown(grove, importances, samples)

@@ -24,6 +24,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
 
     _leaf_samples: dict[str, np.ndarray]
     _errors: dict[str, Any]
+    _keeps_targets = True
     _criteria = ("squared_error", "absolute_error", "friedman_mse", "poisson")
 
     def _targets(self, y: Any, X: Any) -> np.ndarray:

@@ -58,7 +58,12 @@ class ShortTrees:
         sizes = np.diff(roots, append=len(nodes))
         bits = int((2 if missing else 1) * d - 1).bit_length()
         room = (24 if bytewise else 32) - bits
-        if room < 2 or int(sizes.max(initial=0)) + ROOT >= 1 << room or (nodes["column"] & np.uint32(CATEGORIES)).any():
+        if (
+            not len(nodes)
+            or room < 2
+            or int(sizes.max(initial=0)) + ROOT >= 1 << room
+            or (nodes["column"] & np.uint32(CATEGORIES)).any()
+        ):
             return None
         twice = d if missing else 0
         if not bytewise:

@@ -96,3 +96,4 @@ FOREST_REGRESSOR = Schema(
     extra={**_score, "oob_prediction_": anyof(real(None), real(None, None))},
     rule=_numbers_rule,
 )
+FOREST_EMBEDDING = Schema(state=_shared, rule=_numbers_rule)

@@ -36,6 +36,7 @@ LEARNT = {
     "learnt.ensemble.HistGradientBoostingRegressor",
     "learnt.ensemble.RandomForestClassifier",
     "learnt.ensemble.RandomForestRegressor",
+    "learnt.ensemble.RandomTreesEmbedding",
     "learnt.ensemble.StackingClassifier",
     "learnt.ensemble.StackingRegressor",
     "learnt.ensemble.VotingClassifier",

@@ -30,7 +30,7 @@ from learnt.persistence._checks import (
     whole,
 )
 from learnt.persistence._containers import SCALER
-from learnt.persistence._forests import FOREST_CLASSIFIER, FOREST_REGRESSOR
+from learnt.persistence._forests import FOREST_CLASSIFIER, FOREST_EMBEDDING, FOREST_REGRESSOR
 from learnt.persistence._meta_ensembles import META_ENSEMBLES
 from learnt.persistence._neighbors import NEAREST_NEIGHBORS, NEIGHBORS_CLASSIFIER
 from learnt.persistence._partitions import DYADIC, MODEL_TREE
@@ -426,6 +426,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.ensemble.ExtraTreesRegressor": FOREST_REGRESSOR,
     "learnt.ensemble.RandomForestClassifier": FOREST_CLASSIFIER,
     "learnt.ensemble.RandomForestRegressor": FOREST_REGRESSOR,
+    "learnt.ensemble.RandomTreesEmbedding": FOREST_EMBEDDING,
     "learnt.tree.DecisionTreeClassifier": TREE_CLASSIFIER,
     "learnt.tree.DecisionTreeRegressor": TREE_REGRESSOR,
     "learnt.tree.ExtraTreeClassifier": TREE_CLASSIFIER,
