@@ -19,7 +19,7 @@ from learnt.engine.validation import check_fit, check_predict, check_target, che
 from learnt.ensemble._hist_boosting_columns import interaction_groups, monotone_signs
 from learnt.ensemble._hist_boosting_fit import Booster, should_stop
 from learnt.ensemble._hist_boosting_losses import BoostingLoss
-from learnt.forestry import BoostedTrees, Growth, category_mask, find_bins, learn_categories, with_codes
+from learnt.forestry import BoostedTrees, Growth, category_codes, category_mask, find_bins, learn_categories, with_codes
 
 _log = logging.getLogger("learnt")
 _SCORED_ROWS = 10_000  # training rows that a scorer looks at in every iteration
@@ -64,6 +64,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Any:
         self._check_params()
         going_on = bool(self.warm_start and hasattr(self, "_trees"))
+        as_codes = is_frame(X)
         X, y, w = self._door(X, y, sample_weight, going_on)
         w = None if w is None or (w == 1).all() else w
         codes = self._encode_target(y, not going_on)
@@ -78,14 +79,17 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         weights = self._extra_weights(codes, w)
         if self.do_early_stopping_ and validation is None and self.validation_fraction is not None:
             X, codes, weights, validation = self._split(X, codes, weights)
+            if not as_codes:
+                validation = with_codes(validation[0], self._categories, non_negative=True), *validation[1:]
         if weights is not None and not (weights > 0).all():
             there = weights > 0
             X, codes, weights = X[there], codes[there], weights[there]
-        self._boost(X, codes, weights, _whole_counts(weights), loss, validation, going_on)
+        coded = None if as_codes else category_codes(X, self._categories)
+        self._boost(X, coded, codes, weights, _whole_counts(weights), loss, validation, going_on)
         return self
 
     def _door(self, X: Any, y: Any, sample_weight: Any, going_on: bool) -> tuple[np.ndarray, np.ndarray, Any]:
-        """The data as a matrix, categories as codes; remembers what the categories were."""
+        """The data as a matrix, categories of a frame as codes; remembers what the categories were."""
         name = type(self).__name__
         if is_frame(X):
             if not going_on:
@@ -97,7 +101,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         if not going_on:
             self.is_categorical_ = category_mask(self.categorical_features, X, name)
             self._categories = learn_categories(X, self.is_categorical_, non_negative=True)
-        return with_codes(X, self._categories, non_negative=True), y, w
+        return X, y, w
 
     def _given_validation(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Any:
         if X_val is None:
@@ -124,15 +128,17 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             stratify=y if self._target == "label" else None,
             random_state=self._random_seed % (1 << 32),
         )
-        part = (X[held], y[held], None if w is None else w[held])
-        return X[train], y[train], None if w is None else w[train], part
+        return X[train], y[train], None if w is None else w[train], (X[held], y[held], None if w is None else w[held])
 
     def _boost(
-        self, X: np.ndarray, y: np.ndarray, w: Any, counts: Any, loss: BoostingLoss, validation: Any, going_on: bool
-    ) -> None:
+        self, X: np.ndarray, coded: Any, y: np.ndarray, w: Any, counts: Any, loss: BoostingLoss, validation: Any,
+        going_on: bool,
+    ) -> None:  # fmt: skip
         n_features = X.shape[1]
         sizes = {j: len(values) for j, values in self._categories.items()}
-        bins = find_bins(X, max_bins=self.max_bins, weights=w, categories=sizes, random_state=self._random_seed)
+        bins = find_bins(
+            X, max_bins=self.max_bins, weights=w, categories=sizes, coded=coded, random_state=self._random_seed
+        )
         if not going_on:
             self._baseline = loss.start(y, w)
             self._tables = bins.tables
@@ -146,11 +152,14 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             raise ValueError("Categorical features cannot have monotonic constraints; set theirs to 0.")
         if monotone is not None and loss.n_outputs > 1:
             raise ValueError("monotonic constraints are not supported for multiclass classification.")
-        codes = bins.encode(X, rows=True)
-        table = self._for_trees(X)
+        codes = bins.encode(X, rows=True, coded=coded)
         scores = np.repeat(self._baseline[:, None], len(y), axis=1)
+        table = X
+        if self._tables and (going_on or self.subsample < 1.0):  # trees will look at X, and not at its codes alone
+            table = self._for_trees(X, coded)
         if going_on:
             scores += self._trees.packed.sum(table).T
+        del coded
         booster = Booster(
             table,
             y,
@@ -204,16 +213,19 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         self._trees = self._trees.extended(new)
         self.train_score_, self.validation_score_ = np.array(train), np.array(held)
 
-    def _for_trees(self, X: np.ndarray) -> np.ndarray:
-        """X with bins of categories in place of their codes: rare ones share one, unseen ones are −1."""
+    def _for_trees(self, X: np.ndarray, coded: dict[int, np.ndarray] | None = None) -> np.ndarray:
+        """X with bins of categories in place of their codes: rare ones share one, unseen ones are −1.
+
+        The codes are in X, or in `coded`, where −1 says that a value is missing.
+        """
         if not self._tables:
             return X
-        X = np.array(X, dtype=np.float64)
+        X = np.array(X, dtype=X.dtype if X.dtype.kind == "f" else np.float64)
         for j, table in self._tables.items():
-            column = X[:, j]
+            column = coded[j] if coded else X[:, j]
             known = (column >= 0) & (column < len(table))
             bins = np.where(known, table[np.where(known, column, 0).astype(np.int64)] if len(table) else -1, -1)
-            X[:, j] = np.where(np.isnan(column), np.nan, bins)
+            X[:, j] = np.where(column < 0 if coded else np.isnan(column), np.nan, bins)
         return X
 
     def _check(self, X: Any) -> np.ndarray:

@@ -23,6 +23,7 @@ from learnt.forestry._boosting_trees import BoostedTrees as BoostedTrees
 from learnt.forestry._boosting_trees import from_grown as from_grown
 from learnt.forestry._boosting_trees import from_tree as from_tree
 from learnt.forestry._categories import Categories as Categories
+from learnt.forestry._categories import category_codes as category_codes
 from learnt.forestry._categories import category_mask as category_mask
 from learnt.forestry._categories import learn_categories as learn_categories
 from learnt.forestry._categories import with_codes as with_codes
@@ -66,6 +67,7 @@ __all__ = [
     "Tree",
     "bin_columns",
     "bin_table",
+    "category_codes",
     "category_mask",
     "find_bins",
     "from_grown",

@@ -99,6 +99,8 @@ def encode_rows(flat, row_step, column_step, lo, hi, edges, n_bins, starts, size
     for begin in range(lo, hi, 1024):  # rows that stay in the cache while all columns are read
         end = min(begin + 1024, hi)
         for j in range(d):
+            if starts[j] < -1:  # its codes come from elsewhere
+                continue
             missing = n_bins[j]
             for i in range(begin, end):
                 x = float(flat[i * row_step + j * column_step])

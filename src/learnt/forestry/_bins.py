@@ -21,6 +21,7 @@ MOST_BINS = 255  # a byte less the code for "missing"
 _SAMPLE = 200_000  # rows that the edges are taken from: the error of a quantile is then 1/900 of the rows
 _CELLS_A_TASK = 1 << 14  # sorted by one thread
 _GRAIN = 8192
+_ELSEWHERE = -2  # in place of where a column's table begins: its codes are given
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,13 @@ class Bins:
         mask[list(self.tables)] = True
         return mask
 
-    def encode(self, X: np.ndarray, *, columns: bool = True, rows: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """The codes of X as (n_features, n) and as (n, stride), stride a multiple of 32; empty where not asked for."""
+    def encode(
+        self, X: np.ndarray, *, columns: bool = True, rows: bool = False, coded: dict[int, np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The codes of X as (n_features, n) and as (n, stride), stride a multiple of 32; empty where not asked for.
+
+        `coded`: columns of categories as whole numbers, in place of those of X.
+        """
         n, d = X.shape
         by_column = np.empty((d, n) if columns else (0, 0), dtype=np.uint8)
         by_row = np.empty((0, 0), dtype=np.uint8)
@@ -72,7 +78,17 @@ class Bins:
                 flat, row_step, column_step, lo, hi, self.edges, self.n_bins, starts, sizes, table, by_column, by_row
             )
 
+        for j in coded or ():
+            starts[j] = _ELSEWHERE
         for_blocks(work, n, grain=_GRAIN)
+        for j, column in (coded or {}).items():
+            table_j = np.append(self.tables[j], np.int16(-1))  # −1, at its end: missing
+            found = table_j[column]
+            bins = np.where(found < 0, self.n_bins[j], found).astype(np.uint8)
+            if columns:
+                by_column[j] = bins
+            if rows:
+                by_row[:, j] = bins
         return by_column, by_row
 
 
@@ -98,6 +114,7 @@ def find_bins(
     max_bins: int = MOST_BINS,
     weights: np.ndarray | None = None,
     categories: dict[int, int] | None = None,
+    coded: dict[int, np.ndarray] | None = None,
     random_state: Any = 0,
 ) -> Bins:
     """Bins for the columns of X (float32 or float64, NaN where missing).
@@ -109,6 +126,8 @@ def find_bins(
     categories : dict of int to int
         The category columns and how many categories each may have: codes 0…K−1, anything below 0 is missing. The
         `max_bins - 1` most frequent ones have a bin each where there are more, and the others share the last.
+    coded : dict of int to int array
+        Columns of categories as whole numbers, where X does not hold them.
     random_state : int, RandomState, Generator or None
         Which rows the edges are taken from where there are more than 200,000.
     """
@@ -124,7 +143,7 @@ def find_bins(
     every = np.empty(0, dtype=np.int64) if rows is None else rows
 
     def number_column(j: int) -> None:
-        values = np.empty(n if rows is None else len(rows))
+        values = np.empty(n if rows is None else len(rows), dtype=flat.dtype)
         weight = np.empty(0)
         kept = gather_column(flat, row_step, j * column_step, every, values)
         has_missing[j] = kept < len(values)
@@ -135,10 +154,12 @@ def find_bins(
             there = ~np.isnan(X[:, j] if rows is None else X[rows, j])
             order = np.argsort(values[:kept], kind="stable")
             values, weight = values[:kept][order], sampled[there][order]
+        values = values.astype(np.float64, copy=False)  # sorted in single precision where X is: half of the time
         n_bins[j] = 1 + equal_weight_edges(values, weight, max_bins, edges[j])
 
     def category_column(j: int) -> None:
-        tables[j], n_bins[j], has_missing[j] = category_bins(X[:, j], categories[j], max_bins, weights)
+        column = coded[j] if coded and j in coded else X[:, j]
+        tables[j], n_bins[j], has_missing[j] = category_bins(column, categories[j], max_bins, weights)
 
     def columns(lo: int, hi: int) -> None:
         for j in range(lo, hi):

@@ -10,6 +10,7 @@ from learnt.engine.params import ParameterError
 from learnt.engine.validation import is_frame
 
 _FROM_DTYPE = "from_dtype"
+_SMALL = 1 << 16  # whole numbers below are looked up in a table
 
 
 class Categories:
@@ -126,10 +127,39 @@ def learn_categories(X: Any, mask: np.ndarray | None, non_negative: bool = False
     for j in np.flatnonzero(mask):
         values = _column(X, int(j))
         if values.dtype.kind == "f":
-            found[int(j)] = np.unique(values[values >= 0] if non_negative else values[~np.isnan(values)])
+            found[int(j)] = _distinct(values[values >= 0] if non_negative else values[~np.isnan(values)])
         else:
             found[int(j)] = np.array(sorted({v for v in values.tolist() if v is not None}), dtype=object)
     return found
+
+
+def category_codes(X: np.ndarray, categories: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    """The category columns of a matrix as places among the learnt values, int32; −1 for a negative number, NaN, or a
+    value that was not learnt.
+    """
+    return {j: _places(X[:, j], known) for j, known in categories.items()}
+
+
+def _places(column: np.ndarray, known: np.ndarray) -> np.ndarray:
+    if known.dtype.kind != "f" or not len(known):
+        return np.full(len(column), -1, dtype=np.int32)
+    there = (column >= 0) & (column <= known[-1])
+    if known[-1] < _SMALL and (known == np.rint(known)).all():
+        table = np.full(int(known[-1]) + 1, -1, dtype=np.int32)
+        table[known.astype(np.int64)] = np.arange(len(known))
+        whole = np.where(there, column, 0).astype(np.int32)
+        return np.where(there & (whole == column), table[whole], np.int32(-1))
+    place = np.searchsorted(known, column).astype(np.int32)
+    return np.where(there & (known[np.minimum(place, len(known) - 1)] == column), place, np.int32(-1))
+
+
+def _distinct(values: np.ndarray) -> np.ndarray:
+    """The distinct values, sorted: counted where they are small whole numbers, as most categories are."""
+    if len(values) and values.min() >= 0 and values.max() < _SMALL:
+        whole = values.astype(np.int64)
+        if (whole == values).all():
+            return np.flatnonzero(np.bincount(whole)).astype(np.float64)
+    return np.unique(values)
 
 
 def with_codes(X: Any, categories: dict[int, np.ndarray], non_negative: bool = False) -> Any:

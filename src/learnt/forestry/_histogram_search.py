@@ -106,6 +106,20 @@ def search_numbers(
 
 
 @kernel(allocates=False)
+def sort_pairs(n, keys, order):
+    """Sort by key, then by number: insertion over ever smaller steps."""
+    for step in (132, 57, 23, 10, 4, 1):
+        for k in range(step, n):
+            key, number, place = keys[k], order[k], k
+            while place >= step and (
+                keys[place - step] > key or (keys[place - step] == key and order[place - step] > number)
+            ):
+                keys[place], order[place] = keys[place - step], order[place - step]
+                place -= step
+            keys[place], order[place] = key, number
+
+
+@kernel(allocates=False)
 def search_categories(
     cell_g, cell_hc, n, total_g, total_hc, shift, scale_g, scale_h,
     min_leaf, min_hessian, l1, l2, low, high, noise, order, keys,
@@ -134,13 +148,9 @@ def search_categories(
             continue
         h = (hc >> shift) * scale_h
         roots += np.sqrt(h)
-        key = (cell_g[b] * scale_g + pull) / (h + support)
-        place = used
-        while place > 0 and keys[place - 1] > key:
-            keys[place], order[place] = keys[place - 1], order[place - 1]
-            place -= 1
-        keys[place], order[place] = key, b
+        keys[used], order[used] = (cell_g[b] * scale_g + pull) / (h + support), b
         used += 1
+    sort_pairs(used, keys, order)
     chance = _CHANCE * noise * max(roots * roots / total_h - 2.0, 0.0)
     plain = l1 == 0.0 and low == -np.inf and high == np.inf
     best, best_size, best_g, best_hc = -1.0, 0, np.int64(0), np.int64(0)

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from learnt.engine.exponential import exp_nonpositive
 from learnt.engine.kernel import kernel
 from learnt.forestry._histogram import CONSTANT, EXACT
 from learnt.forestry._histogram_search import side_value
@@ -18,35 +19,7 @@ from learnt.forestry._histogram_search import side_value
 ROWS = 2048  # of a block
 GIVEN, SQUARED, LOG, SOFTMAX = range(4)  # where gradients come from
 TOP_G, TOP_H, NOISE_G, NOISE_H = range(4)  # what is kept of a block
-_FARTHEST = 40.0  # e^−40 is nothing beside 1
-_HALVINGS = 10  # e^x = (e^(x / 1024))^1024
 _TINY = float(np.finfo(np.float64).tiny)
-
-
-@kernel(allocates=False)
-def decay(a):
-    """e^−a for a ≥ 0 to thirteen digits, without a branch or a call: loops over it are vectorised."""
-    a = a if a < _FARTHEST else _FARTHEST
-    a = a if a > 0.0 else 0.0
-    x = a * (-1.0 / (1 << _HALVINGS))
-    e = 1.0 + x * (1.0 / 7)
-    e = 1.0 + x * (1.0 / 6) * e
-    e = 1.0 + x * (1.0 / 5) * e
-    e = 1.0 + x * (1.0 / 4) * e
-    e = 1.0 + x * (1.0 / 3) * e
-    e = 1.0 + x * (1.0 / 2) * e
-    e = 1.0 + x * e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    return e
 
 
 @kernel(allocates=False)
@@ -55,12 +28,12 @@ def squared_rows(lo, hi, y, score, g):
         g[i] = score[i] - y[i]
 
 
-@kernel(allocates=False)
+@kernel(reassociate=True, allocates=False)
 def log_rows(lo, hi, y, score, g, h):
     """p − y and p (1 − p) for p = 1 / (1 + e^−s)."""
     for i in range(np.uint64(lo), np.uint64(hi)):
         s = score[i]
-        e = decay(abs(s))
+        e = exp_nonpositive(-abs(s))
         large = 1.0 / (1.0 + e)
         small = e * large
         h[i] = large * small
@@ -69,11 +42,11 @@ def log_rows(lo, hi, y, score, g, h):
         g[i] = -zero if y[i] > 0.5 else one
 
 
-@kernel(allocates=False)
+@kernel(reassociate=True, allocates=False)
 def softmax_rows(lo, hi, k, y, score, norm, g, h):
     """p − [y = k] and p (1 − p) for p = e^(s − norm)."""
     for i in range(np.uint64(lo), np.uint64(hi)):
-        p = decay(norm[i] - score[i])
+        p = exp_nonpositive(min(score[i] - norm[i], 0.0))
         h[i] = p * (1.0 - p)
         g[i] = p - 1.0 if y[i] == k else p
 
@@ -169,16 +142,16 @@ def round_constant(lo, hi, g, to_g, words):
 def round_pair(lo, hi, g, h, to_g, to_h, salt, words):
     """Up or down at random in proportion, by a hash of the row."""
     part = 1.0 / 65536.0
-    for i in range(np.uint64(lo), np.uint64(hi)):
-        mix = np.uint32(np.uint32(i) * np.uint32(0x9E3779B1)) ^ salt
+    for i in range(np.uint32(lo), np.uint32(hi)):
+        mix = np.uint32((np.uint32(i) ^ salt) * np.uint32(0x9E3779B1))
         mix = np.uint32((mix ^ (mix >> np.uint32(15))) * np.uint32(0x2C1B3C6D))
         mix = np.uint32((mix ^ (mix >> np.uint32(12))) * np.uint32(0x297A2D39))
         mix = np.uint32(mix ^ (mix >> np.uint32(15)))
-        a = np.float64(np.int32(mix & np.uint32(0xFFFF))) * part
-        b = np.float64(np.int32(mix >> np.uint32(16))) * part
-        gq = np.int32(np.floor(g[i] * to_g + a))
-        hq = np.int32(np.floor(h[i] * to_h + b))
-        words[i] = np.int32((gq << np.int32(16)) | hq)
+        a = np.float64(mix & np.uint32(0xFFFF)) * part
+        b = np.float64(mix >> np.uint32(16)) * part
+        gq = np.int64(np.floor(g[i] * to_g + a))
+        hq = np.int64(np.floor(h[i] * to_h + b))
+        words[i] = np.int32((gq << 16) | hq)
 
 
 @kernel(allocates=False)
