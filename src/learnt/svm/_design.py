@@ -31,6 +31,7 @@ class Design:
         self.X, self.bias, self.n_jobs = X, bias, n_jobs
         self.sparse = sparse.issparse(X)
         self.n, self.d = X.shape
+        self._whole: np.ndarray | None = None
         self.D = self.d + bool(bias)
         cells = X.nnz if self.sparse else X.size
         # a power of two: even shares for as many threads
@@ -123,6 +124,12 @@ class Design:
         A[:, : self.d] = part
         A[:, self.d :] = self.bias
         return A
+
+    def whole(self) -> np.ndarray:
+        """All rows as `dense`, made once."""
+        if self._whole is None:
+            self._whole = self.dense(self.X)
+        return self._whole
 
     def squares(self) -> np.ndarray:
         """‖a‖² of each row."""

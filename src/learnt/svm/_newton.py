@@ -23,12 +23,12 @@ import numpy as np
 from learnt.svm._curvature import Curvature
 from learnt.svm._design import Design
 
-_SHRINK = 0.2  # by what the pull of a proximal point weakens each time
-_INNER = 0.2  # Newton stops where it has less than this share of the gap left
-_SHORT, _WIDEN_AT_MOST = 0.1, 10  # a step of less than this share of Newton's means that the smoothing is too narrow
-_TRIALS = 30
+SHRINK = 0.2  # by what the pull of a proximal point weakens each time
+INNER = 0.2  # Newton stops where it has less than this share of the gap left
+SHORT, WIDEN_AT_MOST = 0.1, 10  # a step of less than this share of Newton's means that the smoothing is too narrow
+TRIALS = 30
 _PATIENCE, _STALLED = 200, 1e-10  # steps without a smaller gap, and the relative gap at which that is no failure
-_AFRESH = 10  # steps after which scores are computed anew, for sums of steps gather rounding errors
+AFRESH = 10  # steps after which scores are computed anew, for sums of steps gather rounding errors
 
 
 class Outcome(NamedTuple):
@@ -80,18 +80,18 @@ def minimize(
             return best._replace(n_iter=n_iter)
         if n_iter - since > (_PATIENCE if pull is not None else _PATIENCE // 10):  # the last digits of float64
             return best._replace(n_iter=n_iter, converged=best.gap <= _STALLED * best.value)
-        if pull is not None and left <= _INNER * gap:
-            centre, pull = beta, pull * _SHRINK
+        if pull is not None and left <= INNER * gap:
+            centre, pull = beta, pull * SHRINK
             beta, moving = loss.multipliers(s, centre, pull)
             g = w - design.combine(beta)
         give = loss.soft if pull is None else loss.soft + pull
         step = curvature.solve(g, moving, give)
         along = design.scores(step)
         a = search(loss, s, along, w, step, centre, pull, g)
-        if pull is not None and a < _SHORT and widened < _WIDEN_AT_MOST:  # too few rows curve for the step to be long
-            pull, widened = pull / _SHRINK, widened + 1
+        if pull is not None and a < SHORT and widened < WIDEN_AT_MOST:  # too few rows curve for the step to be long
+            pull, widened = pull / SHRINK, widened + 1
         w = w + a * step
-        s = s + a * along if n_iter % _AFRESH else design.scores(w)
+        s = s + a * along if n_iter % AFRESH else design.scores(w)
         n_iter += 1
 
 
@@ -110,7 +110,7 @@ def search(
     first = float(np.vdot(g, step))
     low, low_slope, high, high_slope = 0.0, first, np.inf, 0.0
     a = 1.0
-    for _ in range(_TRIALS):
+    for _ in range(TRIALS):
         beta, _ = loss.multipliers(s + a * along, centre, pull)
         slope = ww + a * square - float(np.vdot(beta, along))
         if abs(slope) <= 0.1 * abs(first):
@@ -119,9 +119,13 @@ def search(
             low, low_slope = a, slope
         else:
             high, high_slope = a, slope
-        if high == np.inf:
-            a *= 2.0
-        else:
-            guess = low - low_slope * (high - low) / (high_slope - low_slope)
-            a = min(max(guess, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+        a = next_trial(low, low_slope, high, high_slope, a)
     return a
+
+
+def next_trial(low: float, low_slope: float, high: float, high_slope: float, a: float) -> float:
+    """Beyond a, where no slope was up yet; else between the two ends, where a line through them crosses 0."""
+    if high == np.inf:
+        return 2.0 * a
+    guess = low - low_slope * (high - low) / (high_slope - low_slope)
+    return min(max(guess, low + 0.1 * (high - low)), high - 0.1 * (high - low))

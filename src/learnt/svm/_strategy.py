@@ -1,7 +1,8 @@
 """Which road leads to the minimum: chosen by the shape of the table, and the same minimum from each.
 
 rows      fewer rows than columns, and not many: Newton in the space of the rows
-columns   columns few enough for a matrix of them: the minimum over a sample first, then Newton over all rows
+columns   columns few enough for a matrix of them: the minimum over a sample first, then Newton over all rows; a small
+          dense table has a Newton of few calls (`_tiny`)
 descent   passes over the rows, and leaps, where both are many
 """
 
@@ -16,6 +17,7 @@ from learnt.svm._descent import descend
 from learnt.svm._design import Design, RowSpace
 from learnt.svm._losses import Loss
 from learnt.svm._newton import Outcome, minimize
+from learnt.svm._tiny import is_small, newton
 
 _FEW_ROWS = 2000
 _ROWS_PER_COLUMN, _SAMPLE_SHARE = 20, 16  # in a sample: rows a column at least, and the share of all rows
@@ -41,6 +43,10 @@ def solve(design: Design, space: RowSpace | None, loss: Loss, tol: float, max_it
     if design.D > COLUMNS:
         found = descend(design, loss, np.zeros(design.n), **settings)
         return found if found.converged or found.n_iter >= max_iter else in_earnest(design, loss, found, settings)
+    if not design.sparse and is_small(design.n, design.D):
+        quick = newton(design.whole(), loss, tol, max_iter, 0.0 if loss.smooth else width_of(loss), watch)
+        if quick is not None:
+            return quick
     start = sampled(design, loss) if loss.smooth else np.zeros(design.D)  # a kink learns little from a sample
     return minimize(design, loss, start, width=width_of(loss), **settings)
 

@@ -23,6 +23,7 @@ from learnt.svm._newton import Outcome, minimize
 from learnt.svm._sparse_coefficients import minimize_l1
 from learnt.svm._strategy import pose, solve
 
+_ALONE = 1 << 14  # cells of a table whose planes one thread finds
 _NO_WEIGHT = 1e-100  # of the largest, for a class that is to have none
 
 
@@ -177,7 +178,10 @@ class LinearSVC(progress.CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             loss = hinge(sign, weight * share, self.loss == "squared_hinge")
             return one(loss, self._goal(), self.max_iter, watch)
 
-        return run_tasks([partial(plane, k) for k in range(K)]) if K > 2 else [plane(1)]
+        planes = [partial(plane, k) for k in range(K)] if K > 2 else [partial(plane, 1)]
+        if X.shape[0] * X.shape[1] <= _ALONE:  # sooner done than shared out
+            return [task() for task in planes]
+        return run_tasks(planes)
 
     def _goal(self) -> float:
         """The relative duality gap at which a plane is found."""
