@@ -102,7 +102,7 @@ def complements(
 
 
 def _rest(whole: list, part: list, x0: Any, y0: Any) -> Products:
-    return _about_means([everything - some for everything, some in zip(whole, part, strict=True)], x0, y0)
+    return _about_means([everything - some for everything, some in zip(whole, part, strict=True)], x0, y0, True)
 
 
 def _are_complements(n: int, train: np.ndarray, test: np.ndarray) -> bool:
@@ -118,13 +118,13 @@ def _sums(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, rows: Any, x0: Any
     return [float(total), joint, sy, gram, np.einsum("ij,ij->j", Y, Y if w is None else Y * w[:, None])]
 
 
-def _about_means(sums: list, x0: Any, y0: Any) -> Products:
-    """The problem of some rows; y₀ is None without an intercept, and x₀ is None for 0."""
+def _about_means(sums: list, x0: Any, y0: Any, spend: bool = False) -> Products:
+    """The problem of some rows; y₀ is None without an intercept, and x₀ is None for 0. It may `spend` its matrix."""
     weight, joint, sy, gram, squares = sums
     if y0 is None:
         return Products(gram, joint[:, 1:], squares, weight)
     dx, dy = joint[:, 0] / weight, sy / weight
-    Q = blas.dger(-weight, dx, dx, a=gram.T).T
+    Q = blas.dger(-weight, dx, dx, a=gram.T, overwrite_a=spend).T
     q = joint[:, 1:] - weight * np.outer(dx, dy)
     return Products(Q, q, squares - weight * dy**2, weight, (dx if x0 is None else x0 + dx, y0 + dy))
 
