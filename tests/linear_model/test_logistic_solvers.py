@@ -10,6 +10,7 @@ from scipy import sparse
 from learnt.engine.blocks import Block
 from learnt.engine.rows import as_rows
 from learnt.erm.solvers.curved import Memory, minimize, when_it_pays, when_left
+from learnt.linear_model import LogisticRegression
 from learnt.linear_model import _logistic_kernels as kernels
 from learnt.linear_model._logistic_curvature import Blocks, Cholesky, Diagonal, cholesky
 from learnt.linear_model._logistic_loss import Target, class_totals, hessian, hessian_blocks, loss_gradient, mistakes
@@ -282,3 +283,19 @@ def test_a_sample_stands_for_all_rows():
     assert (rows.y == 1).sum() > 50  # the rare class is there
     for k in (0, 1):
         assert rows.w[rows.y == k].sum() == pytest.approx(w[y == k].sum(), rel=0.25)
+
+
+def test_second_derivatives_of_many_classes_and_columns_are_asked_for_seldom(monkeypatch):
+    """Each costs tens of steps, and leaves out what ties the classes together."""
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(0.1, size=(1100, 620)).astype(float), rng.integers(0, 4, 1100)
+    asked, curvature = [], Problem.curvature
+
+    def counted(self, u):
+        asked.append(True)
+        return curvature(self, u)
+
+    monkeypatch.setattr(Problem, "curvature", counted)
+    model = LogisticRegression(C=100.0).fit(X, y)
+    assert model.converged_
+    assert 0 < len(asked) <= 10

@@ -152,7 +152,8 @@ def plain(task: Task) -> Solution:
 
     def renew(left: list[float], goal: float) -> bool:
         budget = 0.8 * (task.max_iter - len(left))
-        slow = when_it_pays(min(steps, budget)) if len(asked) == 1 else when_left(_LARGE)
+        exact = len(asked) > 1 and problem.all_at_once  # one that leaves something out is never worth its price at once
+        slow = when_left(_LARGE) if exact else when_it_pays(min(steps, budget))
         return payable and slow(left, goal)
 
     def confirm_at(u: np.ndarray, n_iter: int) -> Any:
