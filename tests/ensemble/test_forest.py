@@ -329,12 +329,21 @@ def test_pruning_makes_trees_smaller(kind):
     assert sizes[1] < 0.7 * sizes[0]
 
 
-@pytest.mark.parametrize("criterion", ["absolute_error", "poisson", "friedman_mse"])
+@pytest.mark.parametrize("criterion", ["absolute_error", "poisson"])
 def test_other_criteria_of_numbers(criterion):
     X, y = number_data(200)
     model = RandomForestRegressor(10, criterion=criterion, random_state=0, min_samples_leaf=5).fit(X, np.abs(y))
     assert model.score(X, np.abs(y)) > 0.7
     assert np.isfinite(model.estimators_[0].tree_.impurity).all()
+
+
+@pytest.mark.parametrize("kind", [ExtraTreesRegressor, RandomForestRegressor])
+def test_an_old_name_of_squared_error_warns(kind):
+    X, y = number_data(60)
+    with pytest.warns(FutureWarning, match="use that name") as caught:
+        old = kind(3, criterion="friedman_mse", random_state=0).fit(X, y)
+    assert caught[0].filename == __file__
+    np.testing.assert_array_equal(old.predict(X), kind(3, random_state=0).fit(X, y).predict(X))
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ class ForestRegressor(RegressorMixin, BaseForest):
     _errors: dict[str, Any]
     _keeps_targets = True
     _criteria = ("squared_error", "absolute_error", "friedman_mse", "poisson")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.criterion == "friedman_mse":
+            warnings.warn(
+                'criterion="friedman_mse" is deprecated and the same as "squared_error"; use that name.',
+                FutureWarning,
+                stacklevel=4,
+            )
 
     def _targets(self, y: Any, X: Any) -> np.ndarray:
         name = type(self).__name__
