@@ -92,12 +92,15 @@ class Columns:
 
     @cached_property
     def compressed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values, rows and offsets of compressed sparse columns; empty where X is dense."""
+        """Values, columns and offsets of compressed sparse rows; empty where X is dense."""
         if not self.is_sparse:
             return np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64)
-        csc = self.X.tocsc()
-        csc.sort_indices()
-        return csc.data.astype(np.float32), csc.indices.astype(np.int32), csc.indptr.astype(np.int64)
+        rows = self.X.tocsr()
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        values, columns = rows.data.astype(np.float32, copy=False), rows.indices.astype(np.int32, copy=False)
+        return values, columns, rows.indptr.astype(np.int64)
 
 
 def grow_exact(

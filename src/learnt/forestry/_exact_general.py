@@ -51,6 +51,7 @@ from learnt.forestry._exact_data import N_FLOATS as NODE_FLOATS
 from learnt.forestry._exact_data import N_INTS as NODE_INTS
 from learnt.forestry._exact_grow import grow, plant, preorder
 from learnt.forestry._exact_records import SPARE, fill_records, sort_records
+from learnt.forestry._exact_sparse import N_STRETCHES
 from learnt.forestry._surrogates import (
     ADJUSTED,
     AGREEMENT,
@@ -102,7 +103,7 @@ def grow_general(
     best_first = np.zeros(2 * leaves + 2, np.int32)
     given = (
         None if presorted or is_sparse else columns.matrix,
-        *(columns.compressed if is_sparse else (None, None, None)),
+        *(_sparse_work(columns.compressed, d) if is_sparse else (None,) * 5),
         tails,
         targets,
         weights,
@@ -148,6 +149,11 @@ def grow_general(
     while not grow(*given, *grown.arrays()):
         grown.enlarge()
     return _as_tree(grown, best_first, d, n_classes, n_outputs, rules, shift)
+
+
+def _sparse_work(compressed: tuple[np.ndarray, np.ndarray, np.ndarray], d: int) -> tuple[np.ndarray, ...]:
+    """Compressed sparse rows, and room to deal their values to the columns of a node."""
+    return *compressed, np.zeros((N_STRETCHES, d), np.int64), np.empty((1, len(compressed[0])), np.int64)
 
 
 class _Room:

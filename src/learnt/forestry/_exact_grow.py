@@ -68,7 +68,8 @@ from learnt.forestry._exact_data import (
     WEIGHT,
 )
 from learnt.forestry._exact_records import NAN_CODE, record_value
-from learnt.forestry._exact_search import fetch_dense, fetch_sparse, find_split
+from learnt.forestry._exact_search import fetch_dense, find_split
+from learnt.forestry._exact_sparse import clear_cells, deal_cells, fetch_sparse
 from learnt.forestry._significance import split_p_value
 from learnt.forestry._surrogates import COLUMN, MOST, TABLE_AT, UNKNOWN, rank_surrogates, send_unknown
 from learnt.forestry._surrogates import N_FLOATS as S_FLOATS
@@ -349,14 +350,14 @@ def plant(
 
 @kernel(allocates=False)
 def grow(
-    columns, values, indices, indptr, tails, y, weights, logs, amounts, medians, facts, rules, limits, records, spare,
-    orders, by_y, ranks, links, spare_rows, places, side, sums, features, subsets, groups, keys, scratch, uniform,
-    relatives, tests, best, chosen, parts, begins, heap, order, ranked_ints, ranked_floats, ranked_table, ints,
-    floats, totals, waiting, branches, kept_ints, kept_floats, kept_codes, state,
+    columns, values, indices, indptr, stretches, cells, tails, y, weights, logs, amounts, medians, facts, rules, limits,
+    records, spare, orders, by_y, ranks, links, spare_rows, places, side, sums, features, subsets, groups, keys,
+    scratch, uniform, relatives, tests, best, chosen, parts, begins, heap, order, ranked_ints, ranked_floats,
+    ranked_table, ints, floats, totals, waiting, branches, kept_ints, kept_floats, kept_codes, state,
 ):  # fmt: skip
     """Grow until nothing waits, which returns True, or until there is no room for another split.
 
-    What is None is not used, and not compiled: sparse or dense columns to sort at each node (`values`, `columns`);
+    What is None is not used, and not compiled: sparse or dense columns to sort at each node (`cells`, `columns`);
     classes (`logs`), sums of y (`amounts`) or absolute errors (`medians`); categories (`groups`), random thresholds
     (`uniform`), surrogates (`relatives`: all columns), significance (`tests`).
     Nothing is allocated here: kernels that do must count references, at each call, for each array.
@@ -371,7 +372,7 @@ def grow(
         state[N_KEPT],
         state[CODES_KEPT],
     )
-    n_found = zero
+    n_found, n_touched = zero, zero
     room = True
     while n_waiting + n_heap > 0:
         room = max(count, n_waiting) + most + 2 <= ints.shape[0]
@@ -415,8 +416,10 @@ def grow(
             known = zero if best_first else np.int64(ints[node, KNOWN])
             if medians is not None:
                 rank_rows(start, end, y, weights, by_y, ranks, links, medians)
+            if cells is not None:
+                n_touched = deal_cells(start, end, values, indices, indptr, tails, orders, stretches, cells)
             ints[node, KNOWN] = find_split(
-                start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, amounts, medians,
+                start, end, known, weight, columns, stretches, cells, tails, y, weights, logs, amounts, medians,
                 facts, rules, limits, records, spare, orders, by_y, ranks, links, places, side, sums, features, subsets,
                 groups, keys, scratch, uniform, relatives, best, chosen,
             )  # fmt: skip
@@ -424,8 +427,8 @@ def grow(
         if grown:
             feature = chosen[FEATURE]
             categories = np.int64(facts[CATEGORIES, feature])
-            if values is not None:
-                fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, records)
+            if cells is not None:
+                fetch_sparse(feature, start, end, shift, tails, orders, places, stretches, cells, records)
             if columns is not None:
                 fetch_dense(feature, start, end, columns, tails, orders, records)
             many = rules[MULTIWAY] > 0 and chosen[N_BRANCHES] > 0
@@ -472,6 +475,9 @@ def grow(
                 gain = impurity - parts[1] / weight * parts[3] - parts[0] / weight * parts[2]
             gain *= weight / limits[TOTAL_WEIGHT]
             grown = gain + EPSILON >= limits[MIN_DECREASE]
+        if cells is not None:
+            clear_cells(n_touched, stretches)
+            n_touched = zero
         if grown and not many:
             smallest = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF])
             ends = ints[node, DEPTH] + 1 >= rules[MAX_DEPTH] or (
@@ -481,7 +487,7 @@ def grow(
                 part_rows(orders, start, end, side, spare_rows)
                 if presorted:
                     part_records(records, start, end, side, shift, spare)
-            if values is not None:
+            if cells is not None:
                 for p in range(start, end):
                     places[SLOT, orders[0, p]] = p
             begins[0], begins[1], begins[2] = start, start + n_left, end

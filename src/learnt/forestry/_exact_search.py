@@ -35,7 +35,6 @@ from learnt.forestry._exact_data import (
     RUNNING,
     SAVED,
     SCORE,
-    SLOT,
     THRESHOLD,
     TOTALS,
     WEIGHT_MASK,
@@ -43,6 +42,7 @@ from learnt.forestry._exact_data import (
 )
 from learnt.forestry._exact_draws import draw, remember_constants
 from learnt.forestry._exact_records import NAN_CODE, record_value, sort_records, value_code
+from learnt.forestry._exact_sparse import FILLED, fetch_sparse, sweep_sparse
 from learnt.forestry._exact_sweep import in_order, sweep_classes, sweep_numbers, sweep_squared, sweep_two
 
 _LOW = 0xFFFFFFFF
@@ -57,35 +57,6 @@ def fetch_dense(feature, start, end, columns, tails, orders, out):
         code = value_code(columns[row, feature])
         differs |= code ^ first
         out[0, k] = (code << 32) | np.int64(tails[row])
-    return differs != 0
-
-
-@kernel(allocates=False)
-def fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, out):
-    """The same from a sparse column: by its values, or by the node's rows where these are much fewer."""
-    m, differs = end - start, np.int64(0)
-    zero = value_code(np.float32(0.0)) << 32
-    for k in range(m):
-        out[0, k] = zero | np.int64(tails[orders[0, start + k]])
-    first, last = indptr[feature], indptr[feature + 1]
-    by_rows = last - first > 16 * m
-    for i in range(0 if by_rows else first, m if by_rows else last):
-        lo = i
-        k = i if by_rows else np.int64(places[SLOT, indices[i]]) - start
-        if by_rows:
-            row = orders[0, start + i]
-            lo, hi = first, last
-            while lo < hi:
-                middle = (lo + hi) >> 1
-                if indices[middle] < row:
-                    lo = middle + 1
-                else:
-                    hi = middle
-            k = k if lo < last and indices[lo] == row else -1
-        if k >= 0 and k < m:
-            out[0, k] = (value_code(values[lo]) << 32) | (out[0, k] & _LOW)
-    for k in range(1, m):
-        differs |= (out[0, k] ^ out[0, 0]) >> 32
     return differs != 0
 
 
@@ -206,9 +177,9 @@ def put_aside(a, f, first, last, y, weights, rules, sums):
 
 @kernel(allocates=False)
 def find_split(
-    start, end, known, weight, columns, values, indices, indptr, tails, y, weights, logs, amounts, medians, facts,
-    rules, limits, records, spare, orders, by_y, ranks, links, places, side, sums, features, subsets, groups, keys,
-    scratch, uniform, relatives, best, chosen,
+    start, end, known, weight, columns, stretches, cells, tails, y, weights, logs, amounts, medians, facts, rules,
+    limits, records, spare, orders, by_y, ranks, links, places, side, sums, features, subsets, groups, keys, scratch,
+    uniform, relatives, best, chosen,
 ):  # fmt: skip
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
@@ -236,8 +207,10 @@ def find_split(
         f = feature if presorted else zero
         lo, hi = start if presorted else zero, end if presorted else end - start
         varies, n_missing, gap, heft, base, before = True, zero, facts[GAP, feature], weight, 0.0, best[SCORE]
-        if values is not None:
-            varies = fetch_sparse(feature, start, end, values, indices, indptr, tails, orders, places, records)
+        if cells is not None:
+            varies = stretches[FILLED, feature] > 0
+            if varies and (groups is not None or uniform is not None or medians is not None):
+                varies = fetch_sparse(feature, start, end, shift, tails, orders, places, stretches, cells, records)
         if columns is not None:
             varies = fetch_dense(feature, start, end, columns, tails, orders, records)
         if relatives is not None:  # rows without a value are put aside; what counts is what a split gains
@@ -265,40 +238,49 @@ def find_split(
                 side, sums, best, chosen,
             )  # fmt: skip
         if uniform is None and varies and not by_category:
+            if cells is not None:
+                if medians is None:
+                    varies = sweep_sparse(
+                        feature, end - start, weight, y, weights, logs, amounts, facts, rules, limits, stretches, cells,
+                        records, spare, sums, best, chosen,
+                    )  # fmt: skip
+                else:
+                    sort_records(records, f, hi, spare)
             if columns is not None:
                 sort_records(records, f, hi, spare)
-            if values is not None:
-                sort_records(records, f, hi, spare)
-            while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
-                hi -= 1
-                n_missing += 1
-            varies = hi > lo
-            if varies and n_missing == 0:
-                varies = record_value(records[f, hi - 1]) > np.float32(record_value(records[f, lo]) + np.float32(gap))
-            for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
-                if logs is not None:
-                    if two and n_missing == 0:
-                        sweep_two(
-                            feature, records, f, lo, hi, heft, sums[TOTALS, 0, 1], bits, mask, weighted, gap, min_leaf,
-                            limits[MIN_WEIGHT], best, chosen,
-                        )  # fmt: skip
-                    else:
-                        sweep_classes(
-                            feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, logs, facts, rules,
-                            limits, sums, best, chosen,
-                        )  # fmt: skip
-                if amounts is not None:
-                    if squared and n_missing == 0:
-                        sweep_squared(
-                            feature, records, f, lo, hi, heft, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted, gap,
-                            min_leaf, best, chosen,
-                        )  # fmt: skip
-                    else:
-                        sweep_numbers(
-                            feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, facts, rules,
-                            limits, sums, best, chosen,
-                        )  # fmt: skip
-                if medians is not None:
+            if cells is None:
+                while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
+                    hi -= 1
+                    n_missing += 1
+                varies = hi > lo
+                if varies and n_missing == 0:
+                    low, high = record_value(records[f, lo]), record_value(records[f, hi - 1])
+                    varies = high > np.float32(low + np.float32(gap))
+                for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
+                    if logs is not None:
+                        if two and n_missing == 0:
+                            sweep_two(
+                                feature, records, f, lo, hi, heft, sums[TOTALS, 0, 1], bits, mask, weighted, gap,
+                                min_leaf, limits[MIN_WEIGHT], best, chosen,
+                            )  # fmt: skip
+                        else:
+                            sweep_classes(
+                                feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, logs, facts,
+                                rules, limits, sums, best, chosen,
+                            )  # fmt: skip
+                    if amounts is not None:
+                        if squared and n_missing == 0:
+                            sweep_squared(
+                                feature, records, f, lo, hi, heft, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted,
+                                gap, min_leaf, best, chosen,
+                            )  # fmt: skip
+                        else:
+                            sweep_numbers(
+                                feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, facts, rules,
+                                limits, sums, best, chosen,
+                            )  # fmt: skip
+            if medians is not None:
+                for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
                     sweep_absolute(
                         feature, records, f, lo, hi, n_missing, missing_left, heft, start, y, weights, facts, rules,
                         limits, by_y, ranks, links, medians, best, chosen,
