@@ -114,3 +114,17 @@ def test_rare_categories_share_the_last_bin_whatever_their_codes():
     again, _ = bin_columns(1999 - x, categories={0: 2000})
     groups = {tuple(np.flatnonzero(codes[0] == c)) for c in range(255)}
     assert groups == {tuple(np.flatnonzero(again[0] == c)) for c in range(255)}
+
+
+def test_codes_given_apart_are_those_in_the_table():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=500), rng.integers(-1, 300, 500)]).astype(np.float32)
+    coded = {1: X[:, 1].astype(np.int32)}
+    spoilt = np.column_stack([X[:, 0], rng.normal(size=500)]).astype(np.float32)
+    one = find_bins(X, categories={1: 300})
+    other = find_bins(spoilt, categories={1: 300}, coded=coded)
+    np.testing.assert_array_equal(one.n_bins, other.n_bins)
+    np.testing.assert_array_equal(one.has_missing, other.has_missing)
+    np.testing.assert_array_equal(one.tables[1], other.tables[1])
+    for a, b in zip(one.encode(X, rows=True), other.encode(spoilt, rows=True, coded=coded), strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from learnt.forestry import Categories, Columns, grow_exact
+from learnt.forestry import Categories, Columns, category_codes, grow_exact, learn_categories, with_codes
 
 
 def impurity(criterion, y):
@@ -188,3 +188,20 @@ def test_columns_by_type_name_place_and_flag(frame):
 def test_columns_that_are_not_there(given, words):
     with pytest.raises(ValueError, match=words):
         Categories.learn(given, np.zeros((2, 2)), "Tree")
+
+
+@pytest.mark.parametrize(
+    "values", [[0.0, 3.0, 70.0], [0.5, 3.0, 70.0], [2.0, 1e6]], ids=["small", "fractions", "large"]
+)
+def test_codes_of_a_matrix_are_those_of_its_columns(values):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=60), rng.choice([*values, -1.0, np.nan], 60)]).astype(np.float32)
+    known = learn_categories(X, np.array([False, True]), non_negative=True)
+    np.testing.assert_array_equal(known[1], values)
+    new = np.vstack([X, [[0, 4.0], [0, 71.0], [0, 3.5], [0, 1e9], [0, np.inf], [0, -np.inf]]]).astype(np.float32)
+    expected = with_codes(new, known, non_negative=True)[:, 1]
+    codes = category_codes(new, known)
+    assert list(codes) == [1]
+    assert codes[1].dtype == np.int32
+    np.testing.assert_array_equal(codes[1], np.where(np.isnan(expected), -1, expected))
+    assert (category_codes(new, {1: np.array(["a"], dtype=object)})[1] == -1).all()

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from learnt.engine.threads import set_threads
-from learnt.forestry import Growth, HistogramGrower, find_bins
+from learnt.forestry import LOG, SOFTMAX, SQUARED, Growth, HistogramGrower, Target, find_bins, loss_rows
 from learnt.forestry import _leafwise as leafwise
 from learnt.forestry._histogram import CONSTANT, EXACT, PAIR
+from learnt.forestry._histogram_search import sort_pairs
 
 
 @pytest.fixture(autouse=True)
@@ -177,3 +178,66 @@ def test_rows_left_out_are_not_looked_at():
     b = HistogramGrower(by_row, by_column, bins, Growth()).grow(spoilt, np.ones(1000), rows)
     np.testing.assert_array_equal(a.feature, b.feature)
     assert a.count[0] == 400
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.parametrize("form", [PAIR, CONSTANT])
+def test_sums_of_leaves_and_new_scores(form, part, threads, monkeypatch):
+    """The pass in order of rows finds what the list of every leaf's rows says."""
+    X, y = data(20000)
+    set_threads(threads)
+    by_row, by_column, bins = table(X)
+    monkeypatch.setattr(leafwise, "_EXACT_CELLS", 0)
+    monkeypatch.setattr(leafwise, "_TEAM_CELLS", 0)
+    monkeypatch.setattr(leafwise, "_SHARP_BITS", 64)  # leaves are summed again in either form
+    growth = Growth(max_leaf_nodes=12, l2=2.0)
+    grower = HistogramGrower(by_row, by_column, bins, growth, constant_hessian=form == CONSTANT)
+    rows = np.sort(np.random.default_rng(5).permutation(20000)[:9000]).astype(np.int32) if part else None
+    rng = np.random.default_rng(4)
+    w = np.empty(0) if form == CONSTANT else 0.5 + rng.random(20000)
+    g, h, score = np.empty(20000), np.empty(20000), 0.1 * rng.normal(size=20000)
+    before = score.copy()
+    tree = grower.grow(g, h, rows, target=Target(SQUARED, y, score, np.empty(0), w, 0, 0.3, update=not part))
+    weight = np.ones(20000) if form == CONSTANT else w
+    gradient = (before - y) * weight
+    np.testing.assert_allclose(g, gradient)
+    for leaf in np.flatnonzero(tree.is_leaf):
+        own = tree.rows[tree.start[leaf] : tree.end[leaf]]
+        assert (tree.leaf_of[own] == leaf).all()
+        assert tree.sum_g[leaf] == pytest.approx(gradient[own].sum(), rel=1e-9)
+        assert tree.sum_h[leaf] == pytest.approx(weight[own].sum(), rel=1e-9)
+        assert tree.values[leaf] == pytest.approx(-0.3 * gradient[own].sum() / (weight[own].sum() + 2.0), rel=1e-9)
+        np.testing.assert_allclose(score[own], before[own] + (0.0 if part else tree.values[leaf]))
+
+
+def test_derivatives_of_losses():
+    """Compiled gradients against the differences of the loss, far from 0 as well."""
+    y = np.tile([0.0, 1.0, 2.0], 8)
+    score = np.repeat([-800.0, -30.0, -1.5, -1e-9, 0.0, 0.7, 30.0, 800.0], 3)
+    g, h = np.empty(24), np.empty(24)
+    loss_rows(SQUARED, 0, 0, 24, y, score, np.empty(0), True, g, h)
+    np.testing.assert_array_equal(g, score - y)
+    assert (h == 1).all()
+    loss_rows(LOG, 0, 0, 24, y, score, np.empty(0), True, g, h)
+    clipped = np.clip(score, -700, 700)
+    p, q = 1 / (1 + np.exp(-clipped)), 1 / (1 + np.exp(clipped))
+    np.testing.assert_allclose(g, np.where(y > 0.5, -q, p), rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(h, p * q, rtol=1e-12, atol=1e-300)
+    norm = np.logaddexp(np.logaddexp(score, 0.0), 0.4)
+    loss_rows(SOFTMAX, 2, 0, 24, y, score, norm, True, g, h)
+    p = np.exp(np.maximum(score - norm, -700))
+    np.testing.assert_allclose(g, p - (y == 2), rtol=1e-12, atol=1e-15)
+    assert (h >= 0).all()
+    np.testing.assert_allclose(h, p * (1 - p), atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 140, 256])
+def test_categories_in_order_of_their_means(n):
+    keys = np.random.default_rng(n).integers(0, 40, n).astype(float)
+    order = np.random.default_rng(1).permutation(n)
+    expected = np.lexsort((order, keys))
+    found_keys, found = keys.copy(), order.copy()
+    sort_pairs(n, found_keys, found)
+    np.testing.assert_array_equal(found, order[expected])
+    np.testing.assert_array_equal(found_keys, keys[expected])

@@ -20,7 +20,7 @@ def boosted(categories, seed):
     trees = []
     for target in (X[:, 0] * np.nan_to_num(X[:, 1], nan=2.0), np.sin(X[:, 3]) + X[:, 2] * X[:, 0]):
         tree = HistogramGrower(by_row, by_column, bins, growth).grow(target.mean() - target, np.ones(400))
-        trees.append(from_grown(tree, tree.values, bins, 4, 1, 0))
+        trees.append(from_grown([tree], [tree.values], bins, 4, 1, [0]))
     return X, BoostedTrees.empty(4, 1).extended(trees)
 
 

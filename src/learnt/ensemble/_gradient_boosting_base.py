@@ -307,7 +307,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         tree, bins = grown
         leaves = tree.leaf_of[used].astype(np.int64)
         values = leaf_updates(loss, leaves, len(tree.left), y[used], score[used], g[used], h[used], weights)
-        return from_grown(tree, self.learning_rate * values, bins, X.shape[1], loss.n_outputs, k)
+        return from_grown([tree], [self.learning_rate * values], bins, X.shape[1], loss.n_outputs, [k])
 
     def _scores(self, X: Any) -> np.ndarray:
         """The scores of every row of a checked X: (n, n_outputs)."""

@@ -23,6 +23,7 @@ from learnt.forestry import BoostedTrees, Growth, category_codes, category_mask,
 
 _log = logging.getLogger("learnt")
 _SCORED_ROWS = 10_000  # training rows that a scorer looks at in every iteration
+_TREES_AT_ONCE = 64  # brought into the form that is kept; the sets of categories of more would fill memory
 _HUGE = float(np.finfo(np.float64).max)
 
 
@@ -195,22 +196,25 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         watch = _Watch(self, booster, X, validation) if self.do_early_stopping_ else None
         train, held = self.train_score_.tolist(), self.validation_score_.tolist()
         new: list[BoostedTrees] = []
+        grown: list[Any] = []  # not yet in the form that is kept
         if watch is not None and not train:
-            watch.look([], train, held)
+            watch.look(None, train, held)
         with single_blas(), fit_loop(self, self.max_iter, X, booster.y) as loop:
             for iteration in range(self.n_iter_, self.max_iter):
                 if watch is not None and should_stop(held or train, self.n_iter_no_change, self.tol):
                     break
-                trees = booster.iterate(iteration)
-                new += trees
+                grown += booster.iterate(iteration)
                 self.n_iter_ = iteration + 1
+                if watch is not None or len(grown) >= _TREES_AT_ONCE:
+                    new.append(booster.packed(grown))
+                    grown = []
                 if watch is not None:
-                    watch.look(trees, train, held)
+                    watch.look(new[-1], train, held)
                 if self.verbose:
                     _log.info("%s iteration %d of %d", type(self).__name__, iteration + 1, self.max_iter)
                 if loop.step():
                     break
-        self._trees = self._trees.extended(new)
+        self._trees = self._trees.extended([*new, booster.packed(grown)] if grown else new)
         self.train_score_, self.validation_score_ = np.array(train), np.array(held)
 
     def _for_trees(self, X: np.ndarray, coded: dict[int, np.ndarray] | None = None) -> np.ndarray:
@@ -298,12 +302,11 @@ class _Watch:
                 rows = np.sort(rng.choice(rows, _SCORED_ROWS, replace=False))
             self.rows = rows
 
-    def look(self, trees: list[BoostedTrees], train: list[float], held: list[float]) -> None:
+    def look(self, trees: BoostedTrees | None, train: list[float], held: list[float]) -> None:
         """Append the scores after these trees were added."""
         booster = self.booster
-        if self.validation is not None:
-            for tree in trees:
-                tree.packed.sum(self.table, out=self.scores)
+        if self.validation is not None and trees is not None:
+            trees.packed.sum(self.table, out=self.scores)
         if self.by_loss:
             train.append(-booster.loss.mean_loss(booster.y, booster.scores, booster.w))
             if self.validation is not None:

@@ -62,12 +62,19 @@ class Booster:
             )
             self._workers.put((grower, np.empty(n), np.empty(n)))
 
-    def iterate(self, iteration: int) -> list[BoostedTrees]:
-        """One more tree for every output."""
+    def iterate(self, iteration: int) -> list[tuple[GrownTree, int]]:
+        """One more tree for every output, and which output it is for."""
         shared = self.loss.prepare(self.scores)
         rows = self._sample(iteration)
         tasks = [partial(self._tree, k, iteration, shared, rows) for k in range(self.loss.n_outputs)]
-        return run_tasks(tasks) if self._apart else [task() for task in tasks]
+        trees = run_tasks(tasks) if self._apart else [task() for task in tasks]
+        return [(tree, k) for k, tree in enumerate(trees)]
+
+    def packed(self, grown: list[tuple[GrownTree, int]]) -> BoostedTrees:
+        """Trees of iterations as a model keeps them."""
+        trees, outputs = [tree for tree, _ in grown], [k for _, k in grown]
+        values = [tree.values for tree in trees]
+        return from_grown(trees, values, self.bins, self.X.shape[1], self.loss.n_outputs, outputs)
 
     def _sample(self, iteration: int) -> np.ndarray | None:
         if self.subsample >= 1.0:
@@ -76,7 +83,7 @@ class Booster:
         rng = np.random.default_rng([self.seed, iteration])
         return np.sort(rng.permutation(n)[: max(1, int(self.subsample * n))]).astype(np.int32)
 
-    def _tree(self, k: int, iteration: int, shared: np.ndarray, rows: np.ndarray | None) -> BoostedTrees:
+    def _tree(self, k: int, iteration: int, shared: np.ndarray, rows: np.ndarray | None) -> GrownTree:
         grower, g, h = worker = self._workers.get()
         try:
             loss, score = self.loss, self.scores[k]
@@ -90,12 +97,11 @@ class Booster:
             tree = grower.grow(g, h, rows, seed, salt=iteration * loss.n_outputs + k, target=target)
             if q is not None:
                 self._set_quantiles(tree, score, q)
-            packed = from_grown(tree, tree.values, self.bins, self.X.shape[1], loss.n_outputs, k)
             if rows is not None:
-                score += packed.packed.sum(self.X)[:, k]
+                score += self.packed([(tree, k)]).packed.sum(self.X)[:, k]
             elif q is not None:
                 score += tree.values[tree.leaf_of]
-            return packed
+            return tree
         finally:
             self._workers.put(worker)
 

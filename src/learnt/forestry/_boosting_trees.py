@@ -209,28 +209,39 @@ class BoostedTrees:
 
 
 def from_grown(
-    tree: GrownTree, values: np.ndarray, bins: Bins, n_features: int, n_outputs: int, output: int
+    trees: Sequence[GrownTree],
+    values: Sequence[np.ndarray],
+    bins: Bins,
+    n_features: int,
+    n_outputs: int,
+    outputs: Sequence[int],
 ) -> BoostedTrees:
-    """One grown tree with the given leaf values."""
-    leaf = tree.is_leaf
-    n = len(leaf)
-    feature = np.where(leaf, -1, tree.feature)
-    threshold = np.where(leaf, values, bins.edges[np.maximum(feature, 0), np.minimum(tree.bin, 255)])
-    left = np.where(leaf, np.arange(n), tree.left)
-    missing = np.where(leaf, 1, tree.missing_left).astype(np.uint8)
+    """Grown trees with the given values of leaves and the output each adds to; many at once take little more than one."""
+    sizes = np.array([len(tree.left) for tree in trees])
+    roots = np.cumsum(sizes) - sizes
+    down, feature, bin_, way, count, gain = (
+        np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("left", "feature", "bin", "missing_left", "count", "gain")
+    )
+    leaf = down < 0
     inner = np.flatnonzero(~leaf)
+    down = np.where(leaf, np.arange(len(leaf)), down + np.repeat(roots, sizes))
+    feature = np.where(leaf, -1, feature)
+    threshold = np.where(leaf, np.concatenate(values), bins.edges[np.maximum(feature, 0), np.minimum(bin_, 255)])
+    missing = np.where(leaf, 1, way).astype(np.uint8)
     # Where no training row was missing, a missing value goes the way of most rows.
     unknown = inner[~bins.has_missing[feature[inner]]]
-    missing[unknown] = tree.count[tree.left[unknown]] > tree.count[tree.left[unknown] + 1]
-    tables: list[np.ndarray] = []
-    at = 0
-    for node in inner[bins.categorical[feature[inner]]] if bins.tables else ():
-        size = int(bins.n_bins[feature[node]])
-        sides = np.r_[missing[node], missing[node], tree.sets[node, :size]]
-        table = np.r_[size + 2, tree.left[node] + 1 - sides].astype(np.int32)
-        left[node], threshold[node], feature[node] = at, np.nan, -2 - feature[node]
-        tables.append(table)
-        at += len(table)
+    missing[unknown] = count[down[unknown]] > count[down[unknown] + 1]
+    left, table = down.copy(), np.empty(0, np.int32)
+    chosen = inner[bins.categorical[feature[inner]]]
+    if len(chosen):
+        n_bins = bins.n_bins[feature[chosen]]
+        sets = np.concatenate([tree.sets for tree in trees])[chosen]
+        sides = np.column_stack([missing[chosen], missing[chosen], sets])
+        tables = np.column_stack([n_bins + 2, (down[chosen] + 1)[:, None] - sides]).astype(np.int32)
+        table = tables[np.arange(tables.shape[1]) < (n_bins + 3)[:, None]]
+        left[chosen], threshold[chosen] = np.cumsum(n_bins + 3) - (n_bins + 3), np.nan
+        feature[chosen] = -2 - feature[chosen]
     return BoostedTrees(
         n_features,
         n_outputs,
@@ -238,11 +249,11 @@ def from_grown(
         left=left,
         feature=feature,
         missing_left=missing,
-        cover=tree.count,
-        gain=tree.gain * ~leaf,
-        roots=[0],
-        outputs=[output],
-        table=np.concatenate([np.empty(0, np.int32), *tables]),
+        cover=count,
+        gain=gain * ~leaf,
+        roots=roots,
+        outputs=outputs,
+        table=table,
     )
 
 

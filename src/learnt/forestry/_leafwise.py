@@ -17,9 +17,7 @@ from learnt.forestry._leafwise_kernel import (
     ANY_ORDER,
     BEST_FIRST,
     GAIN,
-    HIGH,
     LEVELS,
-    LOW,
     N_FLOATS,
     N_INTS,
     N_LEAVES,
@@ -105,11 +103,11 @@ class GrownTree:
         leaf_of: np.ndarray,
         shift: int,
     ) -> None:
-        whole = whole.T.copy()
-        self.left, self.feature, self.bin, self.missing_left = whole[[LEFT, SPLIT, BIN, WAY]]
-        self.start, self.end, self.depth = whole[[START, END, DEPTH]]
-        self.count = whole[HC] & ((1 << shift) - 1)
-        self.gain, self.low, self.high = real.T[[GAIN, LOW, HIGH]]
+        known = whole.T.copy()
+        self.left, self.feature, self.bin, self.missing_left = known[LEFT], known[SPLIT], known[BIN], known[WAY]
+        self.start, self.end, self.depth = known[START], known[END], known[DEPTH]
+        self.count = known[HC] & ((1 << shift) - 1)
+        self.gain = real[:, GAIN].copy()
         self.values, self.sum_g, self.sum_h = sums.copy()
         self.sets = sets.copy()
         self.rows, self.leaf_of = rows, leaf_of

@@ -121,7 +121,7 @@ def power(bits, largest):
     """The power of two that makes `largest` a number of at most `bits` bits."""
     if not largest > 0.0:
         return 1.0
-    return math.ldexp(1.0, min(bits - math.frexp(largest)[1], 1000))
+    return math.ldexp(1.0, int(min(bits - math.frexp(largest)[1], 1000)))
 
 
 @kernel(allocates=False)
