@@ -9,8 +9,9 @@
     GradientBoosting…, HistGradientBoosting…             trees that follow the slope of a loss
     FunctionalGradientBoosting                           the same with any learner and any loss
 
-Implementation: `_common` (members, their fits and seeds); `_voting`; `_stacking*`; `_bagging*`; `_adaboost*` and
-`_stumps` (columns sorted once); `_functional*`; `_forest*`; `_gradient_boosting*`; `_hist_boosting*`.
+Implementation: `_common` (the fits and seeds of members); `_named_members` (those of `_voting` and `_stacking*`);
+`_bagging*`; `_adaboost*` and `_stumps` (columns sorted once); `_functional*`; `_forest*`; `_gradient_boosting*`;
+`_hist_boosting*`.
 """
 
 from learnt.ensemble._adaboost import AdaBoostClassifier

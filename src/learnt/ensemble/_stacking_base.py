@@ -8,22 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import TransformerMixin, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.progress import task
-from learnt.ensemble._common import (
-    NamedMembers,
-    check_members,
-    dropped,
-    fit_member,
-    member_params,
-    plain_columns,
-    routing_enabled,
-    run_members,
-)
+from learnt.ensemble._common import fit_member, member_params, plain_columns, routing_enabled, run_members
+from learnt.ensemble._named_members import NamedMembers, check_members
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -40,33 +32,29 @@ def final_has(method: str) -> Any:
     return check
 
 
-class Stacking(TransformerMixin, NamedMembers):
+class Stacking(NamedMembers):
     """Members, their answers to rows they have not seen, and the final estimator fitted on those answers."""
 
     final_estimator: Any
     classes_: Any
     cv: Any
-    n_jobs: Any
     passthrough: Any
 
     def _fit_stack(self, X: Any, y: np.ndarray, fit_params: dict[str, Any], method: str) -> Any:
-        members = check_members(self, kind=not is_classifier(self))
+        names = check_members(self, kind=not is_classifier(self))
         self.final_estimator_ = clone(self._final())
-        params = member_params(self, [name for name, _ in members], fit_params)
-        kept = [(name, member) for name, member in members if not dropped(member)]
+        params = member_params(self, names, fit_params)
+        kept = self._kept()
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         with task(f"{type(self).__name__} fit", 2 * len(kept) + 1) as bar:
 
             def fit(name: str, member: Any) -> Any:
-                if prefit:
-                    check_is_fitted(member)
-                else:
-                    member = fit_member(clone(member), X, y, params[name])
-                bar.advance(note=name)
+                if not prefit:
+                    return fit_member(clone(member), X, y, params[name])
+                check_is_fitted(member)
                 return member
 
-            fitted = run_members([partial(fit, name, member) for name, member in kept], self.n_jobs)
-            self._record_members(fitted)
+            self._fit_members(fit, bar)
             self.stack_method_ = [_method_of(name, member, method) for name, member in kept]
             if not prefit:
                 folds = check_cv(self.cv, y=y, classifier=is_classifier(self))
@@ -119,18 +107,12 @@ class Stacking(TransformerMixin, NamedMembers):
         answers = [getattr(member, method)(X) for member, method in zip(self.estimators_, self.stack_method_)]
         return self._side_by_side(X, self._columns(answers))
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, then what the members say of X."""
-        return self.fit(X, y, **fit_params).transform(X)
-
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of `transform`'s columns."""
         check_is_fitted(self)
-        prefix = type(self).__name__.lower()
-        kept = [name[1:] for name in self._fitted_names if name[0] == "+"]
         names = []
-        for name, width in zip(kept, self._n_feature_outs):
-            names += [f"{prefix}_{name}"] if width == 1 else [f"{prefix}_{name}{i}" for i in range(width)]
+        for name, width in zip(self._kept_names(), self._n_feature_outs):
+            names += [name] if width == 1 else [f"{name}{i}" for i in range(width)]
         if self.passthrough:
             if input_features is None:
                 input_features = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
@@ -144,13 +126,14 @@ class Stacking(TransformerMixin, NamedMembers):
         return self.final_estimator_.predict(self.transform(X), **predict_params)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Which metadata goes to which member, for scikit-learn's routing."""
-        router = MetadataRouter(owner=self)
-        for name, member in self.estimators:
-            router.add(**{name: member}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        return router.add(
-            final_estimator_=getattr(self, "final_estimator_", self.final_estimator),
-            method_mapping=MethodMapping().add(caller="predict", callee="predict"),
+        """Which metadata goes to which member and to the final estimator, for scikit-learn's routing."""
+        return (
+            super()
+            .get_metadata_routing()
+            .add(
+                final_estimator_=getattr(self, "final_estimator_", self.final_estimator),
+                method_mapping=MethodMapping().add(caller="predict", callee="predict"),
+            )
         )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, clone
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,46 +15,31 @@ from learnt.engine.progress import task
 from learnt.engine.validation import check_target
 from learnt.ensemble._common import (
     LabelCodes,
-    NamedMembers,
     check_fit_params,
-    check_members,
-    dropped,
     fit_member,
     member_params,
     row_count,
-    run_members,
     several_columns,
 )
+from learnt.ensemble._named_members import NamedMembers, check_members
 
 
-class _Voting(TransformerMixin, NamedMembers):
+class _Voting(NamedMembers):
     """Members fitted on the same rows, and their answers side by side."""
 
     weights: Any
-    n_jobs: Any
 
-    def _fit_members(self, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Any:
-        members = check_members(self)
-        if self.weights is not None and len(self.weights) != len(members):
+    def _fit_voters(self, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Any:
+        names = check_members(self)
+        if self.weights is not None and len(self.weights) != len(names):
             raise ValueError(
                 "Number of `estimators` and weights must be equal; got "
-                f"{len(self.weights)} weights, {len(members)} estimators."
+                f"{len(self.weights)} weights, {len(names)} estimators."
             )
-        params = member_params(self, [name for name, _ in members], fit_params)
-        kept = [(name, member) for name, member in members if not dropped(member)]
-        with task(f"{type(self).__name__} fit", len(kept)) as bar:
-
-            def fit(name: str, member: Any) -> Any:
-                fitted = fit_member(clone(member), X, y, params[name])
-                bar.advance(note=name)
-                return fitted
-
-            self._record_members(run_members([partial(fit, name, member) for name, member in kept], self.n_jobs))
+        params = member_params(self, names, fit_params)
+        with task(f"{type(self).__name__} fit", len(self._kept())) as bar:
+            self._fit_members(lambda name, member: fit_member(clone(member), X, y, params[name]), bar)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, then what each member says of X."""
-        return self.fit(X, y, **fit_params).transform(X)
 
     def _answers(self, X: Any) -> np.ndarray:
         """(n, members): what each member predicts."""
@@ -68,17 +51,6 @@ class _Voting(TransformerMixin, NamedMembers):
         if self.weights is None:
             return None
         return [weight for weight, name in zip(self.weights, self._fitted_names) if name[0] == "+"]
-
-    def _kept_names(self) -> list[str]:
-        prefix = type(self).__name__.lower()
-        return [f"{prefix}_{name[1:]}" for name in self._fitted_names if name[0] == "+"]
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Which metadata goes to which member, for scikit-learn's routing."""
-        router = MetadataRouter(owner=self)
-        for name, member in self.estimators:
-            router.add(**{name: member}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        return router
 
 
 def _soft(self: Any) -> bool:
@@ -147,7 +119,7 @@ class VotingClassifier(ClassifierMixin, _Voting):
             )
         labels = check_target(y, "label", np.empty((n_rows, 0)), name)
         self.classes_, codes = encode_labels(labels)
-        return self._fit_members(X, codes, fit_params)
+        return self._fit_voters(X, codes, fit_params)
 
     @property
     def le_(self) -> LabelCodes:
@@ -251,7 +223,7 @@ class VotingRegressor(RegressorMixin, _Voting):
         check_fit_params(self, fit_params)
         name = type(self).__name__
         targets = check_target(y, "number", np.empty((row_count(X, name), 0)), name)
-        return self._fit_members(X, targets, fit_params)
+        return self._fit_voters(X, targets, fit_params)
 
     def predict(self, X: Any) -> np.ndarray:
         """The weighted mean of the members' predictions."""
