@@ -14,7 +14,7 @@ from learnt.engine.kernel import kernel
 
 ROOT = 1  # the number of a tree's first node: siblings are 2 and 3, 4 and 5, …
 _LINE = 64  # bytes that come from memory together
-_FEW_LINES, _LINES_A_ROW = 256, 4
+_FEW_LINES, _LINES_A_ROW = 256, 24
 
 
 @kernel
