@@ -200,6 +200,8 @@ def test_warm_start_is_one_long_fit(extra):
     whole = HistGradientBoostingRegressor(max_iter=12, random_state=3, **extra).fit(X, y)
     np.testing.assert_allclose(short.predict(X), whole.predict(X), rtol=1e-9)
     assert short.n_iter_ == 12
+    with pytest.raises(ValueError, match="max_iter=11 must be larger than or equal to n_iter_=12"):
+        short.set_params(max_iter=11).fit(X, y)
 
 
 def test_early_stopping():

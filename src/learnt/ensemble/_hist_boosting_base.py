@@ -65,6 +65,11 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Any:
         self._check_params()
         going_on = bool(self.warm_start and hasattr(self, "_trees"))
+        if going_on and self.max_iter < self.n_iter_:
+            raise ValueError(
+                f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} when "
+                "warm_start==True: trees are only ever added."
+            )
         as_codes = is_frame(X)
         X, y, w = self._door(X, y, sample_weight, going_on)
         w = None if w is None or (w == 1).all() else w
