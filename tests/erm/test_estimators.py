@@ -91,7 +91,9 @@ def test_classification_losses():
     np.testing.assert_allclose(rest.coef_, svc.coef_, atol=1e-4)
 
 
-@pytest.mark.parametrize("solver", [name for name in NAMES if name not in ("lp", "admm", "momentum", "nesterov")])
+@pytest.mark.parametrize(
+    "solver", [name for name in NAMES if name not in ("lp", "admm", "alm", "momentum", "nesterov")]
+)
 def test_every_solver_by_name(solver):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

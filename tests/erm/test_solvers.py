@@ -268,7 +268,7 @@ def test_callbacks_see_and_stop():
     assert seen == list(range(1, 8))
 
 
-@pytest.mark.parametrize("name", [n for n in solvers.NAMES if n not in ("cd", "lp", "admm")])
+@pytest.mark.parametrize("name", [n for n in solvers.NAMES if n not in ("cd", "lp", "admm", "alm")])
 def test_tensors_take_the_same_way(name):
     solver = solvers.NAMES[name]()
     here = minimize(Problem(X, SIGN, Log(), L2(), 0.1), solver)

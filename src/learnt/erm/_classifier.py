@@ -160,9 +160,9 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
         """Minimise; where nothing holds the coefficients back, stop as soon as every row is on its side."""
         separated = False
 
-        def watch(theta: Any) -> bool:
+        def watch(posed: Problem, theta: Any) -> bool:
             nonlocal separated
-            separated = _separates(problem, theta)
+            separated = _separates(posed, theta)
             return separated
 
         result = self._solve(problem, start, watch if problem.free and _never_flat(problem) else None)

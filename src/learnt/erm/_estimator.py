@@ -28,6 +28,8 @@ from learnt.erm.solvers import as_solver
 
 log = logging.getLogger("learnt")
 
+_FAR = 3.0  # spreads between a column's mean and 0
+
 
 class LinearRisk(progress.CallbackSupportMixin):
     """The parameters, the fit and the scores of a linear model that minimises a mean loss and a penalty."""
@@ -102,6 +104,10 @@ class LinearRisk(progress.CallbackSupportMixin):
         return Problem(X, y, *parts, w, bool(self.fit_intercept), n_outputs)
 
     def _solve(self, problem: Problem, start: Any, watch: Any = None) -> Result:
+        shift = _far_means(problem) if self.solver == "auto" else None
+        if shift is not None:  # columns about their means, and the intercept where they are 0: nothing else changes
+            problem = replace(problem, X=problem.X - shift)
+            start = None if start is None else _with_intercept(problem, start, shift)
         solver = as_solver(self.solver, problem)
         given = {name: getattr(self, name) for name in ("max_iter", "tol") if getattr(self, name) is not None}
         solver = replace(solver, **given) if given else solver  # type: ignore[type-var]
@@ -111,7 +117,8 @@ class LinearRisk(progress.CallbackSupportMixin):
         with single_blas(), progress.fit_loop(self, solver.max_iter, None, None) as loop:
 
             def step(n: int, theta: Any) -> bool:
-                return bool(loop.step(state=lambda: {"n_iter_": n})) or bool(watch is not None and watch(theta))
+                stop = bool(loop.step(state=lambda: {"n_iter_": n}))
+                return stop or bool(watch is not None and watch(problem, theta))
 
             result = minimize(
                 problem,
@@ -124,7 +131,7 @@ class LinearRisk(progress.CallbackSupportMixin):
             )
         self.solver_ = type(solver).__name__
         self._warn(problem, solver, result)
-        return result
+        return result if shift is None else _moved_back(result, shift)
 
     def _split(self, problem: Problem) -> tuple[Problem, Problem]:
         """The problem on most rows, and on the rest to judge it by."""
@@ -155,8 +162,9 @@ class LinearRisk(progress.CallbackSupportMixin):
         elif result.status in ("budget", "stalled") and not (
             self.early_stopping or getattr(solver, "batch_size", None)
         ):
-            off = result.gradient_norm / problem.scale
-            far = f"with a gradient {off:.1e} of that at 0 where tol={solver.tol:g}"
+            far = f"with a gradient {result.gradient_norm / problem.scale:.1e} of that at 0 where tol={solver.tol:g}"
+            if not getattr(problem.loss, "smooth", True):  # whose slopes do not shrink on the way to a corner
+                far = f"with a residual of {result.history[-1]:.1e} where tol={solver.tol:g}"
             if result.gap is not None:
                 far = f"at most {result.gap:.1e} above the minimum"
             cure = f"raise max_iter above {solver.max_iter}" if result.status == "budget" else "scale X, or raise tol"
@@ -217,6 +225,29 @@ def _out_of_range(block: Block, lowest: float, included: bool) -> tuple:
 
 def _from_scores(block: Block, coef: np.ndarray, intercept: Any, then: Callable[[Any], Any]) -> np.ndarray:
     return then(np.asarray(block.X @ coef) + intercept)
+
+
+def _far_means(problem: Problem) -> Any:
+    """The means of the columns, where they are far from 0 and can be taken off: solvers then need fewer iterations."""
+    if not (problem.fit_intercept and problem.in_memory) or sparse.issparse(problem.X):
+        return None
+    X, xp = problem.X, namespace(problem.X)
+    share = problem.share if problem.weight is not None else 0 * X[:, 0] + problem.share
+    mean = share @ X
+    spread = xp.sqrt(xp.clip(share @ X**2 - mean**2, 0.0, None))
+    return mean if bool(xp.any(xp.abs(mean) > _FAR * spread)) else None
+
+
+def _with_intercept(problem: Problem, theta: Any, shift: Any) -> Any:
+    """θ for columns that were moved by `shift`."""
+    b = problem.intercept(theta) + shift @ problem.coef(theta)
+    return namespace(theta).concat([problem.coef(theta), namespace(theta).reshape(b, (1,) + tuple(theta.shape[1:]))])
+
+
+def _moved_back(result: Result, shift: Any) -> Result:
+    """The intercepts for the columns as they were."""
+    path = None if result.path is None else [(w, b - shift @ w) for w, b in result.path]
+    return replace(result, intercept=result.intercept - shift @ result.coef, path=path)
 
 
 def start_of(problem: Problem, coef: Any, intercept: Any) -> Any:

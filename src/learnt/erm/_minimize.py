@@ -113,6 +113,7 @@ def _report(
     norm, gap = problem.stationarity(theta, gradient), duality_gap(problem, theta)
     tol = max(solver.tol, _ROUNDING if status == "stalled" else 0.0)
     near = norm <= tol * problem.scale or (gap is not None and gap <= solver.tol * problem.height)
+    near = near or (status == "stalled" and bool(history) and history[-1] <= tol)
     if status in ("budget", "stalled") and near:
         status = "converged"
     coef, intercept = _parts(problem, theta)

@@ -9,6 +9,8 @@ from typing import Any
 from learnt.engine.arrays import namespace
 from learnt.erm.losses._base import Loss, positive_part
 
+_NEWTON = 25  # steps to the prox of log cosh
+
 
 @dataclass(frozen=True)
 class Squared(Loss):
@@ -87,6 +89,11 @@ class Huber(Loss):
         r = abs(score - y)
         return namespace(r).where(r <= self.delta, 0 * r + 1, 0 * r)
 
+    def prox(self, y: Any, score: Any, step: float) -> Any:
+        r = score - y
+        beyond = namespace(r).sign(r) * positive_part(abs(r) - step * self.delta)
+        return y + namespace(r).where(abs(r) <= self.delta * (1 + step), r / (1 + step), beyond)
+
     def majoriser(self, y: Any, score: Any, floor: float) -> Any:
         return self.delta / _at_least(abs(score - y), self.delta)
 
@@ -108,6 +115,17 @@ class LogCosh(Loss):
 
     def curvature(self, y: Any, score: Any) -> Any:
         return 1 - namespace(y, score).tanh(score - y) ** 2
+
+    def prox(self, y: Any, score: Any, step: float) -> Any:
+        """The root of r + step·tanh r, by Newton's method from below, where it never overshoots."""
+        q = abs(score - y)
+        xp = namespace(q)
+        r = _at_least(q - step, 0.0)
+        r = xp.where(r > q / (1 + step), r, q / (1 + step))
+        for _ in range(_NEWTON):
+            bent = xp.tanh(r)
+            r = r - (r + step * bent - q) / (1 + step * (1 - bent**2))
+        return y + xp.sign(score - y) * r
 
     def majoriser(self, y: Any, score: Any, floor: float) -> Any:
         r = _at_least(abs(score - y), 1e-8)

@@ -6,7 +6,7 @@
     SparingNewton                                          second derivatives seldom, for rows read from afar
     LBFGS                                                  second derivatives remembered from the first
     ISTA  FISTA                                            penalties with corners, and constraints
-    ADMM  LinearProgram                                    losses with corners
+    AugmentedLagrangian  ADMM  LinearProgram               losses with corners
     CoordinateDescent                                      sparse coefficients
     Constant  Decay                                        schedules of steps
 
@@ -18,6 +18,7 @@ from typing import Any
 
 from learnt.engine.arrays import is_numpy as _is_numpy
 from learnt.erm._problem import Problem
+from learnt.erm.solvers._augmented import AugmentedLagrangian as AugmentedLagrangian
 from learnt.erm.solvers._base import Solver as Solver
 from learnt.erm.solvers._coordinate import CoordinateDescent as CoordinateDescent
 from learnt.erm.solvers._descent import SGD as SGD
@@ -60,6 +61,7 @@ NAMES: dict[str, type[Solver]] = {
     "ista": ISTA,
     "fista": FISTA,
     "admm": ADMM,
+    "alm": AugmentedLagrangian,
     "cd": CoordinateDescent,
     "lp": LinearProgram,
 }
@@ -72,6 +74,8 @@ def choose(problem: Problem) -> Solver:
     """A solver that reaches the minimum of this problem, the quickest that there is here."""
     loss = problem.loss
     curved = hasattr(loss, "curvature") and (not problem.smooth_penalty or hasattr(problem.penalty, "curvature"))
+    few = problem.n_features * problem.n_outputs < _MOST_FOR_HESSIAN
+    rounded = hasattr(loss, "prox") and problem.n_outputs == 1 and problem.smooth_penalty and few and problem.in_memory
     if not getattr(loss, "smooth", True):
         if not problem.in_memory:
             raise ValueError(
@@ -80,15 +84,19 @@ def choose(problem: Problem) -> Solver:
             )
         if LinearProgram.takes(problem):
             return LinearProgram()
+        if rounded:
+            return AugmentedLagrangian()
         return ADMM() if hasattr(loss, "prox") and problem.n_outputs == 1 else FISTA()
     if not getattr(problem.penalty, "convex", True) and not problem.free:
         return ISTA()  # always downhill: where there are many minima, momentum jumps between them
     if not problem.in_memory:
-        few = problem.n_features * problem.n_outputs < _MOST_FOR_SUMS
         smooth = problem.smooth_penalty or problem.free
-        return FISTA() if not smooth else SparingNewton() if curved and few else LBFGS()
+        sums = curved and problem.n_features * problem.n_outputs < _MOST_FOR_SUMS
+        return FISTA() if not smooth else SparingNewton() if sums else LBFGS()
     if problem.smooth_penalty or problem.free:
-        return Hybrid() if curved and problem.n_features * problem.n_outputs < _MOST_FOR_HESSIAN else LBFGS()
+        if rounded:  # far from the minimum its slopes level off, and there is no curvature to go by
+            return AugmentedLagrangian()
+        return Hybrid() if curved and few else LBFGS()
     on_cpu = _is_numpy(problem.X) or hasattr(problem.X, "tocsc")
     separable = getattr(problem.penalty, "parts", None) is not None and problem.bound is None
     return CoordinateDescent() if curved and separable and on_cpu and problem.n_outputs == 1 else FISTA()
@@ -111,6 +119,7 @@ __all__ = [
     "SGD",
     "Adagrad",
     "Adam",
+    "AugmentedLagrangian",
     "Constant",
     "CoordinateDescent",
     "Curvature",
