@@ -185,6 +185,71 @@ def test_random_thresholds_are_splits_of_the_rows(case):
     assert not np.array_equal(trees[0].threshold[:3], trees[1].threshold[:3])
 
 
+@pytest.mark.parametrize("d", [5, 70])
+@pytest.mark.parametrize("case", ["two classes", "a number"])
+def test_random_splits_of_weighted_rows_are_those_of_repeated_rows(case, d):
+    """With one column drawn the draws are the same."""
+    X = table(n=200, d=d)
+    criterion, make = CASES[case]
+    w = np.random.default_rng(1).integers(1, 5, size=len(X))
+    limits = {"max_features": 1, "random_splits": True}
+    tree = grown(X, make(X), criterion, w.astype(float), **limits)
+    repeated = grown(np.repeat(X, w, axis=0), [np.repeat(y, w) for y in make(X)], criterion, **limits)
+    assert tree.node_count > 40
+    for name in ("feature", "threshold", "children_left", "weighted_n_node_samples"):
+        np.testing.assert_array_equal(getattr(tree, name), getattr(repeated, name))
+    np.testing.assert_allclose(tree.value, repeated.value, atol=1e-12)
+    np.testing.assert_allclose(tree.impurity, repeated.impurity, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("d", "max_features"), [(5, 2), (70, 5), (140, 60)])
+@pytest.mark.parametrize("case", ["two classes", "a number"])
+def test_limits_of_random_splits(case, d, max_features, weighted):
+    X = table(n=700, d=d)
+    X[:, 4] = 1.0
+    criterion, make = CASES[case]
+    w = np.random.default_rng(1).integers(1, 9, size=len(X)).astype(float) if weighted else None
+    limits = {"max_features": max_features, "random_splits": True, "min_weight_leaf": 9.0, "min_samples_leaf": 4}
+    tree = grown(X, make(X), criterion, w, **limits)
+    leaf = tree.children_left < 0
+    weights = np.ones(len(X)) if w is None else w
+    np.testing.assert_array_equal(
+        np.bincount(tree.apply(X), minlength=tree.node_count)[leaf], tree.n_node_samples[leaf]
+    )
+    np.testing.assert_allclose(
+        np.bincount(tree.apply(X), weights, tree.node_count)[leaf], tree.weighted_n_node_samples[leaf]
+    )
+    assert tree.n_leaves > 20
+    assert tree.n_node_samples[leaf].min() >= 4
+    assert tree.weighted_n_node_samples[leaf].min() >= 9
+    assert 4 not in tree.feature
+    one = grown(X, make(X), criterion, w, **limits, max_depth=1)
+    np.testing.assert_array_equal(one.threshold, [tree.threshold[0], -2, -2])
+    assert grown(X, make(X), criterion, w, **limits, min_impurity_decrease=1e3).node_count == 1
+
+
+def test_of_random_splits_the_best_is_taken():
+    """One column says all: drawn together with the others, it is the one."""
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=(500, 5)), np.repeat([0.0, 1.0], 250)]
+    for target, criterion in ((X[:, 5].astype(int), "gini"), (1e6 + X[:, 5], "squared_error")):
+        tree = grown(X, [target], criterion, max_features=6, random_splits=True)
+        assert tree.feature.tolist() == [5, -2, -2]
+
+
+def test_half_of_the_edges_of_random_splits_are_even():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.standard_cauchy(size=3000), rng.integers(9, size=3000), np.full(3000, np.nan)]
+    plain, even = bin_table(X).bins, bin_table(X, random_splits=True).bins
+    steps = np.linspace(X[:, 0].min(), X[:, 0].max(), 129)[1:-1]
+    assert np.isclose(even.edges[0, :254, None], steps).any(axis=0).all()
+    assert np.isin(plain.edges[0, 1:254:2], even.edges[0]).all()
+    assert (np.diff(even.edges[0, :254]) >= 0).all()
+    np.testing.assert_array_equal(even.edges[1:], plain.edges[1:])
+    np.testing.assert_array_equal(even.n_bins, plain.n_bins)
+
+
 def test_grown_to_the_end_every_leaf_is_pure():
     X = table(n=3000, d=6)
     y = classes(X, 2)

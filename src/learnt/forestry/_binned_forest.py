@@ -13,7 +13,8 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_grow import grow
-from learnt.forestry._bins import Bins, find_bins
+from learnt.forestry._binned_forest_random import grow_at_random, packed_rows
+from learnt.forestry._bins import MOST_BINS, Bins, find_bins
 from learnt.forestry._grove import Grove
 from learnt.forestry._tree import Tree
 
@@ -37,9 +38,33 @@ class BinnedTable:
         return len(self.bins.n_bins)
 
 
-def bin_table(X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255) -> BinnedTable:
-    """The columns of X (float32 or float64, NaN where missing) in at most 255 bins of equal weight each."""
+def with_even_steps(bins: Bins, X: np.ndarray) -> Bins:
+    """Bins of which every second edge gives way to one of 127 in even steps between the ends of its column.
+
+    Random thresholds are drawn along the values, and the ends of a column may do most: bins of equal weight have all
+    that is rare in one. Columns of few values, with a bin for each, are left as they are.
+    """
+    full = np.flatnonzero(bins.n_bins == MOST_BINS)
+    edges = bins.edges.copy()
+    low, high = (end.reduce(X, axis=0)[full, None].astype(np.float64) for end in (np.fmin, np.fmax))
+    kept = edges[full, 1 : MOST_BINS - 1 : 2]
+    with np.errstate(over="ignore"):
+        even = low + (high - low) * (np.arange(1, kept.shape[1] + 1) / (kept.shape[1] + 1))
+    both = np.concatenate([kept, np.where(np.isfinite(even), even, kept)], axis=1)
+    edges[full, : both.shape[1]] = np.sort(both, axis=1)
+    return Bins(edges, bins.n_bins, bins.has_missing, bins.tables)
+
+
+def bin_table(
+    X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255, random_splits: bool = False
+) -> BinnedTable:
+    """The columns of X (float32 or float64, NaN where missing) in at most 255 bins of equal weight each.
+
+    For `random_splits` half of the edges of a column of many values are in even steps along it.
+    """
     bins = find_bins(X, max_bins=max_bins, weights=weights)
+    if random_splits:
+        bins = with_even_steps(bins, X)
     if X.shape[1] > _LINE and X.shape[0] <= _SHORT:
         _, by_row = bins.encode(X, columns=False, rows=True)
         return BinnedTable(by_row.reshape(-1), by_row.shape[1], 0, bins)
@@ -138,6 +163,38 @@ def _grow(
     per_output = np.asarray(n_classes, dtype=np.int64) if classes else np.ones(outputs, dtype=np.int64)
     width = int(per_output.max())
     pair = outputs == 1 and width <= 2 and not entropy
+    plain = pair and not table.bins.has_missing.any()
+    capacity = _most_nodes(len(rows), max_depth, max_leaf_nodes)
+    value = np.empty((capacity, 2 if pair and classes else width * outputs))
+    left, feature, count = (np.empty(capacity, dtype=np.int32) for _ in range(3))
+    threshold, impurity, weight = (np.empty(capacity) for _ in range(3))
+    missing_left = np.empty(capacity, dtype=np.uint8)
+    arrays: dict[str, Any] = {
+        "left": left,
+        "feature": feature,
+        "threshold": threshold,
+        "missing_left": missing_left,
+        "impurity": impurity,
+        "count": count,
+        "weight": weight,
+    }
+    limits = (
+        table.n_features if max_features is None else max_features,
+        2**31 - 1 if max_depth is None else min(int(max_depth), 2**31 - 1),
+        int(min_samples_split),
+        int(min_samples_leaf),
+        float(min_weight_leaf),
+        float(min_impurity_decrease),
+    )
+    packed = packed_rows(y, classes, weights) if random_splits and plain and max_leaf_nodes is None else None
+    if packed is not None:
+        heaviest = 1 if weights is None else int(weights.max())
+        out = (*arrays.values(), value)
+        nodes = grow_at_random(
+            table.codes, table.row_step, table.rows_begin, table.bins.edges, y, *packed, classes, heaviest, limits,
+            seed, out,
+        )  # fmt: skip
+        return per_output, value[:nodes], {name: array[:nodes] for name, array in arrays.items()}
     targets: Any = None
     slots: Any = None
     if pair or not classes:
@@ -148,12 +205,6 @@ def _grow(
             slots[:] = y.T
         slots += (width * np.arange(outputs, dtype=np.uint32))[:, None]
     sums = np.int64 if pair and classes and w.dtype == np.uint8 else np.float64
-    plain = pair and not table.bins.has_missing.any()
-    capacity = _most_nodes(len(rows), max_depth, max_leaf_nodes)
-    value = np.empty((capacity, 2 if pair and classes else width * outputs))
-    left, feature, count = (np.empty(capacity, dtype=np.int32) for _ in range(3))
-    threshold, impurity, weight = (np.empty(capacity) for _ in range(3))
-    missing_left = np.empty(capacity, dtype=np.uint8)
     nodes = grow(
         table.codes,
         np.uint64(table.row_step),
@@ -166,12 +217,7 @@ def _grow(
         classes,
         entropy,
         _YES if random_splits else None,
-        table.n_features if max_features is None else max_features,
-        2**31 - 1 if max_depth is None else min(int(max_depth), 2**31 - 1),
-        int(min_samples_split),
-        int(min_samples_leaf),
-        float(min_weight_leaf),
-        float(min_impurity_decrease),
+        *limits,
         0 if max_leaf_nodes is None else int(max_leaf_nodes),
         np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32], dtype=np.int64),
         rows,
@@ -190,15 +236,6 @@ def _grow(
         weight,
         value,
     )
-    arrays: dict[str, Any] = {
-        "left": left,
-        "feature": feature,
-        "threshold": threshold,
-        "missing_left": missing_left,
-        "impurity": impurity,
-        "count": count,
-        "weight": weight,
-    }
     return per_output, value[:nodes], {name: array[:nodes] for name, array in arrays.items()}
 
 

@@ -1,0 +1,268 @@
+"""Extremely randomised trees on binned features: one number or two classes a row, nothing missing, depth first.
+
+The rows of a node lie side by side in `marks`: row, whole weight and class of each in 32 bits. Numbers go along in
+`ys`; searches sum float32 of their distances from the mean, what is kept of a node is summed in float64. Two children
+lie next to each other and after their parent: right = left + 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._binned_forest_random_search import (
+    BITS,
+    COLUMN,
+    CUT,
+    LEFT_ONES,
+    LEFT_WEIGHT,
+    MAX_DEPTH,
+    MIN_LEAF,
+    MIN_SPLIT,
+    N_FOUND,
+    SHIFT,
+    WEIGHT_MASK,
+    distances,
+    search_all,
+    search_some,
+    search_two,
+)
+from learnt.forestry._exact_records import row_tails
+from learnt.forestry._row_vectors import BYTE_LANES, MOST_IN_A_BYTE
+
+MIN_WEIGHT, MIN_DECREASE, SCALE, N_LIMITS = range(4)
+START, END, DEPTH, NODE, ONES, N_FRAME = range(6)  # of a node that waits
+_NARROW = 64  # bytes of a row that are read whole whatever is drawn of them
+
+
+@kernel(allocates=False)
+def part(table, step, shift, f, cut, lo, m, marks, ys, spare, spare_ys):
+    """Rows at or below the cut before the others, both in their old order; where the others begin."""
+    nl, nr, step, shift = np.uint64(lo), np.uint64(0), np.uint64(step), np.uint64(shift)
+    limit = np.uint8(cut)
+    for i in range(np.uint64(lo), np.uint64(lo + m)):
+        mark = marks[i]
+        go = np.uint64(table[(np.uint64(mark) >> shift) * step + np.uint64(f)] <= limit)
+        marks[nl] = mark
+        spare[nr] = mark
+        if ys is not None:
+            y = ys[i]
+            ys[nl] = y
+            spare_ys[nr] = y
+        nl += go
+        nr += np.uint64(1) - go
+    put_back(np.int64(nl), np.int64(nr), spare, marks)
+    if ys is not None:
+        put_back(np.int64(nl), np.int64(nr), spare_ys, ys)
+    return np.int64(nl)
+
+
+@kernel(allocates=False)
+def put_back(at, n, spare, out):
+    for i in range(n):
+        out[at + i] = spare[i]
+
+
+@kernel(allocates=False)
+def sum_range(lo, m, rules, marks, ys):
+    """Weight, weighted sum, smallest and largest of a node's numbers."""
+    bits, mask = np.uint32(rules[BITS]), np.uint32(rules[WEIGHT_MASK])
+    wt, st, low, high = 0.0, 0.0, ys[lo], ys[lo]
+    for i in range(lo, lo + m):
+        w = np.float64(np.uint32(marks[i] >> bits) & mask) if mask else 1.0
+        y = ys[i]
+        wt += w
+        st += w * y
+        low, high = min(low, y), max(high, y)
+    return wt, st, low, high
+
+
+@kernel(allocates=False)
+def spread(lo, m, mean, rules, marks, ys):
+    """The sum of weighted squared distances from the mean."""
+    bits, mask = np.uint32(rules[BITS]), np.uint32(rules[WEIGHT_MASK])
+    total = 0.0
+    for i in range(lo, lo + m):
+        w = np.float64(np.uint32(marks[i] >> bits) & mask) if mask else 1.0
+        distance = ys[i] - mean
+        total += w * distance * distance
+    return total
+
+
+@kernel(allocates=False)
+def open_node(
+    node, lo, m, wt, st, rules, marks, ys, left, feature, threshold, missing_left, impurity, count, weight, value
+):  # fmt: skip
+    """Write down a node as a leaf; whether it is pure. Of numbers weight and sum are found here."""
+    here = 0.0
+    if ys is None:
+        p = np.float64(st) / wt
+        value[node, 0], value[node, 1] = (wt - np.float64(st)) / wt, p
+        here = 2.0 * p * (1.0 - p)
+    if ys is not None:
+        wt, total, low, high = sum_range(lo, m, rules, marks, ys)
+        mean = low if low == high else total / wt
+        value[node, 0] = mean
+        if low < high:
+            here = spread(lo, m, mean, rules, marks, ys) / wt
+    left[node], feature[node], threshold[node], missing_left[node] = -1, -2, -2.0, 0
+    impurity[node], count[node], weight[node] = here, m, wt
+    return here > 0.0
+
+
+@kernel(allocates=False)
+def push(frames, size, lo, hi, depth, node, ones):
+    frames[size, START], frames[size, END], frames[size, DEPTH] = lo, hi, depth
+    frames[size, NODE], frames[size, ONES] = node, ones
+    return size + 1
+
+
+@kernel(allocates=False)
+def grow_random(
+    table, step, columns, edges, rules, limits, state, ones_of_root, marks, ys, spare, spare_ys, amounts, features,
+    picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found, frames, left, feature,
+    threshold, missing_left, impurity, count, weight, value,
+):  # fmt: skip
+    """Grow the tree; the number of its nodes. `left` is −1 at a leaf.
+
+    What is None is not compiled: `ys` and what belongs to it where there are two classes; `copied` and `local` where
+    rows are read whole.
+    """
+    zero, one, n = np.int64(0), np.int64(1), marks.size
+    shift = rules[SHIFT]
+    length = columns.size // features.size
+    smallest, min_weight = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF]), limits[MIN_WEIGHT]
+    quick = rules[MIN_LEAF] <= 1 and min_weight <= 1.0
+    nodes, size, root = one, zero, weight[0]
+    mixed = open_node(
+        zero, zero, n, root, ones_of_root, rules, marks, ys, left, feature, threshold, missing_left, impurity, count,
+        weight, value,
+    )  # fmt: skip
+    root = weight[0]
+    if mixed and rules[MAX_DEPTH] > 0 and n >= smallest and root >= 2 * min_weight:
+        size = push(frames, size, zero, n, zero, zero, ones_of_root)
+    while size > 0:
+        size -= 1
+        lo, hi, depth = frames[size, START], frames[size, END], frames[size, DEPTH] + 1
+        node, st = frames[size, NODE], frames[size, ONES]
+        m, wt = hi - lo, weight[node]
+        found[COLUMN] = -1
+        if m == 2 and quick:
+            search_two(table, step, edges, marks, lo, shift, features, state, found)
+        else:
+            best[0], best[1] = -1.0, 1.0
+            if ys is not None:
+                distances(lo, m, value[node, 0], rules, limits[SCALE], marks, ys, amounts)
+            if copied is None:
+                search_all(
+                    table, step, edges, marks, lo, m, wt, st, rules, min_weight, amounts, features, state, picked,
+                    small, large, cuts, counts, ones, rows, unused, sums, best, found,
+                )  # fmt: skip
+            else:
+                search_some(
+                    table, step, columns, length, edges, marks, lo, m, wt, st, rules, min_weight, amounts, features,
+                    state, picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found,
+                )  # fmt: skip
+        f = found[COLUMN]
+        if f < 0:
+            continue
+        middle = part(table, step, shift, f, found[CUT], lo, m, marks, ys, spare, spare_ys)
+        wl, sl = np.float64(found[LEFT_WEIGHT]), found[LEFT_ONES]
+        if m == 2 and quick and ys is None:
+            mark = np.int64(marks[lo])
+            w = (mark >> rules[BITS]) & rules[WEIGHT_MASK] if rules[WEIGHT_MASK] > 0 else one
+            wl, sl = np.float64(w), w * (mark & 1)
+        a, b = nodes, nodes + 1
+        split_left = open_node(
+            a, lo, middle - lo, wl, sl, rules, marks, ys, left, feature, threshold, missing_left, impurity, count,
+            weight, value,
+        )  # fmt: skip
+        split_right = open_node(
+            b, middle, hi - middle, wt - wl, st - sl, rules, marks, ys, left, feature, threshold, missing_left,
+            impurity, count, weight, value,
+        )  # fmt: skip
+        gain = wt * impurity[node] - weight[a] * impurity[a] - weight[b] * impurity[b]
+        if gain / root + 2.220446049250313e-16 < limits[MIN_DECREASE]:
+            continue
+        nodes += 2
+        left[node], feature[node], threshold[node] = a, f, edges[f, found[CUT]]
+        missing_left[node] = 1 if middle - lo > hi - middle else 0
+        if depth < rules[MAX_DEPTH]:
+            if split_right and hi - middle >= smallest and weight[b] >= 2 * min_weight:
+                size = push(frames, size, middle, hi, depth, b, st - sl)
+            if split_left and middle - lo >= smallest and weight[a] >= 2 * min_weight:
+                size = push(frames, size, lo, middle, depth, a, sl)
+    return nodes
+
+
+def packed_rows(y: np.ndarray, classes: bool, weights: np.ndarray | None) -> tuple[np.ndarray, Any] | None:
+    """Marks of the rows of positive weight and where their parts are; None where weights or classes find no room."""
+    marks, layout = row_tails(len(y), y[:, 0].astype(np.int64) if classes else None, weights)
+    if classes and not layout.label_bits:
+        return None
+    if weights is not None:
+        if not layout.weight_mask or weights.max() > MOST_IN_A_BYTE:
+            return None
+        marks = marks[weights > 0]
+    return marks, layout
+
+
+def grow_at_random(
+    codes: np.ndarray,
+    step: int,
+    rows_begin: int,
+    edges: np.ndarray,
+    y: np.ndarray,
+    marks: np.ndarray,
+    layout: Any,
+    classes: bool,
+    heaviest: int,
+    limits: tuple[int, int, int, int, float, float],
+    seed: int,
+    out: tuple[np.ndarray, ...],
+) -> int:
+    """Grow one tree into `out`; the number of its nodes. `limits`: columns drawn, depth, rows, weight, decrease."""
+    max_features, max_depth, min_split, min_leaf, min_weight, min_decrease = limits
+    n, d = len(marks), len(edges)
+    low = layout.label_bits
+    whole = step <= _NARROW or max_features * 4 >= d
+    width = step if whole else BYTE_LANES
+    rules = np.array(
+        [
+            layout.row_shift,
+            low,
+            layout.weight_mask,
+            MOST_IN_A_BYTE // heaviest,
+            max_features,
+            max_depth,
+            min_split,
+            min_leaf,
+        ],
+        np.int64,
+    )
+    ys = amounts = spare_ys = sums = None
+    scale, ones, total = 1.0, 0, float(n)
+    heavy = (marks >> np.uint32(low)) & np.uint32(layout.weight_mask) if layout.weight_mask else None
+    if heavy is not None:
+        total = float(heavy.sum(dtype=np.int64))
+    if classes:
+        label = marks & np.uint32(1)
+        ones = int(label.sum(dtype=np.int64) if heavy is None else (label * heavy).sum(dtype=np.int64))
+    else:
+        ys = y[marks >> np.uint32(layout.row_shift), 0].astype(np.float64, copy=False)
+        spare_ys, amounts, sums = np.empty(n), np.empty(n, np.float32), np.zeros(width, np.float32)
+        largest = np.abs(ys - ys[0]).max()
+        scale = 1.0 / largest if largest > 0 else 1.0
+    out[6][0] = total
+    small, large, cuts = (np.zeros(width, np.uint8) for _ in range(3))
+    counts, inside, rows, unused = (np.zeros(width, np.int32) for _ in range(4))
+    return grow_random(
+        codes[rows_begin:], step, codes[:rows_begin], edges, rules, np.array([min_weight, min_decrease, scale]),
+        np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32], dtype=np.int64), ones, marks, ys,
+        np.empty(n, np.uint32), spare_ys, amounts, np.arange(d, dtype=np.int32), np.zeros(d, np.int32),
+        None if whole else np.zeros(n * BYTE_LANES, np.uint8), None if whole else np.empty(n, np.uint32),
+        small, large, cuts, counts, inside, rows, unused, sums, np.zeros(2), np.zeros(N_FOUND, np.int64),
+        np.empty((min(n, 254 * d) + 2, N_FRAME), np.int64), *out,
+    )  # fmt: skip

@@ -1,0 +1,194 @@
+"""Random splits of a node on binned features: the ranges of columns, a bin drawn of some, what lies at or below them.
+
+Ranges and sums are those of all columns at once (`_row_vectors`), so that the rows of a node are read twice. Of a wide
+table, of which few columns are drawn, their codes are first copied side by side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry._binned_forest_pairs import draw, draw_column
+from learnt.forestry._row_vectors import BYTE_LANES, MOST_IN_A_BYTE, row_counts, row_range, row_sums
+
+# rules: where row and weight are in a mark, rows whose weight a byte holds, and limits of growth
+SHIFT, BITS, WEIGHT_MASK, PIECE, MAX_FEATURES, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, N_RULES = range(9)
+COLUMN, CUT, LEFT_WEIGHT, LEFT_ONES, N_FOUND = range(5)  # of the split that is found
+_BELOW_1 = 1.0 / (1 << 30)
+_DENSE = 16  # one row in so many: the node finds the codes of a column close together
+_SEARCHING = 8  # columns that are copied at a time once only one that varies is looked for
+
+
+@kernel(allocates=False)
+def copy_column(columns, begin, shift, lo, m, k, marks, copied):
+    """The codes of one column of a node, from where they lie by column."""
+    for i in range(np.uint64(lo), np.uint64(lo + m)):
+        row = np.uint64(marks[i]) >> np.uint64(shift)
+        copied[i * np.uint64(BYTE_LANES) + np.uint64(k)] = columns[np.uint64(begin) + row]
+
+
+@kernel(allocates=False)
+def copy_row(table, begin, to, picked, n, copied):
+    """The codes of some columns of one row."""
+    for k in range(np.uint64(n)):
+        copied[np.uint64(to) + k] = table[np.uint64(begin) + np.uint64(picked[k])]
+
+
+@kernel(allocates=False)
+def copy_marks(lo, m, shift, marks, local):
+    """Marks of rows that lie where the node has them."""
+    low = (np.uint32(1) << np.uint32(shift)) - np.uint32(1)
+    for i in range(np.uint32(lo), np.uint32(lo + m)):
+        local[i] = np.uint32(np.uint32(i << np.uint32(shift)) | np.uint32(marks[i] & low))
+
+
+@kernel(allocates=False)
+def distances(lo, m, mean, rules, scale, marks, ys, amounts):
+    """Weighted distances from the mean, in float32."""
+    bits, mask = np.uint32(rules[BITS]), np.uint32(rules[WEIGHT_MASK])
+    for i in range(lo, lo + m):
+        w = np.uint32(marks[i] >> bits) & mask if mask else np.uint32(1)
+        amounts[i] = np.float32((ys[i] - mean) * scale * np.float64(w))
+
+
+@kernel(allocates=False)
+def weigh(table, step, width, marks, lo, m, rules, amounts, cuts, counts, ones, rows, unused, sums):
+    """At or below the cuts of `width` columns: weights (`counts`), those of class 1 (`ones`), and, where weights are
+    not all 1 and leaves need several, rows; of numbers their sums.
+    """
+    shift, bits, mask, one, zero = rules[SHIFT], rules[BITS], rules[WEIGHT_MASK], np.int64(1), np.int64(0)
+    most = np.int64(MOST_IN_A_BYTE)
+    for column in range(zero, width, np.int64(BYTE_LANES)):
+        at = zero
+        while at < m:
+            n = min(rules[PIECE], m - at)
+            if sums is not None:
+                here = counts if mask == 0 else rows
+                row_sums(table, step, column, marks, lo + at, n, shift, cuts, amounts, at, here, sums)
+            if sums is None or mask > 0:
+                row_counts(
+                    table, step, column, marks, lo + at, n, shift, bits, mask, one, one, cuts, at, counts, ones
+                )  # fmt: skip
+            at += n
+        at = zero
+        while sums is None and mask > 0 and rules[MIN_LEAF] > 1 and at < m:
+            n = min(most, m - at)
+            row_counts(table, step, column, marks, lo + at, n, shift, bits, zero, zero, one, cuts, at, rows, unused)
+            at += n
+
+
+@kernel(allocates=False)
+def better(j, f, wt, st, m, rules, min_weight, cuts, counts, ones, rows, sums, best, found):
+    """Take the split of the column f, which has place j, where it is better than the best so far."""
+    wl = np.int64(counts[j])
+    left = np.int64(rows[j]) if rules[WEIGHT_MASK] > 0 and rules[MIN_LEAF] > 1 else wl
+    wr = wt - np.float64(wl)
+    if rules[MIN_LEAF] > 1 and (left < rules[MIN_LEAF] or m - left < rules[MIN_LEAF]):
+        return
+    if wl < min_weight or wr < min_weight:
+        return
+    t = np.float64(ones[j]) * wt - np.float64(st) * wl if sums is None else np.float64(sums[j]) * wt
+    top, bottom = t * t, wl * wr
+    if top * best[1] > best[0] * bottom:
+        best[0], best[1] = top, bottom
+        found[COLUMN], found[CUT], found[LEFT_WEIGHT], found[LEFT_ONES] = f, cuts[j], wl, ones[j]
+
+
+@kernel(allocates=False)
+def draw_cut(state, edges, f, small, large):
+    """A bin from `small` to `large` − 1: that of a threshold drawn between their upper edges."""
+    low, high = edges[f, small], edges[f, large - 1]
+    t = low + (high - low) * (draw(state, np.int64(1 << 30)) * _BELOW_1)
+    at = np.uint64(0)
+    for k in range(8):  # as many steps whatever the range, and sums of bits: there is nothing to guess
+        bit = np.uint64(7 - k)
+        half = np.uint64(1) << bit
+        at |= np.uint64(edges[np.uint64(f), at + half - np.uint64(1)] <= t) << bit
+    return min(max(np.int64(at) - 1, small), large - 1)
+
+
+@kernel(allocates=False)
+def search_all(
+    table, step, edges, marks, lo, m, wt, st, rules, min_weight, amounts, features, state, picked, small, large, cuts,
+    counts, ones, rows, unused, sums, best, found,
+):  # fmt: skip
+    """The best of one random split of each column drawn, all columns of a row being read."""
+    zero = np.int64(0)
+    for column in range(zero, step, np.int64(BYTE_LANES)):
+        row_range(table, step, column, marks, lo, m, rules[SHIFT], small, large)
+    remaining, visited, useful = features.size, 0, 0
+    while remaining > 0 and (visited < rules[MAX_FEATURES] or useful == 0):
+        f = draw_column(state, features, remaining)
+        remaining -= 1
+        visited += 1
+        if small[f] < large[f]:
+            cuts[f] = draw_cut(state, edges, f, np.int64(small[f]), np.int64(large[f]))
+            picked[useful] = f
+            useful += 1
+    if useful == 0:
+        return
+    weigh(table, step, step, marks, lo, m, rules, amounts, cuts, counts, ones, rows, unused, sums)
+    for k in range(useful):
+        f = np.int64(picked[k])
+        better(f, f, wt, st, m, rules, min_weight, cuts, counts, ones, rows, sums, best, found)
+
+
+@kernel(allocates=False)
+def copy_codes(table, step, columns, length, lo, m, shift, marks, picked, n, copied):
+    """The codes of the columns picked, side by side."""
+    if columns.size > 0 and _DENSE * m >= length:
+        for k in range(n):
+            copy_column(columns, np.int64(picked[k]) * length, shift, lo, m, k, marks, copied)
+    else:
+        for i in range(lo, lo + m):
+            copy_row(table, (np.int64(marks[i]) >> shift) * step, i * BYTE_LANES, picked, n, copied)
+
+
+@kernel(allocates=False)
+def search_some(
+    table, step, columns, length, edges, marks, lo, m, wt, st, rules, min_weight, amounts, features, state, picked,
+    copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found,
+):  # fmt: skip
+    """The same reading only the columns drawn, up to 32 at a time."""
+    zero, lanes = np.int64(0), np.int64(BYTE_LANES)
+    copy_marks(lo, m, rules[SHIFT], marks, local)
+    remaining, visited, useful = features.size, 0, 0
+    while remaining > 0 and (visited < rules[MAX_FEATURES] or useful == 0):
+        some = min(lanes, rules[MAX_FEATURES] - visited) if visited < rules[MAX_FEATURES] else np.int64(_SEARCHING)
+        n = 0
+        while n < some and remaining > 0:
+            picked[n] = draw_column(state, features, remaining)
+            remaining -= 1
+            n += 1
+        copy_codes(table, step, columns, length, lo, m, rules[SHIFT], marks, picked, n, copied)
+        row_range(copied, lanes, zero, local, lo, m, rules[SHIFT], small, large)
+        varied = 0
+        for k in range(n):
+            if small[k] < large[k] and (visited < rules[MAX_FEATURES] or useful == 0):
+                cuts[k] = draw_cut(state, edges, picked[k], np.int64(small[k]), np.int64(large[k]))
+                useful += 1
+                varied += 1
+            else:
+                large[k] = small[k]
+            visited += 1
+        if varied > 0:
+            weigh(copied, lanes, lanes, local, lo, m, rules, amounts, cuts, counts, ones, rows, unused, sums)
+            for k in range(n):
+                if small[k] < large[k]:
+                    f = np.int64(picked[k])
+                    better(k, f, wt, st, m, rules, min_weight, cuts, counts, ones, rows, sums, best, found)
+
+
+@kernel(allocates=False)
+def search_two(table, step, edges, marks, lo, shift, features, state, found):
+    """A random column that parts two rows: every other does so as well, and none better."""
+    a, b = (np.int64(marks[lo]) >> shift) * step, (np.int64(marks[lo + 1]) >> shift) * step
+    remaining = features.size
+    while remaining > 0:
+        f = draw_column(state, features, remaining)
+        remaining -= 1
+        p, q = np.int64(table[a + f]), np.int64(table[b + f])
+        if p != q:
+            found[COLUMN], found[CUT] = f, draw_cut(state, edges, f, min(p, q), max(p, q))
+            break

@@ -1,0 +1,117 @@
+"""Vectors of columns against their stand-ins in NumPy."""
+
+from types import FunctionType
+
+import numpy as np
+import pytest
+
+from learnt.engine.kernel import Kernel, kernel
+from learnt.forestry._four_columns import (
+    ABSENT,
+    COLUMN,
+    CUT,
+    FOUR,
+    HIGH,
+    LOW,
+    N_DRAWN,
+    ROWS,
+    TOTAL,
+    WEIGHT,
+    count_four,
+    put_missing_first,
+    read_four,
+    sum_four,
+    value_of,
+)
+from learnt.forestry._row_vectors import lanes_of, row_counts, row_range, row_sums
+
+SHIFT, BITS, MASK = 5, 2, 7  # a mark: a row, a weight of three bits, a class of two
+
+
+def plain(function):
+    """A kernel as it runs without compilation."""
+    scope = {name: value.python if isinstance(value, Kernel) else value for name, value in globals().items()}
+    return FunctionType(function.python.__code__, scope)
+
+
+@kernel
+def all_of_rows(table, step, column, marks, start, n, cuts, amounts, low, high, weights, inside, counts, sums):
+    row_range(table, step, column, marks, start, n, np.int64(SHIFT), low, high)
+    for more in range(2):
+        row_counts(
+            table, step, column, marks, start, n, np.int64(SHIFT), np.int64(BITS), np.int64(MASK), np.int64(3),
+            np.int64(1), cuts, np.int64(more), weights, inside,
+        )  # fmt: skip
+        row_sums(table, step, column, marks, start, n, np.int64(SHIFT), cuts, amounts, np.int64(more), counts, sums)
+
+
+def marks_of(rng, rows):
+    return (rows << SHIFT | rng.integers(1, 8, size=len(rows)) << BITS | rng.integers(3, size=len(rows))).astype(
+        np.uint32
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 20])
+@pytest.mark.parametrize("kind", [np.uint8, np.float32])
+def test_rows_of_all_columns_at_once(kind, n):
+    rng = np.random.default_rng(n)
+    lanes = lanes_of(np.empty(0, kind))
+    d, column, start = 3 * lanes - 5, 2 * lanes - 5, 3
+    table = rng.integers(0, 9, size=(40, d)).astype(kind)
+    if kind == np.float32:
+        table[rng.random(table.shape) < 0.1] = np.nan
+    marks = marks_of(rng, rng.permutation(40)[:30])
+    cuts, amounts = rng.integers(0, 9, size=d).astype(kind), rng.normal(size=30).astype(np.float32)
+    found = []
+    for function in (all_of_rows, plain(all_of_rows)):
+        out = [np.full(d, 7, dtype) for dtype in (kind, kind, np.int32, np.int32, np.int32, np.float32)]
+        function(table, d, column, marks, start, n, cuts, amounts, *out)
+        found.append(out)
+    for ours, other in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, other, rtol=1e-5, atol=1e-5)
+        assert (ours[:column] == 7).all()  # nothing else was written to
+        assert (ours[column + lanes :] == 7).all()
+
+
+@kernel
+def all_of_four(table, step, marks, start, n, heaps, copied, drawn, sums, values):
+    read_four(table, step, marks, start, n, np.int64(SHIFT), copied, drawn)
+    put_missing_first(copied, np.int64(2), n)
+    sum_four(copied, heaps, np.int64(heaps.shape[1]), n, drawn)
+    for b in range(FOUR):
+        sums[b, 0], sums[b, 1] = drawn[b, WEIGHT], drawn[b, TOTAL]
+    count_four(copied, marks, start, n, np.int64(BITS), np.int64(MASK), np.int64(3), np.int64(1), drawn)
+    for i in range(n):
+        values[i] = value_of(copied, np.int64(2), np.int64(i))
+
+
+@pytest.mark.parametrize("n", [1, 7, 100])
+def test_four_columns_side_by_side(n):
+    rng = np.random.default_rng(n)
+    table = rng.normal(size=(200, 9)).astype(np.float32)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    table[:, 5] = np.nan
+    marks = marks_of(rng, rng.permutation(200)[:120])
+    heaps = rng.normal(size=(2, 120))
+    columns, cuts = [8, 0, 3, 5], np.array([0.1, -0.3, 0.2, 0.0], np.float32)
+    found = []
+    for function in (all_of_four, plain(all_of_four)):
+        drawn = np.zeros((FOUR, N_DRAWN), np.int64)
+        drawn[:, COLUMN], drawn[:, CUT] = columns, cuts.view(np.int32)
+        out = np.zeros((5, n), np.int32), drawn, np.zeros((FOUR, 2), np.int64), np.zeros(n, np.float32)
+        function(table.view(np.int32), 9, marks, 11, n, heaps, *out)
+        found.append(out)
+    (copied, drawn, sums, values), (plain_copied, plain_drawn, plain_sums, plain_values) = found
+    np.testing.assert_array_equal(copied[:FOUR], plain_copied[:FOUR])
+    np.testing.assert_array_equal(drawn, plain_drawn)
+    np.testing.assert_allclose(sums.view(np.float64), plain_sums.view(np.float64), atol=1e-12)
+    np.testing.assert_array_equal(values, plain_values)
+    part = table[marks[11 : 11 + n] >> SHIFT][:, columns]
+    np.testing.assert_array_equal(drawn[:, ABSENT], np.isnan(part).sum(axis=0))
+    low = drawn[:, LOW].astype(np.int32).view(np.float32)
+    high = drawn[:, HIGH].astype(np.int32).view(np.float32)
+    np.testing.assert_array_equal(low[:2], np.nanmin(part[:, :2], axis=0))
+    np.testing.assert_array_equal(high[:2], np.nanmax(part[:, :2], axis=0))
+    left = part <= cuts
+    left[:, 2] |= np.isnan(part[:, 2])
+    np.testing.assert_array_equal(drawn[:, ROWS], left.sum(axis=0))
