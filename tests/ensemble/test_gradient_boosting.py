@@ -44,7 +44,7 @@ def test_the_same_trees_as_scikit_learn(name):
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer], ids=["three", "two"])
 def test_the_same_probabilities_as_scikit_learn(load):
     X, y = load(return_X_y=True)
-    ours = GradientBoostingClassifier(n_estimators=15).fit(X, y)
+    ours = GradientBoostingClassifier(n_estimators=15, random_state=0).fit(X, y)
     theirs = sklearn.ensemble.GradientBoostingClassifier(n_estimators=15, random_state=0).fit(X, y)
     # On the larger table two columns may part the rows alike: which of them is taken is a matter of chance there.
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-8 if load is load_iris else 2e-3)
@@ -194,3 +194,11 @@ def test_refusals():
         with pytest.raises(ValueError, match=next(iter(settings))) as caught:
             GradientBoostingRegressor(**settings).fit(X, y)
         assert "\n" not in str(caught.value)
+
+
+def test_a_class_is_no_model_to_begin_with_and_criterion_says_nothing():
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(ValueError, match="'init' parameter of GradientBoostingRegressor must be"):
+        GradientBoostingRegressor(init=GradientBoostingRegressor).fit(X, y)
+    with pytest.warns(FutureWarning, match="'criterion' parameter of GradientBoostingRegressor has no effect"):
+        GradientBoostingRegressor(criterion="squared_error", n_estimators=2).fit(X, y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -71,12 +72,19 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         check_number(self, "ccp_alpha", 0, _HUGE)
         check_choice(self, "splitter", ("auto", "exact", "binned"))
         check_choice(self, "criterion", ("deprecated", "friedman_mse", "squared_error"))
+        if self.criterion != "deprecated":
+            warnings.warn(
+                f"The 'criterion' parameter of {type(self).__name__} has no effect and is deprecated; leave it out.",
+                FutureWarning,
+                stacklevel=4,
+            )
         check_flag(self, "warm_start")
         for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
             whole = isinstance(getattr(self, name), int | np.integer)
             check_number(self, name, least if whole else 0, None if whole else 1, open_low=not whole)
         init = self.init
-        if not (init is None or (isinstance(init, str) and init == "zero") or hasattr(init, "fit")):
+        model = hasattr(init, "fit") and not isinstance(init, type)
+        if not (init is None or (isinstance(init, str) and init == "zero") or model):
             raise ParameterError(
                 f"The 'init' parameter of {type(self).__name__} must be None, 'zero' or an estimator. "
                 f"Got {init!r} instead."

@@ -31,6 +31,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
     """Boosting of trees on binned columns; what differs between numbers and classes is in the two subclasses."""
 
     n_features_in_: int
+    n_iter_: int
     _target: str
 
     def _loss_for(self, y: np.ndarray) -> BoostingLoss:

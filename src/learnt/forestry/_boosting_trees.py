@@ -216,7 +216,7 @@ def from_grown(
     n_outputs: int,
     outputs: Sequence[int],
 ) -> BoostedTrees:
-    """Grown trees with the given values of leaves and the output each adds to; many at once take little more than one."""
+    """Grown trees with the given values and the output each adds to; many at once take little more than one."""
     sizes = np.array([len(tree.left) for tree in trees])
     roots = np.cumsum(sizes) - sizes
     down, feature, bin_, way, count, gain = (
