@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from learnt.forestry import Columns, grow_exact
+from learnt.forestry._criteria import LOG_ERROR, about_log2
 
 RULES = [
     {},
@@ -307,3 +308,9 @@ def test_best_gain_first_to_the_end_parts_all_rows():
     tree = ours(x, y, None, "squared_error", {"max_leaf_nodes": n}, 0)
     assert tree.n_leaves == n
     np.testing.assert_allclose(tree.predict(x).ravel(), y)
+
+
+def test_logarithms_for_quick_comparisons_are_as_good_as_they_say():
+    x = np.concatenate([np.linspace(0.5, 4.0, 5001), 10.0 ** np.arange(-300.0, 300.0, 7.3)])
+    assert max(abs(about_log2(value) - np.log2(value)) for value in x) < LOG_ERROR
+    assert 0.0 * about_log2(0.0) == 0.0

@@ -9,7 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry._criteria import ENTROPY, GINI, SQUARED, class_purity, number_purity
+from learnt.forestry._criteria import (
+    ENTROPY,
+    GINI,
+    LOG2,
+    LOG_ERROR,
+    POISSON,
+    SQUARED,
+    about_log2,
+    class_purity,
+    number_purity,
+)
 from learnt.forestry._exact_data import (
     CRITERION,
     DIRECTION,
@@ -151,15 +161,19 @@ def sweep_classes(
             sums[RUNNING, o, c] += w
     first = lo + max(1, rules[MIN_LEAF] - before)
     last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules[MIN_LEAF])
-    gini = single and criterion == GINI
-    entropy = single and criterion == ENTROPY and logs.size > 0
-    quick_left, quick_right = 0.0, 0.0
-    for c in range(n_classes):
-        if gini:
-            quick_left += sums[RUNNING, 0, c] * sums[RUNNING, 0, c]
-            quick_right += (sums[TOTALS, 0, c] - sums[RUNNING, 0, c]) * (sums[TOTALS, 0, c] - sums[RUNNING, 0, c])
-        elif entropy:
-            quick_left += logs[np.int64(sums[RUNNING, 0, c])] + logs[np.int64(sums[TOTALS, 0, c] - sums[RUNNING, 0, c])]
+    gini, entropy = criterion == GINI, criterion == ENTROPY
+    counted = entropy and single and logs.size > 0  # n log₂ n of every count is in a table
+    quick_left, quick_right, slack = 0.0, 0.0, 4 * LOG_ERROR * weight * n_outputs
+    for o in range(n_outputs):
+        for c in range(n_classes):
+            mine, theirs = sums[RUNNING, o, c], sums[TOTALS, o, c] - sums[RUNNING, o, c]
+            if gini:
+                quick_left += mine * mine
+                quick_right += theirs * theirs
+            elif counted:
+                quick_left += logs[np.int64(mine)] + logs[np.int64(theirs)]
+            elif entropy:
+                quick_left += mine * about_log2(mine) + theirs * about_log2(theirs)
     top = best[SCORE]
     for p in range(lo + 1, last + 1):
         record = a[f, p - 1]
@@ -170,7 +184,7 @@ def sweep_classes(
         wl += w
         wr = weight - wl
         same = p < first or (p < hi and (a[f, p] >> 32) == (record >> 32))
-        if gini:
+        if gini and single:
             c = record & label_mask
             mine, theirs = sums[RUNNING, 0, c], sums[TOTALS, 0, c] - sums[RUNNING, 0, c]
             quick_left += w * (2.0 * mine + w)
@@ -178,13 +192,33 @@ def sweep_classes(
             sums[RUNNING, 0, c] = mine + w
             if same or quick_left * wr + quick_right * wl < (top + weight) * (wl * wr) * _SLACK:
                 continue
-        elif entropy:
+        elif gini:
+            row = (record & _LOW) >> shift
+            for o in range(n_outputs):
+                c = np.int64(y[row, o])
+                mine, theirs = sums[RUNNING, o, c], sums[TOTALS, o, c] - sums[RUNNING, o, c]
+                quick_left += w * (2.0 * mine + w)
+                quick_right -= w * (2.0 * theirs - w)
+                sums[RUNNING, o, c] = mine + w
+            if same or quick_left * wr + quick_right * wl < (top + weight) * n_outputs * (wl * wr) * _SLACK:
+                continue
+        elif counted:
             c = record & label_mask
             mine, step = np.int64(sums[RUNNING, 0, c]), np.int64(w)
             theirs = np.int64(sums[TOTALS, 0, c]) - mine
             quick_left += logs[mine + step] - logs[mine] + logs[theirs - step] - logs[theirs]
             sums[RUNNING, 0, c] += w
             if same or quick_left - logs[np.int64(wl)] - logs[np.int64(wr)] < top - 1e-9 * weight:
+                continue
+        elif entropy:
+            for o in range(n_outputs):
+                c = record & label_mask if single else np.int64(y[(record & _LOW) >> shift, o])
+                mine, theirs = sums[RUNNING, o, c], sums[TOTALS, o, c] - sums[RUNNING, o, c]
+                quick_left += (mine + w) * about_log2(mine + w) - mine * about_log2(mine)
+                quick_left += (theirs - w) * about_log2(theirs - w) - theirs * about_log2(theirs)
+                sums[RUNNING, o, c] = mine + w
+            whole = wl * about_log2(wl) + wr * about_log2(wr)
+            if same or quick_left - n_outputs * whole < n_outputs * top - slack:
                 continue
         else:
             row = (record & _LOW) >> shift
@@ -231,7 +265,8 @@ def sweep_numbers(
             sums[RUNNING, o, 0] += w * y[row, o]
     first = lo + max(1, rules[MIN_LEAF] - before)
     last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules[MIN_LEAF])
-    quick = n_outputs == 1 and criterion == SQUARED
+    single, squared = n_outputs == 1, criterion == SQUARED
+    poisson = single and criterion == POISSON
     total, sum_left = sums[TOTALS, 0, 0], sums[RUNNING, 0, 0]
     top = best[SCORE]
     for p in range(lo + 1, last + 1):
@@ -244,16 +279,26 @@ def sweep_numbers(
         wl += w
         wr = weight - wl
         same = p < first or (p < hi and (a[f, p] >> 32) == (record >> 32))
-        if quick:
+        if single:
             sum_left += w * y[row, 0]
             sum_right = total - sum_left
-            if same or sum_left * sum_left * wr + sum_right * sum_right * wl < top * (wl * wr) * _SLACK:
+            if same or (squared and sum_left * sum_left * wr + sum_right * sum_right * wl < top * (wl * wr) * _SLACK):
                 continue
+            if poisson:
+                score = sum_left * (about_log2(sum_left) - about_log2(wl))
+                score += sum_right * (about_log2(sum_right) - about_log2(wr))
+                if (score + 4 * LOG_ERROR * total) * LOG2 < top:
+                    continue
             sums[RUNNING, 0, 0] = sum_left
         else:
+            squares_left, squares_right = 0.0, 0.0
             for o in range(n_outputs):
-                sums[RUNNING, o, 0] += w * y[row, o]
-            if same:
+                left = sums[RUNNING, o, 0] + w * y[row, o]
+                right = sums[TOTALS, o, 0] - left
+                sums[RUNNING, o, 0] = left
+                squares_left += left * left
+                squares_right += right * right
+            if same or (squared and squares_left * wr + squares_right * wl < top * (wl * wr) * _SLACK):
                 continue
         score = number_purity(criterion, sums, running, nothing, wl)
         score += number_purity(criterion, sums, totals, running, wr)
