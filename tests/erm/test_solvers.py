@@ -309,3 +309,17 @@ def test_refusals_are_one_sentence(loss, penalty, solver, words):
     with pytest.raises(ValueError, match=words) as caught:
         minimize(Problem(X, target(loss), loss, penalty, 0.1), solver)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_few_columns_far_from_zero_and_nearly_dependent_take_few_rounds_of_coordinate_descent(form, intercept):
+    rng = np.random.default_rng(5)
+    base = rng.normal(size=(400, 3))
+    table = np.c_[base, base + 0.01 * rng.normal(size=(400, 3))] * [1, 10, 100, 1, 1, 1] + [0, 300, 5000, 0, 0, 0]
+    for loss, y in ((Squared(), 2 * base[:, 0] - base[:, 1]), (Log(), np.sign(base[:, 0] + rng.normal(size=400)))):
+        problem = Problem(form(table), y, loss, L1(), 0.01, fit_intercept=intercept)
+        found = minimize(problem, CoordinateDescent())
+        assert found.converged
+        assert found.n_iter <= 20
+        assert found.gap <= 1e-6

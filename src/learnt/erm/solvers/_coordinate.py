@@ -15,6 +15,9 @@ from learnt.erm._gap import duality_gap
 from learnt.erm._problem import Problem
 from learnt.erm.solvers._base import Solver
 
+_FEW = 500  # columns whose products with each other are worth a matrix
+_CYCLE_STEPS, _CLOSER = 1 << 25, 1e-8  # where cycles cost nothing: many, and until steps are truly small
+
 
 @kernel
 def dense_cycles(X, columns, h, r, w, l1, l2, intercept, tol, cycles):
@@ -89,6 +92,26 @@ def sparse_cycles(data, rows, starts, columns, h, r, w, l1, l2, intercept, tol, 
         if largest <= tol:
             break
     return moved
+
+
+@kernel
+def gram_cycles(Q, g, w, l1, l2, tol, cycles):
+    """The same where the columns' products Q with each other and g with what is left are known."""
+    m = w.size
+    for _ in range(cycles):
+        largest = 0.0
+        for j in range(m):
+            bend = Q[j, j]
+            if bend <= 0.0:
+                continue
+            step = shrink(w[j] * bend + g[j], l1) / (bend + 2.0 * l2) - w[j]
+            if step != 0.0:
+                w[j] += step
+                for k in range(m):
+                    g[k] -= step * Q[j, k]
+                largest = max(largest, bend * step * step)
+        if largest <= tol:
+            break
 
 
 @kernel
@@ -169,8 +192,12 @@ class CoordinateDescent(Solver):
         r = np.ascontiguousarray(-slope / bend, dtype=np.float64)
         w = problem.coef(theta).copy()
         tol = 1e-3 * min(left, 1.0) * self.tol * problem.height
-        cycles = dense_cycles if len(columns) == 1 else sparse_cycles
-        shift = cycles(*columns, working, h.astype(np.float64), r, w, l1, l2, problem.fit_intercept, tol, self.cycles)
+        h = h.astype(np.float64)
+        if len(working) <= min(_FEW, len(r)):
+            shift = self._by_products(problem, working, h, r, w, l1, l2, tol)
+        else:
+            cycles = dense_cycles if len(columns) == 1 else sparse_cycles
+            shift = cycles(*columns, working, h, r, w, l1, l2, problem.fit_intercept, tol, self.cycles)
         there = theta.copy()
         there[: len(w)] = w
         if problem.fit_intercept:
@@ -183,6 +210,35 @@ class CoordinateDescent(Solver):
                 return theta + move
             move = move / 2
         return theta
+
+    def _by_products(
+        self,
+        problem: Problem,
+        working: np.ndarray,
+        h: np.ndarray,
+        r: np.ndarray,
+        w: np.ndarray,
+        l1: float,
+        l2: float,
+        tol: float,
+    ) -> float:
+        """The cycles over few columns, by their products: each costs as if there were no rows."""
+        A = problem.X[:, working]
+        A = sparse.csc_array(A) if sparse.issparse(A) else A.astype(np.float64, copy=False)
+        weighted = A.multiply(h[:, None]).tocsc() if sparse.issparse(A) else A * h[:, None]
+        Q = weighted.T @ A
+        Q = np.ascontiguousarray(Q.toarray() if sparse.issparse(Q) else Q)
+        g, total, moments = weighted.T @ r, 1.0, np.zeros(len(working))
+        if problem.fit_intercept:  # which follows the coefficients: columns count about their means
+            total, moments = float(h.sum()), np.asarray(weighted.sum(axis=0)).ravel()
+            Q -= np.outer(moments, moments) / total
+            g = g - moments * (h @ r) / total
+        before = w[working]
+        new = before.copy()
+        most = max(self.cycles, _CYCLE_STEPS // len(working) ** 2)
+        gram_cycles(Q, np.ascontiguousarray(g), new, l1, l2, _CLOSER * tol, most)
+        w[working] = new
+        return float(h @ r - moments @ (new - before)) / total if problem.fit_intercept else 0.0
 
 
 def _columns(X: Any) -> tuple:
