@@ -10,6 +10,8 @@
     intrinsics    machine instructions that Numba has no Python for
     pursuit, positive, sparse_quadratic, weighted_columns
                   compiled mathematics that several rooms share
+    linear_classifier
+                  from scores to labels and probabilities, on every kind of data
     random        a seed becomes independent streams
     validation    the one door for data
     progress      bars, logs and scikit-learn's callbacks

@@ -16,13 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.engine import progress
 from learnt.engine.arrays import device_of, is_foreign_array, is_numpy, like, namespace, to_numpy
 from learnt.engine.labels import class_weights, distinct_labels, encode_labels
+from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.erm.solvers.curved import Flat, Outcome
 from learnt.linear_model._l1_logistic import solve_sparse
-from learnt.linear_model._linear_classifier import ProbabilisticLinearClassifier
 from learnt.linear_model._logistic_loss import Target, class_totals, mistakes
 from learnt.linear_model._logistic_named import NAMED, solve_named
 from learnt.linear_model._logistic_problem import total

@@ -15,11 +15,11 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from learnt.engine.labels import class_weights, encode_labels
+from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import ParameterError, check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model import _logistic_cv_folds as folds_of
-from learnt.linear_model._linear_classifier import ProbabilisticLinearClassifier
 from learnt.linear_model._logistic import _SOLVERS, LogisticRegression
 from learnt.linear_model._logistic_cv_folds import Path, Settings
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.blocks import Block
+from learnt.engine.linear_classifier import block_log_probabilities, block_probabilities, block_scores
 from learnt.linear_model._l1_logistic import solve_sparse
-from learnt.linear_model._linear_classifier import block_log_probabilities, block_probabilities, block_scores
 from learnt.linear_model._logistic import pose_classes
 from learnt.linear_model._logistic_loss import mistakes
 from learnt.linear_model._logistic_problem import total

@@ -12,12 +12,12 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.labels import encode_labels
+from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.rows import ArrayRows
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linear_model._base import scores
 from learnt.linear_model._least_squares import least_squares
-from learnt.linear_model._linear_classifier import LinearClassifier
 from learnt.linear_model._ridge import _SOLVERS, _SYNONYMS, check_alpha
 from learnt.linear_model._ridge_cv import RidgeCV
 

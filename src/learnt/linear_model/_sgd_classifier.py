@@ -12,10 +12,10 @@ from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
 from learnt.engine.arrays import namespace
+from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import ParameterError
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import check_fit
-from learnt.linear_model._linear_classifier import LinearClassifier
 from learnt.linear_model._sgd_base import StochasticDescent, mask_of, progress_report
 from learnt.linear_model._sgd_run import End, Start, run
 

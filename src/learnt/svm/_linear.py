@@ -22,16 +22,15 @@ _ROUNDING = 1e-13  # a gap, relative to the objective, below which float64 sees 
 
 
 def linear_scores(estimator: Any, X: Any) -> np.ndarray:
-    """X coefᵀ + intercept, (n, K), or (n,) for coefficients in one dimension."""
+    """X coef + intercept, one number a row."""
     X = check_predict(estimator, X, accept_sparse=True)
-    coef = estimator.coef_.toarray() if sparse.issparse(estimator.coef_) else estimator.coef_
     if not sparse.issparse(X) and X.size <= _SMALL:
-        return X @ coef.T + estimator.intercept_
-    return as_rows(X).map(_block_scores, coef, estimator.intercept_)
+        return X @ estimator.coef_ + estimator.intercept_
+    return as_rows(X).map(_block_scores, estimator.coef_, estimator.intercept_)
 
 
 def _block_scores(block: Block, coef: np.ndarray, intercept: Any) -> np.ndarray:
-    return np.asarray(block.X @ coef.T) + intercept
+    return np.asarray(block.X @ coef) + intercept
 
 
 def check_common(estimator: Any) -> None:

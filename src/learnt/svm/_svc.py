@@ -6,18 +6,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine import progress
 from learnt.engine.labels import class_weights, encode_labels
+from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import check_choice, check_class_weight
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm._design import Design
 from learnt.svm._joint import JointCurvature, JointLoss
-from learnt.svm._linear import check_common, goal, linear_scores, positive_rows, warn_unfinished, watcher
+from learnt.svm._linear import check_common, goal, positive_rows, warn_unfinished, watcher
 from learnt.svm._losses import hinge
 from learnt.svm._newton import Outcome, minimize
 from learnt.svm._sparse_coefficients import minimize_l1
@@ -27,7 +26,7 @@ _ALONE = 1 << 14  # cells of a table whose planes one thread finds
 _NO_WEIGHT = 1e-100  # of the largest, for a class that is to have none
 
 
-class LinearSVC(progress.CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin, BaseEstimator):
     """A plane with the widest margin:  min over coef, b of  (‖coef‖² + (b/scale)²)/2 + C Σᵢ wᵢ ℓ(yᵢ (coef·xᵢ + b)).
 
     ℓ(m) is max(0, 1 − m), the hinge, or its square; y is ±1, one class against the rest where there are more than
@@ -201,29 +200,6 @@ class LinearSVC(progress.CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.dual_gap_ = max(outcome.gap / outcome.value if outcome.value > 0 else 0.0 for outcome in outcomes)
         if not all(outcome.converged for outcome in outcomes):
             warn_unfinished(self, self.dual_gap_, self._goal())
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores: how far each row lies on the side of the second class, or (n, K) for K > 2 classes."""
-        scores = linear_scores(self, X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row: that of the highest score."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-    def sparsify(self) -> LinearSVC:
-        """Keep `coef_` as a CSR matrix."""
-        check_is_fitted(self)
-        self.coef_ = sparse.csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> LinearSVC:
-        """Keep `coef_` as an array again."""
-        check_is_fitted(self)
-        if sparse.issparse(self.coef_):
-            self.coef_ = sparse.csr_matrix(self.coef_).toarray()
-        return self
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
