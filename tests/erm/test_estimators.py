@@ -232,6 +232,13 @@ def test_own_losses_work_and_their_faults_are_named():
         assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match=r"Short.value returned an array of shape \(\) .* without summing"):
         ERMRegressor(Short()).fit(X, Y)
+    bent = Half()
+    bent.curvature = lambda y, score: np.ones(3)
+    with pytest.raises(ValueError, match=r"Half.curvature returned an array of shape \(3,\)"):
+        ERMRegressor(bent).fit(X, Y)
+    bent.curvature = lambda y, score: np.where(np.arange(N) == 2, np.nan, 1.0)
+    with pytest.raises(ValueError, match=r"Half.curvature returned NaN, first at row 2"):
+        ERMRegressor(bent).fit(X, Y)
 
 
 @pytest.mark.parametrize(

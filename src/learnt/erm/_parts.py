@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,7 +66,8 @@ class Guarded:
             raise AttributeError(name)
         if name in ("smooth", "steepest", "lowest", "mean"):
             return getattr(self._loss, name, getattr(losses.Loss(), name))
-        return getattr(self._loss, name)
+        found = getattr(self._loss, name)
+        return partial(self._curvature, found) if name == "curvature" else found
 
     def __repr__(self) -> str:
         return repr(self._loss)
@@ -74,6 +77,9 @@ class Guarded:
 
     def gradient(self, y: Any, score: Any) -> Any:
         return self._look(self._loss.gradient(y, score), "gradient", score.shape)
+
+    def _curvature(self, curvature: Callable, y: Any, score: Any) -> Any:
+        return self._look(curvature(y, score), "curvature", (*score.shape, *score.shape[1:]))
 
     def _look(self, found: Any, method: str, shape: tuple) -> Any:
         name = type(self._loss).__name__
