@@ -171,3 +171,15 @@ def test_too_few_iterations_say_so():
 def test_bad_parameters(params, message):
     with pytest.raises(ValueError, match=message):
         BayesianLinearRegression(**params).fit(*data())
+
+
+@pytest.mark.parametrize(("of_x", "of_y"), [(1e150, 1.0), (1.0, 1e150), (1e120, 1e120)])
+def test_squares_that_overflow_are_refused_and_others_only_change_units(of_x, of_y):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, -1.0, 2.0] + rng.normal(size=60)
+    with pytest.raises(ValueError, match="ordinary units"):
+        BayesianLinearRegression().fit(of_x * X, of_y * y)
+    plain = BayesianLinearRegression().fit(X, y).predict(X)
+    for scale in (1e-40, 1e-10, 1e10, 1e40):
+        np.testing.assert_allclose(BayesianLinearRegression().fit(scale * X, y).predict(scale * X), plain, rtol=1e-5)

@@ -18,6 +18,7 @@ from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._bayesian import Evidence, Marginal, mean_and_deviation
 
 _SPAN, _STEPS = 40.0, 161  # e^±40 around the natural scale, looked over before the best stretch is refined
+_LARGEST = 1e200
 
 
 class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
@@ -87,6 +88,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
         rows = as_rows(X, y, w)
         mean, root = self._prior(rows.n_features)
         data = Evidence(rows, self.fit_intercept)
+        _refuse_huge(np.abs(data.gram).max(initial=0.0), np.abs(data.cross).max(initial=0.0))
         # In the prior's own units, u = S^(−1/2)(b − m), the prior is N(0, τ²I).
         with single_blas():
             values, vectors = np.linalg.eigh(root.T @ data.gram @ root)
@@ -99,6 +101,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
             half = root @ vectors
             rest = data.residual(mean + half[:, seen] @ (along[seen] / values[seen]))  # where X does not reach
             explained = float(shares.sum())
+            _refuse_huge(explained + rest)
             rest = rest if rest > 1e-12 * explained else 0.0  # rounding, where X goes through all rows
             marginal = Marginal(values[seen], shares, explained + rest, _rows_left(data.weight, int(seen.sum()), self))
             noise, prior = self._variances(marginal)
@@ -167,6 +170,14 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
         values, vectors = np.linalg.eigh(self.covariance_)
         normal = generator(random_state).standard_normal((n_samples, len(values)))
         return np.asarray(self.coef_, dtype=np.float64) + (normal * np.sqrt(np.clip(values, 0, None))) @ vectors.T
+
+
+def _refuse_huge(*sums: float) -> None:
+    if not max(sums) <= _LARGEST:  # also where one is NaN
+        raise ValueError(
+            f"Sums of squares and products of X and y exceed {_LARGEST:g}, where variances can no longer be told apart "
+            "in float64; bring columns and target to ordinary units first."
+        )
 
 
 def _rows_left(weight: float, rank: int, model: Any) -> float:
