@@ -108,7 +108,8 @@ def search_numbers(
 @kernel(allocates=False)
 def sort_pairs(n, keys, order):
     """Sort by key, then by number: insertion over ever smaller steps."""
-    for step in (132, 57, 23, 10, 4, 1):
+    step = np.int64(121)
+    while step > 0:
         for k in range(step, n):
             key, number, place = keys[k], order[k], k
             while place >= step and (
@@ -117,6 +118,7 @@ def sort_pairs(n, keys, order):
                 keys[place], order[place] = keys[place - step], order[place - step]
                 place -= step
             keys[place], order[place] = key, number
+        step //= 3
 
 
 @kernel(allocates=False)
@@ -136,7 +138,7 @@ def search_categories(
         return -1.0, 0, np.int64(0), np.int64(0)
     support = SUPPORT * total_h / max(count, 1)
     pull = support * total_g * scale_g / total_h
-    used, roots = 0, 0.0
+    used, roots = np.int64(0), 0.0
     cell_g[n], cell_hc[n] = 0, 0
     for b in range(n + 1):
         hc = cell_hc[b]

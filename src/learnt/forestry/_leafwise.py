@@ -16,13 +16,10 @@ from learnt.forestry._histogram_team import STOP, WORD
 from learnt.forestry._leafwise_kernel import (
     ANY_ORDER,
     BEST_FIRST,
-    GAIN,
     LEVELS,
     N_FLOATS,
     N_INTS,
-    N_LEAVES,
     N_MEMORY,
-    N_NODES,
     work,
 )
 from learnt.forestry._leafwise_rows import GIVEN, ROWS
@@ -31,8 +28,11 @@ from learnt.forestry._leafwise_share import (
     COMMAND,
     DEPTH,
     END,
+    GAIN,
     HC,
     LEFT,
+    N_LEAVES,
+    N_NODES,
     OUTPUT,
     PART,
     RATE,

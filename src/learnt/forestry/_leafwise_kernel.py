@@ -3,7 +3,7 @@
 The histogram of the smaller child is summed from its rows, the other's is the parent's less that. Nodes of many rows
 are worked on by the whole team, small ones by the leader alone. The leader goes from stage to stage: `decide` looks at
 what the last step found and writes down the next one. All heavy work is called from one place (`work`), so that it is
-compiled once.
+compiled once. What comes before and after, passes over all rows, is in `_leafwise_around`.
 """
 
 from __future__ import annotations
@@ -12,96 +12,93 @@ import numpy as np
 
 from learnt.engine.intrinsics import atomic_add
 from learnt.engine.kernel import kernel
-from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, clear, running_sums
+from learnt.forestry._histogram import BLOCK, clear, running_sums
 from learnt.forestry._histogram_search import side_gain, side_value
 from learnt.forestry._histogram_team import DONE, JOINED, STOP, gather, members, next_step, post
-from learnt.forestry._leafwise_rows import NOISE_G, NOISE_H, ROWS, TOP_G, TOP_H, node_sums, node_values, power
+from learnt.forestry._leafwise_around import around
 from learnt.forestry._leafwise_share import (
+    AGAIN,
+    BEGIN,
     BIN,
     COMMAND,
+    COPIED,
     COPY,
     DEPTH,
     END,
     FEATURE,
     FORM,
     FRESH,
-    GRADIENT_BITS,
-    GRADIENTS,
+    GAIN,
+    GROWN,
     HC,
-    HESSIAN_BITS,
     HI,
+    HIGH,
+    IN_HEAP,
     IN_ORDER,
     L1,
     L2,
     LARGE,
-    LEAF_G,
-    LEAF_H,
-    LEAF_SUMS,
-    LEAVES,
+    LARGE_NODE,
     LEFT,
     LEFT_G,
     LEFT_HC,
     LO,
+    LOW,
     LOW_BITS,
     MAX_DEPTH,
     MAX_LEAVES,
     MIN_LEAF,
-    N_ROWS,
-    NO_LEAVES,
-    NOISE,
-    NOISY,
+    N_FREE,
+    N_LEAVES,
+    N_NODES,
+    NEXT,
+    NEXT_ROW,
+    NODE,
     ORDER,
+    PARENT_SUMMED,
     PART,
     PARTITION,
+    PARTITIONED,
     PARTS,
-    QUANTISE,
-    RATE,
+    ROOT_SUMMED,
     SCALE_G,
     SCALE_H,
     SEARCH,
+    SEARCH_0,
     SEARCH_SMALL,
+    SEARCHED,
     SHIFT,
     SINGLE,
     SLOT,
     SLOTS,
     SMALL,
+    SMALL_NODE,
+    SMALL_SUMMED,
     SPLIT,
+    STAGE,
     START,
     SUM,
-    SUM_AGAIN,
     SUM_AND_SEARCH,
     THREADS,
-    TO_G,
-    TO_H,
-    TO_UPDATE,
+    TOGETHER,
     TOTALS,
     UP,
-    UPDATE,
     WAY,
     WIDTH,
+    WITH_GRADIENTS,
     G,
     add_parts,
     cell_place,
+    rows_share,
     share,
 )
 
-GAIN, LOW, HIGH = range(3)  # of a node, as numbers
-N_INTS, N_FLOATS = 12, 3
+N_INTS, N_FLOATS, N_MEMORY = 12, 3, 12
 BEST_FIRST, LEVELS, ANY_ORDER = 0, 1, 2
-# Stages of the leader.
-BEGIN, WITH_GRADIENTS, ROUNDED, ROOT_SUMMED, SEARCHED, NEXT, PARTITIONED, COPIED, PARENT_SUMMED = range(9)
-SMALL_SUMMED, GROWN, TO_NAME, NAMED, LEAVES_SUMMED = range(9, 14)
-# What it remembers between them.
-STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHER, NEXT_ROW, SEARCH_0, SEARCH_1 = range(
-    12
-)
-N_MEMORY = 12
 # From when on threads are worth waking: updates of a histogram, rows to partition, cells to search.
 _TEAM_CELLS, _TEAM_ROWS, _SEARCH_CELLS = 1 << 14, 1 << 12, 1 << 12
 _STRETCH_CELLS = 1 << 19
-_STRETCH_BLOCKS = 4
 _PART_ROWS = 1 << 13  # below, bringing threads' own histograms together costs more than reading rows twice
-_TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding leaves of none
 
 
@@ -343,61 +340,10 @@ def root_totals(parts, cells, n_features, ints, pool, left_g, left_hc, whole):
 
 
 @kernel(allocates=False)
-def rows_step(command, team, ints, memory):
-    """Next: some more blocks of a pass over all rows; all that is left once every helper is there."""
-    lo, end = memory[NEXT_ROW], n_blocks(ints[N_ROWS])
-    together = members(team) if end - lo > 1 else 1
-    hi = end if together == ints[THREADS] or end - lo < 4 * _STRETCH_BLOCKS else lo + _STRETCH_BLOCKS
-    team[LO], team[HI] = lo, hi
-    memory[TOGETHER], memory[NEXT_ROW] = together, hi
-    return command
-
-
-@kernel(allocates=False)
-def n_blocks(n_rows):
-    return (n_rows + ROWS - 1) // ROWS
-
-
-@kernel(allocates=False)
-def set_scales(blocks, ints, floats):
-    """How gradients and hessians become whole numbers, from what was kept of all blocks."""
-    top_g, top_h, noise_g, noise_h = 0.0, 0.0, 0.0, 0.0
-    for b in range(blocks.shape[0]):
-        top_g, top_h = max(top_g, blocks[b, TOP_G]), max(top_h, blocks[b, TOP_H])
-        noise_g += blocks[b, NOISE_G]
-        noise_h += blocks[b, NOISE_H]
-    spare = np.int64(62)
-    while ints[N_ROWS] >> (np.int64(62) - spare) > 0:  # bits that sums of all rows leave
-        spare -= 1
-    to_g, to_h = 1.0, 1.0
-    if ints[FORM] == EXACT:
-        to_g, to_h = power(min(np.int64(52), spare), top_g), power(min(np.int64(52), spare - ints[SHIFT]), top_h)
-    elif ints[FORM] == CONSTANT:
-        to_g, to_h = power(ints[GRADIENT_BITS] - 1, top_g), 1.0 / top_h
-    else:
-        if top_g > 0.0:
-            to_g = ((1 << (ints[GRADIENT_BITS] - 1)) - 2) / top_g
-        if top_h > 0.0:
-            to_h = ((1 << ints[HESSIAN_BITS]) - 2) / top_h
-    floats[TO_G], floats[TO_H], floats[SCALE_G], floats[SCALE_H] = to_g, to_h, 1.0 / to_g, 1.0 / to_h
-    floats[LEAF_G], floats[LEAF_H] = power(spare, top_g), power(spare, top_h)
-    floats[NOISE] = noise_g / max(noise_h, _TINY) if ints[NOISY] else 0.0
-
-
-@kernel(allocates=False)
-def known_sums(n_nodes, ints, floats, whole, out):
-    """Sums of gradients and hessians of nodes as they were grown with."""
-    for node in range(n_nodes):
-        out[1, node] = whole[node, G] * floats[SCALE_G]
-        out[2, node] = (whole[node, HC] >> ints[SHIFT]) * floats[SCALE_H]
-
-
-@kernel(allocates=False)
-def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free, data):
-    """From what the last step found to the next step; STOP when the tree is grown."""
+def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free):
+    """From what the last step found to the next step; AGAIN where it is for `around` to say."""
     n_bins, categorical, monotone, pool, slots = table[2], table[4], table[5], room[4], ints[SLOTS]
     groups, alive, sampled, draw, state = extra
-    blocks, sums, nodes = data[7], data[8], data[9]
     n_features = n_bins.size
     while True:
         stage = memory[STAGE]
@@ -407,20 +353,15 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             for k in range(slots):
                 free[k] = slots - 1 - k
             clear_root(ints, n_features, pool)
-        elif stage == WITH_GRADIENTS:
-            if memory[NEXT_ROW] < n_blocks(ints[N_ROWS]):
-                return rows_step(GRADIENTS, team, ints, memory)
-            set_scales(blocks, ints, floats)
-            memory[STAGE], memory[NEXT_ROW] = ROUNDED, 0
-        elif stage == ROUNDED:
-            if memory[NEXT_ROW] < n_blocks(ints[N_ROWS]):
-                return rows_step(QUANTISE, team, ints, memory)
-            memory[STAGE], memory[NEXT_ROW] = ROOT_SUMMED, 0
+            return AGAIN
         elif stage == ROOT_SUMMED:
             if memory[NEXT_ROW] < whole[0, END]:
                 return root_step(team, n_features, ints, memory, whole)
             root_totals(team[PARTS], n_bins[0] + 1, n_features, ints, pool, room[13][0, 0], room[13][0, 1], whole)
-            memory[STAGE] = SMALL_SUMMED if splittable(memory[NODE], ints, memory, whole) else GROWN
+            if not splittable(memory[NODE], ints, memory, whole):
+                memory[STAGE] = GROWN
+                return AGAIN
+            memory[STAGE] = SMALL_SUMMED
             memory[SMALL_NODE], memory[LARGE_NODE], memory[SEARCH_0] = 0, -1, -2
         elif stage == SEARCHED:
             memory[STAGE] = NEXT
@@ -435,7 +376,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
         elif stage == NEXT:
             if memory[IN_HEAP] == 0 or memory[N_LEAVES] >= ints[MAX_LEAVES]:
                 memory[STAGE] = GROWN
-                continue
+                return AGAIN
             node = pop(heap, memory[IN_HEAP], ints[ORDER], whole, real)
             memory[IN_HEAP] -= 1
             memory[STAGE], memory[NODE] = PARTITIONED, node
@@ -469,7 +410,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
                 add_parts(pool, place, size, team[PARTS], place + 2 * size, size)
             whole[memory[NODE], SLOT] = slots
             memory[STAGE] = SMALL_SUMMED
-        elif stage == SMALL_SUMMED:  # sums and search, in one step where each thread searches what it has summed itself
+        else:  # SMALL_SUMMED: sums and search, in one step where each thread searches what it has summed itself
             command, together = SEARCH, np.int64(1)
             if memory[SEARCH_0] != -2:
                 memory[SEARCH_0] = -2
@@ -491,30 +432,6 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             )  # fmt: skip
             memory[TOGETHER] = max(together, memory[TOGETHER])
             return command
-        elif stage == GROWN:
-            memory[NEXT_ROW] = 0 if ints[PART] else n_blocks(ints[N_ROWS])
-            memory[STAGE] = TO_NAME
-        elif stage == TO_NAME:
-            if memory[NEXT_ROW] < n_blocks(ints[N_ROWS]):
-                return rows_step(NO_LEAVES, team, ints, memory)
-            team[HI] = memory[N_NODES]
-            memory[TOGETHER] = members(team) if ints[N_ROWS] > _TEAM_ROWS else 1
-            memory[STAGE], memory[NEXT_ROW] = NAMED, 0
-            sums[:, :, : memory[N_NODES]] = 0
-            return LEAVES
-        elif stage == NAMED:
-            if ints[SUM_AGAIN] and memory[NEXT_ROW] < n_blocks(ints[N_ROWS]):
-                return rows_step(LEAF_SUMS, team, ints, memory)
-            known_sums(memory[N_NODES], ints, floats, whole, nodes)
-            for which in range(0 if not ints[SUM_AGAIN] else 1 if ints[FORM] == CONSTANT else 2):
-                scale = floats[LEAF_H] if which else floats[LEAF_G]
-                node_sums(memory[N_NODES], whole[:, LEFT], scale, sums[which], nodes[1 + which])
-            node_values(memory[N_NODES], floats[RATE], floats[L1], floats[L2], real[:, LOW], real[:, HIGH], nodes)
-            memory[STAGE], memory[NEXT_ROW] = LEAVES_SUMMED, 0
-        else:
-            if ints[TO_UPDATE] == 0 or memory[NEXT_ROW] == n_blocks(ints[N_ROWS]):
-                return STOP
-            return rows_step(UPDATE, team, ints, memory)
 
 
 @kernel(allocates=False)
@@ -524,7 +441,12 @@ def work(lead, team, table, words, ints, floats, room, extra, memory, whole, rea
     last, together = np.int64(0), 1
     while True:
         if lead:
-            command = decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free, data)
+            command = AGAIN
+            while command == AGAIN:
+                if memory[STAGE] <= SMALL_SUMMED:
+                    command = decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free)
+                else:
+                    command = around(team, ints, floats, memory, whole, real, data[7], data[8], data[9])
             together = memory[TOGETHER] if command != STOP else 1023
             team[COMMAND] = command
             if together > 1:
@@ -534,7 +456,10 @@ def work(lead, team, table, words, ints, floats, room, extra, memory, whole, rea
             together = last & 1023
         if team[COMMAND] == STOP:
             return
-        share(me, together, team, table, words, ints, floats, room, whole, data)
+        if team[COMMAND] > SUM_AND_SEARCH:
+            rows_share(me, together, team, words, ints, floats, room[0], room[1], whole, data)
+        else:
+            share(me, together, team, table, words, ints, floats, room)
         if not lead:
             atomic_add(team, DONE, 1)
         elif together > 1:

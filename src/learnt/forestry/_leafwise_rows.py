@@ -52,40 +52,27 @@ def softmax_rows(lo, hi, k, y, score, norm, g, h):
 
 
 @kernel(allocates=False)
-def fill(lo, hi, value, out):
+def ones(lo, hi, out):
     for i in range(np.uint64(lo), np.uint64(hi)):
-        out[i] = value
+        out[i] = 1.0
 
 
 @kernel(allocates=False)
-def times(lo, hi, w, out):
+def weigh(lo, hi, w, g, h):
     for i in range(np.uint64(lo), np.uint64(hi)):
-        out[i] *= w[i]
+        g[i] *= w[i]
+        h[i] *= w[i]
 
 
 @kernel(allocates=False)
-def largest(lo, hi, x):
-    top = 0.0
+def look_at(lo, hi, g, h, counts, found):
+    """The largest gradient and hessian, Σ g² and Σ h; a row that counts as several is as many smaller ones."""
+    top_g, top_h, squares, total = 0.0, 0.0, 0.0, 0.0
     for i in range(np.uint64(lo), np.uint64(hi)):
-        top = max(top, abs(x[i]))
-    return top
-
-
-@kernel(allocates=False)
-def squares(lo, hi, g, counts):
-    """Σ g²; a row that counts as several is as many smaller ones."""
-    total = 0.0
-    for i in range(np.uint64(lo), np.uint64(hi)):
-        total += g[i] * g[i] / (1.0 if counts.size == 0 else float(counts[i]))
-    return total
-
-
-@kernel(allocates=False)
-def total(lo, hi, x):
-    out = 0.0
-    for i in range(np.uint64(lo), np.uint64(hi)):
-        out += x[i]
-    return out
+        top_g, top_h = max(top_g, abs(g[i])), max(top_h, h[i])
+        squares += g[i] * g[i] if counts.size == 0 else g[i] * g[i] / counts[i]
+        total += h[i]
+    found[TOP_G], found[TOP_H], found[NOISE_G], found[NOISE_H] = top_g, top_h, squares, total
 
 
 @kernel(allocates=False)
@@ -94,7 +81,7 @@ def loss_rows(code, output, lo, hi, y, score, norm, with_h, g, h):
     if code == SQUARED:
         squared_rows(lo, hi, y, score, g)
         if with_h:
-            fill(lo, hi, 1.0, h)
+            ones(lo, hi, h)
     elif code == LOG:
         log_rows(lo, hi, y, score, g, h)
     elif code == SOFTMAX:
@@ -102,18 +89,15 @@ def loss_rows(code, output, lo, hi, y, score, norm, with_h, g, h):
 
 
 @kernel(allocates=False)
-def gradients(code, output, constant, noisy, lo, hi, y, score, norm, w, g, h, counts, found):
+def gradients(code, output, constant, lo, hi, y, score, norm, w, g, h, counts, found):
     """Gradients and hessians of rows lo…hi, and what is kept of their block."""
     loss_rows(code, output, lo, hi, y, score, norm, not constant, g, h)
     if code != GIVEN and w.size > 0:
-        times(lo, hi, w, g)
-        times(lo, hi, w, h)
-    found[TOP_G] = largest(lo, hi, g)
-    one = 1.0 if code == SQUARED else h[0]
-    found[TOP_H] = one if constant else largest(lo, hi, h)
-    if noisy:
-        found[NOISE_G] = squares(lo, hi, g, counts)
-        found[NOISE_H] = one * (hi - lo) if constant else total(lo, hi, h)
+        weigh(lo, hi, w, g, h)
+    look_at(lo, hi, g, g if constant else h, counts, found)
+    if constant:  # hessians are not written down
+        one = 1.0 if code == SQUARED else h[0]
+        found[TOP_H], found[NOISE_H] = one, one * (hi - lo)
 
 
 @kernel(allocates=False)
@@ -164,6 +148,13 @@ def quantise(form, lo, hi, g, h, to_g, to_h, shift, salt, counts, grad, hess, wo
     else:
         mixed = (np.uint64(salt) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         round_pair(lo, hi, g, h, to_g, to_h, np.uint32(mixed >> np.uint64(32)), words)
+
+
+@kernel(allocates=False)
+def no_leaves(lo, hi, none, leaf_of):
+    """Rows that the tree was not grown on have no leaf."""
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        leaf_of[i] = none
 
 
 @kernel(allocates=False)

@@ -8,7 +8,7 @@ from learnt.engine.kernel import kernel
 from learnt.forestry._histogram import BLOCK, CONSTANT, each_cell, histogram, outline, read_cell, running_sums
 from learnt.forestry._histogram_search import SUPPORT, may_be_better, search_categories, search_numbers
 from learnt.forestry._histogram_team import ARGUMENTS
-from learnt.forestry._leafwise_rows import ROWS, add_values, fill, gradients, name_leaves, quantise, sum_leaves
+from learnt.forestry._leafwise_rows import ROWS, add_values, gradients, name_leaves, no_leaves, quantise, sum_leaves
 
 PARTITION, COPY, SUM, SEARCH, SUM_AND_SEARCH = 1, 2, 3, 4, 5
 GRADIENTS, QUANTISE, NO_LEAVES, LEAVES, LEAF_SUMS, UPDATE = 6, 7, 8, 9, 10, 11
@@ -22,8 +22,18 @@ WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS, GRADIENT_BITS, HESSIAN_BITS = range
 N_ROWS, NOISY, SOURCE, OUTPUT, SALT, TO_UPDATE, PART, SUM_AGAIN = range(16, 24)
 SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H = range(11)
 TEAM_SIZE = ARGUMENTS + 16
+_CATEGORIES_COST = 7  # of searching sets of categories, in searches of thresholds
 # What is known of a node in whole numbers.
 LEFT, SPLIT, BIN, WAY, START, END, G, HC, LEFT_G, LEFT_HC, DEPTH, SLOT = range(12)
+GAIN, LOW, HIGH = range(3)  # and in others
+# Stages of the leader: those of growing, then those around it.
+BEGIN, ROOT_SUMMED, SEARCHED, NEXT, PARTITIONED, COPIED, PARENT_SUMMED, SMALL_SUMMED = range(8)
+WITH_GRADIENTS, ROUNDED, GROWN, TO_NAME, NAMED, LEAVES_SUMMED = range(8, 14)
+AGAIN = -1  # in place of a command: another stage is next
+# What it remembers between them.
+STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHER, NEXT_ROW, SEARCH_0, SEARCH_1 = range(
+    12
+)
 
 
 @kernel(allocates=False)
@@ -157,6 +167,19 @@ def first_feature(me, n_members, n_features):
 
 
 @kernel(allocates=False)
+def first_to_search(me, n_members, categorical):
+    """Where a thread's features begin in a search of its own; those of the next one are where its own end."""
+    total = np.int64(0)
+    for f in range(categorical.size):
+        total += _CATEGORIES_COST if categorical[f] else 1
+    before, f = np.int64(0), np.int64(0)
+    while f < categorical.size and before < total * me // n_members:
+        before += _CATEGORIES_COST if categorical[f] else 1
+        f += 1
+    return f
+
+
+@kernel(allocates=False)
 def search_share(me, n_members, team, table, ints, floats, room):
     """The best split of one or two nodes over this thread's features, which are those that it summed if it has; a large
     node's cells are its parent's less the small one's.
@@ -172,7 +195,7 @@ def search_share(me, n_members, team, table, ints, floats, room):
     for child in range(2):
         found_gain[me, child] = -1.0
         found[me, child, 0] = -1
-    first, last = n_features * me // n_members, n_features * (me + 1) // n_members
+    first, last = first_to_search(me, n_members, categorical), first_to_search(me + 1, n_members, categorical)
     if team[COMMAND] == SUM_AND_SEARCH:
         first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
     for f in range(first, last):
@@ -213,24 +236,24 @@ def sum_share(me, n_members, team, table, words, ints, room):
 
 
 @kernel(allocates=False)
-def rows_share(me, n_members, command, first, last, words, ints, floats, leaf_of, data):
-    """This thread's blocks of a pass over all rows."""
+def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, whole, data):
+    """This thread's blocks of a pass over all rows, or its part of every leaf."""
     y, score, norm, w, g, h, counts, blocks, sums, nodes = data
-    form = ints[FORM]
+    command, first, last, form = team[COMMAND], team[LO], team[HI], ints[FORM]
+    if command == LEAVES:
+        name_leaves(me, n_members, last, whole[:, LEFT], whole[:, START], whole[:, END], rows, leaf_of)
+        return
     for b in range(first + (last - first) * me // n_members, first + (last - first) * (me + 1) // n_members):
         lo, hi = b * ROWS, min((b + 1) * ROWS, ints[N_ROWS])
         if command == GRADIENTS:
-            gradients(
-                ints[SOURCE], ints[OUTPUT], form == CONSTANT, ints[NOISY], lo, hi, y, score, norm, w, g, h, counts,
-                blocks[b],
-            )  # fmt: skip
+            gradients(ints[SOURCE], ints[OUTPUT], form == CONSTANT, lo, hi, y, score, norm, w, g, h, counts, blocks[b])
         elif command == QUANTISE:
             quantise(
                 form, lo, hi, g, h, floats[TO_G], floats[TO_H], ints[SHIFT], ints[SALT], counts, words[0], words[1],
                 words[2],
             )  # fmt: skip
         elif command == NO_LEAVES:
-            fill(lo, hi, np.int32(nodes.shape[1] - 1), leaf_of)
+            no_leaves(lo, hi, nodes.shape[1] - 1, leaf_of)
         elif command == LEAF_SUMS:
             sum_leaves(lo, hi, g, floats[LEAF_G], leaf_of, sums[0, me])
             if form != CONSTANT:
@@ -240,18 +263,14 @@ def rows_share(me, n_members, command, first, last, words, ints, floats, leaf_of
 
 
 @kernel(allocates=False)
-def share(me, n_members, team, table, words, ints, floats, room, whole, data):
-    """This thread's part of the step that the team's array describes."""
+def share(me, n_members, team, table, words, ints, floats, room):
+    """This thread's part of a step in growing that the team's array describes."""
     command, lo, hi = team[COMMAND], team[LO], team[HI]
     rows, spare, lut, counts = room[0], room[1], room[2], room[3]
     if command == PARTITION:
         partition_share(me, n_members, lo, hi, table[1][team[FEATURE]], lut, rows, spare, counts)
     elif command == COPY:
         copy_share(me, n_members, lo, hi, rows, spare, counts)
-    elif command == LEAVES:
-        name_leaves(me, n_members, hi, whole[:, LEFT], whole[:, START], whole[:, END], rows, spare)
-    elif command > SUM_AND_SEARCH:
-        rows_share(me, n_members, command, lo, hi, words, ints, floats, spare, data)
     else:
         if command != SEARCH:
             sum_share(me, n_members, team, table, words, ints, room)
