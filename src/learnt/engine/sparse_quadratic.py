@@ -19,7 +19,7 @@ from learnt.engine.kernel import kernel
 from learnt.engine.positive import keep_signs
 from learnt.engine.weighted_columns import Compressed, Entries, Table
 
-_DEPTH, _ROUNDS = 5, 500  # sweeps over the columns with coefficients in a round, and rounds
+_DEPTH, _ROUNDS = 5, 100  # sweeps over the columns with coefficients in a round, and rounds at most
 _CLOSER = 0.3  # of what a sweep over all columns may gain at the end, for those between
 _FLOOR = 1e-10  # of a row's weight: the least curvature
 _STILL = 1e-26  # of ‖r‖²: rounding moves the objective by less
