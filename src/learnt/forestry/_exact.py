@@ -38,6 +38,7 @@ from learnt.forestry._exact_data import (
     ROW_SHIFT,
     SEED,
     WEIGHTED,
+    Problem,
 )
 from learnt.forestry._exact_general import doubled, grow_general
 from learnt.forestry._exact_plain import ROOM
@@ -222,26 +223,14 @@ def grow_exact(
     chosen = np.zeros(N_CHOSEN, np.int64)
     chosen[SEED] = seed
     weights = _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    if plain:
-        tails = tails if rows is None else tails[rows]
-        return _plain_tree(columns, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift)
-    return grow_general(columns, X, rows, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift)
+    tails = tails[rows] if plain and rows is not None else tails
+    problem = Problem(columns, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift)
+    return _plain_tree(problem) if plain else grow_general(problem, X, rows)
 
 
-def _plain_tree(
-    columns: Columns,
-    marks: np.ndarray,
-    targets: np.ndarray,
-    weights: np.ndarray,
-    logs: np.ndarray | None,
-    facts: np.ndarray,
-    rules: np.ndarray,
-    limits: np.ndarray,
-    chosen: np.ndarray,
-    n_classes: Any,
-    shift: np.ndarray,
-) -> Tree:
-    """A tree of numbers with one output; `marks` are the tails of its rows."""
+def _plain_tree(problem: Problem) -> Tree:
+    """A tree of numbers with one output; the tails are those of its rows alone."""
+    columns, marks, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift = problem
     (n, d), m, n_sums = columns.shape, len(marks), max(1, int(rules[N_CLASSES]))
     random, absolute, leaves = bool(rules[RANDOM]), rules[CRITERION] == ABSOLUTE, int(rules[MAX_LEAVES])
     every = rules[MAX_FEATURES] == d and leaves < 0  # best gain first, the next node is seldom in the same subtree

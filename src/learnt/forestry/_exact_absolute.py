@@ -23,9 +23,9 @@ from learnt.forestry._exact_data import (
     TOTAL_WEIGHT,
     WEIGHTED,
 )
+from learnt.forestry._exact_records import LOW
 from learnt.forestry._exact_sweep import in_order, keep_cut
 
-_LOW = 0xFFFFFFFF
 # rows of `medians`: errors of both sides, their medians, prefix sums of weights and of y; then y in order, by output
 _ERROR, _MEDIAN, _SUM, VALUES = 0, 2, 4, 6
 _PREVIOUS, _NEXT, N_LINKS = 0, 1, 4  # of a place in the list, for rows that leave from the end; from the beginning: +2
@@ -101,7 +101,7 @@ def list_errors(output, a, f, lo, m, first, shift, count, weights, ranks, links,
     here, sum_here, below_here, left_here = middle, total, below, count
     for k in range(1, m):
         at = first + m - k
-        row = (a[f, lo + (at if at < m else at - m)] & _LOW) >> shift
+        row = (a[f, lo + (at if at < m else at - m)] & LOW) >> shift
         place = np.uint32(ranks[output, row])
         if weights.size:
             copies = np.int64(weights[row])
@@ -112,7 +112,7 @@ def list_errors(output, a, f, lo, m, first, shift, count, weights, ranks, links,
         error = sum_here - 2.0 * below_here - medians[values, here] * (2 - (left_here & 1))
         medians[_ERROR, m - k] += error
         at = first + k - 1
-        row = (a[f, lo + (at if at < m else at - m)] & _LOW) >> shift
+        row = (a[f, lo + (at if at < m else at - m)] & LOW) >> shift
         place = np.uint32(ranks[output, row])
         if weights.size:
             copies = np.int64(weights[row])
@@ -138,7 +138,7 @@ def prefix_errors(output, a, f, lo, m, first, shift, side, y, weights, by_y, sta
     w, weight, total = 1.0, 0.0, 0.0
     for k in range(m):
         at = first + (m - 1 - k if side else k)
-        row = (a[f, lo + (at if at < m else at - m)] & _LOW) >> shift
+        row = (a[f, lo + (at if at < m else at - m)] & LOW) >> shift
         if weights.size:
             w = weights[row]
         wy = w * y[row, output]
@@ -199,7 +199,7 @@ def sweep_absolute(
     for k in range(1, last - lo + before + 1):
         p = lo + k - before
         if weights.size:
-            w = weights[(a[f, p - 1 if p > lo else hi + k - 1] & _LOW) >> shift]
+            w = weights[(a[f, p - 1 if p > lo else hi + k - 1] & LOW) >> shift]
         wl += w
         if p <= lo or (p < hi and (a[f, p] >> 32) == (a[f, p - 1] >> 32)) or k < min_leaf or m - k < min_leaf:
             continue

@@ -34,10 +34,9 @@ from learnt.forestry._exact_data import (
     THRESHOLD,
     TOTALS,
 )
-from learnt.forestry._exact_records import NAN_CODE, record_value, sort_records, value_code
+from learnt.forestry._exact_records import LOW, NAN_CODE, record_value, sort_records, value_code
 from learnt.forestry._exact_sweep import sweep_classes, sweep_numbers
 
-_LOW = 0xFFFFFFFF
 # columns of `groups`: a category's code, rows, weight, key to order by, first record, place in the order, and at this
 # place of the order: which group; then its sums
 CODE, COUNT, MASS, KEY, OFFSET, PLACE, AT, SUMS = range(8)
@@ -62,7 +61,7 @@ def group_rows(a, f, lo, hi, categories, y, weights, row_shift, classes, groups)
             n_groups += 1
         previous = code
         g = n_groups - 1
-        row = (a[f, p] & _LOW) >> row_shift
+        row = (a[f, p] & LOW) >> row_shift
         if weights.size:
             w = weights[row]
         groups[g, COUNT] += 1.0
@@ -84,12 +83,12 @@ def arrange(groups, n_groups, scratch, spare):
     for i in range(1, n_groups):  # keys that are equal in float32
         entry = scratch[0, i]
         j = i
-        while j > 0 and groups[scratch[0, j - 1] & _LOW, KEY] > groups[entry & _LOW, KEY]:
+        while j > 0 and groups[scratch[0, j - 1] & LOW, KEY] > groups[entry & LOW, KEY]:
             scratch[0, j] = scratch[0, j - 1]
             j -= 1
         scratch[0, j] = entry
     for i in range(n_groups):
-        g = scratch[0, i] & _LOW
+        g = scratch[0, i] & LOW
         groups[i, AT] = g
         groups[g, PLACE] = i
 
@@ -103,7 +102,7 @@ def reorder(a, f, groups, n_groups, scratch):
         value = value_code(np.float32(i)) << 32
         first = np.int64(groups[g, OFFSET])
         for p in range(first, first + np.int64(groups[g, COUNT])):
-            scratch[0, k] = value | (a[f, p] & _LOW)
+            scratch[0, k] = value | (a[f, p] & LOW)
             k += 1
 
 

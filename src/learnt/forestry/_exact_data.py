@@ -5,6 +5,10 @@ Few plain arrays, not objects: machine code for them is made in seconds, and eve
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+
 # rules: whole numbers
 (
     CRITERION, N_CLASSES, ROW_SHIFT, WEIGHT_MASK, LABEL_BITS, LABEL_MASK, WEIGHTED, MAX_FEATURES, MIN_SPLIT, MIN_LEAF,
@@ -25,3 +29,19 @@ LEFT, LAST, SPLIT, START, END, DEPTH, KNOWN, GO_LEFT, TABLE, TABLE_SIZE, N_INTS 
 CUT, IMPURITY, WEIGHT, GAIN, LOWER, UPPER, N_FLOATS = range(7)
 # how far growth has come, where it stops for more room and goes on
 COUNT, N_WAITING, N_HEAP, N_ORDER, SPLITS_LEFT, TABLE_USED, N_KEPT, CODES_KEPT, FIRST_FRAME, N_STATE = range(10)
+
+
+class Problem(NamedTuple):
+    """What a tree is grown from, for the Python side of both growers."""
+
+    columns: Any
+    tails: np.ndarray  # of the rows' records
+    targets: np.ndarray  # (n, outputs), less `shift`; no rows where the tails have the classes
+    weights: np.ndarray  # empty where all are 1
+    logs: np.ndarray | None  # None for numbers; n log₂ n of whole numbers for entropy
+    facts: np.ndarray
+    rules: np.ndarray
+    limits: np.ndarray
+    chosen: np.ndarray
+    n_classes: Any
+    shift: np.ndarray

@@ -46,6 +46,7 @@ from learnt.forestry._exact_data import (
     TABLE_SIZE,
     UPPER,
     WEIGHT,
+    Problem,
 )
 from learnt.forestry._exact_data import N_FLOATS as NODE_FLOATS
 from learnt.forestry._exact_data import N_INTS as NODE_INTS
@@ -69,22 +70,9 @@ from learnt.forestry._tree import Tree
 _CELLS_A_TASK = 1 << 14  # sorted by one thread
 
 
-def grow_general(
-    columns: Any,
-    X: Any,
-    rows: np.ndarray | None,
-    tails: np.ndarray,
-    targets: np.ndarray,
-    weights: np.ndarray,
-    logs: np.ndarray | None,
-    facts: np.ndarray,
-    rules: np.ndarray,
-    limits: np.ndarray,
-    chosen: np.ndarray,
-    n_classes: Any,
-    shift: np.ndarray,
-) -> Tree:
+def grow_general(problem: Problem, X: Any, rows: np.ndarray | None) -> Tree:
     """One tree; `rows` are those that have weight, X their table where columns are sorted once."""
+    columns, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift = problem
     (n, n_outputs), d = targets.shape, facts.shape[1]
     rows = np.arange(n) if rows is None else rows
     m, is_sparse, absolute = len(rows), columns.is_sparse, rules[CRITERION] == ABSOLUTE

@@ -67,15 +67,13 @@ from learnt.forestry._exact_data import (
     UPPER_BOUND,
     WEIGHT,
 )
-from learnt.forestry._exact_records import NAN_CODE, record_value
+from learnt.forestry._exact_records import LOW, NAN_CODE, record_value
 from learnt.forestry._exact_search import fetch_dense, find_split
 from learnt.forestry._exact_sparse import clear_cells, deal_cells, fetch_sparse
 from learnt.forestry._significance import split_p_value
 from learnt.forestry._surrogates import COLUMN, MOST, TABLE_AT, UNKNOWN, rank_surrogates, send_unknown
 from learnt.forestry._surrogates import N_FLOATS as S_FLOATS
 from learnt.forestry._surrogates import N_INTS as S_INTS
-
-_LOW = 0xFFFFFFFF
 
 
 @kernel(allocates=False)
@@ -96,7 +94,7 @@ def mark_sides(a, f, first, m, row_shift, by_position, keep_unknown, categories,
             goes = k < position
         else:
             goes = record_value(record) <= threshold
-        side[(record & _LOW) >> row_shift] = UNKNOWN if missing and keep_unknown else (1 if goes else 0)
+        side[(record & LOW) >> row_shift] = UNKNOWN if missing and keep_unknown else (1 if goes else 0)
         n_left += 1 if goes else 0
     return n_left
 
@@ -124,7 +122,7 @@ def part_records(a, start, end, side, row_shift, spare):
         n_left, n_right = start, 0
         for p in range(start, end):
             record = a[f, p]
-            goes = np.int64(side[(record & _LOW) >> row_shift])
+            goes = np.int64(side[(record & LOW) >> row_shift])
             a[f, n_left] = record
             spare[n_right] = record
             n_left += goes
@@ -143,7 +141,7 @@ def part_branches(a, m, row_shift, categories, start, orders, spare, places, sub
         record = a[0, k]
         missing = (record >> 32) == NAN_CODE
         branch = subsets[LOOKUP, categories if missing else np.int64(record_value(record))]
-        places[SLOT, (record & _LOW) >> row_shift] = branch
+        places[SLOT, (record & LOW) >> row_shift] = branch
         begins[branch + 1] += 1
     begins[0] = start
     for g in range(n_branches):

@@ -34,8 +34,9 @@ from learnt.forestry._exact_data import (
     TOTALS,
 )
 from learnt.forestry._exact_grow import part_records, part_rows, pop_best, sift_up
-from learnt.forestry._exact_plain import cut_of, part_plain, weigh_rows, weigh_sides
-from learnt.forestry._exact_plain_search import mark_local, mark_rows, part_marks, search_best, sort_subtree
+from learnt.forestry._exact_plain import cut_of, part_plain, read_codes, weigh_rows, weigh_sides
+from learnt.forestry._exact_plain_search import mark_local, mark_rows, part_marks, search_best
+from learnt.forestry._exact_plain_sort import sort_plain
 from learnt.forestry._exact_random import part_random, search_random
 
 # of a node that waits: its rows, depth, constant columns, and its parent if it is a right child
@@ -133,7 +134,11 @@ def grow_plain(
                 rank_rows(start, end, y, weights, by_y, ranks, links, medians)
             if local is not None:
                 if m <= local.shape[1] and (start < base or end > base_end):
-                    sort_subtree(start, end, shift, table, marks, codes, slots, records, spare, local)
+                    for f in range(local.shape[0]):  # all columns of the subtree in rising order
+                        low, high = read_codes(f, start, end, shift, table, marks, codes)
+                        sort_plain(start, m, low, high, codes, slots, marks, records, spare)
+                        for k in range(m):
+                            local[f, k] = records[0, k]
                     base, base_end = start, end
                 if m <= local.shape[1]:
                     at = start - base

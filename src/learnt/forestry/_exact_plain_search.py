@@ -27,33 +27,8 @@ from learnt.forestry._exact_data import (
 from learnt.forestry._exact_draws import draw, remember_constants
 from learnt.forestry._exact_plain import read_codes
 from learnt.forestry._exact_plain_sort import sort_plain
-from learnt.forestry._exact_records import NAN_CODE, record_value
+from learnt.forestry._exact_records import LOW, NAN_CODE, record_value
 from learnt.forestry._exact_sweep import sweep_classes, sweep_numbers, sweep_squared, sweep_two
-
-_LOW = 0xFFFFFFFF
-
-
-@kernel(allocates=False)
-def sort_subtree(start, end, shift, table, marks, codes, slots, records, spare, local):
-    """All columns of a node in rising order."""
-    for f in range(local.shape[0]):
-        low, high = read_codes(f, start, end, shift, table, marks, codes)
-        sort_plain(start, end - start, low, high, codes, slots, marks, records, spare)
-        keep_records(records, end - start, f, local)
-
-
-@kernel(allocates=False)
-def keep_records(records, m, f, local):
-    for k in range(m):
-        local[f, k] = records[0, k]
-
-
-@kernel(allocates=False)
-def take_records(local, f, first, m, records):
-    """The node's part of a column that is sorted; False where all values are the same."""
-    for k in range(m):
-        records[0, k] = local[f, first + k]
-    return (records[0, 0] >> 32) != (records[0, m - 1] >> 32)
 
 
 @kernel(allocates=False)
@@ -83,7 +58,9 @@ def search_best(
         feature, varies, n_missing, hi = features[0, j], False, zero, m
         gap = facts[GAP, feature]
         if local is not None and at >= 0:
-            varies = take_records(local, feature, at, m, records)
+            for k in range(m):
+                records[0, k] = local[feature, at + k]
+            varies = (records[0, 0] >> 32) != (records[0, m - 1] >> 32)
         else:
             low, high = read_codes(feature, start, end, shift, table, marks, codes)
             varies = low < high
@@ -140,7 +117,7 @@ def mark_local(f, at, m, shift, local, side, chosen):
     for k in range(m):
         record = local[f, at + k]
         goes = np.int64(k < position) if (record >> 32) != NAN_CODE else chosen[MISSING_LEFT]
-        side[(record & _LOW) >> shift] = goes
+        side[(record & LOW) >> shift] = goes
         n_left += goes
     return n_left
 

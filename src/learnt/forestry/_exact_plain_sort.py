@@ -17,30 +17,19 @@ def sort_plain(start, m, low, high, codes, slots, marks, records, spare):
     if high == NAN_CODE:
         _, high = missing_last(codes, np.int64(CODES), m)
     if m <= _FEW:
-        make_records(start, m, codes, marks, spare)
-        rank_sort(spare, m, records)
+        for k in range(m):
+            spare[k] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
+        for i in range(m):  # to the place that is the number of smaller ones: m² comparisons, and no branch to guess
+            record, place = spare[i], 0
+            for j in range(m):
+                place += np.int64(spare[j] < record)
+            records[0, place] = record
     elif m <= RADIX and low < high and low > -INFINITY and high < INFINITY:
         spread_sort(start, m, low, high, codes, slots, marks, records, spare)
     else:
         for k in range(m):
             records[0, k] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
         radix_sort(records, np.int64(0), m, spare)
-
-
-@kernel(allocates=False)
-def make_records(start, m, codes, marks, out):
-    for k in range(m):
-        out[k] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
-
-
-@kernel(allocates=False)
-def rank_sort(a, m, out):
-    """Every record to the place that is the number of smaller ones: m² comparisons, and no branch to guess."""
-    for i in range(m):
-        record, place = a[i], 0
-        for j in range(m):
-            place += np.int64(a[j] < record)
-        out[0, place] = record
 
 
 @kernel(allocates=False)

@@ -15,6 +15,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 NAN_CODE = 0x7FFFFFFF
+LOW = 0xFFFFFFFF  # of a record: all but the value; shifted by `row_shift`, the row
 _INSERTION = 24
 RADIX = 3000  # from here on, radix sort is quicker
 _DIGIT = 11

@@ -41,11 +41,9 @@ from learnt.forestry._exact_data import (
     WEIGHTED,
 )
 from learnt.forestry._exact_draws import draw, remember_constants
-from learnt.forestry._exact_records import NAN_CODE, record_value, sort_records, value_code
+from learnt.forestry._exact_records import LOW, NAN_CODE, record_value, sort_records, value_code
 from learnt.forestry._exact_sparse import FILLED, fetch_sparse, sweep_sparse
 from learnt.forestry._exact_sweep import in_order, sweep_classes, sweep_numbers, sweep_squared, sweep_two
-
-_LOW = 0xFFFFFFFF
 
 
 @kernel(allocates=False)
@@ -82,17 +80,17 @@ def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side
         if weighted == 1:
             w = np.float64((record >> bits) & mask)
         elif weighted == 2:
-            w = weights[(record & _LOW) >> shift]
+            w = weights[(record & LOW) >> shift]
         mine = w if goes else 0.0
         wl += mine
         if single and classes == 0:
-            total += mine * y[(record & _LOW) >> shift, 0]
+            total += mine * y[(record & LOW) >> shift, 0]
         elif single and classes == 2:
             total += mine * (record & 1)
         elif single:
             sums[RUNNING, 0, record & rules[LABEL_MASK]] += mine
         else:
-            row = (record & _LOW) >> shift
+            row = (record & LOW) >> shift
             side[row] = 1 if goes else 0
             for o in range(n_outputs):
                 if classes > 0:
@@ -163,7 +161,7 @@ def put_aside(a, f, first, last, y, weights, rules, sums):
         for c in range(sums.shape[2]):
             sums[SAVED, o, c] = sums[TOTALS, o, c]
     for p in range(first, last):
-        row = (a[f, p] & _LOW) >> shift
+        row = (a[f, p] & LOW) >> shift
         if weights.size:
             w = weights[row]
         weight += w

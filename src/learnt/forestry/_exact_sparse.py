@@ -31,11 +31,9 @@ from learnt.forestry._exact_data import (
     THRESHOLD,
     TOTALS,
 )
-from learnt.forestry._exact_records import record_value, sort_records, value_code
-from learnt.forestry._exact_sweep import in_order
+from learnt.forestry._exact_records import LOW, record_value, sort_records, value_code
+from learnt.forestry._exact_sweep import SLACK, in_order
 
-_LOW = 0xFFFFFFFF
-_SLACK = 1 - 1e-12  # the quick comparison may be this wrong
 # rows of `stretches`: where a column's cells begin, how many it has; and the columns that have some
 FIRST, FILLED, TOUCHED, N_STRETCHES = range(4)
 _ZERO_SUMS = SAVED
@@ -84,7 +82,7 @@ def fetch_sparse(feature, start, end, shift, tails, orders, places, stretches, c
     first = stretches[FIRST, feature]
     for i in range(first, first + stretches[FILLED, feature]):
         record = cells[0, i]
-        out[0, places[SLOT, (record & _LOW) >> shift] - start] = record
+        out[0, places[SLOT, (record & LOW) >> shift] - start] = record
     for k in range(1, m):
         differs |= (out[0, k] ^ out[0, 0]) >> 32
     return differs != 0
@@ -111,7 +109,7 @@ def with_zero(feature, m, stretches, cells, spare, out):
 @kernel(allocates=False)
 def add_record(record, shift, sign, into, y, weights, classes, sums):
     """Add a row to, or take it off, sums[into]; its weight."""
-    row, w = (record & _LOW) >> shift, 1.0
+    row, w = (record & LOW) >> shift, 1.0
     if weights.size:
         w = weights[row]
     for o in range(sums.shape[1]):
@@ -165,7 +163,7 @@ def sweep_sparse(
                     rest = sums[TOTALS, 0, c] - sums[RUNNING, 0, c]
                     left += sums[RUNNING, 0, c] * sums[RUNNING, 0, c]
                     right += rest * rest
-                if left * wr + right * wl < (top + weight) * (wl * wr) * _SLACK:
+                if left * wr + right * wl < (top + weight) * (wl * wr) * SLACK:
                     continue
             score = class_purity(criterion, sums, running, nothing, wl)
             score += class_purity(criterion, sums, totals, running, wr)
@@ -173,7 +171,7 @@ def sweep_sparse(
             if single and criterion == SQUARED:
                 rest = sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]
                 squares = sums[RUNNING, 0, 0] * sums[RUNNING, 0, 0] * wr + rest * rest * wl
-                if squares < top * (wl * wr) * _SLACK:
+                if squares < top * (wl * wr) * SLACK:
                     continue
             score = number_purity(criterion, sums, running, nothing, wl)
             score += number_purity(criterion, sums, totals, running, wr)

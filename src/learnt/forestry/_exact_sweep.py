@@ -45,10 +45,9 @@ from learnt.forestry._exact_data import (
     WEIGHT_MASK,
     WEIGHTED,
 )
-from learnt.forestry._exact_records import record_value
+from learnt.forestry._exact_records import LOW, record_value
 
-_LOW = 0xFFFFFFFF
-_SLACK = 1 - 1e-12  # the quick comparison may be this wrong
+SLACK = 1 - 1e-12  # the quick comparison may be this wrong
 
 
 @kernel(allocates=False)
@@ -89,7 +88,7 @@ def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, mi
         wr, other = weight - wl, ones - one
         zero, rest = wl - one, wr - other
         squares_left, squares_right = zero * zero + one * one, rest * rest + other * other
-        if squares_left * wr + squares_right * wl < (top + weight) * (wl * wr) * _SLACK:
+        if squares_left * wr + squares_right * wl < (top + weight) * (wl * wr) * SLACK:
             continue
         if (record >> 32) == (before >> 32) or p - lo < min_leaf or min(wl, wr) < min_weight:
             continue
@@ -112,10 +111,10 @@ def sweep_squared(feature, a, f, lo, hi, weight, total, y, shift, bits, mask, we
         if weighted == 1:
             w = np.float64((record >> bits) & mask)
         wl += w
-        left += w * y[(record & _LOW) >> shift, 0]
+        left += w * y[(record & LOW) >> shift, 0]
         before, record = record, a[f, p]
         wr, right = weight - wl, total - left
-        if left * left * wr + right * right * wl < top * (wl * wr) * _SLACK:
+        if left * left * wr + right * right * wl < top * (wl * wr) * SLACK:
             continue
         if (record >> 32) == (before >> 32) or p - lo < min_leaf:
             continue
@@ -150,7 +149,7 @@ def sweep_classes(
     single = n_outputs == 1 and bits > 0
     for p in range(hi, hi + before):
         record = a[f, p]
-        row = (record & _LOW) >> shift
+        row = (record & LOW) >> shift
         if weighted == 1:
             w = np.float64((record >> bits) & mask)
         elif weighted == 2:
@@ -180,7 +179,7 @@ def sweep_classes(
         if weighted == 1:
             w = np.float64((record >> bits) & mask)
         elif weighted == 2:
-            w = weights[(record & _LOW) >> shift]
+            w = weights[(record & LOW) >> shift]
         wl += w
         wr = weight - wl
         same = p < first or (p < hi and (a[f, p] >> 32) == (record >> 32))
@@ -190,17 +189,17 @@ def sweep_classes(
             quick_left += w * (2.0 * mine + w)
             quick_right -= w * (2.0 * theirs - w)
             sums[RUNNING, 0, c] = mine + w
-            if same or quick_left * wr + quick_right * wl < (top + weight) * (wl * wr) * _SLACK:
+            if same or quick_left * wr + quick_right * wl < (top + weight) * (wl * wr) * SLACK:
                 continue
         elif gini:
-            row = (record & _LOW) >> shift
+            row = (record & LOW) >> shift
             for o in range(n_outputs):
                 c = np.int64(y[row, o])
                 mine, theirs = sums[RUNNING, o, c], sums[TOTALS, o, c] - sums[RUNNING, o, c]
                 quick_left += w * (2.0 * mine + w)
                 quick_right -= w * (2.0 * theirs - w)
                 sums[RUNNING, o, c] = mine + w
-            if same or quick_left * wr + quick_right * wl < (top + weight) * n_outputs * (wl * wr) * _SLACK:
+            if same or quick_left * wr + quick_right * wl < (top + weight) * n_outputs * (wl * wr) * SLACK:
                 continue
         elif counted:
             c = record & label_mask
@@ -212,7 +211,7 @@ def sweep_classes(
                 continue
         elif entropy:
             for o in range(n_outputs):
-                c = record & label_mask if single else np.int64(y[(record & _LOW) >> shift, o])
+                c = record & label_mask if single else np.int64(y[(record & LOW) >> shift, o])
                 mine, theirs = sums[RUNNING, o, c], sums[TOTALS, o, c] - sums[RUNNING, o, c]
                 quick_left += (mine + w) * about_log2(mine + w) - mine * about_log2(mine)
                 quick_left += (theirs - w) * about_log2(theirs - w) - theirs * about_log2(theirs)
@@ -221,7 +220,7 @@ def sweep_classes(
             if same or quick_left - n_outputs * whole < n_outputs * top - slack:
                 continue
         else:
-            row = (record & _LOW) >> shift
+            row = (record & LOW) >> shift
             for o in range(n_outputs):
                 c = record & label_mask if single else np.int64(y[row, o])
                 sums[RUNNING, o, c] += w
@@ -257,7 +256,7 @@ def sweep_numbers(
     w, wl = 1.0, 0.0
     before = n_missing if missing_left else 0
     for p in range(hi, hi + before):
-        row = (a[f, p] & _LOW) >> shift
+        row = (a[f, p] & LOW) >> shift
         if weighted > 0:
             w = weights[row]
         wl += w
@@ -271,7 +270,7 @@ def sweep_numbers(
     top = best[SCORE]
     for p in range(lo + 1, last + 1):
         record = a[f, p - 1]
-        row = (record & _LOW) >> shift
+        row = (record & LOW) >> shift
         if weighted == 1:
             w = np.float64((record >> bits) & mask)
         elif weighted == 2:
@@ -282,7 +281,7 @@ def sweep_numbers(
         if single:
             sum_left += w * y[row, 0]
             sum_right = total - sum_left
-            if same or (squared and sum_left * sum_left * wr + sum_right * sum_right * wl < top * (wl * wr) * _SLACK):
+            if same or (squared and sum_left * sum_left * wr + sum_right * sum_right * wl < top * (wl * wr) * SLACK):
                 continue
             if poisson:
                 score = sum_left * (about_log2(sum_left) - about_log2(wl))
@@ -298,7 +297,7 @@ def sweep_numbers(
                 sums[RUNNING, o, 0] = left
                 squares_left += left * left
                 squares_right += right * right
-            if same or (squared and squares_left * wr + squares_right * wl < top * (wl * wr) * _SLACK):
+            if same or (squared and squares_left * wr + squares_right * wl < top * (wl * wr) * SLACK):
                 continue
         score = number_purity(criterion, sums, running, nothing, wl)
         score += number_purity(criterion, sums, totals, running, wr)

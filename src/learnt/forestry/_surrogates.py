@@ -18,11 +18,10 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry._exact_data import CATEGORIES, MISSING_LEFT
-from learnt.forestry._exact_records import NAN_CODE, record_value
+from learnt.forestry._exact_records import LOW, NAN_CODE, record_value
 
 MOST = 5
 UNKNOWN = 2  # a side that is not known
-_LOW = 0xFFFFFFFF
 # of a surrogate: its column, whether small values go left, where its table begins (−1: a threshold)
 COLUMN, BELOW_LEFT, TABLE_AT, N_INTS = range(4)
 CUT, AGREEMENT, ADJUSTED, N_FLOATS = range(4)
@@ -158,7 +157,7 @@ def agree_by_number(a, f, lo, hi, side, weights, row_shift, found):
     upper_left, upper_right, lower_left, lower_right, w = 0.0, 0.0, 0.0, 0.0, 1.0
     n_upper, n_lower = 0, 0
     for p in range(lo, hi):
-        row = (a[f, p] & _LOW) >> row_shift
+        row = (a[f, p] & LOW) >> row_shift
         if side[row] != UNKNOWN:
             if weights.size:
                 w = weights[row]
@@ -169,7 +168,7 @@ def agree_by_number(a, f, lo, hi, side, weights, row_shift, found):
     last = a[f, lo]
     for p in range(lo, hi):
         record = a[f, p]
-        row = (record & _LOW) >> row_shift
+        row = (record & LOW) >> row_shift
         if side[row] == UNKNOWN:
             continue
         if n_lower >= 2 and n_upper >= 2 and (record >> 32) != (last >> 32):
@@ -200,7 +199,7 @@ def agree_by_category(a, f, lo, hi, side, weights, row_shift, heavier, found, ta
         code, left, right, count = a[f, p] >> 32, 0.0, 0.0, 0
         category = np.int64(record_value(a[f, p]))
         while p < hi and (a[f, p] >> 32) == code:
-            row = (a[f, p] & _LOW) >> row_shift
+            row = (a[f, p] & LOW) >> row_shift
             if side[row] != UNKNOWN:
                 if weights.size:
                     w = weights[row]
@@ -228,7 +227,7 @@ def rank_surrogates(
     """
     left, right, w = 0.0, 0.0, 1.0
     for p in range(start, end):
-        row = (records[feature, p] & _LOW) >> row_shift
+        row = (records[feature, p] & LOW) >> row_shift
         if weights.size:
             w = weights[row]
         left += w if side[row] == 1 else 0.0
