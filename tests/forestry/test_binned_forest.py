@@ -238,18 +238,6 @@ def test_of_random_splits_the_best_is_taken():
         assert tree.feature.tolist() == [5, -2, -2]
 
 
-def test_half_of_the_edges_of_random_splits_are_even():
-    rng = np.random.default_rng(0)
-    X = np.c_[rng.standard_cauchy(size=3000), rng.integers(9, size=3000), np.full(3000, np.nan)]
-    plain, even = bin_table(X).bins, bin_table(X, random_splits=True).bins
-    steps = np.linspace(X[:, 0].min(), X[:, 0].max(), 129)[1:-1]
-    assert np.isclose(even.edges[0, :254, None], steps).any(axis=0).all()
-    assert np.isin(plain.edges[0, 1:254:2], even.edges[0]).all()
-    assert (np.diff(even.edges[0, :254]) >= 0).all()
-    np.testing.assert_array_equal(even.edges[1:], plain.edges[1:])
-    np.testing.assert_array_equal(even.n_bins, plain.n_bins)
-
-
 def test_grown_to_the_end_every_leaf_is_pure():
     X = table(n=3000, d=6)
     y = classes(X, 2)

@@ -52,7 +52,7 @@ class ExtraTreesClassifier(ForestClassifier):
         Whether the prediction must fall (-1) or rise (1) along each column.
     splitter : "auto", "exact" or "binned", default="auto"
         "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 2,000 rows on
-        where all columns are drawn and it can be: that is when it is quicker.
+        where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
     categorical_features : array of indices, names or flags, "from_dtype" or None, default=None
         Columns of categories, which are split into subsets; any number of categories.
 
@@ -171,7 +171,7 @@ class ExtraTreesRegressor(ForestRegressor):
         Whether the prediction must fall (-1) or rise (1) along each column.
     splitter : "auto", "exact" or "binned", default="auto"
         "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 2,000 rows on
-        where all columns are drawn and it can be: that is when it is quicker.
+        where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
     categorical_features : array of indices, names or flags, "from_dtype" or None, default=None
         Columns of categories, which are split into subsets; any number of categories.
 

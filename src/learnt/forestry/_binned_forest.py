@@ -14,7 +14,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_grow import grow
 from learnt.forestry._binned_forest_random import grow_at_random, packed_rows
-from learnt.forestry._bins import MOST_BINS, Bins, find_bins
+from learnt.forestry._bins import Bins, find_bins
 from learnt.forestry._grove import Grove
 from learnt.forestry._tree import Tree
 
@@ -38,33 +38,9 @@ class BinnedTable:
         return len(self.bins.n_bins)
 
 
-def with_even_steps(bins: Bins, X: np.ndarray) -> Bins:
-    """Bins of which every second edge gives way to one of 127 in even steps between the ends of its column.
-
-    Random thresholds are drawn along the values, and the ends of a column may do most: bins of equal weight have all
-    that is rare in one. Columns of few values, with a bin for each, are left as they are.
-    """
-    full = np.flatnonzero(bins.n_bins == MOST_BINS)
-    edges = bins.edges.copy()
-    low, high = (end.reduce(X, axis=0)[full, None].astype(np.float64) for end in (np.fmin, np.fmax))
-    kept = edges[full, 1 : MOST_BINS - 1 : 2]
-    with np.errstate(over="ignore"):
-        even = low + (high - low) * (np.arange(1, kept.shape[1] + 1) / (kept.shape[1] + 1))
-    both = np.concatenate([kept, np.where(np.isfinite(even), even, kept)], axis=1)
-    edges[full, : both.shape[1]] = np.sort(both, axis=1)
-    return Bins(edges, bins.n_bins, bins.has_missing, bins.tables)
-
-
-def bin_table(
-    X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255, random_splits: bool = False
-) -> BinnedTable:
-    """The columns of X (float32 or float64, NaN where missing) in at most 255 bins of equal weight each.
-
-    For `random_splits` half of the edges of a column of many values are in even steps along it.
-    """
+def bin_table(X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255) -> BinnedTable:
+    """The columns of X (float32 or float64, NaN where missing) in at most 255 bins of equal weight each."""
     bins = find_bins(X, max_bins=max_bins, weights=weights)
-    if random_splits:
-        bins = with_even_steps(bins, X)
     if X.shape[1] > _LINE and X.shape[0] <= _SHORT:
         _, by_row = bins.encode(X, columns=False, rows=True)
         return BinnedTable(by_row.reshape(-1), by_row.shape[1], 0, bins)

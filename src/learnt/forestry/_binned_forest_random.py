@@ -66,6 +66,13 @@ def put_back(at, n, spare, out):
 
 
 @kernel(allocates=False)
+def weight_of(mark, rules):
+    """The weight of a row."""
+    mask = rules[WEIGHT_MASK]
+    return np.float64((np.int64(mark) >> rules[BITS]) & mask) if mask > 0 else 1.0
+
+
+@kernel(allocates=False)
 def sum_range(lo, m, rules, marks, ys):
     """Weight, weighted sum, smallest and largest of a node's numbers."""
     bits, mask = np.uint32(rules[BITS]), np.uint32(rules[WEIGHT_MASK])
@@ -102,11 +109,14 @@ def open_node(
         value[node, 0], value[node, 1] = (wt - np.float64(st)) / wt, p
         here = 2.0 * p * (1.0 - p)
     if ys is not None:
-        wt, total, low, high = sum_range(lo, m, rules, marks, ys)
-        mean = low if low == high else total / wt
-        value[node, 0] = mean
-        if low < high:
-            here = spread(lo, m, mean, rules, marks, ys) / wt
+        value[node, 0] = ys[lo]
+        if m == 1:
+            wt = weight_of(marks[lo], rules)
+        else:
+            wt, total, low, high = sum_range(lo, m, rules, marks, ys)
+            if low < high:
+                value[node, 0] = total / wt
+                here = spread(lo, m, value[node, 0], rules, marks, ys) / wt
     left[node], feature[node], threshold[node], missing_left[node] = -1, -2, -2.0, 0
     impurity[node], count[node], weight[node] = here, m, wt
     return here > 0.0
@@ -149,8 +159,9 @@ def grow_random(
         node, st = frames[size, NODE], frames[size, ONES]
         m, wt = hi - lo, weight[node]
         found[COLUMN] = -1
-        if m == 2 and quick:
-            search_two(table, step, edges, marks, lo, shift, features, state, found)
+        two = m == 2 and quick
+        if two:
+            search_two(table, step, edges, lo, shift, marks, ys, features, state, found)
         else:
             best[0], best[1] = -1.0, 1.0
             if ys is not None:
@@ -168,12 +179,13 @@ def grow_random(
         f = found[COLUMN]
         if f < 0:
             continue
-        middle = part(table, step, shift, f, found[CUT], lo, m, marks, ys, spare, spare_ys)
+        middle = lo + 1
+        if not two:
+            middle = part(table, step, shift, f, found[CUT], lo, m, marks, ys, spare, spare_ys)
         wl, sl = np.float64(found[LEFT_WEIGHT]), found[LEFT_ONES]
-        if m == 2 and quick and ys is None:
-            mark = np.int64(marks[lo])
-            w = (mark >> rules[BITS]) & rules[WEIGHT_MASK] if rules[WEIGHT_MASK] > 0 else one
-            wl, sl = np.float64(w), w * (mark & 1)
+        if two and ys is None:
+            wl = weight_of(marks[lo], rules)
+            sl = np.int64(wl) * np.int64(marks[lo] & np.uint32(1))
         a, b = nodes, nodes + 1
         split_left = open_node(
             a, lo, middle - lo, wl, sl, rules, marks, ys, left, feature, threshold, missing_left, impurity, count,

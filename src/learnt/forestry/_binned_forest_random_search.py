@@ -181,8 +181,8 @@ def search_some(
 
 
 @kernel(allocates=False)
-def search_two(table, step, edges, marks, lo, shift, features, state, found):
-    """A random column that parts two rows: every other does so as well, and none better."""
+def search_two(table, step, edges, lo, shift, marks, ys, features, state, found):
+    """Part two rows by a random column: every other that varies does so as well, and none better."""
     a, b = (np.int64(marks[lo]) >> shift) * step, (np.int64(marks[lo + 1]) >> shift) * step
     remaining = features.size
     while remaining > 0:
@@ -191,4 +191,8 @@ def search_two(table, step, edges, marks, lo, shift, features, state, found):
         p, q = np.int64(table[a + f]), np.int64(table[b + f])
         if p != q:
             found[COLUMN], found[CUT] = f, draw_cut(state, edges, f, min(p, q), max(p, q))
+            if p > q:
+                marks[lo], marks[lo + 1] = marks[lo + 1], marks[lo]
+                if ys is not None:
+                    ys[lo], ys[lo + 1] = ys[lo + 1], ys[lo]
             break
