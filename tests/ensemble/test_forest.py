@@ -251,8 +251,9 @@ def test_several_outputs_of_numbers(kind, splitter):
 def test_sparse_is_dense(kind):
     X, y = data_for(kind, 200)
     X = X * (np.abs(X) > 0.6)
-    dense = ALL[kind](5, random_state=0).fit(X, y)
-    thin = ALL[kind](5, random_state=0).fit(sparse.csr_array(X), y)
+    # In nodes of two or three rows many columns cut alike, and between these the order of a sum decides.
+    dense = ALL[kind](5, random_state=0, min_samples_leaf=5).fit(X, y)
+    thin = ALL[kind](5, random_state=0, min_samples_leaf=5).fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(answer(thin, X), answer(dense, X))
     np.testing.assert_allclose(answer(dense, sparse.csc_array(X)), answer(dense, X))
     np.testing.assert_array_equal(dense.apply(sparse.csr_array(X)), dense.apply(X))
