@@ -21,6 +21,7 @@ MOST_BINS = 255  # a byte less the code for "missing"
 _SAMPLE = 200_000  # rows that the edges are taken from: the error of a quantile is then 1/900 of the rows
 _CELLS_A_TASK = 1 << 14  # sorted by one thread
 _GRAIN = 8192
+_CELLS_A_BLOCK = 1 << 18  # of a wide table that one thread encodes
 _ELSEWHERE = -2  # in place of where a column's table begins: its codes are given
 
 
@@ -80,7 +81,7 @@ class Bins:
 
         for j in coded or ():
             starts[j] = _ELSEWHERE
-        for_blocks(work, n, grain=_GRAIN)
+        for_blocks(work, n, grain=max(1024, min(_GRAIN, _CELLS_A_BLOCK // max(d, 1))))
         for j, column in (coded or {}).items():
             table_j = np.append(self.tables[j], np.int16(-1))  # −1, at its end: missing
             found = table_j[column]
