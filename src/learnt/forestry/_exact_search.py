@@ -239,8 +239,8 @@ def find_split(
             if cells is not None:
                 if medians is None:
                     varies = sweep_sparse(
-                        feature, end - start, weight, y, weights, logs, amounts, facts, rules, limits, stretches, cells,
-                        records, spare, sums, best, chosen,
+                        feature, start, end, weight, y, weights, logs, amounts, facts, rules, limits, stretches, cells,
+                        records, spare, orders, side, sums, best, chosen,
                     )  # fmt: skip
                 else:
                     sort_records(records, f, hi, spare)

@@ -37,6 +37,7 @@ from learnt.forestry._exact_sweep import SLACK, in_order
 # rows of `stretches`: where a column's cells begin, how many it has; and the columns that have some
 FIRST, FILLED, TOUCHED, N_STRETCHES = range(4)
 _ZERO_SUMS = SAVED
+_FEW = 256  # rows of a node up to which zeros are added one by one, so that sums are rounded as those of a dense table
 
 
 @kernel(allocates=False)
@@ -121,11 +122,32 @@ def add_record(record, shift, sign, into, y, weights, classes, sums):
 
 
 @kernel(allocates=False)
+def add_zeros(start, end, n, zero_at, shift, y, weights, records, orders, side, sums):
+    """Add the numbers of the rows that are 0 in the column to sums[RUNNING], one by one; their weight."""
+    w, weight = 1.0, 0.0
+    for k in range(start, end):
+        side[orders[0, k]] = 1
+    for p in range(n):
+        if p != zero_at:
+            side[(records[0, p] & LOW) >> shift] = 0
+    for k in range(start, end):
+        row = np.int64(orders[0, k])
+        if side[row] == 1:
+            if weights.size:
+                w = weights[row]
+            weight += w
+            for o in range(sums.shape[1]):
+                sums[RUNNING, o, 0] += w * y[row, o]
+    return weight
+
+
+@kernel(allocates=False)
 def sweep_sparse(
-    feature, m, weight, y, weights, logs, amounts, facts, rules, limits, stretches, cells, records, spare, sums, best,
-    chosen,
+    feature, start, end, weight, y, weights, logs, amounts, facts, rules, limits, stretches, cells, records, spare,
+    orders, side, sums, best, chosen,
 ):  # fmt: skip
     """Cuts of one column; False where its values are all the same."""
+    m = end - start
     n, zero_at = with_zero(feature, m, stretches, cells, spare, records)
     gap = facts[GAP, feature]
     if not record_value(records[0, n - 1]) > np.float32(record_value(records[0, 0]) + np.float32(gap)):
@@ -137,15 +159,19 @@ def sweep_sparse(
         for c in range(sums.shape[2]):
             sums[RUNNING, o, c], sums[_ZERO_SUMS, o, c] = 0.0, sums[TOTALS, o, c]
     zero_weight, n_zero, wl, n_left, top = weight, m - n + 1, 0.0, np.int64(0), best[SCORE]
-    for p in range(n if zero_at >= 0 else 0):
+    by_one = amounts is not None and m <= _FEW
+    for p in range(n if zero_at >= 0 and not by_one else 0):
         if p != zero_at:
             zero_weight -= add_record(records[0, p], shift, -1.0, zeros, y, weights, classes, sums)
     for p in range(n - 1):
         record, after = records[0, p], records[0, p + 1]
         if p == zero_at:
-            for o in range(sums.shape[1]):
-                for c in range(sums.shape[2]):
-                    sums[RUNNING, o, c] += sums[_ZERO_SUMS, o, c]
+            if by_one:
+                zero_weight = add_zeros(start, end, n, zero_at, shift, y, weights, records, orders, side, sums)
+            else:
+                for o in range(sums.shape[1]):
+                    for c in range(sums.shape[2]):
+                        sums[RUNNING, o, c] += sums[_ZERO_SUMS, o, c]
             wl += zero_weight
             n_left += n_zero
         else:
