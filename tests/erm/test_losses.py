@@ -114,6 +114,8 @@ def test_compiled_equals_definition(loss):
     np.testing.assert_allclose(out, loss.value(y, s), rtol=1e-12, atol=1e-12)
     losses.loss_gradients(loss.code, loss.parameter, y, s, out)
     np.testing.assert_allclose(out, loss.gradient(y, s), rtol=1e-12, atol=1e-12)
+    losses.loss_curvatures(loss.code, loss.parameter, y, s, out)
+    np.testing.assert_allclose(out, loss.curvature(y, s), rtol=1e-11, atol=1e-12)
 
 
 @each

@@ -116,3 +116,31 @@ def test_bad_settings_get_one_sentence():
         ElasticNet(2)
     with pytest.raises(ValueError, match="low ≤ high"):
         Box(1, 0)
+
+
+@each
+def test_compiled_equals_definition(penalty):
+    w = np.random.default_rng(5).normal(size=200)
+    w[:3] = 0.0
+    out = np.empty_like(w)
+    assert penalties.penalty_value(penalty.form, w) == pytest.approx(float(penalty.value(w)), rel=1e-13)
+    for step in (0.0, 0.05, 0.7):
+        penalties.penalty_prox(penalty.form, w, step, out)
+        np.testing.assert_allclose(out, penalty.prox(w, step), rtol=1e-13, atol=1e-15)
+    for bound in (0.0, 1e-8, 3.0, 40.0, 1e9):
+        penalties.penalty_project(penalty.form, w, bound, out)
+        np.testing.assert_allclose(out, penalty.project(w, bound), rtol=1e-9, atol=1e-12)
+    if hasattr(penalty, "gradient"):
+        penalties.penalty_gradient(penalty.form, w, out)
+        np.testing.assert_allclose(out, penalty.gradient(w), rtol=1e-13)
+    if hasattr(penalty, "curvature"):
+        penalties.penalty_curvature(penalty.form, w, out)
+        np.testing.assert_allclose(out, penalty.curvature(w), rtol=1e-13)
+
+
+def test_a_penalty_of_ones_own_has_no_compiled_form():
+    class Cubes(penalties.Penalty):
+        def value(self, w):
+            return (abs(w) ** 3).sum()
+
+    assert Cubes().form is None

@@ -8,7 +8,7 @@
 
 Each is a frozen value with `value(y, score)`, `gradient(y, score)` and `curvature(y, score)`, elementwise over NumPy or
 any Array API arrays (`ZeroOne` has a value alone). The mean of a loss is the metric of that name.
-`loss_values` and `loss_gradients` are the same as compiled functions.
+`loss_values`, `loss_gradients` and `loss_curvatures` are the same as compiled functions.
 """
 
 from learnt.erm.losses._base import Loss as Loss
@@ -19,6 +19,8 @@ from learnt.erm.losses._classification import ModifiedHuber as ModifiedHuber
 from learnt.erm.losses._classification import SquaredHinge as SquaredHinge
 from learnt.erm.losses._classification import ZeroOne as ZeroOne
 from learnt.erm.losses._compiled import loss_both as loss_both
+from learnt.erm.losses._compiled import loss_curvature as loss_curvature
+from learnt.erm.losses._compiled import loss_curvatures as loss_curvatures
 from learnt.erm.losses._compiled import loss_gradient as loss_gradient
 from learnt.erm.losses._compiled import loss_gradients as loss_gradients
 from learnt.erm.losses._compiled import loss_value as loss_value
@@ -80,6 +82,8 @@ __all__ = [
     "Tweedie",
     "ZeroOne",
     "loss_both",
+    "loss_curvature",
+    "loss_curvatures",
     "loss_gradient",
     "loss_gradients",
     "loss_value",

@@ -123,6 +123,46 @@ def _margin_gradient(code, threshold, m):
 
 
 @kernel
+def loss_curvature(code, parameter, y, score):
+    """The second derivative of one loss in the score."""
+    if code >= 10:
+        return _margin_curvature(code, y * score)
+    if code >= 7:
+        return _deviance_curvature(code, parameter, y, score)
+    a = abs(score - y)
+    if code == 0:
+        return 2.0
+    if code == 2:
+        return 1.0 if a <= parameter else 0.0
+    if code == 3:
+        return 1.0 - math.tanh(a) ** 2
+    return 2.0 if code == 6 and a > parameter else 0.0
+
+
+@kernel
+def _deviance_curvature(code, p, y, score):
+    if code == 7:
+        return 2.0 * math.exp(score)
+    if code == 8:
+        return 2.0 * y * math.exp(-score)
+    a, b = 1.0 - p, 2.0 - p
+    return 2.0 * (b * math.exp(b * score) - a * y * math.exp(a * score))
+
+
+@kernel
+def _margin_curvature(code, m):
+    """The second derivative in m, which is that in the score: y² = 1."""
+    if code == 10:
+        e = math.exp(-abs(m))
+        return e / ((1.0 + e) * (1.0 + e))
+    if code == 11:
+        return 0.0
+    if code == 13:
+        return math.exp(-m)
+    return 2.0 if m < 1.0 and (code == 12 or m >= -1.0) else 0.0
+
+
+@kernel
 def loss_values(code, parameter, y, score, out):
     """The losses of many scores."""
     for i in range(y.size):
@@ -134,3 +174,10 @@ def loss_gradients(code, parameter, y, score, out):
     """The derivatives of many losses."""
     for i in range(y.size):
         out[i] = loss_gradient(code, parameter, y[i], score[i])
+
+
+@kernel
+def loss_curvatures(code, parameter, y, score, out):
+    """The second derivatives of many losses."""
+    for i in range(y.size):
+        out[i] = loss_curvature(code, parameter, y[i], score[i])

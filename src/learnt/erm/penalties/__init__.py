@@ -7,10 +7,17 @@
 
 Each is a frozen value with `value(w)`, `prox(w, step)` and `project(w, bound)`, over NumPy or any Array API arrays, so
 that alpha·r(w) and r(w) ≤ bound are the same problem to a solver: a constraint's prox is its projection.
+`penalty_value`, `penalty_gradient`, `penalty_curvature`, `penalty_prox` and `penalty_project` are the same as compiled
+functions of a penalty's `form`.
 """
 
 from learnt.erm.penalties._base import NoPenalty as NoPenalty
 from learnt.erm.penalties._base import Penalty as Penalty
+from learnt.erm.penalties._compiled import penalty_curvature as penalty_curvature
+from learnt.erm.penalties._compiled import penalty_gradient as penalty_gradient
+from learnt.erm.penalties._compiled import penalty_project as penalty_project
+from learnt.erm.penalties._compiled import penalty_prox as penalty_prox
+from learnt.erm.penalties._compiled import penalty_value as penalty_value
 from learnt.erm.penalties._norms import L0 as L0
 from learnt.erm.penalties._norms import L1 as L1
 from learnt.erm.penalties._norms import L2 as L2
@@ -30,4 +37,20 @@ NAMES: dict[str, type] = {
     "none": NoPenalty,
 }
 
-__all__ = ["L0", "L1", "L2", "NAMES", "Box", "ElasticNet", "NoPenalty", "NonNegative", "Penalty", "soft_threshold"]
+__all__ = [
+    "L0",
+    "L1",
+    "L2",
+    "NAMES",
+    "Box",
+    "ElasticNet",
+    "NoPenalty",
+    "NonNegative",
+    "Penalty",
+    "penalty_curvature",
+    "penalty_gradient",
+    "penalty_project",
+    "penalty_prox",
+    "penalty_value",
+    "soft_threshold",
+]

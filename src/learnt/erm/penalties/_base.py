@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
+
+import numpy as np
 
 
 class Penalty:
@@ -21,6 +24,11 @@ class Penalty:
     is_set: ClassVar[bool] = False
     #: Weights of |w| and w² where r is a sum of these, as coordinate descent needs it; None elsewhere.
     parts: tuple[float, float] | None = None
+
+    @property
+    def form(self) -> np.ndarray | None:
+        """What compiled functions know it by: weights of |w|, w² and w ≠ 0, lowest and highest w; None without one."""
+        return None if self.parts is None else np.array([*self.parts, 0.0, -math.inf, math.inf])
 
 
 class NoPenalty(Penalty):

@@ -142,6 +142,10 @@ class L0(Penalty):
 
     convex = False
 
+    @property
+    def form(self) -> np.ndarray:
+        return np.array([0.0, 0.0, 1.0, -math.inf, math.inf])
+
     def value(self, w: Any) -> Any:
         xp = namespace(w)
         return xp.sum(xp.astype(w != 0, w.dtype)) if xp is not np else float(np.count_nonzero(w))

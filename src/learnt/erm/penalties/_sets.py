@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from learnt.engine.arrays import namespace
 from learnt.erm.penalties._base import Penalty
 
@@ -27,6 +29,10 @@ class Box(Penalty):
         if not self.low <= self.high:
             raise ValueError(f"Box needs low ≤ high and got low={self.low!r}, high={self.high!r}; exchange them.")
 
+    @property
+    def form(self) -> np.ndarray:
+        return np.array([0.0, 0.0, 0.0, self.low, self.high])
+
     def value(self, w: Any) -> float:
         inside = (w >= self.low) & (w <= self.high)
         return 0.0 if bool(namespace(w).all(inside)) else math.inf
@@ -43,6 +49,10 @@ class NonNegative(Penalty):
     """wⱼ ≥ 0 for every coefficient."""
 
     is_set = True
+
+    @property
+    def form(self) -> np.ndarray:
+        return Box(low=0.0).form
 
     def value(self, w: Any) -> float:
         return Box(low=0.0).value(w)
