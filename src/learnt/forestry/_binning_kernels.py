@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from learnt.engine.kernel import kernel
 
 
@@ -94,16 +92,6 @@ def between(a, b):
 
 
 @kernel
-def edges_below(edges, j, x):
-    """How many edges of a column are below x, by sums of bits: what is compared cannot be guessed."""
-    at = np.uint64(0)
-    for k in range(8):
-        bit = np.uint64(7 - k)
-        at |= np.uint64(edges[np.uint64(j), at + (np.uint64(1) << bit) - np.uint64(1)] < x) << bit
-    return np.int64(at)
-
-
-@kernel
 def encode_rows(flat, row_step, column_step, lo, hi, edges, n_bins, starts, sizes, table, by_column, by_row):
     """Codes of rows lo…hi, by column and by row where these arrays are not empty."""
     d = n_bins.size
@@ -119,7 +107,12 @@ def encode_rows(flat, row_step, column_step, lo, hi, edges, n_bins, starts, size
                 code = missing
                 if x == x:
                     if starts[j] < 0:
-                        code = edges_below(edges, j, x)
+                        at = 0
+                        step = 128
+                        while step > 0:
+                            at += step if edges[j, at + step - 1] < x else 0
+                            step >>= 1
+                        code = at
                     elif x >= 0.0 and x < sizes[j]:
                         found = table[starts[j] + int(x)]
                         code = missing if found < 0 else found
