@@ -1,5 +1,10 @@
 """Words lead every row where the records of 16 bytes lead it."""
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -117,3 +122,24 @@ def test_binned_forests_take_keys_of_one_byte_and_small_ones_those_of_four():
     assert list(packed._short) == [(6, False, False)]
     packed.sum(X)
     assert list(packed._short) == [(6, False, False), (6, True, False)]
+
+
+def test_many_rows_without_compilation():
+    """No arithmetic that only compiled code may do, such as 0 − 1 without a sign."""
+    code = """
+        import warnings; warnings.simplefilter("error")
+        import numpy as np
+        from learnt.ensemble import RandomForestRegressor
+        X = np.random.default_rng(0).random((1500, 2))
+        model = RandomForestRegressor(2, max_depth=3, random_state=0, n_jobs=1).fit(X[:50], X[:50, 0])
+        print(float(model.predict(X).sum()), float(sum(model.predict(X[i : i + 1])[0] for i in range(1500))))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, "LEARNT_COMPILE": "0"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    many, one_by_one = map(float, done.stdout.split())
+    assert many == pytest.approx(one_by_one, rel=1e-12)

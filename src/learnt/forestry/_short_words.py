@@ -28,7 +28,7 @@ def float_words(nodes: np.ndarray, roots: np.ndarray, sizes: np.ndarray, twice: 
         single = np.empty(1, np.float32)
         lay_floats(nodes, roots, sizes, lo, hi, twice, bits, single, single.view(np.uint32), words)
 
-    for_blocks(lay, len(roots), grain=max(1, _NODES * len(roots) // len(nodes)))
+    for_blocks(lay, len(roots), grain=max(1, _NODES * len(roots) // max(1, len(nodes))))
     return words
 
 
@@ -40,7 +40,7 @@ def byte_words(
         return None
     words = np.zeros(len(nodes) + ROOT * len(roots), np.uint32)
     halves = nodes.view(np.uint64)
-    grain = max(1, _NODES * len(roots) // len(nodes), -(-len(roots) // get_threads()))
+    grain = max(1, _NODES * len(roots) // max(1, len(nodes)), -(-len(roots) // get_threads()))
 
     def lay(lo: int, hi: int) -> tuple[int, int, np.ndarray] | None:
         edges = np.full((d, 256), np.inf)

@@ -81,35 +81,35 @@ def tree_of(words, roots, t, n):
 
 
 @kernel
-def add_single(n, at, held, before, target, lo, out):
+def add_single(n, at, held, start, target, lo, out):
     """One value a leaf, the first number of its record."""
     for i in range(n):
-        out[lo + i, target] += held[np.uint64(2) * (before + np.uint64(at[i]))]
+        out[lo + i, target] += held[np.uint64(2) * (start + np.uint64(at[i]) - np.uint64(ROOT))]
 
 
 @kernel
-def add_pairs(n, at, number, before, values, lo, out):
+def add_pairs(n, at, number, start, values, lo, out):
     """Two values a leaf."""
     for i in range(n):
-        leaf = number[before + np.uint64(at[i])]
+        leaf = number[start + np.uint64(at[i]) - np.uint64(ROOT)]
         out[lo + i, 0] += values[leaf, 0]
         out[lo + i, 1] += values[leaf, 1]
 
 
 @kernel
-def add_many(n, at, number, before, values, target, lo, out):
+def add_many(n, at, number, start, values, target, lo, out):
     """Many values a leaf."""
     for i in range(n):
-        leaf = number[before + np.uint64(at[i])]
+        leaf = number[start + np.uint64(at[i]) - np.uint64(ROOT)]
         for c in range(values.shape[1]):
             out[lo + i, target + c] += values[leaf, c]
 
 
 @kernel
-def write_leaves(n, at, before, t, lo, out):
+def write_leaves(n, at, start, t, lo, out):
     """The number of each row's leaf among all nodes."""
     for i in range(n):
-        out[lo + i, t] = np.int64(before + np.uint64(at[i]))
+        out[lo + i, t] = np.int64(start + np.uint64(at[i]) - np.uint64(ROOT))
 
 
 @kernel
@@ -126,14 +126,14 @@ def sum_leaves(
     for t in range(first, last):
         tree, read = tree_of(words, roots, t, n)
         seen ^= read
-        before = np.uint64(roots[t]) - np.uint64(ROOT)
+        start = np.uint64(roots[t])
         walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, low, high, at)
         if width == 1:
-            add_single(n, at, held, before, columns[t], lo, out)
+            add_single(n, at, held, start, columns[t], lo, out)
         elif width == 2 and out.shape[1] == 2:
-            add_pairs(n, at, number, before, values, lo, out)
+            add_pairs(n, at, number, start, values, lo, out)
         else:
-            add_many(n, at, number, before, values, columns[t], lo, out)
+            add_many(n, at, number, start, values, columns[t], lo, out)
     return seen
 
 
@@ -150,5 +150,5 @@ def name_leaves(keys, row_step, lo, hi, words, bits, roots, out):
         tree, read = tree_of(words, roots, t, n)
         seen ^= read
         walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, low, high, at)
-        write_leaves(n, at, np.uint64(roots[t]) - np.uint64(ROOT), t, lo, out)
+        write_leaves(n, at, np.uint64(roots[t]), t, lo, out)
     return seen
