@@ -75,14 +75,6 @@ def missing_last(codes, b, m):
 
 
 @kernel(allocates=False)
-def missing_first(codes, b, m):
-    """Give missing values the least code."""
-    for k in range(m):
-        code = codes[b, k]
-        codes[b, k] = np.int32(-NAN_CODE) if code == np.int32(NAN_CODE) else code
-
-
-@kernel(allocates=False)
 def cut_of(threshold):
     """The largest code of a value at or below the threshold."""
     rounded = np.float32(threshold)

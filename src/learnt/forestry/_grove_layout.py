@@ -48,48 +48,6 @@ def parents_first(roots, sizes, left, out):
 
 
 @kernel
-def lay_nodes(sizes, feature, threshold, missing_left, value, first_node, first_leaf, words, halves):
-    """The records of trees, but for tables of categories; whether all trees have the size they should.
-
-    They are the trees of a larger grove from node `first_node` and leaf `first_leaf` on. `words` and `halves` are the
-    same records as whole numbers and as floats.
-    """
-    stack = np.empty(feature.size + 1, np.int64)
-    begin, inner, leaf = 0, 0, 0
-    for t in range(sizes.size):
-        end = begin + sizes[t]
-        stack[0] = begin
-        size, nodes = 1, begin + 1
-        while size > 0:
-            size -= 1
-            node = stack[size]
-            child = node
-            if feature[node] >= 0:
-                if nodes + 2 > end:
-                    return False
-                child = nodes
-                stack[size] = nodes + 1
-                stack[size + 1] = nodes
-                size += 2
-                nodes += 2
-            words[node, _LEFT] = np.uint32(first_node + child)
-        if nodes != end:
-            return False
-        begin = end
-    for node in range(feature.size):
-        if feature[node] >= 0:
-            flags = np.uint32(INNER) | (np.uint32(MISSING_LEFT) if missing_left[inner] else np.uint32(0))
-            words[node, _COLUMN] = np.uint32(feature[node]) | flags
-            halves[node, 0] = threshold[inner]
-            inner += 1
-        else:
-            words[node, _COLUMN] = np.uint32(0)
-            halves[node, 0] = value[leaf, 0] if value.shape[1] == 1 else np.float64(first_leaf + leaf)
-            leaf += 1
-    return True
-
-
-@kernel
 def lay_out(sizes, inner, left):
     """left[k] = the left child of an inner node, k itself at a leaf; whether all trees have the size they should."""
     stack = np.empty(inner.size + 1, np.int64)
@@ -113,6 +71,30 @@ def lay_out(sizes, inner, left):
         if nodes != end:
             return False
         begin = end
+    return True
+
+
+@kernel
+def lay_nodes(sizes, feature, threshold, missing_left, value, first_node, first_leaf, words, halves):
+    """The records of trees, but for tables of categories; whether all trees have the size they should.
+
+    They are the trees of a larger grove from node `first_node` and leaf `first_leaf` on. `words` and `halves` are the
+    same records as whole numbers and as floats.
+    """
+    if not lay_out(sizes, feature >= 0, words[:, _LEFT]):
+        return False
+    inner, leaf = 0, 0
+    for node in range(feature.size):
+        words[node, _LEFT] += np.uint32(first_node)
+        if feature[node] >= 0:
+            flags = np.uint32(INNER) | (np.uint32(MISSING_LEFT) if missing_left[inner] else np.uint32(0))
+            words[node, _COLUMN] = np.uint32(feature[node]) | flags
+            halves[node, 0] = threshold[inner]
+            inner += 1
+        else:
+            words[node, _COLUMN] = np.uint32(0)
+            halves[node, 0] = value[leaf, 0] if value.shape[1] == 1 else np.float64(first_leaf + leaf)
+            leaf += 1
     return True
 
 
