@@ -60,7 +60,8 @@ class Wording:
         column = int(tree.feature[node])
         name = self.feature(column)
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
-        start = int(getattr(tree, "table_start", (-1,) * (node + 1))[node])
+        starts = getattr(tree, "table_start", None)  # a tree of scikit-learn's has no tables
+        start = -1 if starts is None else int(starts[node])
         if start < 0:
             threshold = float(tree.threshold[node])
             return [Branch(left, name, "<=", threshold), Branch(right, name, ">", threshold)]
@@ -75,14 +76,6 @@ class Wording:
             Branch(child, name, "=" if len(group) == 1 else "in", group[0] if len(group) == 1 else group)
             for child, group in groups.items()
         ]
-
-    def goes_missing(self, node: int) -> int:
-        """The child that a row whose value is missing goes to."""
-        tree = self.tree
-        start = int(getattr(tree, "table_start", (-1,) * (node + 1))[node])
-        if start >= 0:
-            return int(tree.table[start + 1])
-        return int(tree.children_left[node] if tree.missing_go_to_left[node] else tree.children_right[node])
 
 
 def tree_of(model: Any) -> Tree:
