@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 from functools import partial
@@ -12,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
+from learnt.engine.columns import require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
@@ -78,12 +80,12 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         _check_count(self, "min_samples_leaf", 1)
         _check_max_features(self)
         check_flag(self, "bootstrap", "warm_start")
-        if not callable(self.oob_score):
+        if not callable(self.oob_score) or isinstance(self.oob_score, type):
             check_flag(self, "oob_score")
         thread_count(self.n_jobs)
         check_number(self, "verbose", 0)
         if isinstance(self.max_samples, float | np.floating):
-            check_number(self, "max_samples", 0, open_low=True)
+            check_number(self, "max_samples", 0, sys.float_info.max, open_low=True)
         else:
             check_number(self, "max_samples", 1, integer=True, also=(None,))
         check_splitter(self)
@@ -122,7 +124,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
                 return
             bad = np.abs(cells) > np.finfo(np.float32).max  # False for NaN
         if bad.any():
-            where = f" at row {np.argwhere(bad)[0][0]}" if bad.ndim == 2 else ""
+            where = " at row {}, column {}".format(*np.argwhere(bad)[0]) if bad.ndim == 2 else ""
             raise ValueError(
                 f"Input X contains infinity or a value too large for dtype('float32'){where}, and "
                 f"{type(self).__name__} cannot split there; clip it or set it to NaN, which means missing."
@@ -230,6 +232,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
     def _rows(self, X: Any) -> Any:
         self._require_fit()
         if self._categories is not None:
+            require_same_columns(self, X)
             X = self._categories.encode(X)
         return self._single(check_predict(self, X, accept_sparse=True, allow_nan=True))
 

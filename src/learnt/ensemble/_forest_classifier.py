@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
+from learnt.engine.columns import monotone_directions
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError
 from learnt.engine.validation import check_target
@@ -30,7 +31,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         super()._check_parameters()
         value = self.class_weight
         named = isinstance(value, str) and value in ("balanced", "balanced_subsample")
-        if not (value is None or named or isinstance(value, dict | list)):
+        several = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+        if not (value is None or named or several or isinstance(value, dict)):
             raise ParameterError(
                 f"The 'class_weight' parameter of {type(self).__name__} must be a dict, a list of dicts, 'balanced', "
                 f"'balanced_subsample' or None. Got {value!r} instead."
@@ -50,7 +52,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             classes.append(labels)
             codes.append(code)
         grows_on = self.warm_start and hasattr(self, "grove_") and self.n_estimators > self.grove_.n_trees
-        if grows_on and [len(c) for c in classes] != self.grove_.n_classes.tolist():
+        if grows_on and not _same_classes(classes, self._class_list()):
             raise ValueError(
                 "y has other classes than the trees that are there; set warm_start=False to grow a new forest."
             )
@@ -88,12 +90,12 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         if self.monotonic_cst is None:
             return None
         if self.n_outputs_ > 1 or self.n_classes_ > 2:
-            what = "multioutput" if self.n_outputs_ > 1 else "multiclass"
+            what = "multiple outputs" if self.n_outputs_ > 1 else "multiclass classification"
             raise ValueError(
-                f"Monotonicity constraints are not supported with {what} classification: "
-                "they hold for the probability of one of two classes."
+                f"Monotonicity constraints are not supported with {what}: they hold for the probability of one of two "
+                "classes."
             )
-        return -check_directions(self, d)  # the tree's first value is the share of class 0
+        return -monotone_directions(self, d)  # the tree's first value is the share of class 0
 
     def _score_left_out(self, X: Any, targets: np.ndarray, sampling: Sampling) -> None:
         kind = type_of_target(targets if self.n_outputs_ > 1 else targets[:, 0])
@@ -126,10 +128,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         shares = self.predict_proba(X)
         if self.n_outputs_ == 1:
             return self.classes_.take(shares.argmax(axis=1))
-        found = np.empty((len(shares[0]), self.n_outputs_), dtype=self.classes_[0].dtype)
-        for o, (share, classes) in enumerate(zip(shares, self.classes_)):
-            found[:, o] = classes.take(share.argmax(axis=1))
-        return found
+        columns = [classes.take(share.argmax(axis=1)) for share, classes in zip(shares, self.classes_)]
+        return np.stack(columns, axis=1)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of `predict_proba`."""
@@ -170,14 +170,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         return tags
 
 
-def check_directions(forest: Any, d: int) -> np.ndarray:
-    """`monotonic_cst` as an array of −1, 0 and 1."""
-    given = np.asarray(forest.monotonic_cst)
-    if given.shape != (d,):
-        raise ValueError(f"monotonic_cst has shape {given.shape} but the input data X has {d} features; give one each.")
-    if not np.isin(given, (-1, 0, 1)).all():
-        raise ValueError("monotonic_cst must be None or an array-like of -1, 0 or 1, one for each feature.")
-    return given.astype(np.int8)
+def _same_classes(new: list[np.ndarray], old: list[np.ndarray]) -> bool:
+    return len(new) == len(old) and all(map(np.array_equal, new, old))
 
 
 def tree_deviation(forest: Any, X: Any) -> np.ndarray:

@@ -11,9 +11,10 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Bunch
 
+from learnt.engine.columns import monotone_directions
 from learnt.engine.validation import check_target
 from learnt.ensemble._forest_base import BaseForest, dense_parts, target_columns
-from learnt.ensemble._forest_classifier import check_directions, importance_bunch, training_rows, tree_deviation
+from learnt.ensemble._forest_classifier import importance_bunch, training_rows, tree_deviation
 from learnt.ensemble._forest_left_out import permutation_importances, predictions, standardized_errors
 from learnt.ensemble._forest_quantiles import LeafSamples, join_samples, quantiles
 from learnt.ensemble._forest_sampling import Sampling
@@ -56,7 +57,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
         return w
 
     def _monotone_directions(self, d: int) -> np.ndarray | None:
-        return None if self.monotonic_cst is None else check_directions(self, d)
+        return None if self.monotonic_cst is None else monotone_directions(self, d)
 
     def _keep_grown(self, samples: list[LeafSamples | None], groves: list[Grove], known: int) -> None:
         if known:
@@ -81,14 +82,19 @@ class ForestRegressor(RegressorMixin, BaseForest):
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean over trees of the value of each row's leaf; with `return_std` also the spread of the trees."""
         X = self._rows(X)
-        found = self._sum_of_trees(X)
-        found /= self.grove_.n_trees
-        found = found[:, 0] if self.n_outputs_ == 1 else found
-        return (found, self.spread(X)) if return_std else found
+        return (self._mean(X), self._deviation(X)) if return_std else self._mean(X)
 
     def spread(self, X: Any) -> np.ndarray:
         """The standard deviation over trees of their predictions: how far the ensemble disagrees."""
-        out = tree_deviation(self, self._rows(X))
+        return self._deviation(self._rows(X))
+
+    def _mean(self, rows: Any) -> np.ndarray:
+        found = self._sum_of_trees(rows)
+        found /= self.grove_.n_trees
+        return found[:, 0] if self.n_outputs_ == 1 else found
+
+    def _deviation(self, rows: Any) -> np.ndarray:
+        out = tree_deviation(self, rows)
         return out[:, 0] if self.n_outputs_ == 1 else out
 
     def predict_quantiles(self, X: Any, q: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
@@ -101,10 +107,13 @@ class ForestRegressor(RegressorMixin, BaseForest):
         levels = np.atleast_1d(np.asarray(q, dtype=np.float64))
         if levels.ndim != 1 or not ((levels >= 0) & (levels <= 1)).all():
             raise ValueError(f"q must be one or several numbers between 0 and 1; got {q!r}.")
-        sizes, targets = self._leaf_samples["sizes"], self._leaf_samples["targets"]
-        parts = dense_parts(X) if sparse.issparse(X) else [X]
-        found = np.concatenate([quantiles(self.grove_, sizes, targets, part, levels) for part in parts])
+        found = self._quantiles(X, levels)
         return found[:, 0] if np.ndim(q) == 0 else found
+
+    def _quantiles(self, rows: Any, levels: np.ndarray) -> np.ndarray:
+        sizes, targets = self._leaf_samples["sizes"], self._leaf_samples["targets"]
+        parts = dense_parts(rows) if sparse.issparse(rows) else [rows]
+        return np.concatenate([quantiles(self.grove_, sizes, targets, part, levels) for part in parts])
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
         """An interval for a new y at each row, (n, 2), that holds it with probability `coverage`.
@@ -119,13 +128,12 @@ class ForestRegressor(RegressorMixin, BaseForest):
         self._require_one_output("predict_interval")
         errors, floor = self._errors["sorted"], self._errors["floor"]
         if not len(errors):
-            return self.predict_quantiles(X, [0.5 - coverage / 2, 0.5 + coverage / 2])
+            return self._quantiles(X, np.array([0.5 - coverage / 2, 0.5 + coverage / 2]))
         n = len(errors)
         outside = (1 - coverage) / 2 * (n + 1)  # ranks of n errors and the new one
         low = errors[max(int(np.floor(outside)) - 1, 0)]
         high = errors[min(int(np.ceil(n + 1 - outside)) - 1, n - 1)]
-        middle, spread = self.predict(X, return_std=True)
-        reach = np.maximum(spread, floor)
+        middle, reach = self._mean(X), np.maximum(self._deviation(X), floor)
         return np.column_stack([middle + low * reach, middle + high * reach])
 
     def permutation_importances(self, X: Any, y: Any, random_state: Any = None) -> Bunch:

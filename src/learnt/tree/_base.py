@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
+from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit, check_predict, check_weights
@@ -112,6 +113,8 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
                 f"This {type(self).__name__} instance is not fitted yet: call 'fit' with training data before using it."
             )
         if check_input:
+            if self._categories is not None:
+                require_same_columns(self, X)
             X = check_predict(self, self._coded(X), accept_sparse=True, allow_nan=True)
             _require_float32(X, type(self).__name__)
         elif X.shape[1] != self.n_features_in_:
@@ -229,11 +232,7 @@ def _directions(tree: Any, d: int, n_outputs: int, n_classes: Any) -> np.ndarray
             f"Monotonicity constraints are not supported with multiclass classification: {name} has {max(n_classes)} "
             "classes; use them with two, or with a regressor."
         )
-    given = np.asarray(tree.monotonic_cst)
-    if given.shape != (d,):
-        raise ValueError(f"monotonic_cst has shape {given.shape[0]} but the input data X has {d} features.")
-    if not np.isin(given, (-1, 0, 1)).all():
-        raise ValueError(f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {np.unique(given)}")
+    given = monotone_directions(tree, d)
     return given if n_classes is None else -given
 
 

@@ -119,6 +119,8 @@ class DyadicPartitionRegressor(RegressorMixin, BaseEstimator):
         check_number(self, "tau", 0.0, also=("cv",))
         check_number(self, "max_depth", 0, 40, integer=True)
         check_number(self, "min_samples_split", 2, integer=True)
+        if isinstance(self.cv, int | np.integer):
+            check_number(self, "cv", 2, integer=True)
         named = isinstance(self.leaf, str) and self.leaf in ("constant", "linear")
         if not named and not (hasattr(self.leaf, "fit") and is_regressor(self.leaf)):
             raise ParameterError(
@@ -142,7 +144,7 @@ class DyadicPartitionRegressor(RegressorMixin, BaseEstimator):
         if isinstance(folds, int | np.integer):
             most = min(int(folds), len(y))
             if most < 2:
-                raise ValueError(f"{len(y)} row cannot be cut into folds; give depth or tau as a number.")
+                raise ValueError("One row cannot be cut into folds; give depth or tau as a number.")
             folds = KFold(most, shuffle=True, random_state=random_state_of(self.random_state))
         weights = np.ones(len(y)) if w is None else w
         spread = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
