@@ -96,7 +96,11 @@ TESTS = [
     "sklearn.ensemble.tests.test_voting",
     "sklearn.ensemble.tests.test_stacking",
     "sklearn.ensemble.tests.test_gradient_boosting",
+    "sklearn.ensemble.tests.test_common",
     "sklearn.ensemble._hist_gradient_boosting.tests.test_gradient_boosting",
+    "sklearn.ensemble._hist_gradient_boosting.tests.test_compare_lightgbm",
+    "sklearn.ensemble._hist_gradient_boosting.tests.test_monotonic_constraints",
+    "sklearn.ensemble._hist_gradient_boosting.tests.test_warm_start",
 ]
 
 importlib.import_module("sklearn.ensemble")  # its classes are made from the trees' own parameters

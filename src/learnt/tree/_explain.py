@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.validation import check_predict
-from learnt.tree._plot_words import Branch, Wording, words
+from learnt.tree._plot_words import Branch, Wording, either, words
 
 
 def explain(decision_tree: Any, x: Any, *, feature_names: Any = None, class_names: Any = None) -> str:
@@ -34,15 +34,16 @@ def explain(decision_tree: Any, x: Any, *, feature_names: Any = None, class_name
     names = feature_names if feature_names is not None else getattr(decision_tree, "feature_names_in_", None)
     wording = Wording(decision_tree, None if names is None else [str(name) for name in names], class_names, "column {}")
     row = _one_row(decision_tree, x)
-    node, steps = 0, []
-    while branches := wording.branches(node):
-        chosen = _choose(wording, node, branches, row)
+    path = wording.tree.decision_path(row[None]).indices
+    steps = []
+    for node, child in zip(path[:-1].tolist(), path[1:].tolist()):
+        chosen = next(branch for branch in wording.branches(node) if branch.child == child)
         steps.append((int(wording.tree.feature[node]), chosen))
-        node = chosen.child
+    node = int(path[-1])
     answer = _answer(wording, node, class_names, row)
     if not steps:
         return f"{answer}: whatever the row, since the tree is a single leaf."
-    return f"{answer}: because {_and(_reasons(steps, row))}."
+    return f"{answer}: because {_and(_reasons(wording, steps, row))}."
 
 
 def _one_row(model: Any, x: Any) -> np.ndarray:
@@ -60,37 +61,33 @@ def _one_row(model: Any, x: Any) -> np.ndarray:
     return X[0]
 
 
-def _choose(wording: Wording, node: int, branches: list[Branch], row: np.ndarray) -> Branch:
-    """The branch the tree itself takes."""
-    tree = wording.tree
-    value = row[tree.feature[node]]
-    if branches[0].relation == "<=" and not np.isnan(value):
-        return branches[0] if value <= branches[0].value else branches[1]
-    path = tree.decision_path(row[None]).indices
-    return next(branch for branch in branches if branch.child in path)
-
-
-def _reasons(steps: list[tuple[int, Branch]], row: np.ndarray) -> list[str]:
+def _reasons(wording: Wording, steps: list[tuple[int, Branch]], row: np.ndarray) -> list[str]:
     """One phrase a column, in the order in which the tree first asks about it."""
-    order = list(dict.fromkeys(column for column, _ in steps))
-    phrases = []
-    for column in order:
-        asked = [branch for at, branch in steps if at == column]
-        value = row[column]
-        if np.isnan(value):
-            phrases.append(f"{asked[0].feature} is missing")
-            continue
-        above = [branch.value for branch in asked if branch.relation == ">"]
-        below = [branch.value for branch in asked if branch.relation == "<="]
-        name = asked[0].feature
-        if above and below:
-            phrases.append(f"{max(above):.4g} < {name} ≤ {min(below):.4g} (it is {value:.4g})")
-        elif above or below:
-            bound = f"> {max(above):.4g}" if above else f"≤ {min(below):.4g}"
-            phrases.append(f"{name} {bound} (it is {value:.4g})")
-        else:
-            phrases.append(words(asked[-1]))
-    return phrases
+    asked: dict[int, list[Branch]] = {}
+    for column, branch in steps:
+        asked.setdefault(column, []).append(branch)
+    return [_reason(wording, column, branches, row[column]) for column, branches in asked.items()]
+
+
+def _reason(wording: Wording, column: int, asked: list[Branch], value: float) -> str:
+    name = asked[0].feature
+    if np.isnan(value):
+        return f"{name} is missing"
+    above = [branch.value for branch in asked if branch.relation == ">"]
+    below = [branch.value for branch in asked if branch.relation == "<="]
+    if above and below:
+        return f"{max(above):.4g} < {name} ≤ {min(below):.4g} (it is {value:.4g})"
+    if above or below:
+        bound = f"> {max(above):.4g}" if above else f"≤ {min(below):.4g}"
+        return f"{name} {bound} (it is {value:.4g})"
+    reach = wording.reaching(asked[-1].child, column)
+    if not len(reach):
+        return f"{words(asked[-1])} (it is {value:.4g})"
+    if value < 0 or value >= len(reach):
+        return f"{name} is none of the categories of training"
+    own = wording.category(column, int(value))
+    choices = [wording.category(column, int(code)) for code in np.flatnonzero(reach)]
+    return f"{name} is {own}" if len(choices) < 2 else f"{name} is {either(choices)} (it is {own})"
 
 
 def _answer(wording: Wording, leaf: int, class_names: Any, row: np.ndarray) -> str:
@@ -102,8 +99,7 @@ def _answer(wording: Wording, leaf: int, class_names: Any, row: np.ndarray) -> s
     if not wording.classifies:
         return f"{', '.join(f'{v:.4g}' for v in tree.value[leaf][:, 0])} (the mean of {rows})"
     if tree.n_outputs > 1:
-        labels = [classes[np.argmax(shares)] for classes, shares in zip(wording.model.classes_, tree.value[leaf])]
-        return f"{', '.join(map(str, labels))} ({rows})"
+        return f"{', '.join(wording.labels(leaf))} ({rows})"
     shares = tree.value[leaf][0]
     best = int(np.argmax(shares))
     label = wording.model.classes_[best] if class_names is None else class_names[best]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.params import ParameterError
-from learnt.tree._plot_words import Branch, Wording
+from learnt.tree._plot_words import Branch, Wording, listed
 
 _PLAIN = {"id": "#", "open": "[", "close": "]", "<=": "<=", ">": ">", "break": "\\n", "begin": '"', "end": '"'}
 _HTML = {
@@ -88,6 +88,7 @@ def export_graphviz(
     lines = _head(filled, rounded, leaves_parallel, rotate, fontname)
     ranks: dict[str, list[str]] = {"leaves": []}
     colours = Colours(wording) if filled else None
+    ways = len(wording.branches(0))
     stack: list[tuple[int, int | None, int, int]] = [(0, None, 0, 0)]  # node, parent, depth, position among siblings
     while stack:
         node, parent, depth, position = stack.pop()
@@ -98,9 +99,7 @@ def export_graphviz(
         fill = "#C0C0C0" if hidden else colours.of(node) if colours is not None else ""
         lines.append(f"{node} [label={shown}" + (f', fillcolor="{fill}"' if colours is not None else "") + "] ;")
         if parent is not None:
-            lines.append(
-                f"{parent} -> {node}{_head_label(parent, position, len(wording.branches(0)), rotate, hidden)} ;"
-            )
+            lines.append(f"{parent} -> {node}{_head_label(parent, position, ways, rotate, hidden)} ;")
         if not hidden:
             stack.extend((branches[k].child, node, depth + 1, k) for k in range(len(branches) - 1, -1, -1))
     if leaves_parallel:
@@ -190,7 +189,9 @@ class Labels:
         if first.relation == "<=":
             return f"{name} {self._signs['<=']} {round(first.value, self._precision)}"
         if first.relation == "in" and len(branches) == 2:
-            return f"{name} in {self._escape(', '.join(str(item) for item in first.value))}"
+            return f"{name} in {self._escape(listed(first.value, 8))}"
+        if first.relation in ("known", "missing") and len(branches) == 2:
+            return f"{name} is {first.relation}"
         return f"{name} ?"
 
     def _value(self, node: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.params import ParameterError
-from learnt.tree._plot_words import Branch, Wording
+from learnt.tree._plot_words import Branch, Wording, listed, parents_of
 
 
 def export_text(
@@ -60,7 +60,7 @@ def export_text(
                 "When `class_names` is an array, it should contain as many items as `decision_tree.classes_`. Got "
                 f"{len(class_names)} while the tree was fitted with {len(classes)} classes."
             )
-    heights = _heights(wording)
+    heights = _heights(tree)
 
     def leaf(node: int) -> str:
         value = tree.value[node].T[0] if several else tree.value[node][0]
@@ -70,8 +70,8 @@ def export_text(
         if show_weights:
             total = tree.weighted_n_node_samples[node]
             weights = f" weights: [{', '.join(f'{v * total:.{decimals}f}' for v in value)}]"
-        best = np.argmax(value)
-        return f"{weights} class: {best if several else class_names[best]}"
+        label = ", ".join(wording.labels(node)) if several else class_names[np.argmax(value)]
+        return f"{weights} class: {label}"
 
     lines: list[str] = []
     stack: list[tuple[int, int, str | None]] = [(0, 1, None)]  # node, depth, or a line that is due between two children
@@ -98,16 +98,18 @@ def _question(branch: Branch, decimals: int) -> str:
         return f"{branch.feature} <= {branch.value:.{decimals}f}"
     if branch.relation == ">":
         return f"{branch.feature} >  {branch.value:.{decimals}f}"
-    value = branch.value if branch.relation == "=" else f"[{', '.join(str(item) for item in branch.value)}]"
+    if branch.relation in ("known", "missing"):
+        return f"{branch.feature} is {branch.relation}"
+    value = branch.value if branch.relation == "=" else f"[{listed(branch.value)}]"
     return f"{branch.feature} {branch.relation} {value}"
 
 
-def _heights(wording: Wording) -> np.ndarray:
+def _heights(tree: Any) -> np.ndarray:
     """How many levels hang below each node, itself counted; children come after their parents."""
-    heights = np.ones(wording.tree.node_count, dtype=np.int64)
-    for node in range(wording.tree.node_count - 1, -1, -1):
-        for branch in wording.branches(node):
-            heights[node] = max(heights[node], heights[branch.child] + 1)
+    heights = np.ones(tree.node_count, dtype=np.int64)
+    parents = parents_of(tree).tolist()
+    for node in range(tree.node_count - 1, 0, -1):
+        heights[parents[node]] = max(heights[parents[node]], heights[node] + 1)
     return heights
 
 

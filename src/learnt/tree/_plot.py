@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from learnt.tree._plot_picture import Picture, TreeDrawing
@@ -45,7 +46,8 @@ def plot_tree(
     label, filled, rounded, fontsize
         How nodes look in Matplotlib, as in scikit-learn.
     ax : matplotlib axes, optional
-        Draw there, as scikit-learn does, and return the annotations.
+        Draw there, as scikit-learn does, and return the annotations. An empty figure that pyplot has open, as after
+        `plt.figure()`, counts as given.
 
     Returns
     -------
@@ -58,6 +60,7 @@ def plot_tree(
     >>> plot_tree(model, feature_names=["size"]).title
     'A tree of 2 leaves, depth 1'
     """
+    ax = _waiting_axes() if ax is None else ax
     if ax is not None:
         from learnt.tree._plot_matplotlib import draw
 
@@ -80,3 +83,13 @@ def plot_tree(
         feature_names = [str(name) for name in decision_tree.feature_names_in_]
     wording = Wording(decision_tree, feature_names, class_names, "column {}")
     return Picture(wording, max_depth, impurity, node_ids, proportion, precision).close()
+
+
+def _waiting_axes() -> Any:
+    """The axes that a script of scikit-learn's users means: those of an open figure with nothing in it yet."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None or not pyplot.get_fignums():
+        return None
+    figure = pyplot.gcf()
+    axes = figure.gca() if not figure.axes else figure.axes[0] if len(figure.axes) == 1 else None
+    return None if axes is None or axes.has_data() or axes.texts else axes

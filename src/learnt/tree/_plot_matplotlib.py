@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from learnt.tree._export_graphviz import Colours, Labels
 from learnt.tree._plot_picture import place
 from learnt.tree._plot_words import Wording
 
+_WIDEST = 32  # letters of a line
 _SIGNS = {"id": "#", "open": "[", "close": "]", "<=": "<=", ">": ">", "break": "\n", "begin": "", "end": ""}
 
 
@@ -47,7 +49,7 @@ def draw(
         cut = max_depth is not None and item.depth > max_depth
         face = "grey" if cut else colours.of(item.node) if colours is not None else ax.get_facecolor()
         box = {"fc": face, **({"boxstyle": "round"} if rounded else {})}
-        content = "\n  (...)  \n" if cut else labels.of(item.node)
+        content = "\n  (...)  \n" if cut else _wrapped(labels.of(item.node))
         position = where[item.node]
         if item.parent < 0:
             ax.annotate(content, position, ha="center", va="center", bbox=box, **common)
@@ -63,6 +65,12 @@ def draw(
     if fontsize is None:
         _fit(ax, notes, columns, levels)
     return notes
+
+
+def _wrapped(label: str) -> str:
+    """Long names and lists on lines of their own: one wide box would make the letters of all others small."""
+    lines = label.split("\n")
+    return "\n".join(line if len(line) <= _WIDEST else textwrap.fill(line, _WIDEST) for line in lines)
 
 
 def _fit(ax: Any, notes: list[Any], columns: float, levels: int) -> None:

@@ -8,10 +8,24 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.engine.svg import GRID, INK, PAPER, SOFT, Chart, hint, number, picture, tag, text
-from learnt.tree._plot_words import Branch, Wording, words
+from learnt.tree._plot_words import Branch, Wording, shorten, words
 
-_CLASS_COLOURS = ("#2f7f9e", "#c2622f", "#5f9440", "#8c62ad", "#c09a2b", "#5577d4", "#b8487a", "#7a8494")
+_CLASS_COLOURS = (
+    "#2f7f9e",
+    "#c2622f",
+    "#5f9440",
+    "#8c62ad",
+    "#c09a2b",
+    "#5577d4",
+    "#b8487a",
+    "#7a8494",
+    "#7b4a2d",
+    "#3fb5a3",
+    "#e29ac0",
+    "#2f3f7a",
+)
 _BOX, _ROW, _GAP = 42.0, 52.0, 54.0
+_LABEL = 18  # letters at the line of a multiway branch
 _LETTER, _SMALL_LETTER = 7.0, 5.5  # the width of a letter of a box's first and second line, about
 
 
@@ -80,6 +94,9 @@ class Picture:
         self.impurity, self.ids, self.proportion, self.precision = impurity, ids, proportion, precision
         self.placed = place(wording, max_depth)
         self.classes = self._classes()
+        branches = [item.branch for item in self.placed if item.branch is not None]
+        many = [str(branch.value) for branch in branches if branch.relation == "="]  # what stands at a multiway line
+        self.gap = max(_GAP, 6.2 * min(max(map(len, many), default=0), _LABEL) + 26)
         first = max(len(self._title(item)) for item in self.placed)
         second = max(len(self._facts(item)) for item in self.placed)
         self.width = min(max(_LETTER * first + 20, _SMALL_LETTER * second + 20, 100.0), 250.0)
@@ -93,20 +110,23 @@ class Picture:
             given = getattr(self.wording.model, "classes_", range(int(self.tree.n_classes[0])))
         return [str(name) for name in given]
 
-    def _title(self, item: Placed) -> str:
-        """A box's first line."""
+    def _title(self, item: Placed, room: int | None = None) -> str:
+        """A box's first line, in at most `room` letters."""
         branches = self.wording.branches(item.node)
-        if branches and not item.hidden:
-            first = branches[0]
-            return f"{first.feature} ?" if len(branches) > 2 else words(first, self.precision + 1)
-        return self._answer(item.node)
+        if not branches or item.hidden:
+            title = self._answer(item.node)
+        elif len(branches) > 2:
+            title = f"{branches[0].feature} ?"
+        else:
+            return words(branches[0], self.precision + 1, room)
+        return title if room is None else shorten(title, room)
 
     def _answer(self, node: int) -> str:
         values = self.tree.value[node]
         if self.classes:
             return self.classes[int(values[0].argmax())]
         if self.wording.classifies:
-            return ", ".join(str(int(row.argmax())) for row in values)
+            return ", ".join(self.wording.labels(node))
         return ", ".join(f"{value:.{self.precision + 1}g}" for value in values[:, 0])
 
     def _facts(self, item: Placed) -> str:
@@ -128,12 +148,13 @@ class Picture:
     def close(self) -> TreeDrawing:
         depth = max(item.depth for item in self.placed)
         rows = max(item.y for item in self.placed)
-        width = (depth + 1) * self.width + depth * _GAP + 24
+        width = (depth + 1) * self.width + depth * self.gap + 24
         legend, lines = self._legend(width)
         self.below = 12.0 + 20.0 * lines
         height = self.below + rows * _ROW + _BOX + 14
         where = {item.node: item for item in self.placed}
-        body = [self._line(item, where[item.parent]) for item in self.placed if item.parent >= 0]
+        drawn = [self._line(item, where[item.parent]) for item in self.placed if item.parent >= 0]
+        body = [line for line, _ in drawn] + [word for _, word in drawn]  # words stand on top of all lines
         body += [self._box(item) for item in self.placed]
         leaves = self.tree.n_leaves if hasattr(self.tree, "n_leaves") else int((self.tree.children_left < 0).sum())
         title = f"A tree of {leaves} {'leaf' if leaves == 1 else 'leaves'}, depth {int(self.tree.max_depth)}"
@@ -146,7 +167,7 @@ class Picture:
     def _legend(self, width: float) -> tuple[list[str], int]:
         marks, x, line = [], 14.0, 1
         for k, name in enumerate(self.classes[:24]):
-            shown = _short(name, 24)
+            shown = shorten(name, 24)
             step = 30 + 6.4 * len(shown)
             if x + step > width and x > 14:
                 x, line = 14.0, line + 1
@@ -156,12 +177,13 @@ class Picture:
         return marks, line if marks else 0
 
     def _x(self, item: Placed) -> float:
-        return 12 + item.depth * (self.width + _GAP)
+        return 12 + item.depth * (self.width + self.gap)
 
     def _y(self, item: Placed) -> float:
         return self.below + item.y * _ROW
 
-    def _line(self, item: Placed, parent: Placed) -> str:
+    def _line(self, item: Placed, parent: Placed) -> tuple[str, str]:
+        """The curve from a node's parent, and the word at its end."""
         x1, y1 = self._x(parent) + self.width, self._y(parent) + _BOX / 2
         x2, y2 = self._x(item), self._y(item) + _BOX / 2
         middle = (x1 + x2) / 2
@@ -169,14 +191,15 @@ class Picture:
         thick = 1.6 + 6.4 * share
         branch = item.branch
         assert branch is not None
-        if branch.relation in ("<=", "in", ">", "not in") and len(self.wording.branches(parent.node)) == 2:
-            word = "yes" if branch.relation in ("<=", "in") else "no"
+        siblings = self.wording.branches(parent.node)
+        if len(siblings) == 2:
+            word = "yes" if siblings[0].child == item.node else "no"
         else:
-            word = _short(str(branch.value), 9)
+            word = shorten(words(branch._replace(feature="")).removeprefix(" is "), _LABEL)
         curve = f"M{x1:.1f} {y1:.1f}C{middle:.1f} {y1:.1f} {middle:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
         drawn = tag("path", hint(words(branch)), d=curve, fill="none", stroke=SOFT, stroke_width=thick)
         up = y2 <= y1  # the word stands on the outer side of the curve
-        return drawn + text(
+        said = text(
             x2 - 5,
             y2 - thick / 2 - 4 if up else y2 + thick / 2 + 11,
             word,
@@ -186,11 +209,11 @@ class Picture:
             stroke_width=3,
             paint_order="stroke",
         )
+        return drawn, said
 
     def _box(self, item: Placed) -> str:
         x, y = self._x(item), self._y(item)
         leaf = not self.wording.branches(item.node)
-        full = self._title(item)
         room = int((self.width - 18) / _LETTER)
         frame = tag(
             "rect",
@@ -205,8 +228,8 @@ class Picture:
             stroke_dasharray="4 3" if item.hidden else None,
         )
         weight = 700 if leaf or item.hidden else 500
-        title = text(x + 9, y + 16, _short(full, room), fill=INK, font_size=12.5, font_weight=weight)
-        facts = text(x + 9, y + 30, _short(self._facts(item), int((self.width - 16) / _SMALL_LETTER)), font_size=10)
+        title = text(x + 9, y + 16, self._title(item, room), fill=INK, font_size=12.5, font_weight=weight)
+        facts = text(x + 9, y + 30, shorten(self._facts(item), int((self.width - 16) / _SMALL_LETTER)), font_size=10)
         return tag("g", hint(self._hint(item)), frame, title, facts, *self._bar(item, x + 9, y + 35, self.width - 18))
 
     def _bar(self, item: Placed, x: float, y: float, width: float) -> list[str]:
@@ -238,12 +261,5 @@ class Picture:
 
 
 def _colour(k: int) -> str:
-    return f"var(--lt-class-{k}, {_CLASS_COLOURS[k % len(_CLASS_COLOURS)]})"
-
-
-def _short(content: str, room: int) -> str:
-    """At most `room` letters; the middle gives way, since names differ at their ends."""
-    if len(content) <= room or room < 4:
-        return content
-    head = room // 2
-    return f"{content[:head].rstrip()}…{content[len(content) - (room - 1 - head) :].lstrip()}"
+    turned = f"hsl({int(137.5 * k) % 360}, 45%, {40 + 10 * (k % 3)}%)"  # more classes than a palette has
+    return f"var(--lt-class-{k}, {_CLASS_COLOURS[k] if k < len(_CLASS_COLOURS) else turned})"

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.forestry import Tree
 
+_LEAST_NAME = 14  # letters of a name that are always shown
 _CODES = 2  # a table of categories begins with the branches of an unseen one and of a missing one
 
 
@@ -18,8 +19,8 @@ class Branch(NamedTuple):
 
     child: int
     feature: str
-    relation: str  # "<=", ">", "=", "in" or "not in"
-    value: Any  # a threshold, or a list of categories
+    relation: str  # "<=", ">", "=", "in", "not in", "known" or "missing"
+    value: Any  # a threshold, a category or a list of them; None for the last two
 
 
 class Wording:
@@ -52,6 +53,12 @@ class Wording:
         values = known.values[int(np.flatnonzero(known.columns == column)[0])]
         return values[code] if code < len(values) else code
 
+    def labels(self, node: int) -> list[str]:
+        """The class of every output at a node of a tree of several."""
+        known = getattr(self.model, "classes_", None)
+        best = [int(np.argmax(shares)) for shares in self.tree.value[node]]
+        return [str(k if known is None else known[output][k]) for output, k in enumerate(best)]
+
     def branches(self, node: int) -> list[Branch]:
         """The ways on from a node; none from a leaf."""
         tree = self.tree
@@ -60,22 +67,66 @@ class Wording:
         column = int(tree.feature[node])
         name = self.feature(column)
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
-        starts = getattr(tree, "table_start", None)  # a tree of scikit-learn's has no tables
-        start = -1 if starts is None else int(starts[node])
-        if start < 0:
+        if not self._has_table(node):
             threshold = float(tree.threshold[node])
+            if threshold == np.inf:
+                return [Branch(left, name, "known", None), Branch(right, name, "missing", None)]
             return [Branch(left, name, "<=", threshold), Branch(right, name, ">", threshold)]
-        table = tree.table[start + _CODES : start + int(tree.table_size[node])]
+        reach = self.reaching(node, column)
+        goes = self._goes(node, len(reach))
         children = [int(child) for child in tree.children(node)]
         groups = {
-            child: [self.category(column, int(code)) for code in np.flatnonzero(table == child)] for child in children
+            child: [self.category(column, int(code)) for code in np.flatnonzero((goes == child) & reach)]
+            for child in children
         }
+        if len(children) == 2 and not groups[left]:
+            return [Branch(left, name, "missing", None), Branch(right, name, "known", None)]
+        if len(children) == 2 and not groups[right]:
+            return [Branch(left, name, "known", None), Branch(right, name, "missing", None)]
         if len(children) == 2:
             return [Branch(left, name, "in", groups[left]), Branch(right, name, "not in", groups[left])]
-        return [
-            Branch(child, name, "=" if len(group) == 1 else "in", group[0] if len(group) == 1 else group)
-            for child, group in groups.items()
-        ]
+        return [_one_of_many(child, name, group) for child, group in groups.items()]
+
+    def reaching(self, node: int, column: int) -> np.ndarray:
+        """Which categories of a column a row at this node may have: a flag for each code; none of a number."""
+        tree = self.tree
+        asked = []  # the nodes above that ask about the column's categories, and where they send the row
+        child, at = node, int(tree.parent[node])
+        while at >= 0:
+            if tree.feature[at] == column and self._has_table(at):
+                asked.append((at, child))
+            child, at = at, int(tree.parent[at])
+        tables = [at for at, _ in asked]
+        if tree.feature[node] == column and self._has_table(node):
+            tables.append(node)
+        if not tables:
+            return np.zeros(0, dtype=bool)
+        size = max(len(self._table(at)) for at in tables)
+        found = np.ones(size, dtype=bool)
+        for at, child in asked:
+            found &= self._goes(at, size) == child
+        return found
+
+    def _goes(self, node: int, size: int) -> np.ndarray:
+        """The child that each of `size` codes goes to; a code behind the table is one never seen."""
+        table = self._table(node)
+        unseen = self.tree.table[int(self.tree.table_start[node])]
+        return np.concatenate([table, np.full(size - len(table), unseen, dtype=table.dtype)])
+
+    def _has_table(self, node: int) -> bool:
+        starts = getattr(self.tree, "table_start", None)  # a tree of scikit-learn's has no tables
+        return starts is not None and starts[node] >= 0
+
+    def _table(self, node: int) -> np.ndarray:
+        """The child that each code goes to."""
+        start = int(self.tree.table_start[node])
+        return self.tree.table[start + _CODES : start + int(self.tree.table_size[node])]
+
+
+def _one_of_many(child: int, name: str, group: list[Any]) -> Branch:
+    if not group:
+        return Branch(child, name, "missing", None)
+    return Branch(child, name, "=", group[0]) if len(group) == 1 else Branch(child, name, "in", group)
 
 
 def tree_of(model: Any) -> Tree:
@@ -91,6 +142,17 @@ def tree_of(model: Any) -> Tree:
     return tree
 
 
+def parents_of(tree: Any) -> np.ndarray:
+    """The parent of every node, −1 for the root; of a tree of scikit-learn's too."""
+    if isinstance(tree, Tree):
+        return tree.parent
+    parents = np.full(tree.node_count, -1, dtype=np.int64)
+    for children in (tree.children_left, tree.children_right):
+        inner = np.flatnonzero(children >= 0)
+        parents[children[inner]] = inner
+    return parents
+
+
 def check_names(names: Any, count: int) -> list[str]:
     """One name a column, as strings."""
     names = list(np.asarray(names, dtype=object).ravel()) if not isinstance(names, list) else names
@@ -104,17 +166,54 @@ def check_names(names: Any, count: int) -> list[str]:
     return names
 
 
-def words(branch: Branch, digits: int = 4) -> str:
-    """The branch as people say it.
+def words(branch: Branch, digits: int = 4, room: int | None = None) -> str:
+    """The branch as people say it, in at most `room` letters: a long name gives way first, then a long list.
 
     >>> words(Branch(1, "age", "<=", 12.5)), words(Branch(1, "town", "in", ["Bern", "Rome"]))
     ('age ≤ 12.5', 'town is Bern or Rome')
+    >>> words(Branch(1, "age", "missing", None)), words(Branch(1, "the home town of a buyer", "in", ["Bern"]), room=22)
+    ('age is missing', 'the hom…buyer is Bern')
     """
-    if branch.relation == "<=":
-        return f"{branch.feature} ≤ {branch.value:.{digits}g}"
-    if branch.relation == ">":
-        return f"{branch.feature} > {branch.value:.{digits}g}"
+    name = branch.feature
+    least = min(len(name), _LEAST_NAME)
+    for most in (4, 3, 2, 1):
+        said = _said(branch, digits, most)
+        if room is None or len(name) + len(said) <= room:
+            return name + said
+        if least + len(said) <= room or most == 1:
+            return shorten(name, max(room - len(said), least)) + shorten(said, max(room - least, _LEAST_NAME))
+    raise AssertionError("unreachable")
+
+
+def either(items: list[Any], most: int = 4) -> str:
+    """Several things as a choice: at most this many by name.
+
+    >>> either(["Bern"]), either(["Bern", "Rome", "Oslo"]), either(list("abcdef"), 2)
+    ('Bern', 'Bern, Rome or Oslo', 'a, b or 4 more')
+    """
+    shown = [str(item) for item in items[:most]] + ([f"{len(items) - most:,} more"] if len(items) > most else [])
+    return " or ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def listed(items: list[Any], most: int = 20) -> str:
+    """Several things one after the other: at most this many by name."""
+    more = [f"… {len(items) - most:,} more"] if len(items) > most else []
+    return ", ".join([*(str(item) for item in items[:most]), *more])
+
+
+def shorten(content: str, room: int) -> str:
+    """At most `room` letters; the middle gives way, since names differ at their ends."""
+    if len(content) <= room or room < 4:
+        return content
+    head = room // 2
+    return f"{content[:head].rstrip()}…{content[len(content) - (room - 1 - head) :].lstrip()}"
+
+
+def _said(branch: Branch, digits: int, most: int) -> str:
+    """What is said of the column."""
+    if branch.relation in ("known", "missing"):
+        return f" is {branch.relation}"
+    if branch.relation in ("<=", ">"):
+        return f" {'≤' if branch.relation == '<=' else '>'} {branch.value:.{digits}g}"
     group = [branch.value] if branch.relation == "=" else branch.value
-    shown = [str(item) for item in group[:4]] + ([f"{len(group) - 4} more"] if len(group) > 4 else [])
-    either = " or ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
-    return f"{branch.feature} is {'not ' if branch.relation == 'not in' else ''}{either}"
+    return f" is {'not ' if branch.relation == 'not in' else ''}{either(group, most)}"
