@@ -99,6 +99,51 @@ def test_blas_is_held_and_given_back():
     assert blas_threads() == before
 
 
+def test_blas_is_given_back_whoever_leaves_last():
+    before = blas_threads()
+    inside, leave = threading.Event(), threading.Event()
+
+    def other():
+        with single_blas():
+            inside.set()
+            leave.wait(timeout=30)
+
+    thread = threading.Thread(target=other)
+    with single_blas():
+        thread.start()
+        assert inside.wait(timeout=30)
+    assert blas_threads() == {1}  # the other one is still at it
+    leave.set()
+    thread.join(timeout=30)
+    assert blas_threads() == before
+
+
+def test_blas_is_held_for_a_thread_that_is_not_the_first_to_hold_it():
+    with single_blas():
+        pass
+    seen = []
+
+    def other():
+        with single_blas():
+            seen.append(blas_threads())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join(timeout=30)
+    assert seen == [{1}]
+
+
+@pytest.mark.parametrize("value", ["3", " 4 ,2", "none", "0", ""])
+def test_a_variable_that_changes_is_seen_at_the_next_call(monkeypatch, value):
+    monkeypatch.delenv("LEARNT_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert threads.thread_source() == (7, "OMP_NUM_THREADS")
+    monkeypatch.setenv("LEARNT_NUM_THREADS", value)
+    digits = value.split(",")[0].strip()
+    expected = (int(digits), "LEARNT_NUM_THREADS") if digits in ("3", "4") else (7, "OMP_NUM_THREADS")
+    assert threads.thread_source() == expected
+
+
 def _child(queue):
     queue.put(for_blocks(lambda lo, hi: hi - lo, 100, grain=10))
 

@@ -18,10 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Setter = Callable[[int], Any]
 
 _local = threading.local()  # .working: this thread is doing blocks for the pool
 
@@ -35,7 +37,7 @@ class _State:
         self.pool_size = 0
         self.blas_lock = threading.Lock()
         self.blas_users = 0
-        self.blas_limit: Any = None
+        self.blas_before: list[tuple[Setter, int]] = []  # of libraries that are held: the threads they get back
 
 
 _state = _State()
@@ -44,10 +46,10 @@ _chosen: int | None = None  # by set_threads; survives a fork
 
 def _forget_after_fork() -> None:
     global _state
-    limit = _state.blas_limit
+    held = _state.blas_before
     _state = _State()
-    if limit is not None:  # forked while BLAS was held: the child gets its threads back
-        limit.restore_original_limits()
+    for set_blas, threads in held:  # forked while BLAS was held: the child gets its threads back
+        set_blas(threads)
 
 
 if hasattr(os, "register_at_fork"):
@@ -77,9 +79,10 @@ def thread_source() -> tuple[int, str]:
     if _chosen is not None:
         return _chosen, "set_threads"
     for variable in ("LEARNT_NUM_THREADS", "OMP_NUM_THREADS"):
-        value = os.environ.get(variable, "").split(",")[0].strip()
-        if value.isdigit() and int(value) > 0:
-            return int(value), variable
+        if variable in os.environ:  # asked at every call, since a program may change it
+            value = os.environ[variable].split(",")[0].strip()
+            if value.isdigit() and int(value) > 0:
+                return int(value), variable
     return _machine_threads()
 
 
@@ -153,7 +156,8 @@ def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) ->
     >>> run_tasks([lambda: 1, lambda: 2])
     [1, 2]
     """
-    threads = min(thread_count(n_jobs), len(tasks))
+    allowed = thread_count(n_jobs)
+    threads = min(allowed, len(tasks))
     if threads <= 1 or inside_pool():
         with single_blas():
             return [task() for task in tasks]
@@ -178,7 +182,7 @@ def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) ->
             _local.working = False
 
     with single_blas():
-        pool = _pool(max(threads, get_threads()) - 1 or 1)
+        pool = _pool(max(threads, allowed if n_jobs is None else get_threads()) - 1 or 1)
         futures: list[Future[None]] = []
         for _ in range(threads - 1):
             try:
@@ -219,26 +223,41 @@ def single_blas() -> Iterator[None]:
     with state.blas_lock:
         state.blas_users += 1
         if state.blas_users == 1:
-            state.blas_limit = _controller().limit(limits=1, user_api="blas")
+            for ask, set_blas in _blas_libraries():
+                threads = ask()
+                if threads is not None and threads > 1:
+                    state.blas_before.append((set_blas, threads))
+                    set_blas(1)
     try:
         yield
     finally:
         with state.blas_lock:
             state.blas_users -= 1
-            if state.blas_users == 0 and state.blas_limit is not None:
-                state.blas_limit.restore_original_limits()
-                state.blas_limit = None
+            while state.blas_users == 0 and state.blas_before:
+                set_blas, threads = state.blas_before.pop()
+                set_blas(threads)
 
 
-_blas: Any = None
+@cache
+def _blas_libraries() -> list[tuple[Callable[[], int | None], Setter]]:
+    """What asks for and sets the threads of each loaded BLAS; looking for them takes milliseconds, so once."""
+    import scipy.linalg  # noqa: F401  its own BLAS must be loaded to be found
+    from threadpoolctl import ThreadpoolController
+
+    return [_ask_and_set(library) for library in ThreadpoolController().select(user_api="blas").lib_controllers]
 
 
-def _controller() -> Any:
-    """threadpoolctl's view of the loaded BLAS libraries; looking for them takes milliseconds, so once."""
-    global _blas
-    if _blas is None:
-        import scipy.linalg  # noqa: F401  its own BLAS must be loaded to be found
-        from threadpoolctl import ThreadpoolController
+def _ask_and_set(library: Any) -> tuple[Callable[[], int | None], Setter]:
+    """The two functions of a library that threadpoolctl found.
 
-        _blas = ThreadpoolController()
-    return _blas
+    The threads of OpenBLAS are the whole process's. threadpoolctl lets the Python thread that set them first set them
+    again, and ignores all others: BLAS would stay on one thread where the last user is another than the first. Users
+    are counted here, so OpenBLAS is called without it, which takes a quarter of the time besides.
+    """
+    if library.internal_api == "openblas" and getattr(library, "threading_layer", "openmp") != "openmp":
+        for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):
+            names = (f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
+            ask, set_blas = (getattr(library.dynlib, name, None) for name in names)
+            if ask is not None and set_blas is not None:
+                return ask, set_blas
+    return library.get_num_threads, library.set_num_threads
