@@ -8,6 +8,7 @@ from scipy import sparse
 
 from learnt.baseline import ConstantClassifier
 from learnt.ensemble import AdaBoostClassifier, AdaBoostRegressor
+from learnt.ensemble._adaboost_regressor import fit_drawn
 from learnt.ensemble._stumps import SortedColumns
 from learnt.linear_model import LogisticRegression, Ridge
 from learnt.naive_bayes import GaussianNB
@@ -128,6 +129,64 @@ def test_one_sweep_finds_the_stump_of_a_tree():
         found = tree.weighted_n_node_samples[1:] @ tree.impurity[1:]
         assert found == pytest.approx(best, rel=1e-9)
         np.testing.assert_array_equal(tree.predict(X).argmax(axis=1) != codes, wrong)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_are_sorted_by_value_and_then_by_row(dtype):
+    rng = np.random.default_rng(3)
+    X = np.column_stack(
+        [
+            rng.normal(size=300),
+            rng.integers(-3, 3, 300) * 0.5,  # ties
+            rng.choice([-0.0, 0.0, 1.0, -1.0], 300),  # the two zeros are one value
+            rng.choice([-3e38, -1e-40, 1e-40, 3e38], 300),
+            np.ones(300),
+        ]
+    ).astype(dtype)
+    order = SortedColumns(X, np.arange(300) % 2, 2).order
+    for j, entries in enumerate(order):
+        values = X[:, j].astype(np.float32)
+        rows = np.argsort(values, kind="stable")
+        np.testing.assert_array_equal(entries >> 1, rows)
+        gap = np.float32(1e-7 if np.ptp(values.astype(float)) > 1e-4 else 0)
+        cuts = np.append(values[rows][1:] > values[rows][:-1] + gap, False)
+        np.testing.assert_array_equal(entries & 1, cuts)
+
+
+def test_what_stumps_cannot_compare_is_refused_by_row_and_column():
+    X, y = table(n=40)
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    for bad in (1e300, -1e39):
+        wrong = X.copy()
+        wrong[7, 1] = bad
+        for ask in (lambda Z: AdaBoostClassifier(n_estimators=3).fit(Z, y), model.predict):
+            with pytest.raises(ValueError, match=r"row 7, column 1, and AdaBoostClassifier compares in float32"):
+                ask(wrong)
+        with pytest.raises(ValueError, match=r"row 7, column 1"):
+            AdaBoostClassifier(n_estimators=3).fit(sparse.csr_matrix(wrong), y)
+        with pytest.raises(ValueError, match=r"row 7, column 1, and AdaBoostRegressor compares in float32"):
+            AdaBoostRegressor(n_estimators=3).fit(wrong, X[:, 0])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"max_depth": 3},
+        {"criterion": "absolute_error", "max_leaf_nodes": 9},
+        {"max_features": 2, "random_state": 5},
+        {"min_samples_leaf": 4},  # rows are counted: a copy is fitted
+    ],
+)
+def test_a_tree_on_drawn_rows_is_the_tree_of_a_copy_of_them(settings):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(300, 4)).astype(np.float32), np.rint(rng.normal(size=300) * 64) / 8  # sums are exact
+    p = rng.random(300)
+    ours, copied = (DecisionTreeRegressor(**{"random_state": 0, **settings}) for _ in range(2))
+    fit_drawn(ours, X, y, np.random.RandomState(0), p / p.sum())
+    rows = np.random.RandomState(0).choice(np.arange(300), size=300, replace=True, p=p / p.sum())
+    copied.fit(X[rows], y[rows])
+    for name in ("feature", "threshold", "children_left", "n_node_samples", "weighted_n_node_samples", "value"):
+        np.testing.assert_allclose(getattr(ours.tree_, name), getattr(copied.tree_, name), rtol=1e-12)
 
 
 def test_a_boosted_stump_is_a_fitted_tree():

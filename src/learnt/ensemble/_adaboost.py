@@ -19,6 +19,8 @@ from learnt.ensemble._adaboost_learners import class_votes, learner_of
 from learnt.ensemble._common import Members, by_columns
 from learnt.tree import DecisionTreeClassifier
 
+_LEAST = float(np.finfo(float).eps)  # that a row of weight above 0 weighs
+
 
 class Boosted(CallbackSupportMixin, MetaEstimatorMixin, Members, BaseEstimator):
     """What boosted classes and numbers share: parameters, data, importances."""
@@ -131,7 +133,8 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
         self.classes_, codes = encode_labels(y)
         self.n_classes_ = len(self.classes_)
         weights = np.full(len(y), 1 / len(y)) if w is None else w / total
-        learner = learner_of(self.estimator_, X, y, codes, self.n_classes_, random_state_of(self.random_state))
+        learner = learner_of(self.estimator_, X, y, codes, self.classes_, random_state_of(self.random_state))
+        del codes  # the learner has what it needs of them
         self._boost(learner, weights, total, X, y)
         return self
 
@@ -140,10 +143,10 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
         self.estimator_weights_ = np.zeros(self.n_estimators)
         self.estimator_errors_ = np.ones(self.n_estimators)
         bound: list[float] = []
-        K, tiny = self.n_classes_, np.finfo(float).eps
+        K = self.n_classes_
+        weights = np.maximum(weights, _LEAST)
         with fit_loop(self, self.n_estimators, X, y) as loop:
             for t in range(self.n_estimators):
-                weights = np.maximum(weights, tiny)
                 member, wrong = learner(weights)
                 error = float(weights[wrong].sum() / weights.sum())
                 if error > 0 and error >= (1 - 1 / K) * (1 - 1e-10):  # sums of weights are rounded
@@ -162,8 +165,9 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
                 if loop.step(f"error {error:.3f}") or error <= 0 or t == self.n_estimators - 1:
                     break
                 with np.errstate(over="ignore"):
-                    weights = weights * np.where(wrong, np.exp(alpha), 1.0)
-                    mass = weights.sum()
+                    grown = np.where(wrong, np.exp(alpha), 1.0)  # a new array: a learner may keep the one it was given
+                    grown *= weights
+                    weights, mass = grown, grown.sum()
                 if not np.isfinite(mass):
                     warnings.warn(
                         f"Sample weights have reached infinite values, at iteration {t}, causing overflow; iterations "
@@ -171,7 +175,8 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
                         stacklevel=4,
                     )
                     break
-                weights = weights / mass
+                weights /= mass
+                np.maximum(weights, _LEAST, out=weights)
         self.loss_bound_ = np.array(bound)
 
     def decision_function(self, X: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from learnt.engine.single import require_float32
 from learnt.engine.threads import for_blocks
 from learnt.ensemble._common import make_member
 from learnt.ensemble._stumps import MOST_CELLS, MOST_ROWS, SortedColumns, add_stumps
@@ -22,12 +23,12 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 def learner_of(
-    prototype: Any, X: Any, y: np.ndarray, codes: np.ndarray, n_classes: int, random: np.random.RandomState
+    prototype: Any, X: Any, y: np.ndarray, codes: np.ndarray, classes: np.ndarray, random: np.random.RandomState
 ) -> Learner:
     """weights → (fitted copy of the prototype, which rows it gets wrong)."""
     small = not sparse.issparse(X) or X.shape[0] * X.shape[1] <= MOST_CELLS
-    if is_stump(prototype) and n_classes > 1 and small and X.shape[0] < MOST_ROWS:
-        return _Stumps(prototype, X, y, codes, n_classes, random)
+    if is_stump(prototype) and len(classes) > 1 and small and X.shape[0] < MOST_ROWS:
+        return _Stumps(prototype, X, codes, classes, random)
 
     def fit(weights: np.ndarray) -> tuple[Any, np.ndarray]:
         member = make_member(prototype, random)
@@ -49,20 +50,15 @@ class _Stumps:
     """Trees of depth 1 on columns that were sorted once."""
 
     def __init__(
-        self,
-        prototype: Any,
-        X: np.ndarray,
-        y: np.ndarray,
-        codes: np.ndarray,
-        n_classes: int,
-        random: np.random.RandomState,
+        self, prototype: Any, X: Any, codes: np.ndarray, classes: np.ndarray, random: np.random.RandomState
     ) -> None:
-        self._columns = SortedColumns(X, codes, n_classes)
+        require_float32(X, "AdaBoostClassifier")
+        self._columns = SortedColumns(X, codes, len(classes))
         self._random = random
         # All that a fitted tree knows beside its nodes. A test holds it against a tree that was grown.
         self._model = clone(prototype)
         self._model.n_features_in_ = self._model.max_features_ = X.shape[1]
-        self._model.classes_, self._model.n_classes_ = np.unique(y), n_classes
+        self._model.classes_, self._model.n_classes_ = classes, len(classes)
         self._model.n_outputs_, self._model._categories = 1, None
 
     def __call__(self, weights: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -93,7 +89,9 @@ def _class_tree(member: Any, classes: np.ndarray) -> Tree | None:
 
 def _tree_votes(trees: list[Any], weights: np.ndarray, X: np.ndarray, out: np.ndarray) -> None:
     width = out.shape[1]
-    X = X.astype(np.float32, copy=False)  # as trees compare
+    if X.dtype != np.float32:
+        require_float32(X, "AdaBoostClassifier")
+        X = X.astype(np.float32)  # as trees compare
     one_hot = np.eye(width)
     if not all(tree.node_count <= 3 and len(tree.table) == 0 for tree in trees):
         ballots = [weight * one_hot[tree.value[:, 0].argmax(axis=1)] for tree, weight in zip(trees, weights)]

@@ -14,11 +14,16 @@ from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit
 from learnt.ensemble._adaboost import Boosted
-from learnt.ensemble._common import by_columns, make_member
+from learnt.ensemble._common import as_trees_compare, by_columns, make_member
 from learnt.metrics import r2_score
 from learnt.tree import DecisionTreeRegressor
 
 _CELLS = 1 << 22  # predictions kept at a time
+
+
+# What a tree counts by rows: with these as they are by default a row drawn twice may as well weigh 2.
+_COUNTED = ("min_samples_split", "min_samples_leaf", "categorical_features", "min_significance", "missing")
+_PLAIN = DecisionTreeRegressor()
 
 
 class AdaBoostRegressor(RegressorMixin, Boosted):
@@ -73,7 +78,7 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
         self.estimator_ = DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
         given = X
         X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
-        X = by_columns(X, given)
+        X = as_trees_compare(self.estimator_, by_columns(X, given), type(self).__name__)
         n, random = X.shape[0], random_state_of(self.random_state)
         weights = np.full(n, 1 / n) if w is None else w / w.sum()
         there = weights > 0
@@ -84,8 +89,7 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
             for t in range(self.n_estimators):
                 weights = np.where(there, np.maximum(weights, np.finfo(float).eps), 0.0)
                 member = make_member(self.estimator_, random)
-                rows = random.choice(np.arange(n), size=n, replace=True, p=weights)
-                member.fit(X[rows], y[rows])
+                fit_drawn(member, X, y, random, weights)
                 self.estimators_.append(member)
                 loss = self._losses(np.abs(member.predict(X) - y), there)
                 error = float((weights * loss).sum())
@@ -98,10 +102,11 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
                 self.estimator_weights_[t], self.estimator_errors_[t] = weight, max(error, 0.0)
                 if loop.step(f"mean loss {error:.3f}") or error <= 0 or t == self.n_estimators - 1:
                     break
-                weights = weights * np.power(beta, (1 - loss) * self.learning_rate)
+                weights *= np.power(beta, (1 - loss) * self.learning_rate)
+                del loss  # of which the next learner knows by the weights
                 if not weights.sum() > 0:
                     break
-                weights = weights / weights.sum()
+                weights /= weights.sum()
         return self
 
     def _losses(self, errors: np.ndarray, there: np.ndarray) -> np.ndarray:
@@ -143,3 +148,17 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
             rows = np.arange(len(predictions))
             out[lo : lo + step] = predictions[rows, order[rows, first]]
         return out
+
+
+def fit_drawn(member: Any, X: Any, y: np.ndarray, random: np.random.RandomState, weights: np.ndarray) -> None:
+    """Fit the member on as many rows as there are, drawn by weight; some are there more than once."""
+    rows = random.choice(len(y), size=len(y), replace=True, p=weights)
+    plain = type(member) is DecisionTreeRegressor
+    if not plain or any(getattr(member, name) != getattr(_PLAIN, name) for name in _COUNTED):
+        member.fit(X[rows], y[rows])
+        return
+    # The same tree without a copy of the rows: those that were drawn, each weighing as often as it was.
+    counts = np.bincount(rows, minlength=len(y)).astype(np.float64)
+    del rows
+    member.fit(X, y, sample_weight=counts)
+    member.tree_.n_node_samples = np.rint(member.tree_.weighted_n_node_samples).astype(np.int64)

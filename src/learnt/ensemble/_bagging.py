@@ -21,6 +21,7 @@ from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
 from learnt.ensemble._common import (
     Members,
+    as_trees_compare,
     by_columns,
     check_fit_params,
     fit_member,
@@ -70,6 +71,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
                 stacklevel=3,
             )
         self.estimator_ = self._prototype()
+        X = as_trees_compare(self.estimator_, X, type(self).__name__)
         self._plan(X.shape, w)
         if not (self.warm_start and hasattr(self, "estimators_")):
             self.estimators_: list[Any] = []
@@ -110,11 +112,12 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
                 features, rows = self._draw(seed)
                 part = X if everything else X[:, features]
                 if weighted:  # a row drawn twice weighs 2
-                    counts = np.bincount(rows, minlength=X.shape[0])
-                    member = self._fit_one(member, part, y, {**fit_params, "sample_weight": counts}, rows)
+                    counts = np.bincount(rows, minlength=X.shape[0]).astype(np.float64)
+                    del rows  # n whole numbers on every thread
+                    member = self._fit_one(member, part, y, {**fit_params, "sample_weight": counts}, counts)
                 else:
                     taken = _taken(fit_params, rows, X.shape[0])
-                    member = self._fit_one(member, part[rows], y[rows], taken, np.arange(len(rows)))
+                    member = self._fit_one(member, part[rows], y[rows], taken, None)
                 bar.advance()
                 return member, features
 
@@ -125,8 +128,10 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         self.estimators_ = self.estimators_ + [member for member, _ in results]
         self.estimators_features_ = self.estimators_features_ + [features for _, features in results]
 
-    def _fit_one(self, member: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any], rows: np.ndarray) -> Any:
-        """A fitted member; `rows` were drawn."""
+    def _fit_one(
+        self, member: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any], counts: np.ndarray | None
+    ) -> Any:
+        """A fitted member; `counts` says how often each row was drawn, None that X has the drawn rows and no others."""
         return fit_member(member, X, y, fit_params)
 
     # --- draws

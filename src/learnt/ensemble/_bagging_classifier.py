@@ -115,11 +115,14 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         self.n_classes_ = len(self.classes_)
         return codes
 
-    def _fit_one(self, member: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any], rows: np.ndarray) -> Any:
+    def _fit_one(
+        self, member: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any], counts: np.ndarray | None
+    ) -> Any:
         """A sample may have rows of one class alone: where the estimator refuses it, that class is its answer."""
         try:
             return fit_member(member, X, y, fit_params)
         except ValueError:
+            rows = slice(None) if counts is None else counts > 0
             if len(np.unique(y[rows])) > 1:
                 raise
             return ConstantClassifier().fit(X[rows], y[rows])

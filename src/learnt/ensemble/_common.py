@@ -12,10 +12,13 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import process_routing
 
+from learnt.engine.single import require_float32
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import is_frame, refuse_elsewhere
+from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 T = TypeVar("T")
+_TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
 
 # --- fits
 
@@ -111,6 +114,14 @@ def row_count(X: Any, name: str) -> int:
 def by_columns(X: Any, given: Any) -> Any:
     """A checked sparse table stored by columns again, if it was given so: members may work by columns."""
     return X.tocsc() if sparse.issparse(given) and given.format == "csc" else X
+
+
+def as_trees_compare(prototype: Any, X: Any, name: str) -> Any:
+    """X in single precision where the members are trees of ours, which else would make a copy each; else as it is."""
+    if type(prototype) not in _TREES or prototype.categorical_features is not None or sparse.issparse(X):
+        return X
+    require_float32(X, name)
+    return np.ascontiguousarray(X, dtype=np.float32)
 
 
 def several_columns(y: Any) -> bool:

@@ -7,6 +7,7 @@ compared by the weighted Gini impurity without a division.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ _TASK = 1 << 17  # cells a thread should have to sweep, at least
 _GAP, _SMALL = np.float32(1e-7), 1e-4  # values closer than the gap are the same, unless the whole column is as small
 _EPS = float(np.finfo(float).eps)
 _MORE = 1 + 1e-12  # a cut is better by more than rounding, or the one before it stays
+_LOW_FIRST = 1 if sys.byteorder == "little" else -1
 MOST_ROWS = 1 << 31
 MOST_CELLS = 1 << 28  # of a sparse table: 4 bytes each are kept
 
@@ -40,28 +42,40 @@ class SortedColumns:
 
     def __init__(self, X: Any, codes: np.ndarray, n_classes: int) -> None:
         n, d = X.shape
-        self.codes, self.n_classes = codes, n_classes
+        self.codes, self.n_classes = codes.astype(np.uint8 if n_classes <= 256 else np.int64), n_classes
         self._X = X.tocsc() if sparse.issparse(X) else X
         self.order = np.empty((d, n), dtype=np.uint32)
-        self._sign = np.where(codes > 0, 1.0, -1.0)
-        self._pairs = np.empty(n if n_classes > 2 else 0, dtype=_PAIR)
-        self._pairs["code"] = codes[: len(self._pairs)]
         run_tasks([partial(self._sort, j) for j in range(d)])
         step = max(1, _TASK // n)
         self._tasks = [(lo, min(lo + step, d)) for lo in range(0, d, step)]
+        self._signs = np.where(codes > 0, np.int8(1), np.int8(-1))
+        self._signed = np.empty(n if n_classes == 2 else 0)
+        self._pairs = np.empty(n if n_classes > 2 else 0, dtype=_PAIR)
+        self._pairs["code"] = codes[: len(self._pairs)]
+        # What all stumps have in common: they have no tables of categories.
+        self._none = {
+            "table": np.empty(0, np.int32),
+            "table_start": np.full(3, -1),
+            "table_size": np.zeros(3, np.int64),
+        }
 
     def _column(self, j: int) -> np.ndarray:
         column = self._X[:, [j]].toarray()[:, 0] if sparse.issparse(self._X) else self._X[:, j]
         return column.astype(np.float32)
 
     def _sort(self, j: int) -> None:
+        """Sort value and row as one whole number of 64 bits: in place, and quicker than an order of floats."""
         column = self._column(j)
-        order = np.argsort(column, kind="stable")
-        ranked = column[order]
-        gap = _GAP if float(ranked[-1]) - float(ranked[0]) > _SMALL else np.float32(0)
-        cut = np.zeros(len(column), dtype=np.uint32)
-        cut[:-1] = ranked[1:] > ranked[:-1] + gap
-        self.order[j] = (order.astype(np.uint32) << np.uint32(1)) | cut
+        column += 0  # −0 is 0
+        keys = np.empty(len(column), dtype=np.int64)
+        rows, codes = keys.view(np.int32).reshape(-1, 2).T[::_LOW_FIRST]
+        rows[:] = np.arange(len(column), dtype=np.int32)
+        _in_order(column.view(np.int32), codes)
+        keys.sort()
+        _in_order(codes, column.view(np.int32))
+        gap = _GAP if float(column[-1]) - float(column[0]) > _SMALL else np.float32(0)
+        np.left_shift(rows, np.int32(1), out=self.order[j].view(np.int32))
+        self.order[j, :-1] |= column[1:] > column[:-1] + gap
 
     def best(self, weights: np.ndarray) -> tuple[Tree, np.ndarray]:
         """The stump of least weighted Gini impurity, and which rows it gets wrong.
@@ -71,7 +85,8 @@ class SortedColumns:
         (d, n), K = self.order.shape, self.n_classes
         found = np.empty((d, 3))
         if K == 2:
-            tasks = [partial(sweep_two, self.order, lo, hi, weights * self._sign, found) for lo, hi in self._tasks]
+            np.multiply(weights, self._signs, out=self._signed)
+            tasks = [partial(sweep_two, self.order, lo, hi, self._signed, found) for lo, hi in self._tasks]
         else:
             self._pairs["weight"] = weights
             tasks = [partial(sweep_many, self.order, lo, hi, self._pairs, K, found) for lo, hi in self._tasks]
@@ -96,6 +111,7 @@ class SortedColumns:
             weighted_n_node_samples=rest[1, :nodes],
             n_node_samples=rest[2, :nodes],
             value=value[:nodes],
+            **{name: array[:nodes] for name, array in self._none.items()},
         )
 
     def _threshold(self, feature: int, last: int) -> float:
@@ -103,6 +119,13 @@ class SortedColumns:
         rows = (int(entry) >> 1 for entry in self.order[feature, last : last + 2])
         below, above = (float(np.float32(self._X[row, feature])) for row in rows)
         return below / 2 + above / 2
+
+
+def _in_order(bits: np.ndarray, out: np.ndarray) -> None:
+    """Bits of float32 as whole numbers in the order of the values; and such numbers as bits again."""
+    np.right_shift(bits, np.int32(31), out=out)
+    out &= np.int32(0x7FFFFFFF)
+    out ^= bits
 
 
 @kernel
