@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import RandomTreesEmbedding as Oracle
+from sklearn.exceptions import NotFittedError
 
 from learnt.ensemble import RandomTreesEmbedding
 from learnt.tree import ExtraTreeRegressor
@@ -31,6 +32,23 @@ def test_same_draws_as_the_oracle(X, params):
     assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
     np.testing.assert_array_equal(ours.apply(X), theirs.apply(X))
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_)
+
+
+@pytest.mark.parametrize("sparse_output", [True, False])
+@pytest.mark.parametrize("depth", [1, 5, None])
+def test_the_encoder_is_the_oracles(X, depth, sparse_output):
+    settings = {"max_depth": depth, "random_state": 3, "sparse_output": sparse_output}
+    ours, theirs = (kind(7, **settings).fit(X) for kind in (RandomTreesEmbedding, Oracle))
+    encoder, expected = ours.one_hot_encoder_, theirs.one_hot_encoder_
+    assert encoder.get_params() == expected.get_params()
+    assert encoder.n_features_in_ == 7
+    for found, known in zip(encoder.categories_, expected.categories_, strict=True):
+        np.testing.assert_array_equal(found, known)
+    Z, expected_Z = encoder.transform(ours.apply(X)), ours.transform(X)
+    assert type(Z) is type(expected_Z)
+    assert abs(Z - expected_Z).max() == 0
+    with pytest.raises(NotFittedError):
+        RandomTreesEmbedding().one_hot_encoder_  # noqa: B018
 
 
 def test_best_first_trees_cut_as_the_oracle_does(X):

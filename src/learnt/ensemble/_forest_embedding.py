@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import TransformerMixin
+from sklearn.preprocessing import OneHotEncoder
 
 from learnt.engine.params import check_flag
 from learnt.engine.random import random_state_of
@@ -48,6 +49,8 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
     Attributes
     ----------
     estimators_ : list of ExtraTreeRegressor
+    one_hot_encoder_ : sklearn.preprocessing.OneHotEncoder
+        Makes of `apply(X)` what `transform(X)` gives.
     feature_importances_ : array of shape (n_features,)
     n_features_in_, feature_names_in_, n_outputs_, estimators_samples_
 
@@ -129,14 +132,28 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
         Z = sparse.csr_matrix((ones, columns[leaves].ravel(), starts), shape=(n, int(columns[-1]) + 1))
         return Z if self.sparse_output else Z.toarray()
 
+    @property
+    def one_hot_encoder_(self) -> OneHotEncoder:
+        """scikit-learn's encoder, fitted on the leaves of the trees; made when asked for."""
+        self._require_fit()
+        tree, number = self._leaves()
+        counts = np.bincount(tree)
+        table = np.empty((counts.max(), len(counts)), dtype=np.int64)
+        for t, leaves in enumerate(np.split(number, np.cumsum(counts)[:-1])):
+            table[:, t] = np.resize(leaves, len(table))  # all of them, some more than once
+        return OneHotEncoder(sparse_output=self.sparse_output).fit(table)
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """`randomtreesembedding_{tree}_{leaf}`, the leaf by its number in the tree, as `apply` gives it."""
         self._require_fit()
         self._check_names(input_features)
+        return np.array([f"randomtreesembedding_{t}_{leaf}" for t, leaf in zip(*self._leaves())], dtype=object)
+
+    def _leaves(self) -> tuple[np.ndarray, np.ndarray]:
+        """The tree of each leaf, and its number there."""
         places = np.flatnonzero(self._is_leaf())
         tree = np.searchsorted(self.grove_.roots, places, side="right") - 1
-        number = places - self.grove_.roots[tree]
-        return np.array([f"randomtreesembedding_{t}_{leaf}" for t, leaf in zip(tree, number)], dtype=object)
+        return tree, places - self.grove_.roots[tree]
 
     def _is_leaf(self) -> np.ndarray:
         """For all nodes of all trees, in the order of their numbers in each tree."""
