@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from learnt.engine.params import ParameterError
+from learnt.engine.threads import run_tasks
 from learnt.engine.validation import is_frame
 
 _FROM_DTYPE = "from_dtype"
@@ -123,26 +125,31 @@ def learn_categories(X: Any, mask: np.ndarray | None, non_negative: bool = False
     """
     if mask is None:
         return {}
-    found = {}
-    for j in np.flatnonzero(mask):
-        values = _column(X, int(j))
-        if values.dtype.kind == "f":
-            found[int(j)] = _distinct(values[values >= 0] if non_negative else values[~np.isnan(values)])
-        else:
-            found[int(j)] = np.array(sorted({v for v in values.tolist() if v is not None}), dtype=object)
-    return found
+    columns = np.flatnonzero(mask).tolist()
+    found = run_tasks([partial(_learn, X, j, non_negative) for j in columns])
+    return dict(zip(columns, found))
+
+
+def _learn(X: Any, j: int, non_negative: bool) -> np.ndarray:
+    values = _column(X, j)
+    if values.dtype.kind == "f":
+        return _distinct(values[values >= 0] if non_negative else values[~np.isnan(values)])
+    return np.array(sorted({v for v in values.tolist() if v is not None}), dtype=object)
 
 
 def category_codes(X: np.ndarray, categories: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
     """The category columns of a matrix as places among the learnt values, int32; −1 for a negative number, NaN, or a
     value that was not learnt.
     """
-    return {j: _places(X[:, j], known) for j, known in categories.items()}
+    columns = list(categories)
+    codes = run_tasks([partial(_places, X[:, j], categories[j]) for j in columns])
+    return dict(zip(columns, codes))
 
 
 def _places(column: np.ndarray, known: np.ndarray) -> np.ndarray:
     if known.dtype.kind != "f" or not len(known):
         return np.full(len(column), -1, dtype=np.int32)
+    column = np.ascontiguousarray(column)  # one pass over a table of rows in place of five
     there = (column >= 0) & (column <= known[-1])
     if known[-1] < _SMALL and (known == np.rint(known)).all():
         table = np.full(int(known[-1]) + 1, -1, dtype=np.int32)

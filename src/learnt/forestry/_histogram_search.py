@@ -1,4 +1,4 @@
-"""The best split of a node from its histogram.
+"""The best split of a node by a threshold, from its histogram.
 
 With G and H the sums of gradients and hessians of a side, its value is  v = −S(G) / (H + l2),  where S draws G towards
 0 by l1, and the split gains  S(G_L)² / (H_L + l2) + S(G_R)² / (H_R + l2) − S(G)² / (H + l2).  Where values are bounded,
@@ -6,23 +6,15 @@ by a monotone constraint further up, a side gains  −2Gv − (H + l2)v² − 2�
 
 Both sides are computed alike from whole numbers, so that a split and its mirror image on another column gain the same
 to the last bit, and the first column wins.
-
-Sets of categories gain by chance alone. Sums of pure noise over K categories, split by their signs, gain
-(2/π) (Σ_c √H_c)² / H  times the noise of one unit of hessian, on average; this is taken off, less what it is for two
-categories of equal size, which are a threshold like any other.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from learnt.engine.kernel import kernel
 
-_ROUGHLY = 1.0 - 1e-3  # far more than single precision rounds away
-SUPPORT = 10  # rows that a category of its own needs, and how many at the node's mean are added to order it
-_CHANCE = 2.0 / math.pi
+ROUGHLY = 1.0 - 1e-3  # far more than single precision rounds away
 
 
 @kernel(allocates=False)
@@ -62,7 +54,7 @@ def may_be_better(left_g, left_h, begin, end, total_g, total_h, scale_g, scale_h
 
     Where values are bounded by constraints none gains more than it would without.
     """
-    bound = np.float32(max(least, 0.0) * _ROUGHLY)
+    bound = np.float32(max(least, 0.0) * ROUGHLY)
     unit_g, unit_h, l2 = np.float32(scale_g), np.float32(scale_h), np.float32(l2)
     g, both = np.float32(total_g) * unit_g, np.float32(total_h) * unit_h + l2 + l2
     found, one, none = np.float32(0), np.float32(1), np.float32(0)
@@ -86,7 +78,7 @@ def search_numbers(
     unit_g, unit_h, rough_l2 = np.float32(scale_g), np.float32(scale_h), np.float32(l2)
     g, both = np.float32(total_g) * unit_g, np.float32(total_hc >> shift) * unit_h + rough_l2 + rough_l2
     best, best_bin = least, np.int64(-1)
-    bound = np.float32(max(least, 0.0) * _ROUGHLY)
+    bound = np.float32(max(least, 0.0) * ROUGHLY)
     for b in range(np.uint64(begin), np.uint64(max(end, begin))):
         gl, a = rough_g[b] * unit_g, rough_h[b] * unit_h + rough_l2
         gr, c = g - gl, both - a
@@ -101,78 +93,5 @@ def search_numbers(
         )
         if gain > best:
             best, best_bin = gain, np.int64(b)
-            bound = np.float32(max(best, 0.0) * _ROUGHLY)
+            bound = np.float32(max(best, 0.0) * ROUGHLY)
     return best, best_bin
-
-
-@kernel(allocates=False)
-def sort_pairs(n, keys, order):
-    """Sort by key, then by number: insertion over ever smaller steps."""
-    step = np.int64(121)
-    while step > 0:
-        for k in range(step, n):
-            key, number, place = keys[k], order[k], k
-            while place >= step and (
-                keys[place - step] > key or (keys[place - step] == key and order[place - step] > number)
-            ):
-                keys[place], order[place] = keys[place - step], order[place - step]
-                place -= step
-            keys[place], order[place] = key, number
-        step //= 3
-
-
-@kernel(allocates=False)
-def search_categories(
-    cell_g, cell_hc, n, total_g, total_hc, shift, scale_g, scale_h,
-    min_leaf, min_hessian, l1, l2, low, high, noise, order, keys,
-):  # fmt: skip
-    """Best (gain, how many of `order` go left, their sums) over the sets of categories that come first in their order.
-
-    They are ordered by mean gradient: for a convex loss one of these subsets is the best of all. Those with too few
-    rows to know their mean are one category together, at place n of the sums and in `order`.
-    """
-    mask = (np.int64(1) << shift) - np.int64(1)
-    count = total_hc & mask
-    total_h = (total_hc >> shift) * scale_h
-    if total_h <= 0.0:
-        return -1.0, 0, np.int64(0), np.int64(0)
-    support = SUPPORT * total_h / max(count, 1)
-    pull = support * total_g * scale_g / total_h
-    used, roots = np.int64(0), 0.0
-    cell_g[n], cell_hc[n] = 0, 0
-    for b in range(n + 1):
-        hc = cell_hc[b]
-        if hc == 0:
-            continue
-        if b < n and hc & mask < SUPPORT:
-            cell_g[n] += cell_g[b]
-            cell_hc[n] += hc
-            continue
-        h = (hc >> shift) * scale_h
-        roots += np.sqrt(h)
-        keys[used], order[used] = (cell_g[b] * scale_g + pull) / (h + support), b
-        used += 1
-    sort_pairs(used, keys, order)
-    chance = _CHANCE * noise * max(roots * roots / total_h - 2.0, 0.0)
-    plain = l1 == 0.0 and low == -np.inf and high == np.inf
-    best, best_size, best_g, best_hc = -1.0, 0, np.int64(0), np.int64(0)
-    sum_g, sum_hc = np.int64(0), np.int64(0)
-    for k in range(used):
-        sum_g += cell_g[order[k]]
-        sum_hc += cell_hc[order[k]]
-        left = sum_hc & mask
-        if left < min_leaf:
-            continue
-        if count - left < min_leaf:
-            break
-        hl = (sum_hc >> shift) * scale_h
-        hr = ((total_hc - sum_hc) >> shift) * scale_h
-        if hl < min_hessian:
-            continue
-        if hr < min_hessian:
-            break
-        gl, gr = sum_g * scale_g, (total_g - sum_g) * scale_g
-        gain = split_gain(gl, hl, gr, hr, plain, l1, l2, low, high, np.int8(0)) - chance
-        if gain > best:
-            best, best_size, best_g, best_hc = gain, k + 1, sum_g, sum_hc
-    return best, best_size, best_g, best_hc

@@ -224,13 +224,13 @@ class HistogramGrower:
             np.empty((threads, 2)),
             np.empty((threads, 2, 5), np.int64),
             np.empty((threads, 2, 256), np.uint8),
-            np.empty((threads, 256), np.int64),
-            np.empty((threads, 256)),
+            np.empty((threads, 3, 257), np.int64),
             np.empty(4),
             np.empty((threads, 2, 257), np.int64),
-            np.empty((threads, 2, 256), np.float32),
+            np.empty((threads, 2, 257), np.float32),
             np.empty((threads, TAKEN * (BLOCK // 8)), np.uint64),
             np.empty((threads, TAKEN), np.int64),
+            np.empty((threads, 2, d)),
         )
         nodes = 2 * leaves - 1
         self._whole, self._real = np.empty((nodes, N_INTS), np.int64), np.empty((nodes, N_FLOATS))
@@ -261,7 +261,8 @@ class HistogramGrower:
         says that they are given, g and h are filled first.
         """
         count = self.n if rows is None else len(rows)
-        self.rows[:count] = np.arange(self.n, dtype=np.int32) if rows is None else rows
+        if rows is not None:
+            self.rows[:count] = rows
         self._ints[[SOURCE, OUTPUT, SALT]] = target.source, target.output, salt
         self._ints[[TO_UPDATE, PART]] = target.update, count < self.n
         self._floats[RATE] = target.rate

@@ -235,6 +235,12 @@ def partition_step(node, team, n_bins, categorical, lut, memory, whole, sets):
 
 
 @kernel(allocates=False)
+def turn_of(f, categorical):
+    """The place of a feature in the order of search: of equal gains the first is taken, numbers before categories."""
+    return f + categorical.size if f >= 0 and categorical[f] else f
+
+
+@kernel(allocates=False)
 def record_split(
     node, child, together, n_bins, categorical, floats, shift, whole, real, sets, found_gain, found, found_set
 ):
@@ -242,7 +248,8 @@ def record_split(
     best = 0
     for k in range(1, together):
         if found_gain[k, child] > found_gain[best, child] or (
-            found_gain[k, child] == found_gain[best, child] and found[k, child, 0] < found[best, child, 0]
+            found_gain[k, child] == found_gain[best, child]
+            and turn_of(found[k, child, 0], categorical) < turn_of(found[best, child, 0], categorical)
         ):
             best = k
     if found[best, child, 0] < 0:
@@ -357,7 +364,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
         elif stage == ROOT_SUMMED:
             if memory[NEXT_ROW] < whole[0, END]:
                 return root_step(team, n_features, ints, memory, whole)
-            root_totals(team[PARTS], n_bins[0] + 1, n_features, ints, pool, room[13][0, 0], room[13][0, 1], whole)
+            root_totals(team[PARTS], n_bins[0] + 1, n_features, ints, pool, room[12][0, 0], room[12][0, 1], whole)
             if not splittable(memory[NODE], ints, memory, whole):
                 memory[STAGE] = GROWN
                 return AGAIN
@@ -428,7 +435,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
                 small if splittable(small, ints, memory, whole) else -1,
                 large if large >= 0 and splittable(large, ints, memory, whole) else -1,
                 whole[memory[NODE], SLOT], n_features * ints[WIDTH], team, groups, alive, sampled, draw, state,
-                room[6], room[12], memory, whole, real,
+                room[6], room[11], memory, whole, real,
             )  # fmt: skip
             memory[TOGETHER] = max(together, memory[TOGETHER])
             return command

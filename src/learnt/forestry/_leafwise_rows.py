@@ -76,6 +76,12 @@ def look_at(lo, hi, g, h, counts, found):
 
 
 @kernel(allocates=False)
+def in_order(lo, hi, rows):
+    for i in range(np.uint32(lo), np.uint32(hi)):
+        rows[i] = np.int32(i)
+
+
+@kernel(allocates=False)
 def loss_rows(code, output, lo, hi, y, score, norm, with_h, g, h):
     """Gradients and hessians of rows lo…hi for output number `output`."""
     if code == SQUARED:

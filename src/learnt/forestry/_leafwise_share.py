@@ -6,9 +6,19 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry._histogram import BLOCK, CONSTANT, each_cell, histogram, outline, read_cell, running_sums
-from learnt.forestry._histogram_search import SUPPORT, may_be_better, search_categories, search_numbers
+from learnt.forestry._histogram_search import may_be_better, search_numbers
+from learnt.forestry._histogram_sets import SUPPORT, bound_categories, search_categories, told_apart
 from learnt.forestry._histogram_team import ARGUMENTS
-from learnt.forestry._leafwise_rows import ROWS, add_values, gradients, name_leaves, no_leaves, quantise, sum_leaves
+from learnt.forestry._leafwise_rows import (
+    ROWS,
+    add_values,
+    gradients,
+    in_order,
+    name_leaves,
+    no_leaves,
+    quantise,
+    sum_leaves,
+)
 
 PARTITION, COPY, SUM, SEARCH, SUM_AND_SEARCH = 1, 2, 3, 4, 5
 GRADIENTS, QUANTISE, NO_LEAVES, LEAVES, LEAF_SUMS, UPDATE = 6, 7, 8, 9, 10, 11
@@ -22,7 +32,7 @@ WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS, GRADIENT_BITS, HESSIAN_BITS = range
 N_ROWS, NOISY, SOURCE, OUTPUT, SALT, TO_UPDATE, PART, SUM_AGAIN = range(16, 24)
 SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H = range(11)
 TEAM_SIZE = ARGUMENTS + 16
-_CATEGORIES_COST = 7  # of searching sets of categories, in searches of thresholds
+_CATEGORIES_COST = 2  # of searching sets of categories, in searches of thresholds
 # What is known of a node in whole numbers.
 LEFT, SPLIT, BIN, WAY, START, END, G, HC, LEFT_G, LEFT_HC, DEPTH, SLOT = range(12)
 GAIN, LOW, HIGH = range(3)  # and in others
@@ -117,28 +127,16 @@ def write_set(order, size, hc, n, shift, out):
 
 
 @kernel(allocates=False)
-def search_feature(
-    f, child, at, me, n_bins, has_missing, categorical, monotone, team, pool, ints, floats,
-    found_gain, found, found_set, order, keys, bounds, left_g, left_hc, rough_g, rough_h,
+def search_thresholds(
+    f, child, at, me, n_bins, has_missing, monotone, team, pool, ints, floats,
+    found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
 ):  # fmt: skip
-    """The best split of one node on one feature, if it is better than what this thread has found so far."""
+    """The best threshold of one node on one feature, if it is better than what this thread has found so far."""
     form, single, low_bits, up, shift = ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT]
     scale_g, scale_h = floats[SCALE_G], floats[SCALE_H]
     min_leaf, min_hessian, l1, l2 = ints[MIN_LEAF], floats[MIN_HESSIAN], floats[L1], floats[L2]
     total_g, total_hc = team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
     low, high = bounds[2 * child], bounds[2 * child + 1]
-    if categorical:
-        each_cell(pool, at, n_bins + 1, form, single, low_bits, up, shift, left_g, left_hc)
-        gain, size, g, hc = search_categories(
-            left_g, left_hc, n_bins + 1, total_g, total_hc, shift, scale_g, scale_h,
-            min_leaf, min_hessian, l1, l2, low, high, floats[NOISE], order, keys,
-        )  # fmt: skip
-        if gain > found_gain[me, child]:
-            found_gain[me, child] = gain
-            found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, size, 0
-            found[me, child, 3], found[me, child, 4] = g, hc
-            write_set(order, size, left_hc, n_bins + 1, shift, found_set[me, child])
-        return
     most = (total_hc & ((np.int64(1) << shift) - np.int64(1))) - min_leaf
     g, hc = np.int64(0), np.int64(0)
     for way in range(2 if has_missing else 1):  # missing values right, then left
@@ -161,6 +159,35 @@ def search_feature(
 
 
 @kernel(allocates=False)
+def search_sets(
+    f, child, at, me, n_bins, only_bound, categorical, team, pool, ints, floats,
+    found_gain, found, found_set, bounds, most, sorting, left_g, left_hc, rough_g, rough_h,
+):  # fmt: skip
+    """The best set of categories of one node on one feature, if it is better than what this thread has found so far;
+    or only a bound on its gain, to `most`.
+    """
+    shift, total_g, total_hc = ints[SHIFT], team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
+    scale_g, scale_h, noise, n = floats[SCALE_G], floats[SCALE_H], floats[NOISE], n_bins + 1
+    each_cell(pool, at, n, ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], shift, left_g, left_hc)
+    units = np.float64(total_hc >> shift)
+    used = told_apart(n, total_g, units, shift, left_g, left_hc, sorting[0], rough_g, rough_h)
+    if only_bound:
+        most[child, f] = bound_categories(used, total_g, units, scale_g, scale_h, noise, rough_g, rough_h)
+        return
+    before = found[me, child, 0]
+    gain, size, g, hc = search_categories(
+        left_g, left_hc, used, total_g, total_hc, shift, scale_g, scale_h,
+        ints[MIN_LEAF], floats[MIN_HESSIAN], floats[L1], floats[L2], bounds[2 * child], bounds[2 * child + 1], noise,
+        found_gain[me, child], before >= 0 and categorical[before] and f < before, sorting, rough_g, rough_h,
+    )  # fmt: skip
+    if size > 0:
+        found_gain[me, child] = gain
+        found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, size, 0
+        found[me, child, 3], found[me, child, 4] = g, hc
+        write_set(sorting[0], size, left_hc, n, shift, found_set[me, child])
+
+
+@kernel(allocates=False)
 def first_feature(me, n_members, n_features):
     """Where a thread's features begin, in whole words of a row's codes; those of the next one are where its own end."""
     return min(n_features, (n_features + 7) // 8 * me // n_members * 8)
@@ -180,39 +207,70 @@ def first_to_search(me, n_members, categorical):
 
 
 @kernel(allocates=False)
+def most_promising(first, last, categorical, most, least):
+    """The feature of categories with the largest bound on its gain; −1 where none can gain `least`."""
+    best, bound = np.int64(-1), least
+    for f in range(first, last):
+        if categorical[f] and (most[f] > bound or (best < 0 and most[f] == bound)):
+            best, bound = f, most[f]
+    return best
+
+
+@kernel(allocates=False)
+def prepare_cells(f, small, large, parts, first_part, n_cells, n_features, ints, pool):
+    """What each thread summed put together; a large node's cells are its parent's less the small one's."""
+    at = cell_place(small, f, ints, n_features)
+    if parts > 1:
+        part_size = cell_place(np.int64(1), np.int64(0), ints, n_features)
+        add_parts(pool, at, n_cells, parts, cell_place(first_part, f, ints, n_features), part_size)
+    if large >= 0:
+        subtract(pool, cell_place(large, f, ints, n_features), at, n_cells)
+
+
+@kernel(allocates=False)
 def search_share(me, n_members, team, table, ints, floats, room):
-    """The best split of one or two nodes over this thread's features, which are those that it summed if it has; a large
-    node's cells are its parent's less the small one's.
+    """The best split of one or two nodes over this thread's features, which are those that it summed if it has.
+
+    Thresholds come first, then sets of categories from the most promising on: what was found spares most of the others.
     """
     n_bins, has_missing, categorical, monotone = table[2], table[3], table[4], table[5]
     pool, allowed, found_gain, found, found_set = room[4], room[6], room[7], room[8], room[9]
-    order, keys, bounds, left_g, left_hc = room[10][me], room[11][me], room[12], room[13][me, 0], room[13][me, 1]
-    rough_g, rough_h = room[14][me, 0], room[14][me, 1]
-    n_features, parts = n_bins.size, team[PARTS]
-    small, large, first_part = team[SMALL], team[LARGE], ints[SLOTS] + 2
-    a_cell = 2 - ints[SINGLE]
-    part_size = cell_place(np.int64(1), np.int64(0), ints, n_features)
-    for child in range(2):
-        found_gain[me, child] = -1.0
-        found[me, child, 0] = -1
+    sorting, bounds, left_g, left_hc = room[10][me], room[11], room[12][me, 0], room[12][me, 1]
+    rough_g, rough_h, most = room[13][me, 0], room[13][me, 1], room[16][me]
+    n_features, small, large = n_bins.size, team[SMALL], team[LARGE]
     first, last = first_to_search(me, n_members, categorical), first_to_search(me + 1, n_members, categorical)
     if team[COMMAND] == SUM_AND_SEARCH:
         first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
+    for child in range(2):
+        found_gain[me, child] = -1.0
+        found[me, child, 0] = -1
+    sets = np.int64(0)
     for f in range(first, last):
-        at, n_cells = cell_place(small, f, ints, n_features), a_cell * (n_bins[f] + 1)
-        if parts > 1:
-            add_parts(pool, at, n_cells, parts, cell_place(first_part, f, ints, n_features), part_size)
-        if large >= 0:
-            subtract(pool, cell_place(large, f, ints, n_features), at, n_cells)
-        if n_bins[f] < 2 and not has_missing[f]:
-            continue
+        n_cells = (2 - ints[SINGLE]) * (n_bins[f] + 1)
+        prepare_cells(f, small, large, team[PARTS], ints[SLOTS] + 2, n_cells, n_features, ints, pool)
         for child in range(2):
-            if team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1:
-                place = cell_place(large if child else small, f, ints, n_features)
-                search_feature(
-                    f, child, place, me, n_bins[f], has_missing[f], categorical[f], monotone[f], team, pool, ints,
-                    floats, found_gain, found, found_set, order, keys, bounds, left_g, left_hc, rough_g, rough_h,
+            wanted = team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1
+            if categorical[f]:
+                sets += 1
+                most[child, f] = np.inf if wanted else -np.inf
+            elif wanted and (n_bins[f] >= 2 or has_missing[f]):
+                search_thresholds(
+                    f, child, cell_place(large if child else small, f, ints, n_features), me, n_bins[f], has_missing[f],
+                    monotone[f], team, pool, ints, floats, found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
                 )  # fmt: skip
+    for child in range(2 if sets > 0 else 0):
+        while True:
+            f = most_promising(first, last, categorical, most[child], found_gain[me, child])
+            if f < 0:
+                break
+            only_bound = most[child, f] == np.inf
+            if not only_bound:
+                most[child, f] = -np.inf
+            search_sets(
+                f, child, cell_place(large if child else small, f, ints, n_features), me, n_bins[f], only_bound,
+                categorical, team, pool, ints, floats, found_gain, found, found_set, bounds, most, sorting,
+                left_g, left_hc, rough_g, rough_h,
+            )  # fmt: skip
 
 
 @kernel(allocates=False)
@@ -231,7 +289,7 @@ def sum_share(me, n_members, team, table, words, ints, room):
         histogram(
             table[0], ints[STRIDE], f // 8, min(BLOCK, last - f), room[0], begin, end, team[IN_ORDER], ints[FORM],
             ints[SINGLE], ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
-            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4], room[15][me], room[16][me],
+            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4], room[14][me], room[15][me],
         )  # fmt: skip
 
 
@@ -246,6 +304,8 @@ def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, whole, d
     for b in range(first + (last - first) * me // n_members, first + (last - first) * (me + 1) // n_members):
         lo, hi = b * ROWS, min((b + 1) * ROWS, ints[N_ROWS])
         if command == GRADIENTS:
+            if ints[PART] == 0:
+                in_order(lo, hi, rows)
             gradients(ints[SOURCE], ints[OUTPUT], form == CONSTANT, lo, hi, y, score, norm, w, g, h, counts, blocks[b])
         elif command == QUANTISE:
             quantise(
