@@ -21,7 +21,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, overload
 
-from learnt.engine import kernel_cache
+from learnt.engine import kernel_cache, kernel_compiler
 
 # Named flags, never blanket fast-math: `contract` allows fused multiply-add; `reassoc` lets a sum be vectorised.
 # NaN and infinity keep their meaning in both.
@@ -130,7 +130,12 @@ class Kernel:
         function.__qualname__ = self.python.__qualname__
         flags = _REASSOCIATING if self._reassociate else _EXACT
         options: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry, "_nrt": self._allocates}
+        if not entry and self.python.__name__ not in self.python.__code__.co_names:
+            options["pipeline_class"] = (
+                kernel_compiler.draft_compiler()
+            )  # a kernel that calls itself needs its own code
         dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(function)
+        kernel_compiler.compare_flags_quickly(dispatcher)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
         if entry:
             kernel_cache.attach(dispatcher, self.name, self.digest())
