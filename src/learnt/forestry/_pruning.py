@@ -96,36 +96,101 @@ def _child_counts(tree: Tree) -> np.ndarray:
 
 @kernel
 def cut_weakest(risk, parent, n_children, limit, keep, alphas, impurities):
-    """Cut weakest links while their α is at most `limit`; returns how many steps of the path were written."""
+    """Cut weakest links while their α is at most `limit`; returns how many steps of the path were written.
+
+    Links wait in a heap, the weakest at its top and the first node of equals before the others. A cut takes the nodes
+    below it out, and changes the links of those above it.
+    """
     n = risk.size
     leaf_risk, leaves = np.zeros(n), np.zeros(n, np.int64)
+    first, following = np.full(n, -1), np.full(n, -1)  # a node's first child, and the next child of its parent
     for node in range(n - 1, -1, -1):
         if n_children[node] == 0:
             leaf_risk[node], leaves[node] = risk[node], 1
         if node > 0:
             leaf_risk[parent[node]] += leaf_risk[node]
             leaves[parent[node]] += leaves[node]
+            following[node] = first[parent[node]]
+            first[parent[node]] = node
     alphas[0], impurities[0] = 0.0, leaf_risk[0]
     steps = 1
-    cut = n_children == 0
-    while not cut[0]:
-        weakest, link = -1, np.inf
-        for node in range(n):
-            if keep[node] and not cut[node]:
-                value = (risk[node] - leaf_risk[node]) / (leaves[node] - 1)
-                if value < link:
-                    weakest, link = node, value
-        if weakest < 0 or link > limit:
-            break
+    link, heap, place, size = np.empty(n), np.empty(n, np.int64), np.full(n, -1), 0
+    for node in range(n):
+        if n_children[node] > 0:
+            link[node] = (risk[node] - leaf_risk[node]) / (leaves[node] - 1)
+            heap[size], place[node] = node, size
+            size += 1
+            rise(heap, place, link, size - 1)
+    waiting = np.empty(n, np.int64)
+    while size > 0 and link[heap[0]] <= limit:
+        weakest = heap[0]
+        alpha = link[weakest]
+        size = take_out(heap, place, link, size, 0)
         gained, lost = risk[weakest] - leaf_risk[weakest], leaves[weakest] - 1
-        above = weakest
+        leaf_risk[weakest] += gained
+        leaves[weakest] -= lost
+        above = parent[weakest]
         while above >= 0:
             leaf_risk[above] += gained
             leaves[above] -= lost
-            above = parent[above] if above > 0 else -1
-        cut[weakest] = True
-        for node in range(weakest + 1, n):
-            keep[node] = keep[node] and keep[parent[node]] and not cut[parent[node]]
-        alphas[steps], impurities[steps] = link, leaf_risk[0]
+            link[above] = (risk[above] - leaf_risk[above]) / (leaves[above] - 1)
+            sink(heap, place, link, size, rise(heap, place, link, place[above]))
+            above = parent[above]
+        waiting[0], count = first[weakest], 1
+        while count > 0:  # all nodes below
+            count -= 1
+            node = waiting[count]
+            keep[node] = 0
+            if place[node] >= 0:
+                size = take_out(heap, place, link, size, place[node])
+            for other in (following[node], first[node]):
+                if other >= 0:
+                    waiting[count] = other
+                    count += 1
+        first[weakest] = -1
+        alphas[steps], impurities[steps] = alpha, leaf_risk[0]
         steps += 1
     return steps
+
+
+@kernel
+def rise(heap, place, link, at):
+    """Move an entry of the heap towards the top while it is weaker than the one above it; returns where it stands."""
+    node = heap[at]
+    while at > 0:
+        up = heap[(at - 1) // 2]
+        if link[up] < link[node] or (link[up] == link[node] and up < node):
+            break
+        heap[at], place[up] = up, at
+        at = (at - 1) // 2
+    heap[at], place[node] = node, at
+    return at
+
+
+@kernel
+def sink(heap, place, link, size, at):
+    """Move an entry of the heap away from the top while one below it is weaker."""
+    node = heap[at]
+    while 2 * at + 1 < size:
+        side = 2 * at + 1
+        if side + 1 < size:
+            a, b = heap[side], heap[side + 1]
+            if link[b] < link[a] or (link[b] == link[a] and b < a):
+                side += 1
+        down = heap[side]
+        if link[node] < link[down] or (link[node] == link[down] and node < down):
+            break
+        heap[at], place[down] = down, at
+        at = side
+    heap[at], place[node] = node, at
+
+
+@kernel
+def take_out(heap, place, link, size, at):
+    """Take an entry out of the heap; returns the size that is left."""
+    place[heap[at]] = -1
+    size -= 1
+    if at < size:
+        heap[at] = heap[size]
+        sink(heap, place, link, size, rise(heap, place, link, at))
+    return size
