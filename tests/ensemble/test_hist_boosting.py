@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn.ensemble
+import sklearn.model_selection
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
@@ -202,6 +203,41 @@ def test_warm_start_is_one_long_fit(extra):
     assert short.n_iter_ == 12
     with pytest.raises(ValueError, match="max_iter=11 must be larger than or equal to n_iter_=12"):
         short.set_params(max_iter=11).fit(X, y)
+
+
+def test_a_warm_fit_goes_on_after_early_stopping():
+    """As scikit-learn's: one tree more at least, and then the score is asked again."""
+    X, _ = numbers(800)
+    noise = np.random.default_rng(4).normal(size=800)
+    model = HistGradientBoostingRegressor(
+        early_stopping=True, max_iter=300, random_state=0, warm_start=True, n_iter_no_change=5
+    ).fit(X, noise)
+    first, before = model.n_iter_, model.predict(X)
+    assert first < 300
+    model.set_params(max_iter=400).fit(X, noise)
+    assert 0 < model.n_iter_ - first < 5
+    assert len(model.validation_score_) == model.n_iter_ + 1
+    assert not np.array_equal(model.predict(X), before)
+
+
+def test_rows_held_out_are_watched_like_rows_given():
+    X, y = numbers(800)
+    drawn = HistGradientBoostingRegressor(early_stopping=True, random_state=7, max_iter=60).fit(X, y)
+    train, held = sklearn.model_selection.train_test_split(
+        np.arange(800), test_size=0.1, random_state=drawn._random_seed % (1 << 32)
+    )
+    given = HistGradientBoostingRegressor(random_state=7, max_iter=60)
+    given.fit(X[train], y[train], X_val=X[held], y_val=y[held])
+    np.testing.assert_allclose(given.validation_score_, drawn.validation_score_)
+    np.testing.assert_array_equal(given.predict(X), drawn.predict(X))
+
+
+def test_columns_in_another_order_are_refused_before_categories_are_read():
+    frame = pd.DataFrame({"town": pd.Categorical(["a", "b"] * 30), "size": np.arange(60.0)})
+    model = HistGradientBoostingRegressor(max_iter=2, warm_start=True).fit(frame, np.arange(60.0))
+    for use in (model.predict, lambda X: model.fit(X, np.arange(60.0))):
+        with pytest.raises(ValueError, match="same order"):
+            use(frame[["size", "town"]])
 
 
 def test_early_stopping():
@@ -430,6 +466,13 @@ def test_weights():
         ({"subsample": 1.5}, "subsample"),
         ({"max_features": 0.0}, "max_features"),
         ({"early_stopping": "yes"}, "early_stopping"),
+        ({"early_stopping": np.array([1.0, 2.0])}, "early_stopping"),
+        ({"verbose": "much"}, "verbose"),
+        ({"verbose": np.array([1.0, 2.0])}, "verbose"),
+        ({"scoring": "wrong"}, "scoring"),
+        ({"scoring": -1}, "scoring"),
+        ({"validation_fraction": 1.5}, "validation_fraction"),
+        ({"validation_fraction": np.inf}, "validation_fraction"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

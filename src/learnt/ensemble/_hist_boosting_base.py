@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import train_test_split
 
-from learnt.engine.params import check_choice, check_flag, check_number
+from learnt.engine.columns import require_same_columns
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy
 from learnt.engine.threads import single_blas
@@ -56,12 +57,26 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         check_number(self, "subsample", 0, 1, open_low=True)
         check_number(self, "max_bins", 2, 255, integer=True)
         check_number(self, "n_iter_no_change", 1, integer=True)
+        if isinstance(self.validation_fraction, float):
+            check_number(self, "validation_fraction", 0, float(np.nextafter(1.0, 0.0)), open_low=True)
         check_number(self, "validation_fraction", 0, open_low=True, also=(None,))
         check_number(self, "tol", 0, _HUGE)
         check_choice(self, "growth", ("leaf", "depth"))
         check_flag(self, "warm_start")
-        if self.early_stopping != "auto":
+        if not (isinstance(self.early_stopping, str) and self.early_stopping == "auto"):
             check_flag(self, "early_stopping")
+        if not isinstance(self.verbose, bool):
+            check_number(self, "verbose", 0, integer=True)
+        scorers = ("loss", *get_scorer_names())
+        if not (
+            self.scoring is None
+            or callable(self.scoring)
+            or (isinstance(self.scoring, str) and self.scoring in scorers)
+        ):
+            raise ParameterError(
+                f"The 'scoring' parameter of {type(self).__name__} must be 'loss', None, a function or the name of a "
+                f"scorer (sklearn.metrics.get_scorer_names()). Got {self.scoring!r} instead."
+            )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Any:
         self._check_params()
@@ -102,6 +117,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             if not going_on:
                 self.is_categorical_ = category_mask(self.categorical_features, X, name)
                 self._categories = learn_categories(X, self.is_categorical_, non_negative=True)
+            elif self._categories:
+                require_same_columns(self, X)
             X = with_codes(X, self._categories, non_negative=True)
             return check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
         X, y, w = check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
@@ -120,6 +137,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             raise ValueError("X_val is provided, but y_val was not provided.")
         if self.early_stopping is False or (self.early_stopping != "auto" and not self.early_stopping):
             raise ValueError("X_val and y_val are passed to fit while at the same time early_stopping is False.")
+        if self._categories:
+            require_same_columns(self, X_val)
         X_val = check_predict(self, with_codes(X_val, self._categories, non_negative=True), allow_nan=True)
         y_val = check_target(y_val, self._target, X_val, type(self).__name__)
         w = check_weights(sample_weight_val, X_val)
@@ -207,8 +226,6 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             watch.look(None, train, held)
         with single_blas(), fit_loop(self, self.max_iter, X, booster.y) as loop:
             for iteration in range(self.n_iter_, self.max_iter):
-                if watch is not None and should_stop(held or train, self.n_iter_no_change, self.tol):
-                    break
                 grown += booster.iterate(iteration)
                 self.n_iter_ = iteration + 1
                 if watch is not None or len(grown) >= _TREES_AT_ONCE:
@@ -218,7 +235,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
                     watch.look(new[-1], train, held)
                 if self.verbose:
                     _log.info("%s iteration %d of %d", type(self).__name__, iteration + 1, self.max_iter)
-                if loop.step():
+                # Asked after a tree, and not before: a fit that goes on from one that had stopped adds one at least.
+                if loop.step() or (watch and should_stop(held or train, self.n_iter_no_change, self.tol)):
                     break
         self._trees = self._trees.extended([*new, booster.packed(grown)] if grown else new)
         self.train_score_, self.validation_score_ = np.array(train), np.array(held)
@@ -240,6 +258,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _check(self, X: Any) -> np.ndarray:
         if "_categories" in vars(self) and self._categories:
+            require_same_columns(self, X)
             if not is_frame(X):
                 X = check_predict(self, X, allow_nan=True)
             X = with_codes(X, self._categories, non_negative=True)
