@@ -128,7 +128,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self.max_features_ = self._max_features(X.shape[1])
         if not going_on:
             self._begin(X, y, codes, w, loss)
-        self._run(_single(X), codes, w, loss, held, monitor)
+        self._run(X, codes, w, loss, held, monitor)
         return self
 
     def _split(self, X: Any, y: np.ndarray, codes: np.ndarray, w: Any) -> tuple[Any, ...]:
@@ -175,9 +175,11 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         return self._given_start(X, self.init_)
 
     def _run(self, X: Any, y: np.ndarray, w: Any, loss: BoostingLoss, held: Any, monitor: Any) -> None:
-        n = X.shape[0]
-        scores = np.ascontiguousarray(self._scores(X).T)
-        grow = self._grower(X, w)
+        n, table = X.shape[0], _single(X)
+        scores = np.ascontiguousarray(self._scores(table).T)
+        grow, by_value = self._grower(table, w)
+        if not by_value and self.subsample == 1.0:
+            table = None  # a tree of bins knows the leaf of every row it was grown on
         factor = 2.0 if isinstance(loss, SquaredError | BinaryLog) else 1.0
         g, h = np.empty(n), np.empty(n)
         in_bag = max(1, int(self.subsample * n))
@@ -204,9 +206,9 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 shared = loss.prepare(scores)
                 for k in range(loss.n_outputs):
                     loss.gradients(k, y, scores, shared, None, g, h)
-                    tree = self._tree(grow, loss, X, y, scores[k], g, h, w, rows, iteration, k)
+                    tree, added = self._tree(grow, loss, table, y, scores[k], g, h, w, rows, iteration, k)
                     new.append(tree)
-                    scores[k] += _sum_rows(tree, X)[:, k]
+                    scores[k] += added
                     if held is not None:
                         held_scores[k] += _sum_rows(tree, held[0])[:, k]  # type: ignore[index]
                 trained.append(factor * _mean_loss(loss, y, scores, w, bag))
@@ -237,8 +239,8 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self.train_score_ = np.array(trained)
         self.oob_scores_, self.oob_improvement_ = np.array(left_out), np.array(improved)
 
-    def _grower(self, X: Any, w: Any) -> Callable[..., Any]:
-        """How trees are grown here: from exact values, or from bins where rows are many."""
+    def _grower(self, X: Any, w: Any) -> tuple[Callable[..., Any], bool]:
+        """How trees are grown here, and whether from exact values, not from bins, which serve where rows are many."""
         n, d = X.shape
         depth = self.max_depth
         leaf = _rows_of(self.min_samples_leaf, n)
@@ -272,7 +274,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 chosen = None if rows is None else rows.astype(np.int32)
                 return grower.grow(g if w is None else g * w, hessian, chosen, seed), bins
 
-            return binned
+            return binned, False
         columns = Columns(X)
         total = float(n) if w is None else float(w.sum())
 
@@ -295,27 +297,27 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 min_impurity_decrease=self.min_impurity_decrease,
                 seed=seed % (1 << 31),
             )
-            return prune_by_cost(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
+            return prune_by_cost(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree, None
 
-        return exact
+        return exact, True
 
     def _tree(
         self, grow: Any, loss: BoostingLoss, X: Any, y: np.ndarray, score: np.ndarray, g: np.ndarray, h: np.ndarray,
         w: Any, rows: Any, iteration: int, k: int,
-    ) -> BoostedTrees:  # fmt: skip
-        """One tree for the gradient, its leaves set to what lowers the loss most."""
+    ) -> tuple[BoostedTrees, np.ndarray]:  # fmt: skip
+        """One tree for the gradient, its leaves set to what lowers the loss most, and what it adds to every score."""
         seed = int(np.random.SeedSequence([self._seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)
-        grown = grow(g, rows, seed)
+        tree, bins = grow(g, rows, seed)
         used = slice(None) if rows is None else rows
         weights = None if w is None else w[used]
-        if isinstance(grown, Tree):
-            leaves = _apply(grown, X)[used]
-            values = leaf_updates(loss, leaves, grown.node_count, y[used], score[used], g[used], h[used], weights)
-            return from_tree(grown, self.learning_rate * values, loss.n_outputs, k)
-        tree, bins = grown
-        leaves = tree.leaf_of[used].astype(np.int64)
-        values = leaf_updates(loss, leaves, len(tree.left), y[used], score[used], g[used], h[used], weights)
-        return from_grown([tree], [self.learning_rate * values], bins, X.shape[1], loss.n_outputs, [k])
+        leaves = _apply(tree, X) if bins is None else tree.leaf_of
+        n_nodes = tree.node_count if bins is None else len(tree.left)
+        values = leaf_updates(loss, leaves[used], n_nodes, y[used], score[used], g[used], h[used], weights)
+        values *= self.learning_rate
+        if bins is None:
+            return from_tree(tree, values, loss.n_outputs, k), values[leaves]
+        boosted = from_grown([tree], [values], bins, self.n_features_in_, loss.n_outputs, [k])
+        return boosted, values[leaves] if rows is None else _sum_rows(boosted, X)[:, k]
 
     def _scores(self, X: Any) -> np.ndarray:
         """The scores of every row of a checked X: (n, n_outputs)."""
