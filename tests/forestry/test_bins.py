@@ -128,3 +128,34 @@ def test_codes_given_apart_are_those_in_the_table():
     np.testing.assert_array_equal(one.tables[1], other.tables[1])
     for a, b in zip(one.encode(X, rows=True), other.encode(spoilt, rows=True, coded=coded), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_places_are_along_the_values():
+    """The mean of a bin's distinct values between those of the first and of the last, but that no two are the same."""
+    x = np.random.default_rng(0).lognormal(sigma=2.0, size=3000)
+    for column in (x, np.round(x), x.astype(np.float32), np.array([3.0, 4.0, 13.0])):
+        bins = find_bins(column[:, None], random_splits=True)
+        codes = bins.encode(column[:, None])[0][0]
+        n = bins.n_bins[0]
+        means = np.array([np.unique(column[codes == k]).astype(float).mean() for k in range(n)])
+        places = bins.places[0, :n].astype(float)
+        np.testing.assert_allclose(places / places[-1], (means - means[0]) / (means[-1] - means[0]), atol=5e-3)
+        assert (np.diff(places) > 0).all()
+        assert (bins.places[0, n:] == 65535).all()
+    assert find_bins(x[:, None]).places is None
+    assert (find_bins(np.ones((5, 1)), random_splits=True).places[0] == np.r_[0, np.full(255, 65535)]).all()
+
+
+def test_bins_for_random_splits_are_short_as_well():
+    """No bin has more than its part of the rows and of the way from end to end together, and rare ends have bins."""
+    x = np.random.default_rng(1).normal(size=(20_000, 1))
+    bins = find_bins(x, random_splits=True)
+    codes = bins.encode(x)[0][0]
+    ends = np.array([(x[codes == k].min(), x[codes == k].max()) for k in range(bins.n_bins[0])])
+    part = np.bincount(codes) / len(x) + 0.15 * (ends[:, 1] - ends[:, 0]) / np.ptp(x)
+    assert bins.n_bins[0] > 245
+    assert part.max() < 2 * 1.15 / 250  # single values that are far from the next count for more than one bin
+    heaviest_end = [np.bincount(b.encode(x)[0][0])[[0, -1]].max() for b in (bins, find_bins(x))]
+    assert heaviest_end[0] < 0.1 * heaviest_end[1]
+    huge = np.array([-1.7e308, 1.7e308, 0.0])[:, None] * np.linspace(0.5, 1.0, 300)
+    assert np.isfinite(find_bins(huge.reshape(-1, 1), random_splits=True).places).all()

@@ -107,7 +107,7 @@ class Grower:
         }
         if grows_binned(forest, X):
             X = X.toarray() if sparse.issparse(X) else X
-            table = bin_table(X)
+            table = bin_table(X, random_splits=forest._random_splits)
             self._grow = partial(grow_binned, table, targets, **options)
             if forest.max_leaf_nodes is None and forest.ccp_alpha == 0:
                 del options["max_leaf_nodes"]

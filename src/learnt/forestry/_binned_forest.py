@@ -38,9 +38,14 @@ class BinnedTable:
         return len(self.bins.n_bins)
 
 
-def bin_table(X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255) -> BinnedTable:
-    """The columns of X (float32 or float64, NaN where missing) in at most 255 bins of equal weight each."""
-    bins = find_bins(X, max_bins=max_bins, weights=weights)
+def bin_table(
+    X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255, random_splits: bool = False
+) -> BinnedTable:
+    """The columns of X (float32 or float64, NaN where missing) in at most 255 bins of equal weight each.
+
+    For `random_splits` bins are short as well; only such a table is split at random by the quick grower.
+    """
+    bins = find_bins(X, max_bins=max_bins, weights=weights, random_splits=random_splits)
     if X.shape[1] > _LINE and X.shape[0] <= _SHORT:
         _, by_row = bins.encode(X, columns=False, rows=True)
         return BinnedTable(by_row.reshape(-1), by_row.shape[1], 0, bins)
@@ -140,6 +145,7 @@ def _grow(
     width = int(per_output.max())
     pair = outputs == 1 and width <= 2 and not entropy
     plain = pair and not table.bins.has_missing.any()
+    at_random = random_splits and plain and max_leaf_nodes is None and table.bins.places is not None
     capacity = _most_nodes(len(rows), max_depth, max_leaf_nodes)
     value = np.empty((capacity, 2 if pair and classes else width * outputs))
     left, feature, count = (np.empty(capacity, dtype=np.int32) for _ in range(3))
@@ -162,12 +168,12 @@ def _grow(
         float(min_weight_leaf),
         float(min_impurity_decrease),
     )
-    packed = packed_rows(y, classes, weights) if random_splits and plain and max_leaf_nodes is None else None
+    packed = packed_rows(y, classes, weights) if at_random else None
     if packed is not None:
         heaviest = 1 if weights is None else int(weights.max())
         out = (*arrays.values(), value)
         nodes = grow_at_random(
-            table.codes, table.row_step, table.rows_begin, table.bins.edges, y, *packed, classes, heaviest, limits,
+            table.codes, table.row_step, table.rows_begin, table.bins, y, *packed, classes, heaviest, limits,
             seed, out,
         )  # fmt: skip
         return per_output, value[:nodes], {name: array[:nodes] for name, array in arrays.items()}

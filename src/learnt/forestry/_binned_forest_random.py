@@ -1,8 +1,8 @@
 """Extremely randomised trees on binned features: one number or two classes a row, nothing missing, depth first.
 
 The rows of a node lie side by side in `marks`: row, whole weight and class of each in 32 bits. Numbers go along in
-`ys`; searches sum float32 of their distances from the mean, what is kept of a node is summed in float64. Two children
-lie next to each other and after their parent: right = left + 1.
+`ys`; searches sum whole numbers for their distances from the mean, what is kept of a node is summed in float64. Two
+children lie next to each other and after their parent: right = left + 1.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from learnt.forestry._binned_forest_random_search import (
     search_some,
     search_two,
 )
+from learnt.forestry._bins import Bins
 from learnt.forestry._exact_records import row_tails
-from learnt.forestry._row_vectors import BYTE_LANES, MOST_IN_A_BYTE
+from learnt.forestry._row_vectors import BYTE_LANES, MOST_IN_A_BYTE, ROWS_A_SUM
 
-MIN_WEIGHT, MIN_DECREASE, SCALE, N_LIMITS = range(4)
+MIN_WEIGHT, MIN_DECREASE, N_LIMITS = range(3)
 START, END, DEPTH, NODE, ONES, N_FRAME = range(6)  # of a node that waits
 _NARROW = 64  # bytes of a row that are read whole whatever is drawn of them
 
@@ -72,38 +73,45 @@ def weight_of(mark, rules):
     return np.float64((np.int64(mark) >> rules[BITS]) & mask) if mask > 0 else 1.0
 
 
-@kernel(allocates=False)
-def sum_range(lo, m, rules, marks, ys):
-    """Weight, weighted sum, smallest and largest of a node's numbers."""
+@kernel(reassociate=True, allocates=False)
+def sum_up(lo, m, rules, marks, ys):
+    """Weight and weighted sum of a node's numbers."""
     bits, mask = np.uint32(rules[BITS]), np.uint32(rules[WEIGHT_MASK])
-    wt, st, low, high = 0.0, 0.0, ys[lo], ys[lo]
-    for i in range(lo, lo + m):
-        w = np.float64(np.uint32(marks[i] >> bits) & mask) if mask else 1.0
-        y = ys[i]
-        wt += w
-        st += w * y
-        low, high = min(low, y), max(high, y)
-    return wt, st, low, high
+    wt, st = np.float64(m), 0.0
+    if mask:
+        wt = 0.0
+        for i in range(np.uint64(lo), np.uint64(lo + m)):
+            w = np.float64(np.uint32(marks[i] >> bits) & mask)
+            wt += w
+            st += w * ys[i]
+    else:
+        for i in range(np.uint64(lo), np.uint64(lo + m)):
+            st += ys[i]
+    return wt, st
 
 
-@kernel(allocates=False)
+@kernel(reassociate=True, allocates=False)
 def spread(lo, m, mean, rules, marks, ys):
-    """The sum of weighted squared distances from the mean."""
+    """The sum of weighted squared distances from the mean, and the largest and smallest distance."""
     bits, mask = np.uint32(rules[BITS]), np.uint32(rules[WEIGHT_MASK])
-    total = 0.0
-    for i in range(lo, lo + m):
+    total, low, high = 0.0, ys[lo] - mean, ys[lo] - mean
+    for i in range(np.uint64(lo), np.uint64(lo + m)):
         w = np.float64(np.uint32(marks[i] >> bits) & mask) if mask else 1.0
         distance = ys[i] - mean
         total += w * distance * distance
-    return total
+        low, high = min(low, distance), max(high, distance)
+    return total, low, high
 
 
 @kernel(allocates=False)
 def open_node(
     node, lo, m, wt, st, rules, marks, ys, left, feature, threshold, missing_left, impurity, count, weight, value
 ):  # fmt: skip
-    """Write down a node as a leaf; whether it is pure. Of numbers weight and sum are found here."""
-    here = 0.0
+    """Write down a node as a leaf; 0 where it is pure, else the largest distance of a number from the mean, or 1.
+
+    Of numbers weight and sum are found here.
+    """
+    here, extent = 0.0, 1.0
     if ys is None:
         p = np.float64(st) / wt
         value[node, 0], value[node, 1] = (wt - np.float64(st)) / wt, p
@@ -113,27 +121,27 @@ def open_node(
         if m == 1:
             wt = weight_of(marks[lo], rules)
         else:
-            wt, total, low, high = sum_range(lo, m, rules, marks, ys)
+            wt, total = sum_up(lo, m, rules, marks, ys)
+            squares, low, high = spread(lo, m, total / wt, rules, marks, ys)
             if low < high:
-                value[node, 0] = total / wt
-                here = spread(lo, m, value[node, 0], rules, marks, ys) / wt
+                value[node, 0], here, extent = total / wt, squares / wt, max(high, -low)
     left[node], feature[node], threshold[node], missing_left[node] = -1, -2, -2.0, 0
     impurity[node], count[node], weight[node] = here, m, wt
-    return here > 0.0
+    return extent if here > 0.0 else 0.0
 
 
 @kernel(allocates=False)
-def push(frames, size, lo, hi, depth, node, ones):
+def push(frames, extents, size, lo, hi, depth, node, ones, extent):
     frames[size, START], frames[size, END], frames[size, DEPTH] = lo, hi, depth
-    frames[size, NODE], frames[size, ONES] = node, ones
+    frames[size, NODE], frames[size, ONES], extents[size] = node, ones, extent
     return size + 1
 
 
 @kernel(allocates=False)
 def grow_random(
-    table, step, columns, edges, rules, limits, state, ones_of_root, marks, ys, spare, spare_ys, amounts, features,
-    picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found, frames, left, feature,
-    threshold, missing_left, impurity, count, weight, value,
+    table, step, columns, edges, places, rules, limits, state, ones_of_root, marks, ys, spare, spare_ys, amounts,
+    features, picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found, frames, extents,
+    left, feature, threshold, missing_left, impurity, count, weight, value,
 ):  # fmt: skip
     """Grow the tree; the number of its nodes. `left` is −1 at a leaf.
 
@@ -146,35 +154,37 @@ def grow_random(
     smallest, min_weight = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF]), limits[MIN_WEIGHT]
     quick = rules[MIN_LEAF] <= 1 and min_weight <= 1.0
     nodes, size, root = one, zero, weight[0]
-    mixed = open_node(
+    extent = open_node(
         zero, zero, n, root, ones_of_root, rules, marks, ys, left, feature, threshold, missing_left, impurity, count,
         weight, value,
     )  # fmt: skip
     root = weight[0]
-    if mixed and rules[MAX_DEPTH] > 0 and n >= smallest and root >= 2 * min_weight:
-        size = push(frames, size, zero, n, zero, zero, ones_of_root)
+    if extent > 0.0 and rules[MAX_DEPTH] > 0 and n >= smallest and root >= 2 * min_weight:
+        size = push(frames, extents, size, zero, n, zero, zero, ones_of_root, extent)
     while size > 0:
         size -= 1
         lo, hi, depth = frames[size, START], frames[size, END], frames[size, DEPTH] + 1
         node, st = frames[size, NODE], frames[size, ONES]
-        m, wt = hi - lo, weight[node]
+        m, wt, extent = hi - lo, weight[node], extents[size]
         found[COLUMN] = -1
         two = m == 2 and quick
         if two:
-            search_two(table, step, edges, lo, shift, marks, ys, features, state, found)
+            search_two(table, step, places, lo, shift, marks, ys, features, state, found)
         else:
             best[0], best[1] = -1.0, 1.0
+            total = np.float64(st)
             if ys is not None:
-                distances(lo, m, value[node, 0], rules, limits[SCALE], marks, ys, amounts)
+                total = np.float64(distances(lo, m, value[node, 0], extent, rules, marks, ys, amounts))
             if copied is None:
                 search_all(
-                    table, step, edges, marks, lo, m, wt, st, rules, min_weight, amounts, features, state, picked,
+                    table, step, places, marks, lo, m, wt, total, rules, min_weight, amounts, features, state, picked,
                     small, large, cuts, counts, ones, rows, unused, sums, best, found,
                 )  # fmt: skip
             else:
                 search_some(
-                    table, step, columns, length, edges, marks, lo, m, wt, st, rules, min_weight, amounts, features,
-                    state, picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found,
+                    table, step, columns, length, places, marks, lo, m, wt, total, rules, min_weight, amounts,
+                    features, state, picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best,
+                    found,
                 )  # fmt: skip
         f = found[COLUMN]
         if f < 0:
@@ -187,11 +197,11 @@ def grow_random(
             wl = weight_of(marks[lo], rules)
             sl = np.int64(wl) * np.int64(marks[lo] & np.uint32(1))
         a, b = nodes, nodes + 1
-        split_left = open_node(
+        extent_left = open_node(
             a, lo, middle - lo, wl, sl, rules, marks, ys, left, feature, threshold, missing_left, impurity, count,
             weight, value,
         )  # fmt: skip
-        split_right = open_node(
+        extent_right = open_node(
             b, middle, hi - middle, wt - wl, st - sl, rules, marks, ys, left, feature, threshold, missing_left,
             impurity, count, weight, value,
         )  # fmt: skip
@@ -202,10 +212,10 @@ def grow_random(
         left[node], feature[node], threshold[node] = a, f, edges[f, found[CUT]]
         missing_left[node] = 1 if middle - lo > hi - middle else 0
         if depth < rules[MAX_DEPTH]:
-            if split_right and hi - middle >= smallest and weight[b] >= 2 * min_weight:
-                size = push(frames, size, middle, hi, depth, b, st - sl)
-            if split_left and middle - lo >= smallest and weight[a] >= 2 * min_weight:
-                size = push(frames, size, lo, middle, depth, a, sl)
+            if extent_right > 0.0 and hi - middle >= smallest and weight[b] >= 2 * min_weight:
+                size = push(frames, extents, size, middle, hi, depth, b, st - sl, extent_right)
+            if extent_left > 0.0 and middle - lo >= smallest and weight[a] >= 2 * min_weight:
+                size = push(frames, extents, size, lo, middle, depth, a, sl, extent_left)
     return nodes
 
 
@@ -225,7 +235,7 @@ def grow_at_random(
     codes: np.ndarray,
     step: int,
     rows_begin: int,
-    edges: np.ndarray,
+    bins: Bins,
     y: np.ndarray,
     marks: np.ndarray,
     layout: Any,
@@ -237,7 +247,7 @@ def grow_at_random(
 ) -> int:
     """Grow one tree into `out`; the number of its nodes. `limits`: columns drawn, depth, rows, weight, decrease."""
     max_features, max_depth, min_split, min_leaf, min_weight, min_decrease = limits
-    n, d = len(marks), len(edges)
+    n, d = len(marks), len(bins.edges)
     low = layout.label_bits
     whole = step <= _NARROW or max_features * 4 >= d
     width = step if whole else BYTE_LANES
@@ -246,7 +256,8 @@ def grow_at_random(
             layout.row_shift,
             low,
             layout.weight_mask,
-            MOST_IN_A_BYTE // heaviest,
+            MOST_IN_A_BYTE // heaviest if classes else ROWS_A_SUM,
+            heaviest,
             max_features,
             max_depth,
             min_split,
@@ -255,7 +266,7 @@ def grow_at_random(
         np.int64,
     )
     ys = amounts = spare_ys = sums = None
-    scale, ones, total = 1.0, 0, float(n)
+    ones, total = 0, float(n)
     heavy = (marks >> np.uint32(low)) & np.uint32(layout.weight_mask) if layout.weight_mask else None
     if heavy is not None:
         total = float(heavy.sum(dtype=np.int64))
@@ -264,17 +275,17 @@ def grow_at_random(
         ones = int(label.sum(dtype=np.int64) if heavy is None else (label * heavy).sum(dtype=np.int64))
     else:
         ys = y[marks >> np.uint32(layout.row_shift), 0].astype(np.float64, copy=False)
-        spare_ys, amounts, sums = np.empty(n), np.empty(n, np.float32), np.zeros(width, np.float32)
-        largest = np.abs(ys - ys[0]).max()
-        scale = 1.0 / largest if largest > 0 else 1.0
+        spare_ys, amounts, sums = np.empty(n), np.empty(n, np.int16), np.zeros(width, np.float32)
     out[6][0] = total
+    most_frames = min(n, 254 * d) + 2
     small, large, cuts = (np.zeros(width, np.uint8) for _ in range(3))
     counts, inside, rows, unused = (np.zeros(width, np.int32) for _ in range(4))
     return grow_random(
-        codes[rows_begin:], step, codes[:rows_begin], edges, rules, np.array([min_weight, min_decrease, scale]),
+        codes[rows_begin:], step, codes[:rows_begin], bins.edges, bins.places, rules,
+        np.array([min_weight, min_decrease]),
         np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32], dtype=np.int64), ones, marks, ys,
         np.empty(n, np.uint32), spare_ys, amounts, np.arange(d, dtype=np.int32), np.zeros(d, np.int32),
         None if whole else np.zeros(n * BYTE_LANES, np.uint8), None if whole else np.empty(n, np.uint32),
         small, large, cuts, counts, inside, rows, unused, sums, np.zeros(2), np.zeros(N_FOUND, np.int64),
-        np.empty((min(n, 254 * d) + 2, N_FRAME), np.int64), *out,
+        np.empty((most_frames, N_FRAME), np.int64), np.empty(most_frames), *out,
     )  # fmt: skip

@@ -1,23 +1,34 @@
 """Random splits of a node on binned features: the ranges of columns, a bin drawn of some, what lies at or below them.
 
 Ranges and sums are those of all columns at once (`_row_vectors`), so that the rows of a node are read twice. Of a wide
-table, of which few columns are drawn, their codes are first copied side by side.
+table, of which few columns are drawn, their codes are first copied side by side. Numbers are summed as whole numbers:
+distances from the mean in steps of a thousandth of the largest.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_pairs import draw, draw_column
-from learnt.forestry._row_vectors import BYTE_LANES, MOST_IN_A_BYTE, row_counts, row_range, row_sums
+from learnt.forestry._row_vectors import (
+    BYTE_LANES,
+    MOST_IN_A_BYTE,
+    MOST_OF_A_ROW,
+    row_counts,
+    row_range,
+    row_sums,
+)
 
 # rules: where row and weight are in a mark, rows whose weight a byte holds, and limits of growth
-SHIFT, BITS, WEIGHT_MASK, PIECE, MAX_FEATURES, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, N_RULES = range(9)
+SHIFT, BITS, WEIGHT_MASK, PIECE, HEAVIEST, MAX_FEATURES, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, N_RULES = range(10)
 COLUMN, CUT, LEFT_WEIGHT, LEFT_ONES, N_FOUND = range(5)  # of the split that is found
 _BELOW_1 = 1.0 / (1 << 30)
 _DENSE = 16  # one row in so many: the node finds the codes of a column close together
 _SEARCHING = 8  # columns that are copied at a time once only one that varies is looked for
+_LINE, _AHEAD = 64, 4  # bytes that are fetched at once, and rows that are asked for before they are read
+_LARGEST = 1.7976931348623157e308
 
 
 @kernel(allocates=False)
@@ -36,6 +47,14 @@ def copy_row(table, begin, to, picked, n, copied):
 
 
 @kernel(allocates=False)
+def ask_for_row(table, step, shift, i, marks):
+    """Have all of a row fetched, which takes long, before it is read."""
+    begin = (np.int64(marks[i]) >> shift) * step
+    for line in range(np.int64(0), step, np.int64(_LINE)):
+        prefetch(table, begin + line)
+
+
+@kernel(allocates=False)
 def copy_marks(lo, m, shift, marks, local):
     """Marks of rows that lie where the node has them."""
     low = (np.uint32(1) << np.uint32(shift)) - np.uint32(1)
@@ -44,12 +63,16 @@ def copy_marks(lo, m, shift, marks, local):
 
 
 @kernel(allocates=False)
-def distances(lo, m, mean, rules, scale, marks, ys, amounts):
-    """Weighted distances from the mean, in float32."""
+def distances(lo, m, mean, extent, rules, marks, ys, amounts):
+    """Weighted distances from the mean, of which the largest is `extent`, as whole numbers; their sum."""
     bits, mask = np.uint32(rules[BITS]), np.uint32(rules[WEIGHT_MASK])
-    for i in range(lo, lo + m):
+    scale, total = min(MOST_OF_A_ROW / (extent * np.float64(rules[HEAVIEST])), _LARGEST), np.int64(0)
+    for i in range(np.uint64(lo), np.uint64(lo + m)):
         w = np.uint32(marks[i] >> bits) & mask if mask else np.uint32(1)
-        amounts[i] = np.float32((ys[i] - mean) * scale * np.float64(w))
+        amount = np.int32(np.floor((ys[i] - mean) * scale * np.float64(w) + 0.5))
+        amounts[i] = amount
+        total += np.int64(amount)
+    return total
 
 
 @kernel(allocates=False)
@@ -88,34 +111,37 @@ def better(j, f, wt, st, m, rules, min_weight, cuts, counts, ones, rows, sums, b
         return
     if wl < min_weight or wr < min_weight:
         return
-    t = np.float64(ones[j]) * wt - np.float64(st) * wl if sums is None else np.float64(sums[j]) * wt
-    top, bottom = t * t, wl * wr
+    t = (np.float64(ones[j]) if sums is None else np.float64(sums[j])) * wt - st * np.float64(wl)
+    top, bottom = t * t, np.float64(wl) * wr
     if top * best[1] > best[0] * bottom:
         best[0], best[1] = top, bottom
         found[COLUMN], found[CUT], found[LEFT_WEIGHT], found[LEFT_ONES] = f, cuts[j], wl, ones[j]
 
 
 @kernel(allocates=False)
-def draw_cut(state, edges, f, small, large):
-    """A bin from `small` to `large` − 1: that of a threshold drawn between their upper edges."""
-    low, high = edges[f, small], edges[f, large - 1]
-    t = low + (high - low) * (draw(state, np.int64(1 << 30)) * _BELOW_1)
-    at = np.uint64(0)
+def bin_at(places, f, place):
+    """The last bin of a column that lies at `place` or before it."""
+    at, f = np.uint64(0), np.uint64(f)
     for k in range(8):  # as many steps whatever the range, and sums of bits: there is nothing to guess
         bit = np.uint64(7 - k)
-        half = np.uint64(1) << bit
-        at |= np.uint64(edges[np.uint64(f), at + half - np.uint64(1)] <= t) << bit
-    return min(max(np.int64(at) - 1, small), large - 1)
+        at |= np.uint64(places[f, at + (np.uint64(1) << bit)] <= place) << bit
+    return np.int64(at)
+
+
+@kernel(allocates=False)
+def draw_cut(state, places, f, small, large):
+    """A bin from `small` to `large` − 1: that of a threshold drawn between their places."""
+    first = np.int64(places[f, small])
+    return bin_at(places, f, np.uint16(first + draw(state, np.int64(places[f, large]) - first)))
 
 
 @kernel(allocates=False)
 def search_all(
-    table, step, edges, marks, lo, m, wt, st, rules, min_weight, amounts, features, state, picked, small, large, cuts,
+    table, step, places, marks, lo, m, wt, st, rules, min_weight, amounts, features, state, picked, small, large, cuts,
     counts, ones, rows, unused, sums, best, found,
 ):  # fmt: skip
     """The best of one random split of each column drawn, all columns of a row being read."""
-    zero = np.int64(0)
-    for column in range(zero, step, np.int64(BYTE_LANES)):
+    for column in range(np.int64(0), step, np.int64(BYTE_LANES)):
         row_range(table, step, column, marks, lo, m, rules[SHIFT], small, large)
     remaining, visited, useful = features.size, 0, 0
     while remaining > 0 and (visited < rules[MAX_FEATURES] or useful == 0):
@@ -123,7 +149,7 @@ def search_all(
         remaining -= 1
         visited += 1
         if small[f] < large[f]:
-            cuts[f] = draw_cut(state, edges, f, np.int64(small[f]), np.int64(large[f]))
+            cuts[f] = draw_cut(state, places, f, np.int64(small[f]), np.int64(large[f]))
             picked[useful] = f
             useful += 1
     if useful == 0:
@@ -142,12 +168,13 @@ def copy_codes(table, step, columns, length, lo, m, shift, marks, picked, n, cop
             copy_column(columns, np.int64(picked[k]) * length, shift, lo, m, k, marks, copied)
     else:
         for i in range(lo, lo + m):
+            ask_for_row(table, step, shift, min(i + _AHEAD, marks.size - 1), marks)
             copy_row(table, (np.int64(marks[i]) >> shift) * step, i * BYTE_LANES, picked, n, copied)
 
 
 @kernel(allocates=False)
 def search_some(
-    table, step, columns, length, edges, marks, lo, m, wt, st, rules, min_weight, amounts, features, state, picked,
+    table, step, columns, length, places, marks, lo, m, wt, st, rules, min_weight, amounts, features, state, picked,
     copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found,
 ):  # fmt: skip
     """The same reading only the columns drawn, up to 32 at a time."""
@@ -166,7 +193,7 @@ def search_some(
         varied = 0
         for k in range(n):
             if small[k] < large[k] and (visited < rules[MAX_FEATURES] or useful == 0):
-                cuts[k] = draw_cut(state, edges, picked[k], np.int64(small[k]), np.int64(large[k]))
+                cuts[k] = draw_cut(state, places, picked[k], np.int64(small[k]), np.int64(large[k]))
                 useful += 1
                 varied += 1
             else:
@@ -181,7 +208,7 @@ def search_some(
 
 
 @kernel(allocates=False)
-def search_two(table, step, edges, lo, shift, marks, ys, features, state, found):
+def search_two(table, step, places, lo, shift, marks, ys, features, state, found):
     """Part two rows by a random column: every other that varies does so as well, and none better."""
     a, b = (np.int64(marks[lo]) >> shift) * step, (np.int64(marks[lo + 1]) >> shift) * step
     remaining = features.size
@@ -190,7 +217,7 @@ def search_two(table, step, edges, lo, shift, marks, ys, features, state, found)
         remaining -= 1
         p, q = np.int64(table[a + f]), np.int64(table[b + f])
         if p != q:
-            found[COLUMN], found[CUT] = f, draw_cut(state, edges, f, min(p, q), max(p, q))
+            found[COLUMN], found[CUT] = f, draw_cut(state, places, f, min(p, q), max(p, q))
             if p > q:
                 marks[lo], marks[lo + 1] = marks[lo + 1], marks[lo]
                 if ys is not None:

@@ -1,8 +1,10 @@
-"""Compiled parts of binning: edges of equal weight, and the code of every cell."""
+"""Compiled parts of binning: edges of equal weight, how far along a column bins are, and the code of every cell."""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from learnt.engine.kernel import kernel
 
@@ -21,10 +23,13 @@ def gather_column(flat, row_step, start, rows, out):
 
 
 @kernel
-def equal_weight_edges(values, weights, max_bins, out):
-    """Upper ends of bins of equal weight for sorted `values`; returns how many, at most max_bins − 1.
+def equal_weight_edges(values, weights, max_bins, length, out):
+    """Upper ends of bins of equal weight for sorted `values`; returns how many, at most max_bins − 1, and how many
+    distinct values there are, which are now the first of `values`.
 
-    `weights` may be empty: all 1. A value at least as heavy as a bin should be has a bin to itself.
+    `weights` may be empty: all 1. A value at least as heavy as a bin should be has a bin to itself. The way from the
+    first value to the last weighs `length` times as much as all values: every value has half of the way to either
+    neighbour, so that bins are short as well where `length` is not 0.
     """
     n = values.size
     # Distinct values, packed to the front.
@@ -46,11 +51,17 @@ def equal_weight_edges(values, weights, max_bins, out):
             distinct += 1
             previous = x
     if distinct <= 1:
-        return 0
+        return 0, distinct
     if distinct <= max_bins:
         for i in range(distinct - 1):
             out[i] = between(values[i], values[i + 1])
-        return distinct - 1
+        return distinct - 1, distinct
+    whole_way = 0.5 * values[distinct - 1] - 0.5 * values[0]
+    if length > 0.0 and whole_way > 0.0 and not math.isinf(whole_way):
+        a_way = 0.5 * length * total / whole_way
+        for i in range(distinct):
+            mass[i] += a_way * (0.5 * values[min(i + 1, distinct - 1)] - 0.5 * values[max(i - 1, 0)])
+        total += length * total
     # Heavy values: taking them out makes the other bins smaller, which may make more of them heavy. Each takes its bin
     # and may cut a lighter one in two.
     heavy, share, limit = 0, total, total / max_bins
@@ -79,7 +90,30 @@ def equal_weight_edges(values, weights, max_bins, out):
             target = math.floor(filled / limit * (1.0 + 1e-12)) + 1.0
             if count == max_bins - 1:
                 break
-    return count
+    return count, distinct
+
+
+@kernel
+def places_of(values, edges, way, out):
+    """How far along their column bins are, from 0 to `way` and one more a bin, by the means of their sorted values."""
+    n_bins = edges.size + 1
+    means = np.empty(n_bins)
+    at = 0
+    for k in range(n_bins):
+        begin, total = at, 0.0
+        while at < values.size and (k == n_bins - 1 or values[at] <= edges[k]):
+            total += values[at]
+            at += 1
+        means[k] = total / max(at - begin, 1)
+    first = 0.5 * means[0]
+    length = 0.5 * means[n_bins - 1] - first
+    place = 0
+    for k in range(n_bins):
+        share = (0.5 * means[k] - first) / length if length > 0.0 else 0.0
+        if share > 0.0 and share <= 1.0:  # not NaN, as of values that are infinite
+            place = max(place, k + int(way * share))
+        out[k] = place
+        place += 1
 
 
 @kernel

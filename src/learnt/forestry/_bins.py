@@ -15,7 +15,7 @@ import numpy as np
 
 from learnt.engine.random import generator
 from learnt.engine.threads import for_blocks
-from learnt.forestry._binning_kernels import encode_rows, equal_weight_edges, gather_column
+from learnt.forestry._binning_kernels import encode_rows, equal_weight_edges, gather_column, places_of
 
 MOST_BINS = 255  # a byte less the code for "missing"
 _SAMPLE = 200_000  # rows that the edges are taken from: the error of a quantile is then 1/900 of the rows
@@ -23,6 +23,8 @@ _CELLS_A_TASK = 1 << 14  # sorted by one thread
 _GRAIN = 8192
 _CELLS_A_BLOCK = 1 << 18  # of a wide table that one thread encodes
 _ELSEWHERE = -2  # in place of where a column's table begins: its codes are given
+_LENGTH = 0.15  # what the length of bins counts for beside their weight
+_WAY = 65535 - MOST_BINS  # the place of a column's last bin, less one a bin
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,16 @@ class Bins:
         Whether a training row was missing.
     tables : dict of int to int16 array
         For each category column the bin of every category 0…K−1; −1 for one that no training row had.
+    places : uint16 array of shape (n_features, 256) or None
+        How far along its column a bin is: the mean of its distinct values between those of the first bin and of the
+        last. No two bins have the same place; 65535 after the last.
     """
 
     edges: np.ndarray
     n_bins: np.ndarray
     has_missing: np.ndarray
     tables: dict[int, np.ndarray]
+    places: np.ndarray | None = None
 
     @cached_property
     def categorical(self) -> np.ndarray:
@@ -116,6 +122,7 @@ def find_bins(
     weights: np.ndarray | None = None,
     categories: dict[int, int] | None = None,
     coded: dict[int, np.ndarray] | None = None,
+    random_splits: bool = False,
     random_state: Any = 0,
 ) -> Bins:
     """Bins for the columns of X (float32 or float64, NaN where missing).
@@ -129,6 +136,9 @@ def find_bins(
         `max_bins - 1` most frequent ones have a bin each where there are more, and the others share the last.
     coded : dict of int to int array
         Columns of categories as whole numbers, where X does not hold them.
+    random_splits : bool, default=False
+        Whether thresholds will be drawn along the columns: bins are short as well then, so that what is rare at the
+        ends of a column is not all in one, and have places.
     random_state : int, RandomState, Generator or None
         Which rows the edges are taken from where there are more than 200,000.
     """
@@ -138,6 +148,8 @@ def find_bins(
     sampled = None if weights is None else np.ascontiguousarray(weights if rows is None else weights[rows])
     flat, row_step, column_step = flat_view(X)
     edges = np.full((d, 256), np.inf)
+    places = np.full((d, 256), 65535, dtype=np.uint16) if random_splits else None
+    length = _LENGTH if random_splits else 0.0
     n_bins = np.zeros(d, dtype=np.int32)
     has_missing = np.zeros(d, dtype=bool)
     tables: dict[int, np.ndarray] = {}
@@ -156,7 +168,10 @@ def find_bins(
             order = np.argsort(values[:kept], kind="stable")
             values, weight = values[:kept][order], sampled[there][order]
         values = values.astype(np.float64, copy=False)  # sorted in single precision where X is: half of the time
-        n_bins[j] = 1 + equal_weight_edges(values, weight, max_bins, edges[j])
+        inner, distinct = equal_weight_edges(values, weight, max_bins, length, edges[j])
+        n_bins[j] = 1 + inner
+        if places is not None:
+            places_of(values[:distinct], edges[j, :inner], _WAY, places[j])
 
     def category_column(j: int) -> None:
         column = coded[j] if coded and j in coded else X[:, j]
@@ -169,7 +184,7 @@ def find_bins(
     for_blocks(columns, d, grain=max(1, _CELLS_A_TASK // max(n if rows is None else len(rows), 1)))
     if rows is not None:  # a rare missing value may not be in the sample
         has_missing |= _missing_columns(X)
-    return Bins(edges, n_bins, has_missing, dict(sorted(tables.items())))
+    return Bins(edges, n_bins, has_missing, dict(sorted(tables.items())), places)
 
 
 def category_bins(

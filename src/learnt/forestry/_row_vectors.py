@@ -1,13 +1,13 @@
 """Whole rows of a table at a time: ranges and sums of columns side by side, which fill a processor's vectors.
 
-A table lies by rows, row r from r·step on, in bytes or float32. The rows of a node are marks[start : start + n]: each
-mark has the number of a row in its bits from `shift` on. One call handles `lanes_of(table)` columns from `column` on,
-which must all be there; what it finds out stays in registers until all rows were read. LLVM makes no such loop of a
-plain one, since it cannot know that tables and results do not overlap. Without compilation plain Python stands in.
+A table of bytes lies by rows, row r from r·step on. The rows of a node are marks[start : start + n]: each mark has the
+number of a row in its bits from `shift` on. One call handles 32 columns from `column` on, which must all be there; what
+it finds out stays in registers until all rows were read. LLVM makes no such loop of a plain one, since it cannot know
+that tables and results do not overlap. Without compilation plain Python stands in.
 
-    row_range    smallest and largest value of every column; NaN is passed over
+    row_range    smallest and largest value of every column
     row_counts   weights of the rows, and of those of one class, at or below a cut of each column
-    row_sums     how many rows are at or below a cut of each column, and the sum of a number a row over them
+    row_sums     how many rows are at or below a cut of each column, and the sum of an amount a row over them
 """
 
 from __future__ import annotations
@@ -19,13 +19,9 @@ import numpy as np
 from learnt.engine import kernel_cache
 from learnt.engine.intrinsics import Intrinsic
 
-BYTE_LANES, FLOAT_LANES = 32, 8
-MOST_IN_A_BYTE = 255  # weight that `row_counts` adds up in one call on a table of bytes
-
-
-def lanes_of(table: Any) -> int:
-    """Columns that a call handles."""
-    return BYTE_LANES if table.dtype == np.uint8 else FLOAT_LANES
+BYTE_LANES = 32  # columns that a call handles
+MOST_IN_A_BYTE = 255  # weight that `row_counts` adds up in one call
+ROWS_A_SUM, MOST_OF_A_ROW = 32, 1023  # rows that `row_sums` adds up in one call, and the most that each may have: int16
 
 
 def _build() -> dict[str, Any]:
@@ -37,17 +33,15 @@ def _build() -> dict[str, Any]:
     from numba.core import cgutils
     from numba.extending import intrinsic
 
-    byte, word, long, single = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
+    byte, short, word, long = (ir.IntType(bits) for bits in (8, 16, 32, 64))
+    single = ir.FloatType()
 
     class Code:
         """What is written into one call."""
 
         def __init__(self, context, builder, signature, arguments):
             self.builder = builder
-            self.floats = signature.args[0].dtype == types.float32
-            self.lanes = FLOAT_LANES if self.floats else BYTE_LANES
-            self.size, element = (4, single) if self.floats else (1, byte)
-            self.kind = ir.VectorType(element, self.lanes)
+            self.kind = ir.VectorType(byte, BYTE_LANES)
             self.given = [
                 context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
                 for kind, value in zip(signature.args, arguments, strict=True)
@@ -55,10 +49,10 @@ def _build() -> dict[str, Any]:
 
         def splat(self, value):
             """A number in every lane."""
-            kind = ir.VectorType(value.type, self.lanes)
+            kind = ir.VectorType(value.type, BYTE_LANES)
             nothing = ir.Constant(kind, ir.Undefined)
             first = self.builder.insert_element(nothing, value, word(0))
-            return self.builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(word, self.lanes), None))
+            return self.builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(word, BYTE_LANES), None))
 
         def load(self, array, index, kind, size):
             """A vector that begins anywhere."""
@@ -74,7 +68,7 @@ def _build() -> dict[str, Any]:
         def before(self, more, array, index, kind):
             """What a result had, or zeros where it begins."""
             begins = self.builder.icmp_signed("==", more, long(0))
-            zeros = ir.Constant(kind, [0] * self.lanes)
+            zeros = ir.Constant(kind, None)
             return self.builder.select(begins, zeros, self.load(array, index, kind, 4))
 
         def variable(self, value):
@@ -88,32 +82,27 @@ def _build() -> dict[str, Any]:
             builder = self.builder
             table, step, column, marks, start, n, shift = self.given[:7]
             small_shift = builder.trunc(shift, word)
-            first = builder.bitcast(cgutils.gep(builder, table, column), byte.as_pointer())
-            stride = builder.mul(step, long(self.size))
+            first = cgutils.gep(builder, table, column)
             with cgutils.for_range(builder, n) as loop:
                 mark = builder.load(cgutils.gep(builder, marks, builder.add(start, loop.index)))
                 row = builder.zext(builder.lshr(mark, small_shift), long)
-                place = builder.gep(first, [builder.mul(row, stride)])
+                place = builder.gep(first, [builder.mul(row, step)])
                 value = builder.load(builder.bitcast(place, self.kind.as_pointer()))
-                value.align = self.size
+                value.align = 1
                 yield loop.index, mark, value
-
-        def compare(self, sign, a, b):
-            return self.builder.fcmp_ordered(sign, a, b) if self.floats else self.builder.icmp_unsigned(sign, a, b)
 
     @intrinsic
     def row_range(typing, table, step, column, marks, start, n, shift, low, high):
         def code(context, builder, signature, arguments):
             c = Code(context, builder, signature, arguments)
             column, low, high = c.given[2], c.given[7], c.given[8]
-            ends = (float("inf"), float("-inf")) if c.floats else (255, 0)
-            least, most = (c.variable(ir.Constant(c.kind, [end] * c.lanes)) for end in ends)
+            least, most = (c.variable(ir.Constant(c.kind, [end] * BYTE_LANES)) for end in (255, 0))
             with c.rows() as (_, _, value):
                 for sign, place in (("<", least), (">", most)):
                     kept = builder.load(place)
-                    builder.store(builder.select(c.compare(sign, value, kept), value, kept), place)
-            c.store(builder.load(least), low, column, c.size)
-            c.store(builder.load(most), high, column, c.size)
+                    builder.store(builder.select(builder.icmp_unsigned(sign, value, kept), value, kept), place)
+            c.store(builder.load(least), low, column, 1)
+            c.store(builder.load(most), high, column, 1)
             return context.get_dummy_value()
 
         whole = types.int64
@@ -128,22 +117,19 @@ def _build() -> dict[str, Any]:
             column = c.given[2]
             bits, mask, label_mask, label = (builder.trunc(value, word) for value in c.given[7:11])
             cuts, more, weights, inside = c.given[11:15]
-            cut = c.load(cuts, column, c.kind, c.size)
-            element = word if c.floats else byte
-            counter = ir.VectorType(element, c.lanes)
-            sums = [c.variable(ir.Constant(counter, [0] * c.lanes)) for _ in range(2)]
+            cut = c.load(cuts, column, c.kind, 1)
+            sums = [c.variable(ir.Constant(c.kind, [0] * BYTE_LANES)) for _ in range(2)]
             unit = builder.select(builder.icmp_unsigned("==", mask, word(0)), word(1), word(0))
             with c.rows() as (_, mark, value):
-                left = builder.sext(c.compare("<=", value, cut), counter)
+                left = builder.sext(builder.icmp_unsigned("<=", value, cut), c.kind)
                 weight = builder.or_(builder.and_(builder.lshr(mark, bits), mask), unit)
                 belongs = builder.icmp_unsigned("==", builder.and_(mark, label_mask), label)
                 for place, amount in zip(sums, (weight, builder.select(belongs, weight, word(0))), strict=True):
-                    amount = amount if c.floats else builder.trunc(amount, byte)
-                    builder.store(builder.add(builder.load(place), builder.and_(left, c.splat(amount))), place)
-            wide = ir.VectorType(word, c.lanes)
+                    amount = c.splat(builder.trunc(amount, byte))
+                    builder.store(builder.add(builder.load(place), builder.and_(left, amount)), place)
+            wide = ir.VectorType(word, BYTE_LANES)
             for place, out in zip(sums, (weights, inside), strict=True):
-                found = builder.load(place)
-                found = found if c.floats else builder.zext(found, wide)
+                found = builder.zext(builder.load(place), wide)
                 c.store(builder.add(c.before(more, out, column, wide), found), out, column, 4)
             return context.get_dummy_value()
 
@@ -158,20 +144,19 @@ def _build() -> dict[str, Any]:
             c = Code(context, builder, signature, arguments)
             column = c.given[2]
             start, (cuts, amounts, more, counts, sums) = c.given[4], c.given[7:12]
-            cut = c.load(cuts, column, c.kind, c.size)
-            counter = ir.VectorType(word if c.floats else byte, c.lanes)
-            nothing = ir.Constant(ir.VectorType(single, c.lanes), [0.0] * c.lanes)
-            count, total = c.variable(ir.Constant(counter, [0] * c.lanes)), c.variable(nothing)
+            cut = c.load(cuts, column, c.kind, 1)
+            pair = ir.VectorType(short, BYTE_LANES)
+            count, total = (c.variable(ir.Constant(kind, [0] * BYTE_LANES)) for kind in (c.kind, pair))
             with c.rows() as (i, _, value):
-                left = c.compare("<=", value, cut)
-                builder.store(builder.sub(builder.load(count), builder.sext(left, counter)), count)
+                left = builder.sext(builder.icmp_unsigned("<=", value, cut), c.kind)
+                builder.store(builder.sub(builder.load(count), left), count)
                 amount = c.splat(builder.load(cgutils.gep(builder, amounts, builder.add(start, i))))
-                builder.store(builder.fadd(builder.load(total), builder.select(left, amount, nothing)), total)
-            wide = ir.VectorType(word, c.lanes)
-            found = builder.load(count) if c.floats else builder.zext(builder.load(count), wide)
+                builder.store(builder.add(builder.load(total), builder.and_(builder.sext(left, pair), amount)), total)
+            wide, floats = (ir.VectorType(kind, BYTE_LANES) for kind in (word, single))
+            found = builder.zext(builder.load(count), wide)
             c.store(builder.add(c.before(more, counts, column, wide), found), counts, column, 4)
-            found = builder.fadd(c.before(more, sums, column, nothing.type), builder.load(total))
-            c.store(found, sums, column, 4)
+            found = builder.sitofp(builder.load(total), floats)
+            c.store(builder.fadd(c.before(more, sums, column, floats), found), sums, column, 4)
             return context.get_dummy_value()
 
         whole = types.int64
@@ -189,22 +174,20 @@ class _RowVectors(Intrinsic):
     """One of them."""
 
     def digest(self) -> str:
-        return kernel_cache.hash_parts([self.name, str((BYTE_LANES, FLOAT_LANES)), *_code()])
+        return kernel_cache.hash_parts([self.name, str(BYTE_LANES), *_code()])
 
 
 def _rows(table, step, column, marks, start, n, shift):
     """The part of the table that a call looks at."""
     rows = marks[start : start + n].astype(np.int64) >> shift
-    return table.reshape(-1)[rows[:, None] * step + np.arange(column, column + lanes_of(table))]
+    return table.reshape(-1)[rows[:, None] * step + np.arange(column, column + BYTE_LANES)]
 
 
 def _range(table, step, column, marks, start, n, shift, low, high):
     """Smallest and largest value of the columns into `low` and `high`, from `column` on."""
     part = _rows(table, step, column, marks, start, n, shift)
-    ends = (255, 0) if table.dtype == np.uint8 else (np.inf, -np.inf)
-    there = part == part
-    low[column : column + part.shape[1]] = np.where(there, part, ends[0]).min(axis=0)
-    high[column : column + part.shape[1]] = np.where(there, part, ends[1]).max(axis=0)
+    here = slice(column, column + BYTE_LANES)
+    low[here], high[here] = part.min(axis=0), part.max(axis=0)
 
 
 def _counts(table, step, column, marks, start, n, shift, bits, mask, label_mask, label, cuts, more, weights, inside):
@@ -214,7 +197,7 @@ def _counts(table, step, column, marks, start, n, shift, bits, mask, label_mask,
     A weight is in the bits of a mark from `bits` on, under `mask` (0: all are 1), a class under `label_mask`.
     """
     part = _rows(table, step, column, marks, start, n, shift)
-    here = slice(column, column + part.shape[1])
+    here = slice(column, column + BYTE_LANES)
     mark = marks[start : start + n].astype(np.int64)
     weight = (mark >> bits) & mask if mask else np.ones(n, np.int64)
     left = part <= cuts[here]
@@ -225,16 +208,16 @@ def _counts(table, step, column, marks, start, n, shift, bits, mask, label_mask,
 
 
 def _sums(table, step, column, marks, start, n, shift, cuts, amounts, more, counts, sums):
-    """The number of rows at or below the cuts into `counts`, and of their float32 `amounts`, one a mark, into `sums`;
-    `more`: are added to what is there.
+    """The number of rows at or below the cuts into `counts`, and of their int16 `amounts`, one a mark, into the float32
+    `sums`; `more`: are added to what is there.
     """
     part = _rows(table, step, column, marks, start, n, shift)
-    here = slice(column, column + part.shape[1])
+    here = slice(column, column + BYTE_LANES)
     left = part <= cuts[here]
     if not more:
         counts[here] = sums[here] = 0
     counts[here] += left.sum(axis=0)
-    sums[here] += (left * amounts[start : start + n, None]).sum(axis=0, dtype=np.float32)
+    sums[here] += (left * amounts[start : start + n, None]).sum(axis=0, dtype=np.int16)
 
 
 row_range = _RowVectors(_range, lambda: _build()["range"])  # type: ignore[arg-type]
