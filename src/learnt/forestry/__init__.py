@@ -2,6 +2,7 @@
 
     Tree           one grown tree, a struct of arrays under scikit-learn's attribute names
     grow_exact     one tree, every cut looked at; Columns is the table it is grown on, which trees may share
+    grow_in_scale  the same in a unit that suits the targets, for numbers very small or very large
     Categories     columns of categories as codes; prune_by_cost, prune_by_errors cut a tree back
     PackedTrees    many trees laid out for prediction
     BoostedTrees   the trees of a boosted model; HistogramGrower grows them
@@ -44,6 +45,7 @@ from learnt.forestry._pruning import keep_nodes as keep_nodes
 from learnt.forestry._pruning import prune_by_cost as prune_by_cost
 from learnt.forestry._pruning import prune_by_errors as prune_by_errors
 from learnt.forestry._pruning import pruning_path as pruning_path
+from learnt.forestry._scale import grow_in_scale as grow_in_scale
 from learnt.forestry._surrogates import Surrogates as Surrogates
 from learnt.forestry._tree import Tree
 
@@ -75,6 +77,7 @@ __all__ = [
     "grow_binned",
     "grow_binned_grove",
     "grow_exact",
+    "grow_in_scale",
     "keep_nodes",
     "learn_categories",
     "loss_rows",

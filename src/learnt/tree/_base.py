@@ -15,7 +15,7 @@ from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit, check_predict, check_weights
-from learnt.forestry import Categories, Columns, Tree, grow_exact, prune_by_cost, pruning_path
+from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 
 WHOLE, REAL = (int, np.integer), (float, np.floating)
 _LARGEST = float(np.finfo(np.float32).max)
@@ -81,7 +81,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
         self.max_features_ = max_features_of(self.max_features, d)
         columns = Columns(X, None if self._categories is None else self._categories.counts(d))
         monotone = _directions(self, d, y.shape[1] if y.ndim == 2 else 1, n_classes)
-        tree = grow_exact(
+        tree = grow_in_scale(
             columns,
             y,
             criterion=criterion,
