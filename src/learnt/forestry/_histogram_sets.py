@@ -25,6 +25,7 @@ from learnt.forestry._histogram_search import ROUGHLY, split_gain
 SUPPORT = 10  # rows that a category of its own needs, and how many at the node's mean are added to order it
 _CHANCE = 2.0 / math.pi
 _HUGE = float(np.finfo(np.float64).max)
+_NUMBER_BITS, _BUCKET_BITS = 10, 32  # of a key and a category's number in one: those of the number; all but 8
 _TOP_KEY = float((1 << 30) - 1)
 
 
@@ -97,25 +98,25 @@ def by_chance(roots, total_h):
 def sort_categories(n, keys, order, spare, places):
     """Order category numbers by key, then by number: spread over 256 buckets, then insertion.
 
-    Keys are whole numbers of 30 bits between the smallest and the largest here, which tells apart what single precision
-    does.
+    Key and number are one whole number, of which the key is 30 bits between the smallest and the largest here; this
+    tells apart what single precision does.
     """
-    low, high = np.float64(keys[0]), np.float64(keys[0])
-    for k in range(np.uint64(n)):
-        low, high = min(low, np.float64(keys[k])), max(high, np.float64(keys[k]))
+    low, high = keys[0], keys[0]
+    for k in range(n):
+        low, high = min(low, keys[k]), max(high, keys[k])
     unit = _TOP_KEY / (high - low) if high > low else 0.0
-    one, number, bucket = np.uint64(1), np.int64(1023), np.int64(32)  # from the top: bucket, rest of the key, number
-    for b in range(np.uint64(257)):
+    for b in range(256):
         places[b] = 0
-    for k in range(np.uint64(n)):
-        pair = (np.int64((np.float64(keys[k]) - low) * unit) << 10) + order[k]
-        spare[k] = pair
-        places[np.uint64(pair >> bucket) + one] += 1
-    for b in range(np.uint64(255)):
-        places[b + one] += places[b]
-    for k in range(np.uint64(n)):
-        b = np.uint64(spare[k] >> bucket)
-        order[np.uint64(places[b])] = spare[k]
+    for k in range(n):
+        spare[k] = (np.int64((keys[k] - low) * unit) << _NUMBER_BITS) + order[k]
+        places[spare[k] >> _BUCKET_BITS] += 1
+    begin = np.int64(0)
+    for b in range(256):
+        begin += places[b]
+        places[b] = begin - places[b]
+    for k in range(n):
+        b = spare[k] >> _BUCKET_BITS
+        order[places[b]] = spare[k]
         places[b] += 1
     for k in range(1, n):
         pair, place = order[k], k
@@ -123,8 +124,8 @@ def sort_categories(n, keys, order, spare, places):
             order[place] = order[place - 1]
             place -= 1
         order[place] = pair
-    for k in range(np.uint64(n)):
-        order[k] &= number
+    for k in range(n):
+        order[k] &= (1 << _NUMBER_BITS) - 1
 
 
 @kernel(allocates=False)
