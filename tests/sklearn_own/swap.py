@@ -50,6 +50,7 @@ ROOMS = {
         "ExtraTreeRegressor",
         "export_graphviz",
         "export_text",
+        "plot_tree",
     ],
     "ensemble": [
         "AdaBoostClassifier",

@@ -111,6 +111,10 @@ def test_an_open_empty_figure_is_drawn_into():
         assert notes[0].get_text().split("\n")[0] == "x[0] <= 0.5"
         assert figure.axes[0].texts
         assert isinstance(plot_tree(model), TreeDrawing)  # there is something in the figure now
+        pyplot.close("all")
+        notes = plot_tree(model, filled=True)  # which only Matplotlib's picture has
+        assert len(notes) == 5
+        assert pyplot.gcf().axes[0].texts
     finally:
         pyplot.close("all")
 

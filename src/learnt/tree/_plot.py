@@ -44,7 +44,7 @@ def plot_tree(
     precision : int, default=3
         Digits that numbers are shown with.
     label, filled, rounded, fontsize
-        How nodes look in Matplotlib, as in scikit-learn.
+        How nodes look in Matplotlib, as in scikit-learn: given one of these, the tree is drawn there.
     ax : matplotlib axes, optional
         Draw there, as scikit-learn does, and return the annotations. An empty figure that pyplot has open, as after
         `plt.figure()`, counts as given.
@@ -60,7 +60,8 @@ def plot_tree(
     >>> plot_tree(model, feature_names=["size"]).title
     'A tree of 2 leaves, depth 1'
     """
-    ax = _waiting_axes() if ax is None else ax
+    if ax is None:
+        ax = _waiting_axes(filled or rounded or fontsize is not None or label != "all")
     if ax is not None:
         from learnt.tree._plot_matplotlib import draw
 
@@ -85,8 +86,17 @@ def plot_tree(
     return Picture(wording, max_depth, impurity, node_ids, proportion, precision).close()
 
 
-def _waiting_axes() -> Any:
-    """The axes that a script of scikit-learn's users means: those of an open figure with nothing in it yet."""
+def _waiting_axes(wanted: bool) -> Any:
+    """The axes that a script of scikit-learn's users means: those of an open figure with nothing in it yet.
+
+    `wanted`: something was asked for that only Matplotlib's picture has, so that a figure is opened if need be.
+    """
+    if wanted:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            return None
+        return plt.gca()
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None or not pyplot.get_fignums():
         return None
