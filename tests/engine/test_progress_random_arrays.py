@@ -1,13 +1,14 @@
 """Progress, random streams and array namespaces."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from learnt.engine import progress
 from learnt.engine.arrays import float_dtype, is_foreign_array, is_lazy, like, namespace, to_numpy
-from learnt.engine.random import entropy, generator, random_state_of, streams
+from learnt.engine.random import borrowed, entropy, first_seed, generator, random_state_of, streams
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +67,30 @@ def test_streams_are_independent_and_repeatable():
     np.testing.assert_array_equal(a, b)
     assert len({tuple(x) for x in a}) == 3
     np.testing.assert_array_equal(a[0], streams(7, 1)[0].random(4))  # a stream does not depend on how many there are
+
+
+def test_a_borrowed_state_draws_what_a_new_one_does_in_every_thread():
+    def draws(seed):
+        return [borrowed(seed).randint(1000, size=50).tolist() for _ in range(20)]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(draws, range(8)))
+    for seed, lists in enumerate(found):
+        assert lists == [np.random.RandomState(seed).randint(1000, size=50).tolist()] * 20
+    borrowed(3).normal()  # leaves half of a pair behind, which the next seed forgets
+    assert borrowed(3).normal() == np.random.RandomState(3).normal()
+
+
+def test_the_first_seed_is_scikit_learns():
+    for seed in (0, 7, np.int64(7), 2**32 - 1):
+        assert first_seed(seed) == np.random.RandomState(seed).randint(0, 2**31 - 1)
+    drawn = np.random.RandomState(5)
+    assert first_seed(drawn) == np.random.RandomState(5).randint(0, 2**31 - 1)
+    assert first_seed(drawn) != first_seed(5)  # it has moved on
+    assert first_seed(None) >= 0
+    for wrong in (-1, 2**32, "seed"):
+        with pytest.raises(ValueError):
+            first_seed(wrong)
 
 
 @pytest.mark.parametrize("state", [None, 0, np.int64(3), np.random.RandomState(1), np.random.default_rng(1)])

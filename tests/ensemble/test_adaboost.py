@@ -182,7 +182,7 @@ def test_a_tree_on_drawn_rows_is_the_tree_of_a_copy_of_them(settings):
     X, y = rng.normal(size=(300, 4)).astype(np.float32), np.rint(rng.normal(size=300) * 64) / 8  # sums are exact
     p = rng.random(300)
     ours, copied = (DecisionTreeRegressor(**{"random_state": 0, **settings}) for _ in range(2))
-    fit_drawn(ours, X, y, np.random.RandomState(0), p / p.sum())
+    fit_drawn(ours, X, y, np.random.RandomState(0), p / p.sum(), {})
     rows = np.random.RandomState(0).choice(np.arange(300), size=300, replace=True, p=p / p.sum())
     copied.fit(X[rows], y[rows])
     for name in ("feature", "threshold", "children_left", "n_node_samples", "weighted_n_node_samples", "value"):

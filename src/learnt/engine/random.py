@@ -5,10 +5,13 @@ Every function takes what scikit-learn users pass: None, a whole number, a `Rand
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+_local = threading.local()  # .state: what a thread draws from when it keeps nothing
 
 
 def random_state_of(random_state: Any) -> np.random.RandomState:
@@ -20,6 +23,31 @@ def random_state_of(random_state: Any) -> np.random.RandomState:
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(int(random_state.integers(2**32)))
     return check_random_state(random_state)
+
+
+def borrowed(seed: int) -> np.random.RandomState:
+    """The calling thread's own `RandomState`, seeded anew: for draws at once, not to be kept.
+
+    Making one takes a quarter of a millisecond, seeding one two microseconds. The thread's next call seeds it again.
+
+    >>> borrowed(0).randint(10) == np.random.RandomState(0).randint(10)
+    True
+    """
+    if (state := getattr(_local, "state", None)) is None:
+        state = _local.state = np.random.RandomState()
+    state.seed(seed)
+    return state
+
+
+def first_seed(random_state: Any) -> int:
+    """The first whole number below 2³¹ − 1 that `random_state` draws, as scikit-learn's trees take their seed.
+
+    >>> first_seed(0) == np.random.RandomState(0).randint(2**31 - 1)
+    True
+    """
+    plain = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    random = borrowed(int(random_state)) if plain else random_state_of(random_state)
+    return int(random.randint(0, 2**31 - 1))
 
 
 def entropy(random_state: Any) -> int:

@@ -19,7 +19,7 @@ from learnt.ensemble._adaboost_learners import class_votes, learner_of
 from learnt.ensemble._common import Members, by_columns
 from learnt.tree import DecisionTreeClassifier
 
-_LEAST = float(np.finfo(float).eps)  # that a row of weight above 0 weighs
+LEAST = float(np.finfo(float).eps)  # that a row of weight above 0 weighs
 
 
 class Boosted(CallbackSupportMixin, MetaEstimatorMixin, Members, BaseEstimator):
@@ -144,7 +144,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
         self.estimator_errors_ = np.ones(self.n_estimators)
         bound: list[float] = []
         K = self.n_classes_
-        weights = np.maximum(weights, _LEAST)
+        weights = np.maximum(weights, LEAST)
         with fit_loop(self, self.n_estimators, X, y) as loop:
             for t in range(self.n_estimators):
                 member, wrong = learner(weights)
@@ -176,7 +176,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
                     )
                     break
                 weights /= mass
-                np.maximum(weights, _LEAST, out=weights)
+                np.maximum(weights, LEAST, out=weights)
         self.loss_bound_ = np.array(bound)
 
     def decision_function(self, X: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from learnt.engine.single import require_float32
 from learnt.engine.threads import for_blocks
-from learnt.ensemble._common import make_member
+from learnt.ensemble._common import member_maker
 from learnt.ensemble._stumps import MOST_CELLS, MOST_ROWS, SortedColumns, add_stumps
 from learnt.forestry import PackedTrees, Tree
 from learnt.tree import DecisionTreeClassifier
@@ -30,8 +30,10 @@ def learner_of(
     if is_stump(prototype) and len(classes) > 1 and small and X.shape[0] < MOST_ROWS:
         return _Stumps(prototype, X, codes, classes, random)
 
+    make = member_maker(prototype)
+
     def fit(weights: np.ndarray) -> tuple[Any, np.ndarray]:
-        member = make_member(prototype, random)
+        member = make(random)
         member.fit(X, y, sample_weight=weights)
         return member, member.predict(X) != y
 

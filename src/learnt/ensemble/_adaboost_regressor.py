@@ -13,8 +13,8 @@ from learnt.engine.params import check_choice
 from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit
-from learnt.ensemble._adaboost import Boosted
-from learnt.ensemble._common import as_trees_compare, by_columns, make_member
+from learnt.ensemble._adaboost import LEAST, Boosted
+from learnt.ensemble._common import as_trees_compare, by_columns, member_maker
 from learnt.metrics import r2_score
 from learnt.tree import DecisionTreeRegressor
 
@@ -78,20 +78,21 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
         self.estimator_ = DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
         given = X
         X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
-        X = as_trees_compare(self.estimator_, by_columns(X, given), type(self).__name__)
+        X, known = as_trees_compare(self.estimator_, by_columns(X, given), type(self).__name__)
         n, random = X.shape[0], random_state_of(self.random_state)
         weights = np.full(n, 1 / n) if w is None else w / w.sum()
         there = weights > 0
+        make = member_maker(self.estimator_)
         self.estimators_ = []
         self.estimator_weights_ = np.zeros(self.n_estimators)
         self.estimator_errors_ = np.ones(self.n_estimators)
         with fit_loop(self, self.n_estimators, X, y) as loop:
             for t in range(self.n_estimators):
-                weights = np.where(there, np.maximum(weights, np.finfo(float).eps), 0.0)
-                member = make_member(self.estimator_, random)
-                fit_drawn(member, X, y, random, weights)
+                weights = np.where(there, np.maximum(weights, LEAST), 0.0)
+                member = make(random)
+                fit_drawn(member, X, y, random, weights, known)
                 self.estimators_.append(member)
-                loss = self._losses(np.abs(member.predict(X) - y), there)
+                loss = self._losses(np.abs(member.predict(X, **known) - y), there)
                 error = float((weights * loss).sum())
                 if error >= 0.5:
                     if t > 0:  # the first is kept, whatever it is
@@ -150,15 +151,17 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
         return out
 
 
-def fit_drawn(member: Any, X: Any, y: np.ndarray, random: np.random.RandomState, weights: np.ndarray) -> None:
+def fit_drawn(
+    member: Any, X: Any, y: np.ndarray, random: np.random.RandomState, weights: np.ndarray, known: dict[str, Any]
+) -> None:
     """Fit the member on as many rows as there are, drawn by weight; some are there more than once."""
     rows = random.choice(len(y), size=len(y), replace=True, p=weights)
     plain = type(member) is DecisionTreeRegressor
     if not plain or any(getattr(member, name) != getattr(_PLAIN, name) for name in _COUNTED):
-        member.fit(X[rows], y[rows])
+        member.fit(X[rows], y[rows], **known)
         return
     # The same tree without a copy of the rows: those that were drawn, each weighing as often as it was.
     counts = np.bincount(rows, minlength=len(y)).astype(np.float64)
     del rows
-    member.fit(X, y, sample_weight=counts)
+    member.fit(X, y, sample_weight=counts, **known)
     member.tree_.n_node_samples = np.rint(member.tree_.weighted_n_node_samples).astype(np.int64)

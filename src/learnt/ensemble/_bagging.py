@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.progress import task
-from learnt.engine.random import random_state_of
+from learnt.engine.random import borrowed, random_state_of
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
 from learnt.ensemble._common import (
@@ -25,7 +25,7 @@ from learnt.ensemble._common import (
     by_columns,
     check_fit_params,
     fit_member,
-    make_member,
+    member_maker,
     routing_enabled,
     run_members,
 )
@@ -71,7 +71,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
                 stacklevel=3,
             )
         self.estimator_ = self._prototype()
-        X = as_trees_compare(self.estimator_, X, type(self).__name__)
+        X, known = as_trees_compare(self.estimator_, X, type(self).__name__)
         self._plan(X.shape, w)
         if not (self.warm_start and hasattr(self, "estimators_")):
             self.estimators_: list[Any] = []
@@ -95,7 +95,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         self._seeds = np.concatenate([self._seeds, seeds])
         if routing_enabled():
             fit_params = dict(process_routing(self, "fit", **fit_params).estimator["fit"])
-        self._fit_members(X, y, seeds, fit_params)
+        self._fit_members(X, y, seeds, {**fit_params, **known})
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)
         if self.oob_score:
@@ -105,10 +105,11 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
     def _fit_members(self, X: Any, y: np.ndarray, seeds: np.ndarray, fit_params: dict[str, Any]) -> None:
         weighted = _takes_weights(self.estimator_)
         everything = not self.bootstrap_features and self._max_features == X.shape[1]
+        make = member_maker(self.estimator_)
         with task(f"{type(self).__name__} fit", len(seeds)) as bar:
 
             def fit(seed: int) -> tuple[Any, np.ndarray]:
-                member = make_member(self.estimator_, np.random.RandomState(seed))
+                member = make(borrowed(seed))
                 features, rows = self._draw(seed)
                 part = X if everything else X[:, features]
                 if weighted:  # a row drawn twice weighs 2
@@ -186,7 +187,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
 
     def _draw(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """The columns and rows of the member with this seed; scikit-learn's for the same seed."""
-        random = np.random.RandomState(seed)
+        random = borrowed(seed)
         features = _indices(random, self.bootstrap_features, self.n_features_in_, self._max_features)
         if self._sample_weight is None:
             return features, _indices(random, self.bootstrap, self._n_samples, self._max_samples)

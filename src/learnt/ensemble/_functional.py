@@ -17,7 +17,7 @@ from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit, check_predict
-from learnt.ensemble._common import Members, make_member
+from learnt.ensemble._common import Members, member_maker
 from learnt.ensemble._functional_steps import best_constant, gradients, has_leaves, line_search, set_leaves, total_loss
 from learnt.erm import losses
 from learnt.metrics import accuracy_score, r2_score
@@ -134,7 +134,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
             held[random.permutation(len(y))[: max(1, int(self.validation_fraction * len(y)))]] = True
             if held.all():
                 raise ValueError(f"{len(y)} row is too few to hold some out; set n_iter_no_change=None.")
-        self._boost(prototype, loss, X, y, w, held, random)
+        self._boost(member_maker(prototype), loss, X, y, w, held, random)
         return self
 
     def _check_params(self) -> None:
@@ -191,7 +191,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         self.loss_ = loss
         return loss, codes if loss.target == "class" else np.where(codes == 1, 1.0, -1.0)
 
-    def _boost(self, prototype: Any, loss: Any, X: Any, y: Any, w: Any, held: np.ndarray, random: Any) -> None:
+    def _boost(self, make: Any, loss: Any, X: Any, y: Any, w: Any, held: np.ndarray, random: Any) -> None:
         kept = np.flatnonzero(~held)
         out = np.flatnonzero(held)
         here = (y[kept], None if w is None else w[kept])
@@ -207,7 +207,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         with fit_loop(self, self.n_estimators, X, y) as loop:
             for _ in range(self.n_estimators):
                 rows = None if size == len(kept) else np.sort(random.permutation(len(kept))[:size])
-                members, way, step = self._round(prototype, loss, X_kept, *here, scores, rows, random)
+                members, way, step = self._round(make, loss, X_kept, *here, scores, rows, random)
                 scores = scores + self.learning_rate * step * way
                 self.estimators_.append(members)
                 steps.append(step)
@@ -224,7 +224,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
             self.validation_score_ = np.array(judged)
 
     def _round(
-        self, prototype: Any, loss: Any, X: Any, y: Any, w: Any, scores: np.ndarray, rows: Any, random: Any
+        self, make: Any, loss: Any, X: Any, y: Any, w: Any, scores: np.ndarray, rows: Any, random: Any
     ) -> tuple[list[Any], np.ndarray, float]:
         """The learners of one round, what they say of every row, and how far to go."""
         slope = gradients(loss, y, scores)
@@ -234,7 +234,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         more = {} if weights is None else {"sample_weight": weights}
         members, leaves = [], False
         for column in range(slope.shape[1]):
-            member = make_member(prototype, random)
+            member = make(random)
             member.fit(X_part, -slope[part, column], **more)
             leaves = self.step == "auto" and has_leaves(member)
             if leaves:

@@ -28,7 +28,7 @@ from learnt.forestry import (
     find_bins,
     from_grown,
     from_tree,
-    grow_exact,
+    grow_in_scale,
     prune_by_cost,
 )
 from learnt.tree import DecisionTreeRegressor
@@ -283,7 +283,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
             if rows is not None:
                 weights = np.zeros(n)
                 weights[rows] = 1.0 if w is None else w[rows]
-            tree = grow_exact(
+            tree = grow_in_scale(
                 columns,
                 _fixed_point(-g, total),
                 criterion="squared_error",
@@ -413,8 +413,8 @@ def _fixed_point(target: np.ndarray, total: float) -> np.ndarray:
     largest = float(np.abs(target).max())
     if not largest > 0:
         return target
-    scale = 2.0 ** (51 - np.frexp(largest)[1] - np.frexp(max(total, 1.0))[1])
-    return np.rint(target * scale) / scale
+    power = 51 - int(np.frexp(largest)[1]) - int(np.frexp(max(total, 1.0))[1])
+    return np.ldexp(np.rint(np.ldexp(target, power)), -power)
 
 
 def _single(X: Any) -> Any:

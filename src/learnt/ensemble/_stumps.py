@@ -52,7 +52,8 @@ class SortedColumns:
         self._signed = np.empty(n if n_classes == 2 else 0)
         self._pairs = np.empty(n if n_classes > 2 else 0, dtype=_PAIR)
         self._pairs["code"] = codes[: len(self._pairs)]
-        # What all stumps have in common: they have no tables of categories.
+        # What all stumps have in common: the classes, and no tables of categories.
+        self._n_classes = np.array([n_classes])
         self._none = {
             "table": np.empty(0, np.int32),
             "table_start": np.full(3, -1),
@@ -101,7 +102,7 @@ class SortedColumns:
         nodes = 3 if inner else 1
         return Tree(
             len(self.order),
-            [self.n_classes],
+            self._n_classes,
             children_left=[1, -1, -1][-nodes:],
             children_right=[2, -1, -1][-nodes:],
             feature=[feature, -2, -2][-nodes:],
