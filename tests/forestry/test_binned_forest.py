@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from learnt.forestry import Grove, _binned_forest, bin_table, grow_binned, grow_binned_grove
+from learnt.forestry import Grove, _binned_forest, bin_table, grow_binned, grow_binned_small
+from learnt.forestry._binned_forest_grow import middle_edge
 
 
 def table(n=240, d=4, seed=0):
@@ -315,7 +316,8 @@ def test_a_grove_is_the_tree(classes, random_splits):
     options |= {"max_features": 2, "random_splits": random_splits, "min_samples_leaf": 3, "seed": 5}
     table = bin_table(X, random_splits=random_splits)
     tree = grow_binned(table, y, **options)
-    grove, importances = grow_binned_grove(table, y, **options)
+    small, importances = grow_binned_small(table, y, **options)
+    grove = small.grove()
     expected = Grove.of([tree], options["criterion"])
     for name in ("feature", "threshold", "missing_left", "value", "count", "weight", "impurity", "sizes"):
         np.testing.assert_array_equal(getattr(grove, name), getattr(expected, name))
@@ -323,7 +325,8 @@ def test_a_grove_is_the_tree(classes, random_splits):
 
 
 def test_a_tree_of_one_leaf_has_no_importances():
-    grove, importances = grow_binned_grove(bin_table(np.zeros((5, 2))), np.arange(5.0), criterion="squared_error")
+    small, importances = grow_binned_small(bin_table(np.zeros((5, 2))), np.arange(5.0), criterion="squared_error")
+    grove = small.grove()
     assert importances is None
     np.testing.assert_array_equal(grove.value, [[2.0]])
 
@@ -341,3 +344,25 @@ def test_long_rows_grow_the_same_tree(random_splits, monkeypatch):
     first, second = (grow_binned(table, X[:, 0] + X[:, 1] > 0, **options) for table in (alone, both))
     np.testing.assert_array_equal(first.threshold, second.threshold)
     np.testing.assert_array_equal(first.feature, second.feature)
+
+
+def test_classes_are_cut_at_the_edge_nearest_to_the_middle_and_numbers_with_as_many_bins_on_either_side():
+    edges = np.sort(np.random.default_rng(0).lognormal(size=(1, 40)))
+    for first in range(0, 39, 3):
+        for last in range(first, 40, 2):
+            inside = edges[0, first : last + 1]
+            middle = 0.5 * (inside[0] + inside[-1])
+            nearest = first + int(np.abs(inside - middle).argmin())
+            assert middle_edge(edges, 0, first, last, True) == nearest
+            assert middle_edge(edges, 0, first, last, False) == (first + last) // 2
+
+
+def test_the_gap_of_a_node_is_cut_where_its_middle_is():
+    """Two rows far apart in a column whose other rows lie at its left end."""
+    X = np.append(np.linspace(0, 1, 100), [8.0, 9.0])[:, None]
+    weights = np.zeros(102)
+    weights[[0, 101]] = 1
+    edges = bin_table(X).bins.edges[0]
+    tree = grow_binned(bin_table(X), np.arange(102) > 50, criterion="gini", n_classes=[2], weights=weights)
+    middle = 0.5 * (edges[0] + edges[100])
+    assert tree.threshold[0] == edges[np.abs(edges[:101] - middle).argmin()] == 4.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,10 +16,11 @@ from learnt.ensemble._forest_sampling import Sampling, balanced_weights
 from learnt.forestry import (
     Columns,
     Grove,
+    SmallTree,
     Tree,
     bin_table,
     grow_binned,
-    grow_binned_grove,
+    grow_binned_small,
     grow_exact,
     prune_by_cost,
 )
@@ -32,9 +33,14 @@ _BINNED_ROWS = 2000  # with fewer, exact splits cost little more
 class Grown:
     """A tree and what is kept of it beside."""
 
-    grove: Grove
+    tree: Grove | SmallTree
     importances: np.ndarray | None  # None where the tree is one leaf
     samples: LeafSamples | None
+
+    @property
+    def grove(self) -> Grove:
+        """The tree as it is joined with others."""
+        return self.tree.grove() if isinstance(self.tree, SmallTree) else self.tree
 
 
 def check_splitter(forest: Any) -> None:
@@ -92,7 +98,7 @@ class Grower:
         self.share_of_leaf = forest.min_weight_fraction_leaf
         self.alpha = forest.ccp_alpha
         self.keeps_targets = forest._keeps_targets and targets.shape[1] == 1
-        self._grow_grove: Any = None  # where a tree need not be looked at before it is put away
+        self._grow_small: Any = None  # where a tree need not be looked at before it is put away
         min_leaf = rows_of(forest.min_samples_leaf, n)
         options: dict[str, Any] = {
             "criterion": self.criterion,
@@ -105,13 +111,14 @@ class Grower:
             "max_leaf_nodes": forest.max_leaf_nodes,
             "min_impurity_decrease": forest.min_impurity_decrease,
         }
-        if grows_binned(forest, X):
+        self.binned = grows_binned(forest, X)
+        if self.binned:
             X = X.toarray() if sparse.issparse(X) else X
             table = bin_table(X, random_splits=forest._random_splits)
             self._grow = partial(grow_binned, table, targets, **options)
             if forest.max_leaf_nodes is None and forest.ccp_alpha == 0:
                 del options["max_leaf_nodes"]
-                self._grow_grove = partial(grow_binned_grove, table, targets, **options)
+                self._grow_small = partial(grow_binned_small, table, targets, **options)
         else:
             options["monotone"] = forest._monotone_directions(d)
             if options["max_features"] == d and not forest._random_splits:
@@ -125,8 +132,11 @@ class Grower:
         """The weights of the rows in one tree."""
         if self.sampling.size is None:
             return self.sampling.weights
-        counts = self.sampling.counts(seed).astype(np.float64)
-        return counts * balanced_weights(self.targets, counts) if self.balanced else counts
+        counts = self.sampling.counts(seed)
+        if self.balanced:
+            return counts * balanced_weights(self.targets, counts)
+        # Bytes are what binned trees read.
+        return counts.astype(np.uint8 if self.binned and counts.max() < 256 else np.float64)
 
     def grow(self, seed: int) -> Grown:
         """The tree of one seed."""
@@ -135,15 +145,16 @@ class Grower:
         # The seed of a tree is that of its estimator, which draws the seed of its growth from it.
         draws = int(np.random.RandomState(seed).randint(0, 2**31 - 1))
         own = {"weights": weights, "min_weight_leaf": self.share_of_leaf * total, "seed": draws}
-        if self._grow_grove is not None:
-            grove, importances = self._grow_grove(**own)
+        kept: Grove | SmallTree
+        if self._grow_small is not None:
+            kept, importances = self._grow_small(**own)
         else:
             tree: Tree = self._grow(**own)
             if self.alpha > 0:
                 tree = prune_by_cost(tree, self.alpha)
             importances = tree.compute_feature_importances() if tree.node_count > 1 else None
-            grove = Grove.of([tree], self.criterion)
-        samples = None
-        if self.keeps_targets:
-            samples = leaf_samples(grove, self.X, self.targets[:, 0], weights)
-        return Grown(grove, importances, samples)
+            kept = Grove.of([tree], self.criterion)
+        grown = Grown(kept, importances, None)
+        if not self.keeps_targets:
+            return grown
+        return replace(grown, samples=leaf_samples(grown.grove, self.X, self.targets[:, 0], weights))

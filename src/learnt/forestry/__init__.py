@@ -8,7 +8,7 @@
     BoostedTrees   the trees of a boosted model; HistogramGrower grows them
     bin_columns    columns as codes of one byte; Bins says what the codes mean
     grow_binned    one tree on binned columns, for forests; bin_table makes the table
-    Grove          the trees of a forest, kept small
+    Grove          the trees of a forest, kept small; a SmallTree is smaller still, until the forest is grown
 
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
 """
@@ -16,7 +16,7 @@ Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing
 from learnt.forestry._binned_forest import BinnedTable as BinnedTable
 from learnt.forestry._binned_forest import bin_table as bin_table
 from learnt.forestry._binned_forest import grow_binned as grow_binned
-from learnt.forestry._binned_forest import grow_binned_grove as grow_binned_grove
+from learnt.forestry._binned_forest import grow_binned_small as grow_binned_small
 from learnt.forestry._bins import Bins as Bins
 from learnt.forestry._bins import bin_columns as bin_columns
 from learnt.forestry._bins import find_bins as find_bins
@@ -46,6 +46,7 @@ from learnt.forestry._pruning import prune_by_cost as prune_by_cost
 from learnt.forestry._pruning import prune_by_errors as prune_by_errors
 from learnt.forestry._pruning import pruning_path as pruning_path
 from learnt.forestry._scale import grow_in_scale as grow_in_scale
+from learnt.forestry._small_tree import SmallTree as SmallTree
 from learnt.forestry._surrogates import Surrogates as Surrogates
 from learnt.forestry._tree import Tree
 
@@ -64,6 +65,7 @@ __all__ = [
     "Growth",
     "HistogramGrower",
     "PackedTrees",
+    "SmallTree",
     "Surrogates",
     "Target",
     "Tree",
@@ -75,7 +77,7 @@ __all__ = [
     "from_grown",
     "from_tree",
     "grow_binned",
-    "grow_binned_grove",
+    "grow_binned_small",
     "grow_exact",
     "grow_in_scale",
     "keep_nodes",

@@ -15,7 +15,7 @@ from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_grow import grow
 from learnt.forestry._binned_forest_random import grow_at_random, packed_rows
 from learnt.forestry._bins import Bins, find_bins
-from learnt.forestry._grove import Grove
+from learnt.forestry._small_tree import SmallTree, narrow
 from learnt.forestry._tree import Tree
 
 # Many rows find the codes of a column close together where they lie by column, few all of their codes where they lie by
@@ -85,20 +85,21 @@ def grow_binned(table: BinnedTable, y: np.ndarray, **options: Any) -> Tree:
     )
 
 
-def grow_binned_grove(
+def grow_binned_small(
     table: BinnedTable, y: np.ndarray, *, criterion: str, **options: Any
-) -> tuple[Grove, np.ndarray | None]:
-    """A grove of one tree and the shares of the columns in the decrease of impurity, None without a split.
+) -> tuple[SmallTree, np.ndarray | None]:
+    """A tree in few bytes and the shares of the columns in the decrease of impurity, None without a split.
 
     The options are those of `grow_binned` without `max_leaf_nodes`: nodes of a tree that grows depth first lie as those
     of a grove do.
 
     >>> X = np.arange(8.0)[:, None]
-    >>> grow_binned_grove(bin_table(X), X > 3, criterion="gini", n_classes=[2])[0].threshold
+    >>> grow_binned_small(bin_table(X), X > 3, criterion="gini", n_classes=[2])[0].grove().threshold
     array([3.5])
     """
     n_classes, value, nodes = _grow(table, y, criterion=criterion, **options)
     inner = len(nodes["left"]) // 2
+    edges = table.bins.edges
     parts: dict[str, np.ndarray] = {
         "feature": np.empty(2 * inner + 1, np.int32),
         "threshold": np.empty(inner),
@@ -109,12 +110,14 @@ def grow_binned_grove(
         "impurity": np.empty(inner + 1 if options.get("n_classes") is None else 0),
     }
     gains = np.zeros(table.n_features)
-    harvest(*nodes.values(), value, *parts.values(), gains)
-    none = np.empty(0, np.int32)
-    sizes = [len(nodes["left"])]
-    grove = Grove(table.n_features, n_classes, criterion, sizes, **parts, table_start=none, table=none)
+    places = np.empty(inner, np.uint8)
+    if harvest(*nodes.values(), value, edges, *parts.values(), places, gains):
+        parts["threshold"] = places
+    del value, nodes  # their room is large, and is free for what is kept
+    small = {name: part if name == "threshold" else narrow(part) for name, part in parts.items()}
     total = gains.sum()
-    return grove, None if inner == 0 else gains / total if total > 0 else gains
+    tree = SmallTree(table.n_features, n_classes, criterion, edges, small)
+    return tree, None if inner == 0 else gains / total if total > 0 else gains
 
 
 def _grow(
@@ -223,18 +226,28 @@ def _grow(
 
 @kernel
 def harvest(
-    left, feature, threshold, missing_left, impurity, count, weight, value,
-    columns, cuts, sides, values, counts, weights, impurities, gains,
+    left, feature, threshold, missing_left, impurity, count, weight, value, edges,
+    columns, cuts, sides, values, counts, weights, impurities, places, gains,
 ):  # fmt: skip
-    """Inner nodes and leaves each to arrays of their own; the decrease of impurity of each column."""
-    a, b = 0, 0
+    """Inner nodes and leaves each to arrays of their own; the decrease of impurity of each column.
+
+    `places` are those of the thresholds among the edges. Returns whether all of them are edges.
+    """
+    a, b, among = 0, 0, True
     for k in range(left.size):
         child = left[k]
         if child >= 0:
-            columns[k] = feature[k]
+            f = feature[k]
+            columns[k] = f
             cuts[a], sides[a] = threshold[k], missing_left[k]
+            at, step = 0, 128
+            while step > 0:
+                at += step if edges[f, at + step - 1] < threshold[k] else 0
+                step >>= 1
+            places[a] = at
+            among &= edges[f, at] == threshold[k]
             below = weight[child] * impurity[child] + weight[child + 1] * impurity[child + 1]
-            gains[feature[k]] += weight[k] * impurity[k] - below
+            gains[f] += weight[k] * impurity[k] - below
             a += 1
         else:
             columns[k] = -1
@@ -244,6 +257,7 @@ def harvest(
             if impurities.size > 0:
                 impurities[b] = impurity[k]
             b += 1
+    return among
 
 
 def _bytes_if_whole(weights: np.ndarray) -> np.ndarray:
