@@ -101,3 +101,16 @@ def test_the_first_trees():
     first = trees.first(1)
     first.validate()
     np.testing.assert_array_equal(first.packed.sum(X), trees.packed.sum(X, last=1))
+
+
+def test_a_path_far_longer_than_there_are_columns():
+    """A chain: every split takes the largest value off, in one of two columns that say the same."""
+    from learnt.ensemble import HistGradientBoostingRegressor
+
+    X = np.column_stack([np.arange(250.0), np.arange(250.0)[::-1] % 97])
+    y = 1.5 ** np.arange(250.0)
+    settings = {"max_iter": 2, "max_leaf_nodes": None, "min_samples_leaf": 1, "learning_rate": 1.0}
+    model = HistGradientBoostingRegressor(early_stopping=False, **settings).fit(X, y)
+    assert model._trees.depth > 10
+    parts = model.contributions(X)
+    np.testing.assert_allclose(parts.sum(axis=1), model.predict(X), atol=1e-10 * y.max())

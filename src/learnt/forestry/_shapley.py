@@ -62,14 +62,15 @@ def shapley_rows(
     flat, row_step, column_step, lo, hi, nodes, left, feature, cover, roots, outputs, table, deep, out
 ):  # fmt: skip
     """out[i, output, j] += the Shapley value of column j for row i, over all trees; the last is the expected value."""
-    features = np.empty((deep + 1, deep + 1), np.int64)
-    zeros = np.empty((deep + 1, deep + 1))
-    ones = np.empty((deep + 1, deep + 1))
-    weights = np.empty((deep + 1, deep + 1))
+    last = out.shape[2] - 1
+    wide = min(deep, last) + 2  # a path has an entry for each of its columns, and one for its beginning
+    features = np.empty((deep + 1, wide), np.int64)
+    zeros = np.empty((deep + 1, wide))
+    ones = np.empty((deep + 1, wide))
+    weights = np.empty((deep + 1, wide))
     lengths = np.zeros(deep + 1, np.int64)
     waiting = np.empty((2 * deep + 2, 4), np.int64)  # node, depth, column it was split on, entry of that on the path
     shares = np.empty((2 * deep + 2, 2))
-    last = out.shape[2] - 1
     columns, rows = np.uint64(column_step), np.uint64(row_step)
     for i in range(lo, hi):
         base = np.uint64(i) * rows

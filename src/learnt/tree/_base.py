@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 
 from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_number
-from learnt.engine.random import random_state_of
+from learnt.engine.random import first_seed
 from learnt.engine.validation import check_fit, check_predict, check_weights
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 
@@ -99,7 +99,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
             multiway=self.categorical_split == "multiway",
             surrogates=self.missing == "surrogate",
             monotone=monotone,
-            seed=int(random_state_of(self.random_state).randint(0, 2**31 - 1)),
+            seed=first_seed(self.random_state),
         )
         self.tree_ = prune_by_cost(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
