@@ -83,6 +83,12 @@ class Booster:
         rng = np.random.default_rng([self.seed, iteration])
         return np.sort(rng.permutation(n)[: max(1, int(self.subsample * n))]).astype(np.int32)
 
+    def _column_seed(self, iteration: int, k: int) -> int:
+        """What columns are drawn by; none where all are looked at, as it would take a tenth of a small tree's time."""
+        if self.growth.max_features >= 1.0:
+            return 0
+        return int(np.random.SeedSequence([self.seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)
+
     def _tree(self, k: int, iteration: int, shared: np.ndarray, rows: np.ndarray | None) -> GrownTree:
         grower, g, h = worker = self._workers.get()
         try:
@@ -93,8 +99,9 @@ class Booster:
             q = loss.leaf_quantile
             update = q is None and rows is None
             target = Target(loss.code, self.y, score, shared, weights, k, self.learning_rate, update)
-            seed = int(np.random.SeedSequence([self.seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)
-            tree = grower.grow(g, h, rows, seed, salt=iteration * loss.n_outputs + k, target=target)
+            tree = grower.grow(
+                g, h, rows, self._column_seed(iteration, k), salt=iteration * loss.n_outputs + k, target=target
+            )
             if q is not None:
                 self._set_quantiles(tree, score, q)
             if rows is not None:

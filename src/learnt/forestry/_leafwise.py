@@ -263,8 +263,9 @@ class HistogramGrower:
         count = self.n if rows is None else len(rows)
         if rows is not None:
             self.rows[:count] = rows
-        self._ints[[SOURCE, OUTPUT, SALT]] = target.source, target.output, salt
-        self._ints[[TO_UPDATE, PART]] = target.update, count < self.n
+        ints = self._ints
+        ints[SOURCE], ints[OUTPUT], ints[SALT] = target.source, target.output, salt
+        ints[TO_UPDATE], ints[PART] = target.update, count < self.n
         self._floats[RATE] = target.rate
         extra = (
             self._groups,
@@ -277,7 +278,7 @@ class HistogramGrower:
         memory[N_NODES] = memory[N_LEAVES] = 1
         whole, real = self._whole, self._real
         whole[0] = 0
-        whole[0, [LEFT, SLOT]], whole[0, END] = -1, count
+        whole[0, LEFT], whole[0, SLOT], whole[0, END] = -1, -1, count
         real[0] = 0.0, -np.inf, np.inf
         shared = (
             team, self._table, self._words, self._ints, self._floats, self._room, extra, memory, whole, real,
