@@ -1,5 +1,7 @@
 """The door: every kind of table comes through alike, and every refusal is one sentence."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from learnt.engine.labels import distinct_labels, encode_labels
-from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.validation import check_fit, check_predict
 
 
@@ -210,3 +212,28 @@ def test_distinct_labels_of_a_cluster():
     import dask.array as da
 
     np.testing.assert_array_equal(distinct_labels(da.from_array(np.array([3, 1, 3, 2]), chunks=2)), [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("y", "weights", "words"),
+    [
+        ([1.0, np.nan], None, r"y contains NaN at row 1, and Model needs finite numbers; drop those rows\.$"),
+        ([1.0, 2.0], [1.0, np.inf], r"sample_weight contains inf at row 1.*; give every row a weight\.$"),
+        ([1.0, 2.0], ["a", "b"], r"sample_weight must be None, a number or one number for every row; got \['a', 'b'\]"),
+        ([1.0, 2.0], "balanced", r"sample_weight must be None, a number or one number for every row; got balanced"),
+    ],
+)
+def test_what_is_wrong_with_targets_and_weights_is_said_of_them(y, weights, words):
+    with pytest.raises(ValueError, match=words):
+        check_fit(Model(), np.ones((2, 1)), y, weights, target="number")
+
+
+@pytest.mark.parametrize("value", [np.array([1.0, 2.0]), "wrong", [1, 2], np.nan, object(), -1])
+def test_a_parameter_of_any_kind_is_refused_in_one_sentence(value):
+    model = SimpleNamespace(verbose=value)
+    with pytest.raises(ParameterError, match="'verbose' parameter of SimpleNamespace must be a whole number"):
+        check_verbose(model)
+    with pytest.raises(ParameterError, match="'verbose' parameter of SimpleNamespace must be"):
+        check_number(model, "verbose", 0, integer=True, also=("sqrt", None))
+    for good in (True, 0, 3):
+        check_verbose(SimpleNamespace(verbose=good))

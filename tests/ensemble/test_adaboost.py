@@ -240,6 +240,8 @@ def test_refusals_are_one_sentence():
         (AdaBoostClassifier(KNeighborsClassifier()), "doesn't support sample_weight"),
         (AdaBoostClassifier(n_estimators=0), "'n_estimators' parameter"),
         (AdaBoostClassifier(learning_rate=0.0), "'learning_rate' parameter"),
+        (AdaBoostClassifier(learning_rate=np.inf), "'learning_rate' parameter"),
+        (AdaBoostRegressor(learning_rate=np.inf), "'learning_rate' parameter"),
         (AdaBoostClassifier("trees"), "'estimator' parameter"),
         (AdaBoostRegressor(loss="cubic"), "'loss' parameter"),
     ]:

@@ -24,7 +24,7 @@ def check_number(
 ) -> None:
     """The parameter is a number in low…high (`open_low`: greater than low), or one of `also` (None, "auto", …)."""
     value = getattr(estimator, name)
-    if any(value is other or (isinstance(other, str) and value == other) for other in also):
+    if any(value is other or (isinstance(value, str) and value == other) for other in also):
         return
     kind = Integral if integer else Real
     good = isinstance(value, kind) and not isinstance(value, bool)
@@ -37,6 +37,12 @@ def check_number(
         if high is not None and not finite:
             what += f" and at most {high:g}"
         raise ParameterError(_sentence(estimator, name, " or ".join([what, *map(repr, also)]), value))
+
+
+def check_verbose(estimator: Any) -> None:
+    """The parameter `verbose` is True, False or a whole number of at least 0."""
+    if not isinstance(estimator.verbose, bool):
+        check_number(estimator, "verbose", 0, integer=True)
 
 
 def check_class_weight(estimator: Any) -> None:

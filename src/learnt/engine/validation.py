@@ -337,10 +337,10 @@ def require_finite(X: np.ndarray, what: str, name: str, columns: list[str] | Non
     if len(position) > 1:
         where += f", column {columns[position[1]]!r}" if columns else f", column {position[1]}"
     count = f" ({len(bad)} such values in all)" if len(bad) > 1 else ""
-    raise ValueError(
-        f"{what} contains {kind} {where}{count}, and {name} needs finite numbers; drop those rows or fill them in, "
-        "for example with learnt.preprocessing.TableEncoder."
-    )
+    cure = "drop those rows or fill them in, for example with learnt.preprocessing.TableEncoder"
+    if what != "X":
+        cure = "give every row a weight" if what == "sample_weight" else "drop those rows"
+    raise ValueError(f"{what} contains {kind} {where}{count}, and {name} needs finite numbers; {cure}.")
 
 
 def _all_finite(X: np.ndarray) -> bool:
@@ -438,7 +438,12 @@ def check_weights(weights: Any, X: Any) -> Any:
     else:
         if isinstance(weights, int | float):
             weights = np.full(X.shape[0], float(weights))
-        weights = _plain(weights).astype(np.float64, copy=False)
+        try:
+            weights = _plain(weights).astype(np.float64, copy=False)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"sample_weight must be None, a number or one number for every row; got {str(weights)[:60]}."
+            ) from None
         require_finite(weights, "sample_weight", "fit")
         lowest, total = (float(weights.min()), float(weights.sum())) if weights.size else (0.0, 1.0)
     if weights.ndim != 1:

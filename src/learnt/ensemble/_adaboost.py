@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -33,7 +34,7 @@ class Boosted(CallbackSupportMixin, MetaEstimatorMixin, Members, BaseEstimator):
 
     def _check_params(self) -> None:
         check_number(self, "n_estimators", 1, integer=True)
-        check_number(self, "learning_rate", 0.0, open_low=True)
+        check_number(self, "learning_rate", 0.0, sys.float_info.max, open_low=True)
         if self.estimator is not None and not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "predict")):
             raise ParameterError(
                 f"The 'estimator' parameter of {type(self).__name__} must be an estimator with fit and predict or "

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_ro
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from learnt.engine.params import ParameterError, check_flag, check_number
+from learnt.engine.params import ParameterError, check_flag, check_number, check_verbose
 from learnt.engine.progress import task
 from learnt.engine.random import borrowed, random_state_of
 from learnt.engine.threads import for_blocks
@@ -44,6 +44,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
     bootstrap_features: Any
     oob_score: Any
     warm_start: Any
+    verbose: Any
     n_jobs: Any
     random_state: Any
 
@@ -140,6 +141,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
     def _check_params(self) -> None:
         check_number(self, "n_estimators", 1, integer=True)
         check_flag(self, "bootstrap", "bootstrap_features", "oob_score", "warm_start")
+        check_verbose(self)
         for name, also in (("max_samples", (None,)), ("max_features", ())):
             value = getattr(self, name)
             if isinstance(value, Integral) and not isinstance(value, bool):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -139,7 +140,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
 
     def _check_params(self) -> None:
         check_number(self, "n_estimators", 1, integer=True)
-        check_number(self, "learning_rate", 0.0, open_low=True)
+        check_number(self, "learning_rate", 0.0, sys.float_info.max, open_low=True)
         check_number(self, "subsample", 0.0, 1.0, open_low=True)
         check_number(self, "validation_fraction", 0.0, 1.0, open_low=True)
         check_number(self, "tol", 0.0)

@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy
+from learnt.engine.single import require_float32
 from learnt.engine.validation import check_fit, check_predict
 from learnt.ensemble._gradient_boosting_losses import HuberError, leaf_updates
 from learnt.ensemble._hist_boosting_losses import BinaryLog, BoostingLoss, SquaredError
@@ -79,6 +80,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 stacklevel=4,
             )
         check_flag(self, "warm_start")
+        check_verbose(self)
         for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
             whole = isinstance(getattr(self, name), int | np.integer)
             check_number(self, name, least if whole else 0, None if whole else 1, open_low=not whole)
@@ -109,7 +111,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self._check_params()
         going_on = bool(self.warm_start and hasattr(self, "_trees"))
         X, y, w = check_fit(self, X, y, sample_weight, target=self._target, accept_sparse=True, allow_nan=True)
-        _require_float32(X, type(self).__name__)
+        require_float32(X, type(self).__name__)
         w = None if w is None or (w == 1).all() else w
         if w is not None and not (w > 0).all():
             X, y, w = X[w > 0], y[w > 0], w[w > 0]
@@ -420,15 +422,6 @@ def _fixed_point(target: np.ndarray, total: float) -> np.ndarray:
 def _single(X: Any) -> Any:
     """X in single precision, in which exact trees compare."""
     return X.astype(np.float32) if X.dtype != np.float32 else X
-
-
-def _require_float32(X: Any, name: str) -> None:
-    values = X.data if sparse.issparse(X) else X
-    with np.errstate(invalid="ignore"):
-        if values.size and np.nanmax(np.abs(values), initial=0.0) > np.finfo(np.float32).max:
-            raise ValueError(
-                f"X contains infinity or a value too large for {name}, which compares in single precision; scale it."
-            )
 
 
 def _rows_of(given: Any, n: int) -> int:
