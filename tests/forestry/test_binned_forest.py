@@ -232,6 +232,16 @@ def test_limits_of_random_splits(case, d, max_features, weighted):
     assert grown(X, make(X), criterion, w, **limits, min_impurity_decrease=1e3).node_count == 1
 
 
+@pytest.mark.parametrize("case", ["two classes", "a number"])
+def test_random_thresholds_are_drawn_along_the_values(case):
+    """Of 0, 1 and 10 a threshold drawn from one end to the other is above 1 nine times in ten."""
+    X = np.repeat([0.0, 1.0, 10.0], 20)[:, None]
+    y = (np.arange(60) % 2) if case == "two classes" else np.arange(60.0)
+    roots = [grown(X, [y], CASES[case][0], seed=s, random_splits=True, max_depth=1).threshold[0] for s in range(400)]
+    assert set(roots) == {0.5, 5.5}
+    assert 0.06 < np.mean(np.array(roots) == 0.5) < 0.14
+
+
 def test_of_random_splits_the_best_is_taken():
     """One column says all: drawn together with the others, it is the one."""
     rng = np.random.default_rng(0)
