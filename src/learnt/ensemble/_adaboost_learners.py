@@ -85,7 +85,7 @@ def _class_tree(member: Any, classes: np.ndarray) -> Tree | None:
     """The tree of a member that is one of ours and knows exactly these classes."""
     if type(member) is not DecisionTreeClassifier or member.tree_.n_outputs != 1:
         return None
-    same = np.array_equal(member.classes_, classes)
+    same = member.classes_ is classes or np.array_equal(member.classes_, classes)
     return member.tree_ if same and member.tree_.surrogates is None else None
 
 

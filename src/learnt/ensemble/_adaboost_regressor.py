@@ -121,28 +121,31 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
     def predict(self, X: Any) -> np.ndarray:
         """The weighted median of the learners' predictions."""
         check_is_fitted(self)
-        return self._median(self._table(X), len(self.estimators_))
+        return self._median(*self._trees_table(X), len(self.estimators_))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The weighted median after every round."""
         check_is_fitted(self)
-        X = self._table(X)
+        X, known = self._trees_table(X)
         for count in range(1, len(self.estimators_) + 1):
-            yield self._median(X, count)
+            yield self._median(X, known, count)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """R² after every round."""
         for predicted in self.staged_predict(X):
             yield r2_score(y, predicted, sample_weight=sample_weight)
 
-    def _median(self, X: Any, count: int) -> np.ndarray:
+    def _trees_table(self, X: Any) -> tuple[Any, dict[str, Any]]:
+        return as_trees_compare(self.estimator_, self._table(X), type(self).__name__)
+
+    def _median(self, X: Any, known: dict[str, Any], count: int) -> np.ndarray:
         """The smallest prediction whose weight, with all below it, is half of the whole."""
         out = np.empty(X.shape[0])
         weights = self.estimator_weights_[:count]
         step = max(1, _CELLS // count)
         for lo in range(0, len(out), step):
             part = X[lo : lo + step]
-            predictions = np.column_stack([member.predict(part) for member in self.estimators_[:count]])
+            predictions = np.column_stack([member.predict(part, **known) for member in self.estimators_[:count]])
             order = np.argsort(predictions, axis=1)
             reached = np.cumsum(weights[order], axis=1)
             first = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
