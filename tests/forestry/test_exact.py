@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from learnt.forestry import Columns, grow_exact
 from learnt.forestry._criteria import LOG_ERROR, about_log2
+from learnt.forestry._exact_records import SPARE, fill_records, row_tails, sort_records
 
 RULES = [
     {},
@@ -314,3 +315,34 @@ def test_logarithms_for_quick_comparisons_are_as_good_as_they_say():
     x = np.concatenate([np.linspace(0.5, 4.0, 5001), 10.0 ** np.arange(-300.0, 300.0, 7.3)])
     assert max(abs(about_log2(value) - np.log2(value)) for value in x) < LOG_ERROR
     assert 0.0 * about_log2(0.0) == 0.0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 24, 25, 300, 5000])
+def test_records_are_sorted_by_value_and_equal_ones_keep_their_order(n):
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=n).astype(np.float32) * np.float32(10) ** rng.integers(-30, 30, n).astype(np.float32)
+    values[rng.random(n) < 0.2] = np.float32(1.5)
+    values[rng.random(n) < 0.1] = np.nan
+    values[rng.random(n) < 0.05] = -np.inf
+    tails, _ = row_tails(max(n, 1), None, None)
+    records = np.empty((1, n), np.int64)
+    fill_records(values, tails, records, 0)
+    sort_records(records, 0, n, np.empty(n + SPARE, np.int64))
+    np.testing.assert_array_equal(records[0] & 0xFFFFFFFF, np.argsort(values, kind="stable"))
+
+
+@pytest.mark.parametrize("offset", [0.0, 60.0, -60.0])
+@pytest.mark.parametrize("outlier", [0.0, 1e3, 1e6])
+def test_no_split_of_numbers_is_better_than_the_one_found(offset, outlier):
+    """The comparison without division that throws cuts out must not throw out the best."""
+    rng = np.random.default_rng(3)
+    for n in (7, 200, 3000):
+        X, y = rng.normal(size=(n, 3)).astype(np.float32), rng.normal(size=n) + offset
+        y[rng.integers(n)] += outlier
+        tree = grow_exact(Columns(X), y, criterion="squared_error", max_depth=1)
+        least = np.inf
+        for j in range(3):
+            z = (y - y.mean())[np.argsort(X[:, j])]
+            left, k = np.cumsum(z)[:-1], np.arange(1, n)
+            least = min(least, (z @ z - left**2 / k - left**2 / (n - k)).min())
+        assert after_split(tree, 0) <= least * (1 + 1e-9) + 1e-14 * (z @ z)  # as exact as sums of squares are

@@ -24,6 +24,7 @@ from learnt.forestry._exact_data import (
     CRITERION,
     DIRECTION,
     GAP,
+    MAX_DEPTH,
     MAX_FEATURES,
     MAX_LEAVES,
     MIN_WEIGHT,
@@ -52,6 +53,7 @@ _LONGEST_TABLE = 1 << 22
 _FAR = 64.0  # a mean this many standard deviations from 0 is taken off y
 _NONE = np.empty(0, dtype=np.float64)
 _LOCAL = 1 << 17  # cells of a subtree that is sorted by every column: a megabyte, which stays in the cache
+_MANY_NODES = 1 << 16
 _FIRST_NODES = 1 << 20  # room for nodes to begin with; memory that is not written to is not taken
 
 
@@ -204,7 +206,7 @@ def grow_exact(
         *layout,
         weighted,
         searched,
-        min_samples_split,
+        max(min_samples_split, 2 * min_samples_leaf),
         min_samples_leaf,
         2**31 - 2 if max_depth is None else min(max_depth, 2**31 - 2),
         -1 if max_leaf_nodes is None else min(max_leaf_nodes, m + 1),
@@ -270,7 +272,7 @@ def _plain_tree(problem: Problem) -> Tree:
         chosen,
     )
     kinds = np.int64, np.int64, np.int64, np.float64, np.uint8, np.float64, np.int64, np.float64
-    room = min(2 * m, _FIRST_NODES, 2 * leaves if leaves >= 0 else 2 * m)
+    room = min(2 * m, _FIRST_NODES, 2 * leaves if leaves >= 0 else 2 * m, 2 << min(int(rules[MAX_DEPTH]), 32))
     frames = 2 * room + 2 if leaves >= 0 else 64
     heap: list[Any] = [np.empty(room, np.int32), np.empty((room, 1))] if leaves >= 0 else [None, None]
     waiting: list[Any] = [np.empty((frames, N_FRAME), np.int64), np.empty((frames, 2)), np.empty((frames, n_sums))]
@@ -283,8 +285,11 @@ def _plain_tree(problem: Problem) -> Tree:
             nodes = [doubled(array) for array in nodes]
             heap = [doubled(array) for array in heap] if leaves >= 0 else heap
     del given, heap, waiting
-    for array in nodes:  # cut to size where they are: a copy would take their memory twice
-        array.resize((state[COUNT], *array.shape[1:]), refcheck=False)
+    for k in range(len(nodes)):
+        if len(nodes[k]) > _MANY_NODES:  # cut to size where they are: a copy would take their memory twice
+            nodes[k].resize((state[COUNT], *nodes[k].shape[1:]), refcheck=False)
+        else:  # many such trees may be kept, and would leave holes that the next one does not fit in
+            nodes[k] = nodes[k][: state[COUNT]].copy()
     left, right, feature, threshold, go_left, impurity, rows, weight, value = nodes
     if not absolute:
         value /= weight[:, None]
@@ -317,7 +322,10 @@ def _sorting_work(m: int, d: int, every: bool) -> tuple:
     """
     spare = np.empty(m + SPARE, np.int64)
     codes = spare[-(m + 1) // 2 :].view(np.int32)[None, :m]
-    slots, length = np.empty((2, ROOM), np.int32), min(m, max(64, _LOCAL // d)) if every else 0
+    slots = None if every else np.empty((2, ROOM), np.int32)  # few nodes are sorted, and none is small
+    # The cells of a subtree take a megabyte or, of many rows, as much room as their records do anyway. Larger nodes are
+    # sorted anew, on as many levels whatever the number of rows: so the cost grows as n log n.
+    length = min(m, max(64, max(_LOCAL, m) // d)) if every else 0
     records = np.empty((1, max(m, (d + 1) * length)), np.int64)
     local = records[0, length : (d + 1) * length].reshape(d, length) if every else None
     return codes, slots, records, spare, local

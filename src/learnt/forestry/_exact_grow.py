@@ -35,7 +35,6 @@ from learnt.forestry._exact_data import (
     MAX_LEAVES,
     MAX_P_VALUE,
     MIN_DECREASE,
-    MIN_LEAF,
     MIN_SPLIT,
     MIN_WEIGHT,
     MISSING_LEFT,
@@ -402,7 +401,6 @@ def grow(
         grown = (
             ints[node, DEPTH] < rules[MAX_DEPTH]
             and m >= rules[MIN_SPLIT]
-            and m >= 2 * rules[MIN_LEAF]
             and weight >= 2 * limits[MIN_WEIGHT]
             and impurity > EPSILON
         )
@@ -437,21 +435,9 @@ def grow(
                 for k in range(n_new):
                     first, last = begins[k], begins[k + 1]
                     add_up(
-                        first,
-                        last,
-                        one_part,
-                        y,
-                        weights,
-                        logs,
-                        amounts,
-                        medians,
-                        rules,
-                        orders,
-                        by_y,
-                        side,
-                        sums,
+                        first, last, one_part, y, weights, logs, amounts, medians, rules, orders, by_y, side, sums,
                         parts,
-                    )
+                    )  # fmt: skip
                     gain -= parts[0] / weight * parts[2]
             if not many:
                 f, first = feature if presorted else zero, start if presorted else zero
@@ -477,7 +463,7 @@ def grow(
             clear_cells(n_touched, stretches)
             n_touched = zero
         if grown and not many:
-            smallest = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF])
+            smallest = rules[MIN_SPLIT]
             ends = ints[node, DEPTH] + 1 >= rules[MAX_DEPTH] or (
                 (n_left < smallest or parts[2] <= EPSILON) and (m - n_left < smallest or parts[3] <= EPSILON)
             )
@@ -505,35 +491,11 @@ def grow(
                 first, last = begins[k], begins[k + 1]
                 if groups is not None and many:
                     add_up(
-                        first,
-                        last,
-                        one_part,
-                        y,
-                        weights,
-                        logs,
-                        amounts,
-                        medians,
-                        rules,
-                        orders,
-                        by_y,
-                        side,
-                        sums,
+                        first, last, one_part, y, weights, logs, amounts, medians, rules, orders, by_y, side, sums,
                         parts,
-                    )
-                add_child(
-                    zero if many else k,
-                    node,
-                    count + k,
-                    first,
-                    last,
-                    direction,
-                    middle,
-                    parts,
-                    sums,
-                    ints,
-                    floats,
-                    totals,
-                )
+                    )  # fmt: skip
+                branch = zero if many else k
+                add_child(branch, node, count + k, first, last, direction, middle, parts, sums, ints, floats, totals)
                 heaviest = k if floats[count + k, WEIGHT] > floats[count + heaviest, WEIGHT] else heaviest
             if groups is not None and chosen[N_BRANCHES] > 0:
                 ints[node, TABLE] = table_size

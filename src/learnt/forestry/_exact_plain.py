@@ -22,12 +22,12 @@ from learnt.forestry._exact_data import (
     TOTALS,
     WEIGHT_MASK,
 )
-from learnt.forestry._exact_records import NAN_CODE, RADIX, value_code
+from learnt.forestry._exact_records import NAN_CODE, value_code
 
 CODES = 0  # the row of `codes` that holds the codes of a column
 SLOTS, COUNTS = 0, 1  # rows of `slots`, which sorting needs
 BUCKETS = 4096
-ROOM = max(RADIX, BUCKETS) + 1
+ROOM = BUCKETS + 1
 INFINITY = 0x7F800000  # the bits of infinity; above it is what is no number
 _SIZE = 0x7FFFFFFF
 
@@ -46,32 +46,26 @@ def read_codes(feature, start, end, shift, table, marks, codes):
     """Codes of the node's rows for one column; the smallest and the largest."""
     for k in range(end - start):
         codes[CODES, k] = table[np.int64(marks[start + k]) >> shift, feature]
-    return encode(codes, np.int64(CODES), end - start)
-
-
-@kernel(allocates=False)
-def encode(codes, b, m):
-    """Bits of float32 in codes[b] made codes; the smallest and the largest."""
     low, high = np.int32(NAN_CODE), np.int32(-NAN_CODE)
-    for k in range(m):
-        bits = codes[b, k]
+    for k in range(end - start):  # a loop of its own, which is vectorised
+        bits = codes[CODES, k]
         size = np.int32(bits & np.int32(_SIZE))
         code = bits if bits >= 0 else np.int32(-size)
         code = code if size <= np.int32(INFINITY) else np.int32(NAN_CODE)
-        low, high = min(low, code), max(high, code)
-        codes[b, k] = code
+        low = code if code < low else low
+        high = code if code > high else high
+        codes[CODES, k] = code
     return np.int64(low), np.int64(high)
 
 
 @kernel(allocates=False)
-def missing_last(codes, b, m):
-    """How many are missing, and the largest code that is not."""
-    high, n_missing = np.int32(-NAN_CODE), np.int64(0)
+def largest_present(codes, m):
+    """The largest code of the column that is not missing."""
+    high = np.int32(-NAN_CODE)
     for k in range(m):
-        code = codes[b, k]
-        n_missing += np.int64(code == np.int32(NAN_CODE))
-        high = max(high, np.int32(-NAN_CODE) if code == np.int32(NAN_CODE) else code)
-    return n_missing, np.int64(high)
+        code = codes[CODES, k]
+        high = code if code > high and code != np.int32(NAN_CODE) else high
+    return np.int64(high)
 
 
 @kernel(allocates=False)

@@ -19,7 +19,6 @@ from learnt.forestry._exact_data import (
     MAX_DEPTH,
     MAX_LEAVES,
     MIN_DECREASE,
-    MIN_LEAF,
     MIN_SPLIT,
     MIN_WEIGHT,
     MISSING_LEFT,
@@ -74,7 +73,7 @@ def grow_plain(
     (`heap`). Nodes that wait are in `frames`, `sizes` (weight and impurity) and `pending` (sums).
     """
     shift, n_sums, zero, one = rules[ROW_SHIFT], sums.shape[2], np.int64(0), np.int64(1)
-    smallest = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF])
+    smallest = rules[MIN_SPLIT]
     count, n_waiting, n_heap, splits_left = state[COUNT], state[N_WAITING], state[N_HEAP], state[SPLITS_LEFT]
     first_frame, fresh, room = state[FIRST_FRAME], np.int64(-1), True
     base, base_end = zero, zero  # the rows that are sorted by every column

@@ -55,50 +55,49 @@ def search_best(
             constants += 1
             continue
         j += found
-        feature, varies, n_missing, hi = features[0, j], False, zero, m
-        gap = facts[GAP, feature]
+        feature, n_missing = features[0, j], zero
+        gap, a, f, lo, hi = facts[GAP, feature], records, zero, zero, m
         if local is not None and at >= 0:
-            for k in range(m):
-                records[0, k] = local[feature, at + k]
-            varies = (records[0, 0] >> 32) != (records[0, m - 1] >> 32)
+            a, f, lo, hi = local, feature, at, at + m
+            varies = (a[f, lo] >> 32) != (a[f, hi - 1] >> 32)
         else:
             low, high = read_codes(feature, start, end, shift, table, marks, codes)
             varies = low < high
             if varies:
                 sort_plain(start, m, low, high, codes, slots, marks, records, spare)
         if varies:
-            while (records[0, hi - 1] >> 32) == NAN_CODE:
+            while (a[f, hi - 1] >> 32) == NAN_CODE:
                 hi -= 1
                 n_missing += 1
             if n_missing == 0:
-                varies = record_value(records[0, m - 1]) > np.float32(record_value(records[0, 0]) + np.float32(gap))
+                varies = record_value(a[f, hi - 1]) > np.float32(record_value(a[f, lo]) + np.float32(gap))
         for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
             if by_y is not None:
                 sweep_absolute(
-                    feature, records, zero, zero, hi, n_missing, missing_left, weight, start, y, weights, facts, rules,
+                    feature, a, f, lo, hi, n_missing, missing_left, weight, start, y, weights, facts, rules,
                     limits, by_y, ranks, links, medians, best, chosen,
                 )  # fmt: skip
             if quick is not None and n_missing == 0:
                 if logs is not None:
                     sweep_two(
-                        feature, records, zero, zero, m, weight, sums[TOTALS, 0, 1], bits, mask, weighted, gap,
+                        feature, a, f, lo, hi, weight, sums[TOTALS, 0, 1], bits, mask, weighted, gap,
                         min_leaf, limits[MIN_WEIGHT], best, chosen,
                     )  # fmt: skip
                 if amounts is not None:
                     sweep_squared(
-                        feature, records, zero, zero, m, weight, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted,
+                        feature, a, f, lo, hi, weight, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted,
                         gap, min_leaf, best, chosen,
                     )  # fmt: skip
                 continue
             if slow is not None:
                 if logs is not None:
                     sweep_classes(
-                        feature, records, zero, zero, hi, n_missing, missing_left, weight, y, weights, logs, facts,
+                        feature, a, f, lo, hi, n_missing, missing_left, weight, y, weights, logs, facts,
                         rules, limits, sums, best, chosen,
                     )  # fmt: skip
                 if amounts is not None:
                     sweep_numbers(
-                        feature, records, zero, zero, hi, n_missing, missing_left, weight, y, weights, facts, rules,
+                        feature, a, f, lo, hi, n_missing, missing_left, weight, y, weights, facts, rules,
                         limits, sums, best, chosen,
                     )  # fmt: skip
         if varies:

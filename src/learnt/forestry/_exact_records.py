@@ -17,10 +17,8 @@ from learnt.engine.kernel import kernel
 NAN_CODE = 0x7FFFFFFF
 LOW = 0xFFFFFFFF  # of a record: all but the value; shifted by `row_shift`, the row
 _INSERTION = 24
-RADIX = 3000  # from here on, radix sort is quicker
-_DIGIT = 11
-_COUNTS = 1 << _DIGIT
-SPARE = 3 * _COUNTS  # room that sorting takes beside a copy of the records
+_COUNTS = 256  # of the values of a byte
+SPARE = 4 * _COUNTS  # room that sorting takes beside a copy of the records
 
 
 class Layout(NamedTuple):
@@ -82,74 +80,42 @@ def fill_records(column, tails, out, f):
 @kernel(allocates=False)
 def sort_records(a, f, n, spare):
     """The first n records of a[f] in rising order of value; `spare` has room for n + SPARE."""
-    if n > RADIX:
+    if n > _INSERTION:
         radix_sort(a, f, n, spare)
-    elif n > _INSERTION:
-        quick_sort(a, f, n, spare)
     else:
-        insertion_sort(a, f, 0, n)
+        insertion_sort(a, f, n)
 
 
 @kernel(allocates=False)
-def insertion_sort(a, f, lo, hi):
-    for i in range(lo + 1, hi):
+def insertion_sort(a, f, n):
+    for i in range(1, n):
         x = a[f, i]
         j = i
-        while j > lo and a[f, j - 1] > x:
+        while j > 0 and a[f, j - 1] > x:
             a[f, j] = a[f, j - 1]
             j -= 1
         a[f, j] = x
 
 
 @kernel(allocates=False)
-def quick_sort(a, f, n, stack):
-    """Median of three, a partition without branches; the smaller part first. `stack` has room for 128."""
-    stack[0], stack[1] = 0, n
-    top = 2
-    while top > 0:
-        top -= 2
-        lo, hi = stack[top], stack[top + 1]
-        while hi - lo > _INSERTION:
-            middle = (lo + hi) >> 1
-            x, y, z = a[f, lo], a[f, middle], a[f, hi - 1]
-            pivot = max(min(x, y), min(max(x, y), z))
-            position = lo if pivot == x else (middle if pivot == y else hi - 1)
-            a[f, position] = a[f, hi - 1]
-            store = lo
-            for i in range(lo, hi - 1):
-                x = a[f, i]
-                a[f, i] = a[f, store]
-                a[f, store] = x
-                store += 1 if x < pivot else 0
-            a[f, hi - 1] = a[f, store]
-            a[f, store] = pivot
-            if store - lo < hi - store - 1:
-                stack[top], stack[top + 1] = store + 1, hi
-                hi = store
-            else:
-                stack[top], stack[top + 1] = lo, store
-                lo = store + 1
-            top += 2
-        insertion_sort(a, f, lo, hi)
-
-
-@kernel(allocates=False)
 def radix_sort(a, f, n, spare):
-    """Three passes over the 32 bits of the value, low digits first; a digit that all share costs no pass."""
-    for v in range(n, n + 3 * _COUNTS):
+    """Four passes over the 32 bits of the value, low bytes first; a byte that all share costs no pass.
+
+    Longer digits need fewer passes, and counts that take longer than the records of a small node.
+    """
+    for v in range(n, n + SPARE):
         spare[v] = 0
     for i in range(n):
         code = (a[f, i] >> 32) + 0x80000000
-        spare[n + (code & 0x7FF)] += 1
-        spare[n + _COUNTS + ((code >> 11) & 0x7FF)] += 1
-        spare[n + 2 * _COUNTS + (code >> 22)] += 1
+        spare[n + (code & 0xFF)] += 1
+        spare[n + _COUNTS + ((code >> 8) & 0xFF)] += 1
+        spare[n + 2 * _COUNTS + ((code >> 16) & 0xFF)] += 1
+        spare[n + 3 * _COUNTS + (code >> 24)] += 1
     in_spare = False
-    for digit in range(3):
-        shift, counts = 32 + _DIGIT * digit, n + _COUNTS * digit
-        mask = 0x3FF if digit == 2 else 0x7FF
-        flip = 0x200 if digit == 2 else 0  # the sign bit stands for the lower half
-        shared = False
-        total = 0
+    for byte in range(4):
+        shift, counts = 32 + 8 * byte, n + _COUNTS * byte
+        flip = 0x80 if byte == 3 else 0  # the sign bit stands for the lower half
+        shared, total = False, 0
         for v in range(counts, counts + _COUNTS):
             shared = shared or spare[v] == n
             total += spare[v]
@@ -158,7 +124,7 @@ def radix_sort(a, f, n, spare):
             continue
         for i in range(n):
             record = spare[i] if in_spare else a[f, i]
-            v = counts + (((record >> shift) & mask) ^ flip)
+            v = counts + (((record >> shift) & 0xFF) ^ flip)
             if in_spare:
                 a[f, spare[v]] = record
             else:

@@ -75,9 +75,12 @@ def keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best
 def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, min_leaf, min_weight, best, chosen):
     """Cuts by the Gini impurity of two classes where nothing is missing: all sums stay in registers.
 
-    The counts, weights included, are whole numbers that records hold (`weighted` 0 or 1).
+    The counts, weights included, are whole numbers that records hold (`weighted` 0 or 1). What a cut gains is
+    2 (weight · one − ones · wl)² / (weight · wl · wr), which is compared without division.
     """
     w, wl, one, top = 1.0, 0.0, 0.0, best[SCORE]
+    unsplit = 2.0 * ones * (1.0 - ones / weight) - (1.0 - SLACK) * weight
+    bar = (top + unsplit) * weight / 2.0
     record = a[f, lo]
     for p in range(lo + 1, hi - min_leaf + 1):
         if weighted == 1:
@@ -85,18 +88,18 @@ def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, mi
         wl += w
         one += w * (record & 1)
         before, record = record, a[f, p]
-        wr, other = weight - wl, ones - one
-        zero, rest = wl - one, wr - other
-        squares_left, squares_right = zero * zero + one * one, rest * rest + other * other
-        if squares_left * wr + squares_right * wl < (top + weight) * (wl * wr) * SLACK:
+        wr, apart = weight - wl, weight * one - ones * wl
+        if apart * apart < bar * (wl * wr):
             continue
-        if (record >> 32) == (before >> 32) or p - lo < min_leaf or min(wl, wr) < min_weight:
+        if (record >> 32) == (before >> 32) or p - lo < min_leaf or wl < min_weight or wr < min_weight:
             continue
-        score = max(-wl * (1.0 - squares_left / (wl * wl)), -np.inf)
-        score += max(-wr * (1.0 - squares_right / (wr * wr)), -np.inf)
+        other, zero = ones - one, wl - one
+        rest = wr - other
+        score = max(-wl * (1.0 - (zero * zero + one * one) / (wl * wl)), -np.inf)
+        score += max(-wr * (1.0 - (rest * rest + other * other) / (wr * wr)), -np.inf)
         below, above = record_value(before), record_value(record)
         if score > top and above > np.float32(below + np.float32(gap)):
-            top = score
+            top, bar = score, (score + unsplit) * weight / 2.0
             best[SCORE], best[THRESHOLD] = score, np.float64(below) / 2.0 + np.float64(above) / 2.0
             chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = feature, p - lo, 0, 0
             chosen[MISSING_LEFT] = 1 if 2 * (p - lo) > hi - lo else 0
@@ -104,8 +107,12 @@ def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, mi
 
 @kernel(allocates=False)
 def sweep_squared(feature, a, f, lo, hi, weight, total, y, shift, bits, mask, weighted, gap, min_leaf, best, chosen):
-    """Cuts by the squared error of one output where nothing is missing and no weight must be looked up."""
+    """Cuts by the squared error of one output where nothing is missing and no weight must be looked up.
+
+    The score is total² / weight + (weight · left − total · wl)² / (weight · wl · wr).
+    """
     w, wl, left, top = 1.0, 0.0, 0.0, best[SCORE]
+    bar = (top * SLACK - total / weight * total) * weight
     record = a[f, lo]
     for p in range(lo + 1, hi - min_leaf + 1):
         if weighted == 1:
@@ -113,15 +120,16 @@ def sweep_squared(feature, a, f, lo, hi, weight, total, y, shift, bits, mask, we
         wl += w
         left += w * y[(record & LOW) >> shift, 0]
         before, record = record, a[f, p]
-        wr, right = weight - wl, total - left
-        if left * left * wr + right * right * wl < top * (wl * wr) * SLACK:
+        wr, apart = weight - wl, weight * left - total * wl
+        if apart * apart < bar * (wl * wr):
             continue
         if (record >> 32) == (before >> 32) or p - lo < min_leaf:
             continue
+        right = total - left
         score = left * left / wl + right * right / wr
         below, above = record_value(before), record_value(record)
         if score > top and above > np.float32(below + np.float32(gap)):
-            top = score
+            top, bar = score, (score * SLACK - total / weight * total) * weight
             best[SCORE], best[THRESHOLD] = score, np.float64(below) / 2.0 + np.float64(above) / 2.0
             chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = feature, p - lo, 0, 0
             chosen[MISSING_LEFT] = 1 if 2 * (p - lo) > hi - lo else 0
