@@ -101,14 +101,14 @@ def sort_categories(n, keys, order, spare, places):
     Key and number are one whole number, of which the key is 30 bits between the smallest and the largest here; this
     tells apart what single precision does.
     """
-    low, high = keys[0], keys[0]
+    low, high = np.float64(keys[0]), np.float64(keys[0])
     for k in range(n):
-        low, high = min(low, keys[k]), max(high, keys[k])
+        low, high = min(low, np.float64(keys[k])), max(high, np.float64(keys[k]))
     unit = _TOP_KEY / (high - low) if high > low else 0.0
     for b in range(256):
         places[b] = 0
     for k in range(n):
-        spare[k] = (np.int64((keys[k] - low) * unit) << _NUMBER_BITS) + order[k]
+        spare[k] = (np.int64((np.float64(keys[k]) - low) * unit) << _NUMBER_BITS) + order[k]
         places[spare[k] >> _BUCKET_BITS] += 1
     begin = np.int64(0)
     for b in range(256):
