@@ -202,3 +202,29 @@ def test_a_class_is_no_model_to_begin_with_and_criterion_says_nothing():
         GradientBoostingRegressor(init=GradientBoostingRegressor).fit(X, y)
     with pytest.warns(FutureWarning, match="'criterion' parameter of GradientBoostingRegressor has no effect"):
         GradientBoostingRegressor(criterion="squared_error", n_estimators=2).fit(X, y)
+
+
+@pytest.mark.parametrize("splitter", ["exact", "binned"])
+def test_contributions_of_stumps_are_their_values_less_the_mean(splitter):
+    X, y = load_diabetes(return_X_y=True)
+    model = GradientBoostingRegressor(n_estimators=20, max_depth=1, splitter=splitter).fit(X, y)
+    parts = model.contributions(X)
+    expected = np.zeros_like(parts)
+    expected[:, -1] = y.mean()
+    for tree in model.estimators_.ravel():
+        said = model.learning_rate * tree.predict(X)
+        expected[:, tree.tree_.feature[0]] += said - said.mean()
+        expected[:, -1] += said.mean()
+    np.testing.assert_allclose(parts, expected, atol=1e-6)
+
+
+def test_contributions_add_up_to_the_score():
+    X, y = load_iris(return_X_y=True)
+    three = GradientBoostingClassifier(n_estimators=5).fit(X, y)
+    parts = three.contributions(sparse.csr_array(X))
+    assert parts.shape == (150, 3, 5)
+    np.testing.assert_allclose(parts.sum(axis=2), three.decision_function(X), atol=1e-6)
+    begun = GradientBoostingRegressor(n_estimators=5, init=LinearRegression()).fit(X, y)
+    np.testing.assert_allclose(begun.contributions(X[:7]).sum(axis=1), begun.predict(X[:7]), atol=1e-6)
+    with pytest.raises(NotFittedError):
+        GradientBoostingRegressor().contributions(X)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import mmap
 import warnings
 from typing import Any
@@ -34,8 +33,8 @@ from learnt.engine.random import random_state_of
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_weights
+from learnt.engine.verbose import tell
 
-_log = logging.getLogger("learnt")
 _ONE_THREAD = 1 << 16  # multiplications for which BLAS has one thread anyway
 _INITS = ("k-means++", "farthest-first", "random")
 
@@ -184,7 +183,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
                 def step(iteration: int, shift: float, state: Any) -> bool:
                     if self.verbose:
-                        _log.info("KMeans iteration %d: centers moved by %.3g", iteration, shift)
+                        tell("KMeans iteration %d: centers moved by %.3g", iteration, shift)
                     return loop.step(f"shift {shift:.2g}", state)
 
                 run = lloyd(problem, centers, dtype, self.max_iter, self.tol * spread.variance, step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,6 +17,7 @@ from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy
 from learnt.engine.single import require_float32
 from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.verbose import tell
 from learnt.ensemble._gradient_boosting_losses import HuberError, leaf_updates
 from learnt.ensemble._hist_boosting_losses import BinaryLog, BoostingLoss, SquaredError
 from learnt.forestry import (
@@ -34,7 +34,6 @@ from learnt.forestry import (
 )
 from learnt.tree import DecisionTreeRegressor
 
-_log = logging.getLogger("learnt")
 _BINNED_ROWS = 20_000  # rows from which bins of equal weight lose nothing that shows, and save much
 _HUGE = float(np.finfo(np.float64).max)
 _BLOCK = 1 << 14
@@ -219,7 +218,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                     improved.append(before - left_out[-1])
                 self._n_iterations = iteration + 1
                 if self.verbose:
-                    _log.info("%s iteration %d: loss %.6g", type(self).__name__, iteration + 1, trained[-1])
+                    tell("%s iteration %d: loss %.6g", type(self).__name__, iteration + 1, trained[-1])
                 if monitor is not None:
                     self._record(new, trained, left_out, improved)
                     new = []
@@ -344,6 +343,20 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         if self._target == "number":
             return leaves
         return leaves.reshape(X.shape[0], self.n_estimators_, self.n_trees_per_iteration_)
+
+    def contributions(self, X: Any) -> np.ndarray:
+        """What every column adds to the score of every row: exact Shapley values.
+
+        Returns
+        -------
+        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
+            A row adds up to the score (`decision_function`, or the prediction of a number). The last column is the
+            expected score of the training rows; where `init` is an estimator, its prediction for the row is in there.
+        """
+        X = self._checked(X)
+        out = np.concatenate([self._trees.contributions(block) for block in _blocks(X)])
+        out[:, :, -1] += self._start(X)
+        return out[:, 0] if out.shape[1] == 1 else out
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -50,7 +50,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     max_features : int, float, "sqrt", "log2" or None, default=None
         Columns that each split looks at, drawn at random.
     verbose : int, default=0
-        Log every iteration (logger "learnt").
+        Whether a line is said of every iteration: to the log "learnt", or to stderr.
     max_leaf_nodes : int or None, default=None
         Leaves of a tree; with a limit the leaf that gains most is split next.
     warm_start : bool, default=False

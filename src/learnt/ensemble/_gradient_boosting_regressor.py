@@ -51,7 +51,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     alpha : float, default=0.9
         The quantile, for loss="quantile" and "huber".
     verbose : int, default=0
-        Log every iteration (logger "learnt").
+        Whether a line is said of every iteration: to the log "learnt", or to stderr.
     max_leaf_nodes : int or None, default=None
         Leaves of a tree; with a limit the leaf that gains most is split next.
     warm_start : bool, default=False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,12 +16,12 @@ from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
+from learnt.engine.verbose import tell
 from learnt.ensemble._hist_boosting_columns import interaction_groups, monotone_signs
 from learnt.ensemble._hist_boosting_fit import Booster, should_stop
 from learnt.ensemble._hist_boosting_losses import BoostingLoss
 from learnt.forestry import BoostedTrees, Growth, category_codes, category_mask, find_bins, learn_categories, with_codes
 
-_log = logging.getLogger("learnt")
 _SCORED_ROWS = 10_000  # training rows that a scorer looks at in every iteration
 _TREES_AT_ONCE = 64  # brought into the form that is kept; the sets of categories of more would fill memory
 _HUGE = float(np.finfo(np.float64).max)
@@ -234,7 +233,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
                 if watch is not None:
                     watch.look(new[-1], train, held)
                 if self.verbose:
-                    _log.info("%s iteration %d of %d", type(self).__name__, iteration + 1, self.max_iter)
+                    tell("%s iteration %d of %d", type(self).__name__, iteration + 1, self.max_iter)
                 # Asked after a tree, and not before: a fit that goes on from one that had stopped adds one at least.
                 if loop.step() or (watch and should_stop(held or train, self.n_iter_no_change, self.tol)):
                     break

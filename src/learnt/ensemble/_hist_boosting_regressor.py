@@ -63,7 +63,7 @@ class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
     n_iter_no_change, tol : int, default=10; float, default=1e-7
         Stop when none of so many scores was better by so much than the one before them.
     verbose : int, default=0
-        Log every iteration (logger "learnt").
+        Whether a line is said of every iteration: to the log "learnt", or to stderr.
     random_state : int, RandomState, Generator or None, default=None
         Which rows are held out, and what is drawn.
     growth : {"leaf", "depth"}, default="leaf"

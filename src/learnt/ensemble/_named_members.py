@@ -12,7 +12,8 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.params import ParameterError
+from learnt.engine.params import ParameterError, check_verbose
+from learnt.engine.verbose import tell
 from learnt.ensemble._common import run_members
 
 DROP = "drop"
@@ -98,12 +99,17 @@ class NamedMembers(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_members(self, fit: Callable[[str, Any], Any], bar: Any) -> None:
         """`fit(name, member)` for all that are kept; records what it returns, the names and the columns seen."""
 
-        def step(name: str, member: Any) -> Any:
+        check_verbose(self)
+        kept = self._kept()
+
+        def step(place: int, name: str, member: Any) -> Any:
             fitted = fit(name, member)
             bar.advance(note=name)
+            if self.verbose:
+                tell("%s: %s is fitted (%d of %d)", type(self).__name__, name, place, len(kept))
             return fitted
 
-        fitted = run_members([partial(step, name, member) for name, member in self._kept()], self.n_jobs)
+        fitted = run_members([partial(step, k, *member) for k, member in enumerate(kept, 1)], self.n_jobs)
         self.estimators_ = fitted
         self._fitted_names = [f"{'-' if dropped(member) else '+'}{name}" for name, member in self.estimators]
         names = [member.feature_names_in_ for member in fitted if hasattr(member, "feature_names_in_")]

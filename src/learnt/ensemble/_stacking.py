@@ -37,7 +37,7 @@ class StackingClassifier(ClassifierMixin, Stacking):
     passthrough : bool, default=False
         Whether the final estimator sees X too.
     verbose : int, default=0
-        Kept for scikit-learn's signature: progress is shown by `learnt.engine.progress`.
+        Whether a line is said of every member when it is fitted: to the log "learnt", or to stderr.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class StackingRegressor(RegressorMixin, Stacking):
     passthrough : bool, default=False
         Whether the final estimator sees X too.
     verbose : int, default=0
-        Kept for scikit-learn's signature: progress is shown by `learnt.engine.progress`.
+        Whether a line is said of every member when it is fitted: to the log "learnt", or to stderr.
 
     Attributes
     ----------

@@ -75,7 +75,7 @@ class VotingClassifier(ClassifierMixin, _Voting):
     flatten_transform : bool, default=True
         Whether `transform` of soft votes is one matrix (n, members × classes) or (members, n, classes).
     verbose : bool, default=False
-        Kept for scikit-learn's signature: progress is shown by `learnt.engine.progress`.
+        Whether a line is said of every member when it is fitted: to the log "learnt", or to stderr.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class VotingRegressor(RegressorMixin, _Voting):
     n_jobs : int or None
         How many members are fitted at a time; None: one after another, each free to use all threads.
     verbose : bool, default=False
-        Kept for scikit-learn's signature: progress is shown by `learnt.engine.progress`.
+        Whether a line is said of every member when it is fitted: to the log "learnt", or to stderr.
 
     Attributes
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import warnings
 from collections.abc import Callable
@@ -21,14 +20,13 @@ from learnt.engine.params import check_choice, check_class_weight, check_flag, c
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
+from learnt.engine.verbose import tell
 from learnt.erm.solvers.curved import Flat, Outcome
 from learnt.linear_model._l1_logistic import solve_sparse
 from learnt.linear_model._logistic_loss import Target, class_totals, mistakes
 from learnt.linear_model._logistic_named import NAMED, solve_named
 from learnt.linear_model._logistic_problem import total
 from learnt.linear_model._logistic_strategy import Solution, Task, solve
-
-log = logging.getLogger("learnt")
 
 # scikit-learn's names; those of methods that stop early or on a sample mean the exact minimum here.
 _SOLVERS = {
@@ -235,7 +233,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
 
             def watch(theta: np.ndarray, value: float, n_iter: int) -> bool:
                 if self.verbose:
-                    log.info("LogisticRegression step %d: loss and penalty %.8g", n_iter, value)
+                    tell("LogisticRegression step %d: loss and penalty %.8g", n_iter, value)
                 return loop.step(f"{value:.6g}", lambda: attributes(theta, rows))
 
             found = solve_sparse(
@@ -270,7 +268,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
             def watch(theta: Callable[[], np.ndarray], value: float, n_iter: int) -> bool:
                 nonlocal separated
                 if self.verbose:
-                    log.info("LogisticRegression step %d: loss and penalty %.8g", n_iter, value)
+                    tell("LogisticRegression step %d: loss and penalty %.8g", n_iter, value)
                 stop = loop.step(f"{value:.6g}", lambda: attributes(theta(), task.rows))
                 if task.alpha == 0.0 and value < 0.5 * math.log(2) * task.weight:
                     separated = total(task.rows, mistakes, theta(), task.target)[0] == 0
