@@ -444,3 +444,25 @@ def test_bad_data_get_one_sentence():
         _ = RandomForestRegressor().feature_importances_
     with pytest.raises(ValueError, match="criterion"):
         RandomForestClassifier(criterion="squared_error").fit(X, y > 10)
+
+
+@pytest.mark.parametrize("rows", [300, 2500])
+@pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
+@pytest.mark.parametrize("unit", [1e-300, 1e-12, 1e150])
+def test_forests_of_numbers_are_the_same_in_any_unit(kind, unit, rows):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 4))
+    y = X[:, 0] + X[:, 1] ** 2
+    power = 2.0 ** np.round(np.log2(unit))
+    plain = kind(n_estimators=4, random_state=0).fit(X, y).predict(X)
+    np.testing.assert_allclose(kind(n_estimators=4, random_state=0).fit(X, y * power).predict(X) / power, plain)
+
+
+def test_auto_is_exact_for_more_than_two_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    y = np.digitize(X[:, 0] + X[:, 1], [-1, 0, 1])
+    settings = {"n_estimators": 3, "random_state": 0}
+    auto = RandomForestClassifier(**settings).fit(X, y)
+    exact = RandomForestClassifier(splitter="exact", **settings).fit(X, y)
+    np.testing.assert_array_equal(auto.predict_proba(X), exact.predict_proba(X))

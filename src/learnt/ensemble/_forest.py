@@ -51,8 +51,8 @@ class RandomForestClassifier(ForestClassifier):
     monotonic_cst : array of -1, 0, 1 or None, default=None
         Whether the prediction must fall (-1) or rise (1) along each column.
     splitter : "auto", "exact" or "binned", default="auto"
-        "exact" looks at every cut between two values, "binned" at up to 254 of each column, which is quicker and as
-        accurate; "auto" is "binned" from 2,000 rows on where it can be.
+        "exact" looks at every cut between two values, "binned" at up to 254 of each column, which is quicker, and as
+        accurate for two classes; "auto" is "binned" for these from 2,000 rows on where it can be.
     categorical_features : array of indices, names or flags, "from_dtype" or None, default=None
         Columns of categories, which are split into subsets; any number of categories.
 

@@ -180,11 +180,11 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
     def _grow(self, X: Any, y: Any, targets: np.ndarray, sampling: Sampling, seeds: np.ndarray, known: int) -> None:
         results = self._grow_trees(X, y, targets, sampling, seeds)
         grown = [result for result in results if result is not None]  # a callback may have stopped the fit
-        groves = [result.grove for result in grown]
+        groves = run_tasks([result.grove for result in grown], n_jobs=self.n_jobs)
         if known:
             groves.insert(0, self.grove_)
         self._keep_grown([result.samples for result in grown], groves, known)
-        self.grove_ = Grove.join(groves)
+        self.grove_ = Grove.join(groves, self.n_jobs)
         old_seeds = self.seeds_ if known else np.empty(0, np.int64)
         kept = [seed for seed, result in zip(seeds, results, strict=True) if result is not None]
         self.seeds_ = np.concatenate([old_seeds, np.asarray(kept, dtype=np.int64)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.params import check_choice
+from learnt.engine.random import first_seed
 from learnt.ensemble._forest_quantiles import LeafSamples, leaf_samples
 from learnt.ensemble._forest_sampling import Sampling, balanced_weights
 from learnt.forestry import (
@@ -21,7 +22,7 @@ from learnt.forestry import (
     bin_table,
     grow_binned,
     grow_binned_small,
-    grow_exact,
+    grow_in_scale,
     prune_by_cost,
 )
 
@@ -37,7 +38,6 @@ class Grown:
     importances: np.ndarray | None  # None where the tree is one leaf
     samples: LeafSamples | None
 
-    @property
     def grove(self) -> Grove:
         """The tree as it is joined with others."""
         return self.tree.grove() if isinstance(self.tree, SmallTree) else self.tree
@@ -66,6 +66,9 @@ def grows_binned(forest: Any, X: Any) -> bool:
     n, d = X.shape
     if forest._random_splits and max_features_of(forest, d) < d:
         return False  # the few values that are looked at, of few columns, are read sooner than all are binned
+    classes = forest._class_counts()
+    if classes is not None and max(classes) > 2:
+        return False  # 255 cuts a column lose what can be told of many classes, half a percent of it, and save little
     return can_bin(forest) and not sparse.issparse(X) and n >= _BINNED_ROWS
 
 
@@ -126,7 +129,7 @@ class Grower:
             columns = Columns(X, forest._category_counts(d))
             if not sparse.issparse(X):
                 columns.matrix  # noqa: B018  made here, once, not by every thread
-            self._grow = partial(grow_exact, columns, targets, **options)
+            self._grow = partial(grow_in_scale, columns, targets, **options)
 
     def weights(self, seed: int) -> np.ndarray | None:
         """The weights of the rows in one tree."""
@@ -143,8 +146,7 @@ class Grower:
         weights = self.weights(seed)
         total = len(self.targets) if weights is None else float(weights.sum())
         # The seed of a tree is that of its estimator, which draws the seed of its growth from it.
-        draws = int(np.random.RandomState(seed).randint(0, 2**31 - 1))
-        own = {"weights": weights, "min_weight_leaf": self.share_of_leaf * total, "seed": draws}
+        own = {"weights": weights, "min_weight_leaf": self.share_of_leaf * total, "seed": first_seed(seed)}
         kept: Grove | SmallTree
         if self._grow_small is not None:
             kept, importances = self._grow_small(**own)
@@ -157,4 +159,5 @@ class Grower:
         grown = Grown(kept, importances, None)
         if not self.keeps_targets:
             return grown
-        return replace(grown, samples=leaf_samples(grown.grove, self.X, self.targets[:, 0], weights))
+        grove = grown.grove()
+        return Grown(grove, importances, leaf_samples(grove, self.X, self.targets[:, 0], weights))

@@ -15,6 +15,7 @@ from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_grow import grow
 from learnt.forestry._binned_forest_random import grow_at_random, packed_rows
 from learnt.forestry._bins import Bins, find_bins
+from learnt.forestry._scale import impurity_in_scale, power_of
 from learnt.forestry._small_tree import SmallTree, narrow
 from learnt.forestry._tree import Tree
 
@@ -110,17 +111,34 @@ def grow_binned_small(
         "impurity": np.empty(inner + 1 if options.get("n_classes") is None else 0),
     }
     gains = np.zeros(table.n_features)
-    places = np.empty(inner, np.uint8)
-    if harvest(*nodes.values(), value, edges, *parts.values(), places, gains):
+    small = options.get("n_classes") is not None  # leaves of numbers are mostly what no smaller type holds
+    places = np.empty(inner if small else 0, np.uint8)
+    if harvest(*nodes.values(), value, edges, *parts.values(), places, gains) and small:
         parts["threshold"] = places
     del value, nodes  # their room is large, and is free for what is kept
-    small = {name: part if name == "threshold" else narrow(part) for name, part in parts.items()}
+    if small:
+        parts = {name: part if name == "threshold" else narrow(part) for name, part in parts.items()}
     total = gains.sum()
-    tree = SmallTree(table.n_features, n_classes, criterion, edges, small)
+    tree = SmallTree(table.n_features, n_classes, criterion, edges, parts)
     return tree, None if inner == 0 else gains / total if total > 0 else gains
 
 
 def _grow(
+    table: BinnedTable, y: np.ndarray, *, n_classes: Any = None, min_impurity_decrease: float = 0.0, **options: Any
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Classes of each output, values of all nodes, and what else is known of them; numbers in a unit that suits."""
+    power = 0 if n_classes is not None else power_of(y)
+    if power == 0:
+        return _grow_as_given(table, y, n_classes=n_classes, min_impurity_decrease=min_impurity_decrease, **options)
+    with np.errstate(over="ignore", under="ignore"):
+        least = float(np.ldexp(min_impurity_decrease, -2 * power))
+        outputs, value, nodes = _grow_as_given(table, np.ldexp(y, -power), min_impurity_decrease=least, **options)
+        value = np.ldexp(value, power)
+    nodes["impurity"] = impurity_in_scale(nodes["impurity"], 2 * power, len(y))
+    return outputs, value, nodes
+
+
+def _grow_as_given(
     table: BinnedTable,
     y: np.ndarray,
     *,
@@ -231,7 +249,7 @@ def harvest(
 ):  # fmt: skip
     """Inner nodes and leaves each to arrays of their own; the decrease of impurity of each column.
 
-    `places` are those of the thresholds among the edges. Returns whether all of them are edges.
+    `places` are those of the thresholds among the edges, unless it is empty. Returns whether all of them are edges.
     """
     a, b, among = 0, 0, True
     for k in range(left.size):
@@ -240,12 +258,13 @@ def harvest(
             f = feature[k]
             columns[k] = f
             cuts[a], sides[a] = threshold[k], missing_left[k]
-            at, step = 0, 128
-            while step > 0:
-                at += step if edges[f, at + step - 1] < threshold[k] else 0
-                step >>= 1
-            places[a] = at
-            among &= edges[f, at] == threshold[k]
+            if places.size > 0:
+                at, step = 0, 128
+                while step > 0:
+                    at += step if edges[f, at + step - 1] < threshold[k] else 0
+                    step >>= 1
+                places[a] = at
+                among &= edges[f, at] == threshold[k]
             below = weight[child] * impurity[child] + weight[child + 1] * impurity[child + 1]
             gains[f] += weight[k] * impurity[k] - below
             a += 1

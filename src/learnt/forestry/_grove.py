@@ -8,11 +8,12 @@ from the leaves below them. A file holds the columns, thresholds and leaves alon
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.threads import run_tasks
 from learnt.forestry._grove_layout import add_up, depth_first, lay_nodes, lay_out, parents_first
 from learnt.forestry._packed import PackedTrees
 from learnt.forestry._tree import CODES, Tree
@@ -185,7 +186,7 @@ class Grove:
         return cls(first.n_features, first.n_classes, criterion, [tree.node_count for tree in trees], **joined)
 
     @classmethod
-    def join(cls, groves: Sequence[Grove]) -> Grove:
+    def join(cls, groves: Sequence[Grove], n_jobs: int | None = None) -> Grove:
         """The trees of several groves, in order, laid out for walking at once: a forest is large."""
         if len(groves) == 1:
             return groves[0]
@@ -199,11 +200,11 @@ class Grove:
         value = [grove.value for grove in groves] if first.width > 1 else [np.empty((0, 1))]
         joined._keep(first.n_features, first.n_classes, first.criterion, value=np.concatenate(value), **parts)
         nodes = np.empty(joined.sizes.sum(), dtype=NODE)
-        node, leaf = 0, 0
-        for grove, table in zip(groves, tables):
-            n = int(grove.sizes.sum())
-            grove._lay(nodes[node : node + n], node, leaf, int(table))
-            node, leaf = node + n, leaf + len(grove.count)
+        ends = np.cumsum([int(grove.sizes.sum()) for grove in groves]).tolist()
+        leaves = np.cumsum([0] + [len(grove.count) for grove in groves]).tolist()
+        places = zip(groves, [0, *ends], ends, leaves, tables.tolist())
+        tasks = [partial(grove._lay, nodes[a:b], a, leaf, table) for grove, a, b, leaf, table in places]
+        run_tasks(tasks, n_jobs=n_jobs)
         joined.__dict__["nodes"] = nodes
         joined.roots = np.cumsum(joined.sizes) - joined.sizes
         if first.width == 1:

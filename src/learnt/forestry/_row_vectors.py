@@ -20,6 +20,7 @@ from learnt.engine import kernel_cache
 from learnt.engine.intrinsics import Intrinsic
 
 BYTE_LANES = 32  # columns that a call handles
+_AHEAD = 12
 MOST_IN_A_BYTE = 255  # weight that `row_counts` adds up in one call
 ROWS_A_SUM, MOST_OF_A_ROW = 32, 1023  # rows that `row_sums` adds up in one call, and the most that each may have: int16
 
@@ -42,6 +43,8 @@ def _build() -> dict[str, Any]:
         def __init__(self, context, builder, signature, arguments):
             self.builder = builder
             self.kind = ir.VectorType(byte, BYTE_LANES)
+            marks = context.make_array(signature.args[3])(context, builder, arguments[3])
+            self.last = builder.sub(marks.nitems, long(1))
             self.given = [
                 context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
                 for kind, value in zip(signature.args, arguments, strict=True)
@@ -77,16 +80,31 @@ def _build() -> dict[str, Any]:
             return place
 
         @contextmanager
-        def rows(self):
-            """The loop over the rows of a node: their numbers in it, marks and vectors."""
+        def rows(self, ahead=0):
+            """The loop over the rows of a node: their numbers in it, marks and vectors.
+
+            `ahead`: rows that are asked for before they are read, where the loop waits for memory; it may be past the
+            node, but not past the marks.
+            """
             builder = self.builder
             table, step, column, marks, start, n, shift = self.given[:7]
             small_shift = builder.trunc(shift, word)
             first = cgutils.gep(builder, table, column)
-            with cgutils.for_range(builder, n) as loop:
-                mark = builder.load(cgutils.gep(builder, marks, builder.add(start, loop.index)))
+            kind = ir.FunctionType(ir.VoidType(), [first.type, word, word, word])
+            prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+
+            def row_at(index):
+                mark = builder.load(cgutils.gep(builder, marks, index))
                 row = builder.zext(builder.lshr(mark, small_shift), long)
-                place = builder.gep(first, [builder.mul(row, step)])
+                return mark, builder.gep(first, [builder.mul(row, step)])
+
+            with cgutils.for_range(builder, n) as loop:
+                index = builder.add(start, loop.index)
+                if ahead:
+                    later = builder.add(index, long(ahead))
+                    later = builder.select(builder.icmp_signed("<", later, self.last), later, self.last)
+                    builder.call(prefetch, [row_at(later)[1], word(0), word(3), word(1)])
+                mark, place = row_at(index)
                 value = builder.load(builder.bitcast(place, self.kind.as_pointer()))
                 value.align = 1
                 yield loop.index, mark, value
@@ -147,7 +165,7 @@ def _build() -> dict[str, Any]:
             cut = c.load(cuts, column, c.kind, 1)
             pair = ir.VectorType(short, BYTE_LANES)
             count, total = (c.variable(ir.Constant(kind, [0] * BYTE_LANES)) for kind in (c.kind, pair))
-            with c.rows() as (i, _, value):
+            with c.rows(ahead=_AHEAD) as (i, _, value):
                 left = builder.sext(builder.icmp_unsigned("<=", value, cut), c.kind)
                 builder.store(builder.sub(builder.load(count), left), count)
                 amount = c.splat(builder.load(cgutils.gep(builder, amounts, builder.add(start, i))))
@@ -174,7 +192,7 @@ class _RowVectors(Intrinsic):
     """One of them."""
 
     def digest(self) -> str:
-        return kernel_cache.hash_parts([self.name, str(BYTE_LANES), *_code()])
+        return kernel_cache.hash_parts([self.name, str((BYTE_LANES, _AHEAD)), *_code()])
 
 
 def _rows(table, step, column, marks, start, n, shift):

@@ -32,9 +32,14 @@ def grow_in_scale(columns: Columns, y: np.ndarray, *, min_impurity_decrease: flo
         least = float(np.ldexp(min_impurity_decrease, -order))
         tree = grow_exact(columns, np.ldexp(y, -power), min_impurity_decrease=least, **options)
         tree.value = np.ldexp(tree.value, power)
-        largest = np.finfo(np.float64).max / (4.0 * len(y))  # sums over rows stay finite
-        tree.impurity = np.minimum(np.ldexp(tree.impurity, order), largest)
+    tree.impurity = impurity_in_scale(tree.impurity, order, len(y))
     return tree
+
+
+def impurity_in_scale(impurity: np.ndarray, order: int, n: int) -> np.ndarray:
+    """Impurities of n rows times 2 to the power of `order`, at most what n of them can be added up of."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.minimum(np.ldexp(impurity, order), np.finfo(np.float64).max / (4.0 * n))
 
 
 def power_of(y: np.ndarray) -> int:
