@@ -466,3 +466,10 @@ def test_auto_is_exact_for_more_than_two_classes():
     auto = RandomForestClassifier(**settings).fit(X, y)
     exact = RandomForestClassifier(splitter="exact", **settings).fit(X, y)
     np.testing.assert_array_equal(auto.predict_proba(X), exact.predict_proba(X))
+
+
+def test_values_beyond_single_precision_are_refused_even_where_they_cancel():
+    X = np.zeros((30, 2))
+    X[3, 1], X[4, 1] = 1e300, -1e300
+    with pytest.raises(ValueError, match=r"1e\+300 at row 3, column 1, and RandomForestRegressor compares in float32"):
+        RandomForestRegressor(n_estimators=2).fit(X, np.arange(30.0))

@@ -32,3 +32,12 @@ def require_float32(X: Any, name: str) -> None:
         f"Input X contains infinity or a value too large for dtype('float32'): {X[row, column]:g} at row {row}, column "
         f"{column}, and {name} compares in float32; clip it or rescale the column."
     )
+
+
+def refuse_sparse_missing(X: Any, name: str) -> None:
+    """Raise one sentence where a sparse X has NaN, for those who know missing values in dense tables only."""
+    if sparse.issparse(X) and np.isnan(X.data).any():
+        raise ValueError(
+            f"Input X contains NaN and is sparse, and {name} takes missing values in dense tables only; "
+            "use X.toarray()."
+        )

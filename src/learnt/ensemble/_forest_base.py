@@ -17,6 +17,7 @@ from learnt.engine.columns import require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
+from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.threads import run_tasks, thread_count
 from learnt.engine.validation import check_fit, check_predict, refuse_elsewhere
 from learnt.ensemble._forest_growth import Grower, check_splitter, max_features_of
@@ -113,27 +114,9 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
 
     def _single(self, X: Any) -> Any:
         """X in float32, in which trees compare; infinities and what it cannot hold are refused."""
-        self._refuse_infinity(X)
+        require_float32(X, type(self).__name__)
+        refuse_sparse_missing(X, type(self).__name__)
         return X.astype(np.float32, copy=False)
-
-    def _refuse_infinity(self, X: Any) -> None:
-        cells = X.data if sparse.issparse(X) else X
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = np.add.reduce(cells, axis=None, dtype=np.float64)
-            if np.isfinite(total) and abs(total) < 3e38:
-                return
-            bad = np.abs(cells) > np.finfo(np.float32).max  # False for NaN
-        if bad.any():
-            where = " at row {}, column {}".format(*np.argwhere(bad)[0]) if bad.ndim == 2 else ""
-            raise ValueError(
-                f"Input X contains infinity or a value too large for dtype('float32'){where}, and "
-                f"{type(self).__name__} cannot split there; clip it or set it to NaN, which means missing."
-            )
-        if sparse.issparse(X) and np.isnan(cells).any():
-            raise ValueError(
-                f"Input X contains NaN and is sparse, and {type(self).__name__} takes missing values in dense tables "
-                "only; use X.toarray()."
-            )
 
     def _known_trees(self) -> int:
         if not self.warm_start or not hasattr(self, "grove_"):

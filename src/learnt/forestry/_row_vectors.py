@@ -20,7 +20,7 @@ from learnt.engine import kernel_cache
 from learnt.engine.intrinsics import Intrinsic
 
 BYTE_LANES = 32  # columns that a call handles
-_AHEAD = 12
+_AHEAD = 12  # rows that `row_sums` asks for before it reads them
 MOST_IN_A_BYTE = 255  # weight that `row_counts` adds up in one call
 ROWS_A_SUM, MOST_OF_A_ROW = 32, 1023  # rows that `row_sums` adds up in one call, and the most that each may have: int16
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, isfinite
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from sklearn.utils import Bunch
 from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
+from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.validation import check_fit, check_predict, check_weights
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 
 WHOLE, REAL = (int, np.integer), (float, np.floating)
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 class BaseTree(MultiOutputMixin, BaseEstimator):
@@ -67,7 +67,8 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
             X = check_fit(self, self._coded(X), accept_sparse=True, allow_nan=True).X
         else:
             self.n_features_in_ = X.shape[1]
-        _require_float32(X, name)
+        require_float32(X, name)
+        refuse_sparse_missing(X, name)
         return X, check_weights(sample_weight, X)
 
     def _coded(self, X: Any) -> Any:
@@ -116,7 +117,8 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
             if self._categories is not None:
                 require_same_columns(self, X)
             X = check_predict(self, self._coded(X), accept_sparse=True, allow_nan=True)
-            _require_float32(X, type(self).__name__)
+            require_float32(X, type(self).__name__)
+            refuse_sparse_missing(X, type(self).__name__)
         elif X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
@@ -234,28 +236,6 @@ def _directions(tree: Any, d: int, n_outputs: int, n_classes: Any) -> np.ndarray
         )
     given = monotone_directions(tree, d)
     return given if n_classes is None else -given
-
-
-def _require_float32(X: Any, name: str) -> None:
-    """Refuse infinities and what float32, in which trees compare, cannot hold; a sparse X must have no NaN either."""
-    values = X.data if sparse.issparse(X) else X
-    if sparse.issparse(X) and np.isnan(values).any():
-        raise ValueError(
-            f"Input X contains NaN, and {name} takes missing values in dense tables only; use X.toarray()."
-        )
-    with np.errstate(invalid="ignore"):
-        low, high = float(np.fmin.reduce(values, axis=None, initial=np.inf)), -np.inf
-        high = float(np.fmax.reduce(values, axis=None, initial=-np.inf))
-    if (isfinite(low) and isfinite(high) and max(-low, high) <= _LARGEST) or low > high:
-        return
-    kind = "infinity" if not (isfinite(low) and isfinite(high)) else "a value too large"
-    bad = np.abs(values) > _LARGEST
-    row, *rest = np.argwhere(bad)[0]
-    where = f"at row {row}" + (f", column {rest[0]}" if rest else "")
-    raise ValueError(
-        f"Input X contains infinity or a value too large for dtype('float32'): {kind} {where}, and {name} compares in "
-        "float32; clip it, or mark it as missing with NaN."
-    )
 
 
 def target_of(y: Any, X: Any, name: str) -> np.ndarray:
