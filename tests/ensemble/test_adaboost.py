@@ -174,7 +174,7 @@ def test_what_stumps_cannot_compare_is_refused_by_row_and_column():
         {"max_depth": 3},
         {"criterion": "absolute_error", "max_leaf_nodes": 9},
         {"max_features": 2, "random_state": 5},
-        {"min_samples_leaf": 4},  # rows are counted: a copy is fitted
+        {"min_samples_leaf": 4},
     ],
 )
 def test_a_tree_on_drawn_rows_is_the_tree_of_a_copy_of_them(settings):

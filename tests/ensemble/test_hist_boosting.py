@@ -512,11 +512,14 @@ def test_a_deep_tree_needs_no_recursion():
     assert model.contributions(X[:2]).sum(axis=1) == pytest.approx(model.predict(X[:2]), rel=1e-6)
 
 
-def test_nothing_is_printed(capsys):
+def test_nothing_is_printed_on_stdout(capsys):
     X, y = numbers(100)
     HistGradientBoostingRegressor(verbose=2, max_iter=3).fit(X, y)
     out, err = capsys.readouterr()
-    assert out == err == ""
+    assert out == ""  # lines of `verbose` go to the log or to stderr
+    assert err.count("\n") == 3
+    HistGradientBoostingRegressor(max_iter=3).fit(X, y)
+    assert capsys.readouterr().err == ""
 
 
 def test_no_warnings():

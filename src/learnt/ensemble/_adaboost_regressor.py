@@ -21,11 +21,6 @@ from learnt.tree import DecisionTreeRegressor
 _CELLS = 1 << 22  # predictions kept at a time
 
 
-# What a tree counts by rows: with these as they are by default a row drawn twice may as well weigh 2.
-_COUNTED = ("min_samples_split", "min_samples_leaf", "categorical_features", "min_significance", "missing")
-_PLAIN = DecisionTreeRegressor()
-
-
 class AdaBoostRegressor(RegressorMixin, Boosted):
     """The weighted median of learners (AdaBoost.R2): learner t weighs ln(1/βₜ),  βₜ = L̄ₜ / (1 − L̄ₜ).
 
@@ -157,14 +152,10 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
 def fit_drawn(
     member: Any, X: Any, y: np.ndarray, random: np.random.RandomState, weights: np.ndarray, known: dict[str, Any]
 ) -> None:
-    """Fit the member on as many rows as there are, drawn by weight; some are there more than once."""
+    """Fit the member on as many rows as there are, drawn by weight; some are there more than once.
+
+    Counts as weights would need no copy, but sums of weighted targets round in another way, and which of two cuts that
+    gain the same is taken would hang on it.
+    """
     rows = random.choice(len(y), size=len(y), replace=True, p=weights)
-    plain = type(member) is DecisionTreeRegressor
-    if not plain or any(getattr(member, name) != getattr(_PLAIN, name) for name in _COUNTED):
-        member.fit(X[rows], y[rows], **known)
-        return
-    # The same tree without a copy of the rows: those that were drawn, each weighing as often as it was.
-    counts = np.bincount(rows, minlength=len(y)).astype(np.float64)
-    del rows
-    member.fit(X, y, sample_weight=counts, **known)
-    member.tree_.n_node_samples = np.rint(member.tree_.weighted_n_node_samples).astype(np.int64)
+    member.fit(X[rows], y[rows], **known)
