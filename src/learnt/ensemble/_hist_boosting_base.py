@@ -11,7 +11,7 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import train_test_split
 
 from learnt.engine.columns import require_same_columns
-from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy
 from learnt.engine.threads import single_blas
@@ -64,8 +64,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         check_flag(self, "warm_start")
         if not (isinstance(self.early_stopping, str) and self.early_stopping == "auto"):
             check_flag(self, "early_stopping")
-        if not isinstance(self.verbose, bool):
-            check_number(self, "verbose", 0, integer=True)
+        check_verbose(self)
         scorers = ("loss", *get_scorer_names())
         if not (
             self.scoring is None

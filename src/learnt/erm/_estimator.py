@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,8 +24,6 @@ from learnt.erm._parts import check_solver, penalty_of
 from learnt.erm._problem import Problem
 from learnt.erm._rows_problem import RowsProblem
 from learnt.erm.solvers import as_solver
-
-log = logging.getLogger("learnt")
 
 _FAR = 3.0  # spreads between a column's mean and 0
 
