@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnt.engine.arrays import is_foreign_array, is_lazy
+from learnt.engine.validation import NOT_FITTED
 
 
 def row_count(estimator: Any, X: Any) -> int:
@@ -46,6 +47,4 @@ def stand_in(estimator: Any, X: Any, y: Any) -> np.ndarray:
 
 def require_fitted(estimator: Any) -> None:
     """Raise one sentence where `fit` has not been called."""
-    check_is_fitted(
-        estimator, msg="This %(name)s instance is not fitted yet: call 'fit' with training data before using it."
-    )
+    check_is_fitted(estimator, msg=NOT_FITTED)

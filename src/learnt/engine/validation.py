@@ -23,7 +23,10 @@ from learnt.engine.threads import for_blocks
 
 FLOATS = (np.float64, np.float32)
 _FINITE_GRAIN = 1 << 18
-_NOT_FITTED = "This %(name)s instance is not fitted yet: call 'fit' with training data before using it."
+# scikit-learn's words, which people search for.
+NOT_FITTED = (
+    "This %(name)s instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator."
+)
 
 
 class Checked(NamedTuple):
@@ -97,7 +100,7 @@ def check_predict(
         if not allow_nan:
             require_finite(X, "X", type(estimator).__name__)
         return X
-    check_is_fitted(estimator, msg=_NOT_FITTED)
+    check_is_fitted(estimator, msg=NOT_FITTED)
     return _matrix(estimator, X, False, accept_sparse, foreign, lazy, allow_nan, 1, order)
 
 
@@ -392,7 +395,8 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
         require_finite(y, "y", name)
     if not is_lazy(X) and y.shape[0] != X.shape[0]:
         raise ValueError(
-            f"X has {X.shape[0]} rows but y has {y.shape[0]} (inconsistent numbers of samples); pass one target a row."
+            f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows but y has "
+            f"{y.shape[0]}; pass one target a row."
         )
     return y
 
@@ -436,7 +440,7 @@ def check_weights(weights: Any, X: Any) -> Any:
         weights = xp.asarray(weights, dtype=X.dtype, device=getattr(X, "device", None))
         lowest, total = float(xp.min(weights)), float(xp.sum(weights))
     else:
-        if isinstance(weights, int | float):
+        if isinstance(weights, int | float | np.number):
             weights = np.full(X.shape[0], float(weights))
         try:
             weights = _plain(weights).astype(np.float64, copy=False)
@@ -444,6 +448,11 @@ def check_weights(weights: Any, X: Any) -> Any:
             raise ValueError(
                 f"sample_weight must be None, a number or one number for every row; got {str(weights)[:60]}."
             ) from None
+        if weights.ndim == 0:
+            raise TypeError(
+                f"Input should have at least 1 dimension i.e. satisfy `len(x.shape) > 0`, got scalar `{weights!r}` "
+                "instead. Pass sample_weight as a plain number, or as one number for every row."
+            )
         require_finite(weights, "sample_weight", "fit")
         lowest, total = (float(weights.min()), float(weights.sum())) if weights.size else (0.0, 1.0)
     if weights.ndim != 1:

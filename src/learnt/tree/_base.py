@@ -15,7 +15,7 @@ from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
 from learnt.engine.single import refuse_sparse_missing, require_float32
-from learnt.engine.validation import check_fit, check_predict, check_weights
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 
 WHOLE, REAL = (int, np.integer), (float, np.floating)
@@ -110,9 +110,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
     def _rows(self, X: Any, check_input: bool = True) -> np.ndarray:
         """Rows for a fitted tree: codes in place of categories, float32 as in training."""
         if "tree_" not in vars(self):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: call 'fit' with training data before using it."
-            )
+            raise NotFittedError(NOT_FITTED % {"name": type(self).__name__})
         if check_input:
             if self._categories is not None:
                 require_same_columns(self, X)
@@ -147,9 +145,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
 
     def _fitted_tree(self) -> Tree:
         if "tree_" not in vars(self):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: call 'fit' with training data before using it."
-            )
+            raise NotFittedError(NOT_FITTED % {"name": type(self).__name__})
         return self.tree_
 
     @property
@@ -186,8 +182,8 @@ def _check_count(tree: Any, name: str, low: int) -> None:
     share = isinstance(value, REAL) and 0 < value <= 1
     if not whole and not (share and (low == 2 or value < 1)):
         raise ParameterError(
-            f"The {name!r} parameter of {type(tree).__name__} must be a whole number of at least {low}, or a share of "
-            f"the rows between 0 and 1. Got {value!r} instead."
+            f"The {name!r} parameter of {type(tree).__name__} must be an int in the range [{low}, inf) or a float in "
+            f"the range (0.0, 1.0{']' if low == 2 else ')'}, a share of the rows. Got {value!r} instead."
         )
 
 
@@ -251,6 +247,7 @@ def target_of(y: Any, X: Any, name: str) -> np.ndarray:
         raise ValueError(f"y should be a 1d array, or 2d with one column an output, for {name}; got shape {y.shape}.")
     if y.shape[0] != X.shape[0]:
         raise ValueError(
-            f"X has {X.shape[0]} rows but y has {y.shape[0]} (inconsistent numbers of samples); pass one target a row."
+            f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows but y has "
+            f"{y.shape[0]}; pass one target a row."
         )
     return y
