@@ -133,10 +133,15 @@ def as_trees_compare(prototype: Any, X: Any, name: str) -> tuple[Any, dict[str, 
 
     Each would make a copy of its own and check it again.
     """
-    if type(prototype) not in _TREES or prototype.categorical_features is not None or sparse.issparse(X):
+    if type(prototype) not in _TREES or names_categories(prototype) or sparse.issparse(X):
         return X, {}
     require_float32(X, name)
     return np.ascontiguousarray(X, dtype=np.float32), {"check_input": False}
+
+
+def names_categories(model: Any) -> bool:
+    """Whether `categorical_features` lists columns, so that even an array of numbers has categories."""
+    return model.categorical_features is not None and not isinstance(model.categorical_features, str)
 
 
 def several_columns(y: Any) -> bool:

@@ -53,8 +53,9 @@ class RandomForestClassifier(ForestClassifier):
     splitter : "auto", "exact" or "binned", default="auto"
         "exact" looks at every cut between two values, "binned" at up to 254 of each column, which is quicker, and as
         accurate for two classes; "auto" is "binned" for these from 2,000 rows on where it can be.
-    categorical_features : array of indices, names or flags, "from_dtype" or None, default=None
-        Columns of categories, which are split into subsets; any number of categories.
+    categorical_features : "from_dtype", None, or array of indices, names or flags, default="from_dtype"
+        Columns of categories, which are split into subsets; any number of categories. "from_dtype": the columns of a
+        data frame that hold text or are of a category type.
 
     Attributes
     ----------
@@ -102,7 +103,7 @@ class RandomForestClassifier(ForestClassifier):
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         splitter: str = "auto",
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -170,8 +171,9 @@ class RandomForestRegressor(ForestRegressor):
     splitter : "auto", "exact" or "binned", default="auto"
         "exact" looks at every cut between two values, "binned" at up to 254 of each column, which is quicker and as
         accurate; "auto" is "binned" from 2,000 rows on where it can be.
-    categorical_features : array of indices, names or flags, "from_dtype" or None, default=None
-        Columns of categories, which are split into subsets; any number of categories.
+    categorical_features : "from_dtype", None, or array of indices, names or flags, default="from_dtype"
+        Columns of categories, which are split into subsets; any number of categories. "from_dtype": the columns of a
+        data frame that hold text or are of a category type.
 
     Attributes
     ----------
@@ -219,7 +221,7 @@ class RandomForestRegressor(ForestRegressor):
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         splitter: str = "auto",
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion

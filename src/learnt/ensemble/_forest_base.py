@@ -20,7 +20,7 @@ from learnt.engine.random import random_state_of
 from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.threads import run_tasks, thread_count
 from learnt.engine.validation import check_fit, check_predict, refuse_elsewhere
-from learnt.ensemble._forest_growth import Grower, check_splitter, max_features_of
+from learnt.ensemble._forest_growth import Grower, max_features_of
 from learnt.ensemble._forest_members import empty_tree, tree_estimator
 from learnt.ensemble._forest_sampling import Sampling, sample_size
 from learnt.forestry import Categories, Grove, Tree
@@ -89,7 +89,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
             check_number(self, "max_samples", 0, sys.float_info.max, open_low=True)
         else:
             check_number(self, "max_samples", 1, integer=True, also=(None,))
-        check_splitter(self)
+        check_choice(self, "splitter", ("auto", "exact", "binned"))
         if not self.bootstrap and self.max_samples is not None:
             raise ValueError(
                 "`max_samples` cannot be set if `bootstrap=False`: set `bootstrap=True` or `max_samples=None`."
@@ -104,7 +104,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         refuse_elsewhere(X, type(self).__name__)
         self._categories = None
         if self.categorical_features is not None:
-            if sparse.issparse(X):
+            if sparse.issparse(X) and not isinstance(self.categorical_features, str):
                 raise ValueError(
                     f"categorical_features of {type(self).__name__} needs a dense table or a data frame, and X is "
                     "sparse; use X.toarray()."

@@ -53,8 +53,9 @@ class ExtraTreesClassifier(ForestClassifier):
     splitter : "auto", "exact" or "binned", default="auto"
         "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 2,000 rows on
         where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
-    categorical_features : array of indices, names or flags, "from_dtype" or None, default=None
-        Columns of categories, which are split into subsets; any number of categories.
+    categorical_features : "from_dtype", None, or array of indices, names or flags, default="from_dtype"
+        Columns of categories, which are split into subsets; any number of categories. "from_dtype": the columns of a
+        data frame that hold text or are of a category type.
 
     Attributes
     ----------
@@ -104,7 +105,7 @@ class ExtraTreesClassifier(ForestClassifier):
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         splitter: str = "auto",
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -172,8 +173,9 @@ class ExtraTreesRegressor(ForestRegressor):
     splitter : "auto", "exact" or "binned", default="auto"
         "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 2,000 rows on
         where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
-    categorical_features : array of indices, names or flags, "from_dtype" or None, default=None
-        Columns of categories, which are split into subsets; any number of categories.
+    categorical_features : "from_dtype", None, or array of indices, names or flags, default="from_dtype"
+        Columns of categories, which are split into subsets; any number of categories. "from_dtype": the columns of a
+        data frame that hold text or are of a category type.
 
     Attributes
     ----------
@@ -222,7 +224,7 @@ class ExtraTreesRegressor(ForestRegressor):
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         splitter: str = "auto",
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion

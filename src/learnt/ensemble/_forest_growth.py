@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.params import check_choice
 from learnt.engine.random import first_seed
 from learnt.ensemble._forest_quantiles import LeafSamples, leaf_samples
 from learnt.ensemble._forest_sampling import Sampling, balanced_weights
@@ -43,24 +42,19 @@ class Grown:
         return self.tree.grove() if isinstance(self.tree, SmallTree) else self.tree
 
 
-def check_splitter(forest: Any) -> None:
-    """The splitter is one there is, and can do what the other parameters ask for."""
-    check_choice(forest, "splitter", ("auto", "exact", "binned"))
-    if forest.splitter == "binned" and not can_bin(forest):
-        raise ValueError(
-            f"splitter='binned' of {type(forest).__name__} takes the criteria {', '.join(BINNED_CRITERIA)} and no "
-            "monotonic_cst or categorical_features; use splitter='exact' or 'auto'."
-        )
-
-
 def can_bin(forest: Any) -> bool:
-    """Whether the binned splitter knows how."""
-    plain = forest.monotonic_cst is None and forest.categorical_features is None
+    """Whether the binned splitter can do what is asked for; the forest has seen its table's categories."""
+    plain = forest.monotonic_cst is None and forest._categories is None
     return plain and forest.criterion in BINNED_CRITERIA
 
 
 def grows_binned(forest: Any, X: Any) -> bool:
     """The choice of `splitter`."""
+    if forest.splitter == "binned" and not can_bin(forest):
+        raise ValueError(
+            f"splitter='binned' of {type(forest).__name__} takes the criteria {', '.join(BINNED_CRITERIA)} and no "
+            "monotonic_cst or columns of categories; use splitter='exact' or 'auto'."
+        )
     if forest.splitter != "auto":
         return forest.splitter == "binned"
     n, d = X.shape

@@ -45,9 +45,9 @@ class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
     max_bins : int, default=255
         Bins of a column; missing values have one more.
     categorical_features : "from_dtype", None, or array of bool, int or str, default="from_dtype"
-        Columns of categories: those of a data frame's category type, none, or these. There may be any number of
-        categories: the `max_bins` - 1 most frequent are told apart, the others are one. A category that was not seen in
-        `fit` is treated like a missing value, and so is a negative number.
+        Columns of categories: those of a data frame that hold text or are of a category type, none, or these. There
+        may be any number of categories: the `max_bins` - 1 most frequent are told apart, the others are one. A category
+        that was not seen in `fit` is treated like a missing value, and so is a negative number.
     monotonic_cst : array of -1, 0, 1, or dict of column names to these, default=None
         The prediction may only fall (-1) or rise (1) with a column.
     interaction_cst : "pairwise", "no_interactions", or list of sets of int, default=None

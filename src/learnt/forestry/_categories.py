@@ -59,10 +59,9 @@ class Categories:
 
 def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
     """Which columns hold categories, from the parameter `categorical_features`; None where none does."""
-    frame = _frame(X)
-    n_features = frame.shape[1] if frame is not None else np.shape(X)[1]
     if given is None:
         return None
+    frame = _frame(X)
     if isinstance(given, str):
         if given != _FROM_DTYPE:
             raise ParameterError(
@@ -71,10 +70,9 @@ def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
             )
         if frame is None:
             return None
-        import narwhals as nw
-
-        mask = np.array([dtype in (nw.Categorical, nw.Enum) for dtype in frame.schema.values()])
+        mask = np.array([_says_categories(frame[:, j]) for j in range(frame.shape[1])], dtype=bool)
         return mask if mask.any() else None
+    n_features = frame.shape[1] if frame is not None else np.shape(X)[1]
     asked = np.asarray(given)
     if asked.size == 0:
         return None
@@ -116,6 +114,23 @@ def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
         )
     mask[asked] = True
     return mask
+
+
+def _says_categories(series: Any) -> bool:
+    """Whether a column's type says that it holds categories: text does, but for numbers written as text."""
+    import narwhals as nw
+
+    if series.dtype == nw.String:
+        return not all(_reads_as_number(value) for value in series.drop_nulls().unique().to_list())
+    return bool(series.dtype in (nw.Categorical, nw.Enum))
+
+
+def _reads_as_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def learn_categories(X: Any, mask: np.ndarray | None, non_negative: bool = False) -> dict[int, np.ndarray]:

@@ -46,8 +46,9 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         Cut subtrees whose gain a leaf is below this (cost-complexity pruning).
     monotonic_cst : array of −1, 0, 1 or None, default=None
         Whether the prediction must fall, may do anything, or must rise along each column.
-    categorical_features : array of flags, indices or names, "from_dtype" or None, default=None
+    categorical_features : "from_dtype", None, or array of flags, indices or names, default="from_dtype"
         Columns that hold categories, of any number, as numbers or strings. One never seen follows the heavier branch.
+        "from_dtype": the columns of a data frame that hold text or are of a category type.
     categorical_split : {"subset", "multiway"}, default="subset"
         Categories in two groups, or one branch for each (ID3).
     min_significance : float or None, default=None
@@ -85,7 +86,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         min_impurity_decrease=0.0,
         ccp_alpha=0.0,
         monotonic_cst=None,
-        categorical_features=None,
+        categorical_features="from_dtype",
         categorical_split="subset",
         min_significance=None,
         missing="direction",
