@@ -6,11 +6,13 @@ import pytest
 import sklearn.ensemble as peer
 import sklearn.tree
 from scipy import sparse
+from sklearn.pipeline import make_pipeline
 
 from learnt.ensemble import BaggingClassifier, BaggingRegressor
 from learnt.linear_model import LinearRegression, LogisticRegression, Perceptron
 from learnt.naive_bayes import GaussianNB
 from learnt.neighbors import KNeighborsClassifier
+from learnt.preprocessing import TableEncoder
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -177,3 +179,42 @@ def test_refusals_are_one_sentence():
     with pytest.warns(UserWarning, match="do not have OOB scores"):
         model = BaggingClassifier(GaussianNB(), 1, oob_score=True, random_state=0).fit(X, y)
     assert np.isnan(model.oob_decision_function_).any()
+
+
+def mixed_table(n=160):
+    rng = np.random.default_rng(3)
+    colour = rng.choice(["red", "green", "blue"], n).astype(object)
+    y = np.where(colour == "green", "yes", "no")
+    colour[::13] = None
+    return pd.DataFrame({"colour": colour, "size": rng.normal(size=n), "old": rng.random(n) < 0.5}), y
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "objects"])
+def test_members_get_tables_with_text_as_they_are(kind):
+    X, y = mixed_table()
+    if kind == "polars":
+        X = pytest.importorskip("polars").from_pandas(X)
+    elif kind == "objects":
+        X = X.to_numpy()
+    pipeline = make_pipeline(TableEncoder(), LogisticRegression())
+    model = BaggingClassifier(pipeline, 8, max_samples=0.7, oob_score=True, random_state=0).fit(X, y)
+    assert model.n_features_in_ == 3
+    assert model.score(X, y) > 0.9
+    assert model.oob_score_ > 0.85
+    some = BaggingClassifier(pipeline, 12, max_features=2, random_state=0).fit(X, y)
+    assert {len(columns) for columns in some.estimators_features_} == {2}
+    assert some.score(X, y) > 0.8
+
+
+def test_trees_of_a_table_with_text_split_its_categories():
+    X, y = mixed_table()
+    model = BaggingClassifier(n_estimators=5, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.95
+    numbers = BaggingRegressor(n_estimators=5, random_state=0).fit(X, (y == "yes") * 3.0)
+    assert np.allclose(numbers.predict(X[:5]), 3.0 * (y[:5] == "yes"), atol=1.0)
+
+
+def test_a_member_that_needs_numbers_says_which_column_has_none():
+    X, y = mixed_table()
+    with pytest.raises(ValueError, match="column 'colour' of X holds"):
+        BaggingClassifier(LogisticRegression(), 3).fit(X, y)

@@ -48,6 +48,7 @@ def check_fit(
     foreign: bool = False,
     lazy: bool = False,
     allow_nan: bool = False,
+    any_cells: bool = False,
     min_rows: int = 1,
     order: str | None = None,
     reset: bool = True,
@@ -60,13 +61,16 @@ def check_fit(
         What y must be: not used, one number a row, one or several numbers a row, one class label a row.
     accept_sparse, foreign, lazy : bool
         Whether the estimator takes SciPy matrices (as CSR); arrays of other libraries; Dask and `scan` tables.
+    any_cells : bool, default=False
+        Whether a table that holds text, dates or categories comes through as it is, a frame or an array of objects:
+        what its cells may be is for others to say.
     order : None or "C"
         "C" for kernels that walk rows.
     reset : bool, default=True
         False in `partial_fit` after the first call: the columns must be those of the first.
     """
     name = type(estimator).__name__
-    matrix = _matrix(estimator, X, reset, accept_sparse, foreign, lazy, allow_nan, min_rows, order)
+    matrix = _matrix(estimator, X, reset, accept_sparse, foreign, lazy, allow_nan, any_cells, min_rows, order)
     if target is not None and y is None:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     targets = None if target is None else check_target(y, target, matrix, name)
@@ -81,6 +85,7 @@ def check_predict(
     foreign: bool = False,
     lazy: bool = False,
     allow_nan: bool = False,
+    any_cells: bool = False,
     order: str | None = None,
 ) -> Any:
     """Data for a fitted estimator: as many columns, under the same names, as it was fitted on.
@@ -101,7 +106,7 @@ def check_predict(
             require_finite(X, "X", type(estimator).__name__)
         return X
     check_is_fitted(estimator, msg=NOT_FITTED)
-    return _matrix(estimator, X, False, accept_sparse, foreign, lazy, allow_nan, 1, order)
+    return _matrix(estimator, X, False, accept_sparse, foreign, lazy, allow_nan, any_cells, 1, order)
 
 
 def _matrix(
@@ -112,6 +117,7 @@ def _matrix(
     foreign: bool,
     lazy: bool,
     allow_nan: bool,
+    any_cells: bool,
     min_rows: int,
     order: str | None,
 ) -> Any:
@@ -134,6 +140,11 @@ def _matrix(
                 f"Sparse data was passed for X, but {name} needs dense data; use X.toarray() if it fits in memory."
             )
         matrix = _sparse_matrix(X, name)
+    elif any_cells and _holds_more_than_numbers(X, name):
+        matrix = X if is_frame(X) else np.asarray(X, dtype=object)
+        _require_shape(matrix.shape, len(matrix.shape), name, min_rows)
+        _remember_columns(estimator, matrix, matrix.shape[1], reset)
+        return matrix
     else:
         matrix = _dense_matrix(X, name, order)
     _require_shape(matrix.shape, matrix.ndim, name, min_rows)
@@ -237,6 +248,23 @@ def _dense_matrix(X: Any, name: str, order: str | None) -> np.ndarray:
     if array.ndim == 2 and not (array.flags.c_contiguous or array.flags.f_contiguous):
         array = np.ascontiguousarray(array)
     return array
+
+
+def _holds_more_than_numbers(X: Any, name: str) -> bool:
+    """Whether a table has columns of text, dates or categories."""
+    if is_frame(X):
+        import narwhals as nw
+
+        types = nw.from_native(X, eager_only=True).schema.values()
+        return not all(dtype.is_numeric() or dtype == nw.Boolean for dtype in types)
+    array = _as_array(X, name)
+    if array.dtype.kind not in "OUS":
+        return False
+    try:
+        array.astype(np.float64)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def _as_array(X: Any, name: str) -> np.ndarray:

@@ -24,9 +24,11 @@ from learnt.ensemble._common import (
     as_trees_compare,
     by_columns,
     check_fit_params,
+    columns_of,
     fit_member,
     member_maker,
     routing_enabled,
+    rows_of,
     run_members,
 )
 
@@ -62,7 +64,9 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         check_fit_params(self, fit_params)
         # What cells may hold is for the members to say.
         given = X
-        X, y, w = check_fit(self, X, y, sample_weight, target=target, accept_sparse=True, allow_nan=True)
+        X, y, w = check_fit(
+            self, X, y, sample_weight, target=target, accept_sparse=True, allow_nan=True, any_cells=True
+        )
         X = by_columns(X, given)
         y = self._targets(y)
         if w is not None and not self.bootstrap:
@@ -112,14 +116,14 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             def fit(seed: int) -> tuple[Any, np.ndarray]:
                 member = make(borrowed(seed))
                 features, rows = self._draw(seed)
-                part = X if everything else X[:, features]
+                part = X if everything else columns_of(X, features)
                 if weighted:  # a row drawn twice weighs 2
                     counts = np.bincount(rows, minlength=X.shape[0]).astype(np.float64)
                     del rows  # n whole numbers on every thread
                     member = self._fit_one(member, part, y, {**fit_params, "sample_weight": counts}, counts)
                 else:
                     taken = _taken(fit_params, rows, X.shape[0])
-                    member = self._fit_one(member, part[rows], y[rows], taken, None)
+                    member = self._fit_one(member, rows_of(part, rows), y[rows], taken, None)
                 bar.advance()
                 return member, features
 
@@ -206,12 +210,12 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
 
     def _check(self, X: Any) -> Any:
         check_is_fitted(self)
-        return check_predict(self, X, accept_sparse=True, allow_nan=True)
+        return check_predict(self, X, accept_sparse=True, allow_nan=True, any_cells=True)
 
     def _part(self, X: Any, features: np.ndarray) -> Any:
         """The columns a member was fitted on."""
         everything = len(features) == X.shape[1] and (features == np.arange(len(features))).all()
-        return X if everything else X[:, features]
+        return X if everything else columns_of(X, features)
 
     def _over_rows(self, X: Any, answer: Any) -> np.ndarray:
         """`answer(rows of X)` for blocks of rows on the pool; the members' answers are added in order."""
@@ -219,7 +223,9 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         own = type(self.estimator_).__module__.startswith("learnt.")
         if X.shape[0] <= _GRAIN or not own:
             return answer(X)
-        return np.concatenate(for_blocks(lambda lo, hi: answer(X[lo:hi]), X.shape[0], grain=_GRAIN, n_jobs=n_jobs))
+        return np.concatenate(
+            for_blocks(lambda lo, hi: answer(rows_of(X, slice(lo, hi))), X.shape[0], grain=_GRAIN, n_jobs=n_jobs)
+        )
 
     def _unseen(self, X: Any) -> Any:
         """(member, columns, which rows it was not fitted on), for each member."""
@@ -227,7 +233,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             seen = np.zeros(self._n_samples, dtype=bool)
             seen[self._draw(int(seed))[1]] = True
             if not seen.all():
-                yield member, self._part(X[~seen], features), ~seen
+                yield member, self._part(rows_of(X, ~seen), features), ~seen
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Which metadata goes to the members, for scikit-learn's routing."""

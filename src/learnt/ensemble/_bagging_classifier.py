@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.baseline import ConstantClassifier
 from learnt.engine.labels import encode_labels
 from learnt.ensemble._bagging import Bagging, warn_of_unseen
-from learnt.ensemble._common import fit_member
+from learnt.ensemble._common import fit_member, rows_of
 from learnt.tree import DecisionTreeClassifier
 
 
@@ -125,7 +125,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             rows = slice(None) if counts is None else counts > 0
             if len(np.unique(y[rows])) > 1:
                 raise
-            return ConstantClassifier().fit(X[rows], y[rows])
+            return ConstantClassifier().fit(rows_of(X, rows), y[rows])
 
     def _calls(self) -> dict[str, str]:
         answer = "predict_proba" if hasattr(self._prototype(), "predict_proba") else "predict"

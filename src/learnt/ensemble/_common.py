@@ -133,7 +133,7 @@ def as_trees_compare(prototype: Any, X: Any, name: str) -> tuple[Any, dict[str, 
 
     Each would make a copy of its own and check it again.
     """
-    if type(prototype) not in _TREES or names_categories(prototype) or sparse.issparse(X):
+    if type(prototype) not in _TREES or names_categories(prototype) or not is_numbers(X):
         return X, {}
     require_float32(X, name)
     return np.ascontiguousarray(X, dtype=np.float32), {"check_input": False}
@@ -142,6 +142,31 @@ def as_trees_compare(prototype: Any, X: Any, name: str) -> tuple[Any, dict[str, 
 def names_categories(model: Any) -> bool:
     """Whether `categorical_features` lists columns, so that even an array of numbers has categories."""
     return model.categorical_features is not None and not isinstance(model.categorical_features, str)
+
+
+def is_numbers(X: Any) -> bool:
+    """Whether a checked table is a dense matrix of numbers, as opposed to a sparse one or one with other cells."""
+    return isinstance(X, np.ndarray) and X.dtype != object
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Some rows of a table, a frame or not: indices, flags or a slice."""
+    if not is_frame(X):
+        return X[rows]
+    import narwhals as nw
+
+    if isinstance(rows, np.ndarray) and rows.dtype.kind == "b":
+        rows = np.flatnonzero(rows)
+    return nw.from_native(X, eager_only=True)[rows].to_native()
+
+
+def columns_of(X: Any, columns: np.ndarray) -> Any:
+    """Some columns of a table, a frame or not."""
+    if not is_frame(X):
+        return X[:, columns]
+    import narwhals as nw
+
+    return nw.from_native(X, eager_only=True)[:, columns.tolist()].to_native()
 
 
 def several_columns(y: Any) -> bool:
