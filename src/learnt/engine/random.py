@@ -39,15 +39,15 @@ def borrowed(seed: int) -> np.random.RandomState:
     return state
 
 
-def first_seed(random_state: Any) -> int:
-    """The first whole number below 2³¹ − 1 that `random_state` draws, as scikit-learn's trees take their seed.
+def first_seed(random_state: Any, below: int = 2**31 - 1) -> int:
+    """The first whole number that `random_state` draws, as scikit-learn's trees and boosting take their seed.
 
     >>> first_seed(0) == np.random.RandomState(0).randint(2**31 - 1)
     True
     """
     plain = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     random = borrowed(int(random_state)) if plain else random_state_of(random_state)
-    return int(random.randint(0, 2**31 - 1))
+    return int(random.randint(0, below, dtype=np.int64))
 
 
 def entropy(random_state: Any) -> int:

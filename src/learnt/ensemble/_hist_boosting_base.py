@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from learnt.engine.columns import require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
-from learnt.engine.random import entropy
+from learnt.engine.random import first_seed
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
 from learnt.engine.verbose import tell
@@ -95,7 +95,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             (X.shape[0] > 10_000 or validation is not None) if self.early_stopping == "auto" else self.early_stopping
         )
         if not going_on:
-            self._random_seed = entropy(self.random_state) % (1 << 63)
+            self._random_seed = first_seed(self.random_state, 2**32 - 1)  # scikit-learn's: the same rows are held out
         weights = self._extra_weights(codes, w)
         if self.do_early_stopping_ and validation is None and self.validation_fraction is not None:
             X, codes, weights, validation = self._split(X, codes, weights)

@@ -20,7 +20,7 @@ def monotone_signs(given: Any, n_features: int, names: Any, name: str) -> np.nda
             )
         signs = np.zeros(n_features, dtype=np.int8)
         columns = list(names)
-        unknown = [key for key in given if key not in columns]
+        unknown = sorted((key for key in given if key not in columns), key=str)
         if unknown:
             raise ValueError(f"monotonic_cst contains {len(unknown)} unexpected feature names: {unknown[:5]}.")
         for key, sign in given.items():

@@ -203,7 +203,12 @@ def node_sums(n_nodes, left, scale, sums, out):
 
 @kernel(allocates=False)
 def node_values(n_nodes, rate, l1, l2, low, high, out):
-    """The Newton step −S(G) / (H + l2) of every node, within its bounds, times the learning rate."""
+    """The Newton step −S(G) / (H + l2) of every node, within its bounds, times the learning rate.
+
+    A tree without a split takes none: its H may be below the least that a leaf may have, the step of any length.
+    """
     for node in range(n_nodes):
         h = max(out[2, node], _TINY - l2)
         out[0, node] = rate * side_value(out[1, node], h, l1, l2, low[node], high[node])
+    if n_nodes == 1:
+        out[0, 0] = 0.0
