@@ -109,7 +109,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.ensemble.HistGradientBoostingClassifier", "classes", {"max_iter": 2}),
     ("learnt.ensemble.HistGradientBoostingRegressor", "amount", {"max_iter": 2}),
     ("learnt.ensemble.GradientBoostingClassifier", "classes", {"n_estimators": 2}),
-    ("learnt.ensemble.GradientBoostingRegressor", "amount", {"n_estimators": 2}),
+    ("learnt.ensemble.GradientBoostingRegressor", "amount", {"n_estimators": 2, "subsample": 0.8}),
 )
 # The same for what takes another road through tables like text: sparse, and wider than tall.
 SPARSE_WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (

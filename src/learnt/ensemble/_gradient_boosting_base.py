@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
-from learnt.engine.random import entropy
+from learnt.engine.random import entropy, random_state_of
 from learnt.engine.single import require_float32
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.verbose import tell
 from learnt.ensemble._gradient_boosting_losses import HuberError, leaf_updates
+from learnt.ensemble._gradient_boosting_rows import rows_in_bag
 from learnt.ensemble._hist_boosting_losses import BinaryLog, BoostingLoss, SquaredError
 from learnt.forestry import (
     BoostedTrees,
@@ -39,7 +40,7 @@ _HUGE = float(np.finfo(np.float64).max)
 _BLOCK = 1 << 14
 _OF_TREES = (
     "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
-    "max_leaf_nodes", "max_features", "ccp_alpha",
+    "max_leaf_nodes", "max_features", "ccp_alpha", "learning_rate",
 )  # fmt: skip
 
 
@@ -48,6 +49,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
 
     n_features_in_: int
     _target: str
+    _settings: dict[int, dict[str, Any]]
 
     def _loss_for(self, y: np.ndarray) -> BoostingLoss:
         raise NotImplementedError
@@ -86,9 +88,10 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         init = self.init
         model = hasattr(init, "fit") and not isinstance(init, type)
         if not (init is None or (isinstance(init, str) and init == "zero") or model):
+            answers = "predict_proba" if self._target == "label" else "predict"
             raise ParameterError(
-                f"The 'init' parameter of {type(self).__name__} must be None, 'zero' or an estimator. "
-                f"Got {init!r} instead."
+                f"The 'init' parameter of {type(self).__name__} must be a str among {{'zero'}}, None or an object "
+                f"implementing 'fit' and {answers!r}. Got {init!r} instead."
             )
 
     def _max_features(self, d: int) -> int:
@@ -116,8 +119,13 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
             X, y, w = X[w > 0], y[w > 0], w[w > 0]
         codes = self._encode_target(y, not going_on)
         if not going_on:
-            self._seed = entropy(self.random_state) % (1 << 63)
-        elif self.n_estimators < self._n_iterations:
+            drawn = isinstance(self.random_state, np.random.RandomState)  # its draws are for rows and trees alone
+            self._seed = 0 if drawn else entropy(self.random_state) % (1 << 63)
+            self._random = random_state_of(self.random_state)
+        elif "_random" not in vars(self):  # a model from a file of an earlier release
+            self._random = random_state_of(self._seed % (1 << 32))
+            self._settings = {0: {name: getattr(self, name) for name in _OF_TREES}}
+        if going_on and self.n_estimators < self._n_iterations:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be larger or equal to the {self._n_iterations} trees that are "
                 "there already when warm_start is True."
@@ -135,11 +143,12 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _split(self, X: Any, y: np.ndarray, codes: np.ndarray, w: Any) -> tuple[Any, ...]:
         """A part of the rows set aside to watch over the fit."""
         stratify = codes if self._target == "label" else None
+        again = isinstance(self.random_state, int | np.integer | np.random.RandomState)
         train, kept = train_test_split(
             np.arange(X.shape[0]),
             test_size=self.validation_fraction,
             stratify=stratify,
-            random_state=self._seed % (1 << 32),
+            random_state=self.random_state if again else self._seed % (1 << 32),
         )
         if stratify is not None and len(np.unique(codes[train])) < len(np.unique(codes)):
             raise ValueError(
@@ -153,6 +162,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self.n_trees_per_iteration_ = loss.n_outputs
         self._trees = BoostedTrees.empty(X.shape[1], loss.n_outputs)
         self._n_iterations = 0
+        self._settings = {}  # from which iteration on trees were grown how
         self._baseline = np.zeros(loss.n_outputs) if self.init == "zero" else loss.start(codes, w)
         self.train_score_ = np.empty(0)
         self.oob_scores_ = self.oob_improvement_ = np.empty(0)
@@ -177,6 +187,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _run(self, X: Any, y: np.ndarray, w: Any, loss: BoostingLoss, held: Any, monitor: Any) -> None:
         n, table = X.shape[0], _single(X)
+        self._settings[self._n_iterations] = {name: getattr(self, name) for name in _OF_TREES}
         scores = np.ascontiguousarray(self._scores(table).T)
         grow, by_value = self._grower(table, w)
         if not by_value and self.subsample == 1.0:
@@ -194,9 +205,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 rows = None
                 bag: Any = slice(None)
                 if self.subsample < 1.0:
-                    rng = np.random.default_rng([self._seed, iteration])
-                    mask = np.zeros(n, dtype=bool)
-                    mask[rng.permutation(n)[:in_bag]] = True
+                    mask = rows_in_bag(self._random, n, in_bag)
                     rows, bag, out = np.flatnonzero(mask), mask, ~mask
                     known = len(left_out) == iteration and iteration > 0
                     before = left_out[-1] if known else factor * _mean_loss(loss, y, scores, w, out)
@@ -207,7 +216,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 shared = loss.prepare(scores)
                 for k in range(loss.n_outputs):
                     loss.gradients(k, y, scores, shared, None, g, h)
-                    tree, added = self._tree(grow, loss, table, y, scores[k], g, h, w, rows, iteration, k)
+                    tree, added = self._tree(grow, loss, table, y, scores[k], g, h, w, rows, k)
                     new.append(tree)
                     scores[k] += added
                     if held is not None:
@@ -296,7 +305,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 min_weight_leaf=self.min_weight_fraction_leaf * total,
                 max_leaf_nodes=self.max_leaf_nodes,
                 min_impurity_decrease=self.min_impurity_decrease,
-                seed=seed % (1 << 31),
+                seed=seed,
             )
             return prune_by_cost(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree, None
 
@@ -304,11 +313,10 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _tree(
         self, grow: Any, loss: BoostingLoss, X: Any, y: np.ndarray, score: np.ndarray, g: np.ndarray, h: np.ndarray,
-        w: Any, rows: Any, iteration: int, k: int,
+        w: Any, rows: Any, k: int,
     ) -> tuple[BoostedTrees, np.ndarray]:  # fmt: skip
         """One tree for the gradient, its leaves set to what lowers the loss most, and what it adds to every score."""
-        seed = int(np.random.SeedSequence([self._seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)
-        tree, bins = grow(g, rows, seed)
+        tree, bins = grow(g, rows, int(self._random.randint(0, 2**31 - 1, dtype=np.int64)))
         used = slice(None) if rows is None else rows
         weights = None if w is None else w[used]
         leaves = _apply(tree, X) if bins is None else tree.leaf_of
@@ -376,11 +384,14 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         """The trees as `DecisionTreeRegressor`: (n_estimators, n_trees_per_iteration)."""
         check_is_fitted(self, "_trees")
         ends = np.append(self._trees.roots[1:], len(self._trees.left))
-        rate = self.learning_rate if self.learning_rate > 0 else 1.0
         found = np.empty(self._trees.n_trees, dtype=object)
+        # A file of an earlier release does not say how its trees were grown.
+        grown = vars(self).get("_settings") or {0: {name: getattr(self, name) for name in _OF_TREES}}
         for k, (lo, hi) in enumerate(zip(self._trees.roots, ends, strict=True)):
-            found[k] = _as_regressor(self._trees, int(lo), int(hi), rate)
-            found[k].set_params(**{name: getattr(self, name) for name in _OF_TREES})
+            iteration = k // self.n_trees_per_iteration_
+            settings = dict(grown[max(start for start in grown if start <= iteration)])
+            found[k] = _as_regressor(self._trees, int(lo), int(hi), settings.pop("learning_rate") or 1.0)
+            found[k].set_params(**settings)
         return found.reshape(self.n_estimators_, self.n_trees_per_iteration_)
 
     def __sklearn_tags__(self):

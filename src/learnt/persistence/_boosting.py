@@ -19,6 +19,7 @@ from learnt.persistence._checks import (
     estimator,
     flag,
     flags,
+    instance,
     labels,
     none,
     number,
@@ -99,6 +100,10 @@ _classical: dict[str, Check] = {
     "init_": anyof(none, choice("zero"), estimator("predict")),
     "_seed": count(0, 2**63),
 }
+_grown: dict[str, Check] = {
+    "_settings": dictof(count(), dictof(instance(str, "a name"), anything)),
+    "_random": instance(np.random.RandomState, "a source of random numbers"),
+}
 
 
 def _classical_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
@@ -114,10 +119,12 @@ def _classical_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None
 BOOSTING_REGRESSOR = Schema(
     params={"loss": choice("squared_error", "absolute_error", "huber", "quantile"), "alpha": number(0, 1)},
     state=_classical,
+    extra=_grown,
     rule=_classical_rule,
 )
 BOOSTING_CLASSIFIER = Schema(
     params={"loss": choice("log_loss", "exponential")},
     state={**_classical, "classes_": labels("c", low=2), "n_classes_": count(2, name="c")},
+    extra=_grown,
     rule=_classical_rule,
 )
