@@ -43,3 +43,21 @@ def test_names_that_are_not_there_are_listed_in_order():
     model = ours.HistGradientBoostingRegressor(monotonic_cst={"d": 1, "a": 1, "c": -1})
     with pytest.raises(ValueError, match=r"contains 2 unexpected feature names: \['c', 'd'\]"):
         model.fit(X, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_scorer_of_ones_own_sees_the_rows_it_judges(weighted):
+    X, y = make_regression(n_samples=120, n_features=3, random_state=0)
+    known = {tuple(row): target for row, target in zip(X, y, strict=True)}
+    calls = []
+
+    def scorer(model, rows, target, **given):
+        calls.append((len(rows), "sample_weight" in given))
+        np.testing.assert_array_equal([known[tuple(row)] for row in rows], target)
+        return -float(np.abs(model.predict(rows) - target).mean())
+
+    model = ours.HistGradientBoostingRegressor(
+        max_iter=2, early_stopping=True, validation_fraction=0.25, scoring=scorer, random_state=0
+    ).fit(X, y, sample_weight=np.linspace(1, 2, 120) if weighted else None)
+    assert calls == [(90, weighted), (30, weighted)] * 3  # before the first tree, and after each
+    assert len(model.validation_score_) == 3

@@ -10,6 +10,8 @@ Not part of CI: it needs minutes, and scikit-learn's tests move with its release
 
 import importlib
 
+import private_names
+
 ROOMS = {
     "linear_model": [
         "ElasticNet",
@@ -109,3 +111,4 @@ for room, names in ROOMS.items():
     theirs, ours = importlib.import_module(f"sklearn.{room}"), importlib.import_module(f"learnt.{room}")
     for name in names:
         setattr(theirs, name, getattr(ours, name))
+private_names.put_on(importlib.import_module("learnt.ensemble"))

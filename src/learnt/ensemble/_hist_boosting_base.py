@@ -324,6 +324,7 @@ class _Watch:
                 rng = np.random.default_rng([int(model._random_seed), 1])
                 rows = np.sort(rng.choice(rows, _SCORED_ROWS, replace=False))
             self.rows = rows
+            self.seen = X if len(rows) == len(X) else X[rows]  # for a scorer of one's own that looks at the rows
 
     def look(self, trees: BoostedTrees | None, train: list[float], held: list[float]) -> None:
         """Append the scores after these trees were added."""
@@ -337,16 +338,16 @@ class _Watch:
             return
         rows = self.rows
         weights = None if booster.w is None else booster.w[rows]
-        train.append(self._score(booster.scores[:, rows].T, booster.y[rows], weights))
+        train.append(self._score(self.seen, booster.scores[:, rows].T, booster.y[rows], weights))
         if self.validation is not None:
-            held.append(self._score(self.scores, self.y_val, self.w_val))
+            held.append(self._score(self.validation[0], self.scores, self.y_val, self.w_val))
 
-    def _score(self, scores: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:
+    def _score(self, X: np.ndarray, scores: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:
         judged = _Judged(self.model, scores, self.booster.loss)
         target = self.model.classes_[y.astype(np.int64)] if hasattr(self.model, "classes_") else y
         if w is None:
-            return float(self.scorer(judged, np.empty((len(y), 1)), target))
-        return float(self.scorer(judged, np.empty((len(y), 1)), target, sample_weight=w))
+            return float(self.scorer(judged, X, target))
+        return float(self.scorer(judged, X, target, sample_weight=w))
 
 
 class _Judged(BaseEstimator):

@@ -1,0 +1,84 @@
+"""scikit-learn's private names in terms of ours, so that its tests look at what they are about.
+
+Tests of public behaviour often look through a private attribute: the depth of a boosted tree, the groups of columns
+that may meet, the rule that stops a fit. The plugin `swap` puts these views on our classes; the package has none.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from learnt.ensemble import _hist_boosting_columns, _hist_boosting_fit
+
+
+class _Predictor:
+    """One boosted tree, nodes as records."""
+
+    def __init__(self, trees, first, end, tables):
+        inner = trees.feature[first:end] != -1
+        self._tables, self._trees, self._first, self._end = tables, trees, first, end
+        self.nodes = np.zeros(end - first, dtype=[("value", float), ("is_leaf", bool), ("depth", int)])
+        self.nodes["is_leaf"] = ~inner
+        self.nodes["value"] = np.where(inner, 0.0, trees.threshold[first:end])
+        for node in np.flatnonzero(inner):
+            for child in self._children(node + first):
+                self.nodes["depth"][child - first] = self.nodes["depth"][node] + 1
+
+    def _children(self, node):
+        trees = self._trees
+        if trees.feature[node] >= 0:
+            return trees.left[node], trees.left[node] + 1
+        at = trees.left[node]
+        return np.unique(trees.table[at + 1 : at + 1 + trees.table[at]])
+
+    def get_n_leaf_nodes(self):
+        return int(self.nodes["is_leaf"].sum())
+
+    def get_max_depth(self):
+        return int(self.nodes["depth"].max())
+
+    @property
+    def raw_left_cat_bitsets(self):
+        found = []
+        for node in range(self._first, self._end):
+            if self._trees.feature[node] < -1:
+                column, at = -2 - self._trees.feature[node], self._trees.left[node]
+                children = self._trees.table[at + 3 : at + 1 + self._trees.table[at]][self._tables[column]]
+                words = np.zeros(8, dtype=np.uint32)
+                for code in np.flatnonzero(children == children[0]):
+                    words[code // 32] |= np.uint32(1 << (code % 32))
+                found.append(words)
+        return np.array(found)
+
+
+def _predictors(self):
+    trees, each = self._trees, self.n_trees_per_iteration_
+    ends = np.append(trees.roots[1:], len(trees.left))
+    found = [_Predictor(trees, int(a), int(b), self._tables) for a, b in zip(trees.roots, ends, strict=True)]
+    return [found[k : k + each] for k in range(0, len(found), each)]
+
+
+def _groups(self, n_features):
+    found = _hist_boosting_columns.interaction_groups(self.interaction_cst, n_features)
+    return None if found is None else [set(np.flatnonzero(row)) for row in found]
+
+
+def _should_stop(self, scores):
+    return _hist_boosting_fit.should_stop(list(scores), self.n_iter_no_change, self.tol)
+
+
+def _preprocessor(self):
+    return SimpleNamespace(
+        named_transformers_={"encoder": SimpleNamespace(categories_=list(self._categories.values()))}
+    )
+
+
+def put_on(ensemble):
+    """Give our classes the private names that scikit-learn's tests read."""
+    for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
+        cls = getattr(ensemble, name)
+        cls._predictors = property(_predictors)
+        cls._preprocessor = property(_preprocessor)
+        cls._check_interaction_cst = _groups
+        cls._should_stop = _should_stop
+        cls._raw_predict = cls._scores
