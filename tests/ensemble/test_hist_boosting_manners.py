@@ -61,3 +61,9 @@ def test_a_scorer_of_ones_own_sees_the_rows_it_judges(weighted):
     ).fit(X, y, sample_weight=np.linspace(1, 2, 120) if weighted else None)
     assert calls == [(90, weighted), (30, weighted)] * 3  # before the first tree, and after each
     assert len(model.validation_score_) == 3
+
+
+def test_names_of_columns_as_bytes_are_refused_by_their_type():
+    model = ours.HistGradientBoostingRegressor(categorical_features=[b"hello", b"world"])
+    with pytest.raises(ValueError, match=r"array-like of bool, int or str, got: bytes40\."):
+        model.fit([[0.0, 1.0], [1.0, 0.0]], [0.0, 1.0])

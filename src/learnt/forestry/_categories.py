@@ -91,9 +91,8 @@ def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
     if asked.dtype.kind in "USO":
         kinds = {type(item).__name__ for item in asked.tolist()}
         if kinds != {"str"}:
-            raise ValueError(
-                f"categorical_features must be an array-like of bool, int or str, got: {', '.join(sorted(kinds))}."
-            )
+            found = ", ".join(sorted(kinds)) if asked.dtype.kind == "O" else asked.dtype.name
+            raise ValueError(f"categorical_features must be an array-like of bool, int or str, got: {found}.")
         if frame is None:
             raise ValueError(
                 "categorical_features should be passed as an array of integers or as a boolean mask when the model is "
