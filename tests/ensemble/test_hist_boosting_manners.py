@@ -67,3 +67,73 @@ def test_names_of_columns_as_bytes_are_refused_by_their_type():
     model = ours.HistGradientBoostingRegressor(categorical_features=[b"hello", b"world"])
     with pytest.raises(ValueError, match=r"array-like of bool, int or str, got: bytes40\."):
         model.fit([[0.0, 1.0], [1.0, 0.0]], [0.0, 1.0])
+
+
+@pytest.mark.parametrize("unit", [2.0**1000, 2.0**515, 2.0**-1000])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"early_stopping": True, "scoring": None},
+        {"loss": "absolute_error"},
+        {"loss": "quantile", "quantile": 0.3},
+        {"subsample": 0.5},
+    ],
+    ids=str,
+)
+def test_numbers_in_any_unit_make_the_same_model(unit, settings):
+    X, y = make_regression(n_samples=200, n_features=3, noise=10.0, random_state=0)
+    settings = {"max_iter": 10, "random_state": 0, "warm_start": True, **settings}
+    plain, other = (ours.HistGradientBoostingRegressor(**settings) for _ in range(2))
+    for n_iter in (10, 15):  # the second goes on from the first
+        plain.set_params(max_iter=n_iter).fit(X, y)
+        other.set_params(max_iter=n_iter).fit(X, unit * y)
+    assert np.ptp(plain.predict(X)) > 50.0
+    np.testing.assert_array_equal(other.predict(X), unit * plain.predict(X))
+
+
+def test_a_penalty_and_scores_are_in_the_units_of_the_target():
+    X, y = make_regression(n_samples=200, n_features=3, noise=10.0, random_state=0)
+    settings = {"max_iter": 10, "random_state": 0, "early_stopping": True, "tol": 0.0}
+    plain = ours.HistGradientBoostingRegressor(**settings, l1_regularization=100.0).fit(X, y)
+    other = ours.HistGradientBoostingRegressor(**settings, l1_regularization=100.0 * 2.0**-300).fit(X, 2.0**-300 * y)
+    np.testing.assert_array_equal(other.predict(X), 2.0**-300 * plain.predict(X))
+    np.testing.assert_array_equal(other.train_score_, 2.0**-600 * plain.train_score_)
+    np.testing.assert_array_equal(other.validation_score_, 2.0**-600 * plain.validation_score_)
+
+
+def test_numbers_too_large_for_a_loss_are_refused():
+    X, y = make_regression(n_samples=50, n_features=3, random_state=0)
+    with pytest.raises(ValueError, match=r"loss='poisson' takes y up to 1e\+150.*divide y"):
+        ours.HistGradientBoostingRegressor(loss="poisson").fit(X, np.abs(y) * 1e300)
+    with pytest.raises(ValueError, match=r"up to 1e\+150 with the loss Huber, .* divide y by a constant"):
+        ours.HistGradientBoostingRegressor(loss="huber").fit(X, y * 1e300)
+
+
+@pytest.mark.parametrize("form", ["objects", "lists", "text"])
+def test_text_in_columns_of_categories_of_an_array(form):
+    rng = np.random.default_rng(0)
+    words, numbers = rng.choice(["red", "green", "blue"], 200), rng.integers(0, 5, 200)
+    y = (words == "red") * 3.0 + numbers
+    frame = pd.DataFrame({"word": words, "number": numbers.astype(float)})
+    table = np.column_stack([words, numbers]) if form == "text" else frame.to_numpy(dtype=object)
+    table = table.tolist() if form == "lists" else table
+    expected = ours.HistGradientBoostingRegressor(categorical_features=["word"]).fit(frame, y).predict(frame)
+    model = ours.HistGradientBoostingRegressor(categorical_features=[0]).fit(table, y)
+    np.testing.assert_array_equal(model.predict(table), expected)
+    known = theirs.HistGradientBoostingRegressor(categorical_features=[0]).fit(np.array(table, dtype=object), y)
+    np.testing.assert_allclose(expected, known.predict(np.array(table, dtype=object)), atol=0.05)
+    # what was not seen, and what is missing, is no error
+    assert np.isfinite(model.predict(np.array([["mauve", 1.0], [None, np.nan]], dtype=object))).all()
+    stopped = ours.HistGradientBoostingRegressor(categorical_features=[0], early_stopping=True, random_state=0)
+    assert stopped.fit(table, y, X_val=table, y_val=y).score(table, y) > 0.99
+    assert stopped.fit(table, y).score(table, y) > 0.99
+
+
+def test_text_in_a_column_of_numbers_is_refused_by_its_place():
+    table = np.array([["red", "1"], ["green", "one"]] * 20, dtype=object)
+    with pytest.raises(ValueError, match="'one' at row 1, column 1"):
+        ours.HistGradientBoostingRegressor(categorical_features=[0]).fit(table, np.arange(40.0))
+    model = ours.HistGradientBoostingRegressor(categorical_features=[0]).fit(table[::2], np.arange(20.0))
+    with pytest.raises(ValueError, match="X has 1 features, but"):
+        model.predict(table[::2, :1])

@@ -17,7 +17,13 @@ from learnt.engine.random import first_seed
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
 from learnt.engine.verbose import tell
-from learnt.ensemble._hist_boosting_columns import interaction_groups, monotone_signs
+from learnt.ensemble._hist_boosting_columns import (
+    interaction_groups,
+    is_cells,
+    monotone_signs,
+    with_cells,
+    with_coded_cells,
+)
 from learnt.ensemble._hist_boosting_fit import Booster, should_stop
 from learnt.ensemble._hist_boosting_losses import BoostingLoss
 from learnt.forestry import BoostedTrees, Growth, category_codes, category_mask, find_bins, learn_categories, with_codes
@@ -33,6 +39,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
     n_features_in_: int
     n_iter_: int
     _target: str
+    _trees: BoostedTrees
+    _baseline: np.ndarray
 
     def _loss_for(self, y: np.ndarray) -> BoostingLoss:
         raise NotImplementedError
@@ -84,7 +92,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
                 f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} when "
                 "warm_start==True: trees are only ever added."
             )
-        as_codes = is_frame(X)
+        X = with_cells(X, self.categorical_features is not None and not isinstance(self.categorical_features, str))
+        as_codes = is_frame(X) or is_cells(X)
         X, y, w = self._door(X, y, sample_weight, going_on)
         w = None if w is None or (w == 1).all() else w
         codes = self._encode_target(y, not going_on)
@@ -105,19 +114,43 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             there = weights > 0
             X, codes, weights = X[there], codes[there], weights[there]
         coded = None if as_codes else category_codes(X, self._categories)
-        self._boost(X, coded, codes, weights, _whole_counts(weights), loss, validation, going_on)
+        power = loss.power(codes)
+        if power:
+            codes = np.ldexp(codes, -power)
+            validation = validation and (validation[0], np.ldexp(validation[1], -power), validation[2])
+        if not going_on:
+            self.__dict__.pop("_trees", None)
+        self._change_unit(-power, loss)
+        try:
+            self._boost(X, coded, codes, weights, _whole_counts(weights), loss, validation, going_on, power)
+        finally:
+            self._change_unit(power, loss)
         return self
+
+    def _change_unit(self, power: int, loss: BoostingLoss) -> None:
+        """What the model has learnt so far, if anything, times 2 to the power."""
+        if power == 0 or not hasattr(self, "_trees"):
+            return
+        trees, most = self._trees, np.finfo(np.float64).max
+        leaf = trees.feature == -1
+        with np.errstate(over="ignore", under="ignore"):
+            self._baseline = np.ldexp(self._baseline, power)
+            values = np.where(leaf, np.ldexp(trees.threshold, np.where(leaf, power, 0)), trees.threshold)
+            self._trees = BoostedTrees(trees.n_features, trees.n_outputs, **{**trees.fields(), "threshold": values})
+            for name in ("train_score_", "validation_score_"):
+                if isinstance(self.scoring, str) and self.scoring == "loss":
+                    setattr(self, name, np.maximum(np.ldexp(getattr(self, name), (loss.degree or 0) * power), -most))
 
     def _door(self, X: Any, y: Any, sample_weight: Any, going_on: bool) -> tuple[np.ndarray, np.ndarray, Any]:
         """The data as a matrix, categories of a frame as codes; remembers what the categories were."""
         name = type(self).__name__
-        if is_frame(X):
+        if is_frame(X) or is_cells(X):
             if not going_on:
                 self.is_categorical_ = category_mask(self.categorical_features, X, name)
                 self._categories = learn_categories(X, self.is_categorical_, non_negative=True)
             elif self._categories:
                 require_same_columns(self, X)
-            X = with_codes(X, self._categories, non_negative=True)
+            X = with_coded_cells(X, self._categories)
             return check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
         X, y, w = check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
         if not going_on:
@@ -137,7 +170,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             raise ValueError("X_val and y_val are passed to fit while at the same time early_stopping is False.")
         if self._categories:
             require_same_columns(self, X_val)
-        X_val = check_predict(self, with_codes(X_val, self._categories, non_negative=True), allow_nan=True)
+        X_val = with_coded_cells(with_cells(X_val, bool(self._categories)), self._categories)
+        X_val = check_predict(self, X_val, allow_nan=True)
         y_val = check_target(y_val, self._target, X_val, type(self).__name__)
         w = check_weights(sample_weight_val, X_val)
         codes = self._encode_target(y_val, False)
@@ -156,7 +190,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _boost(
         self, X: np.ndarray, coded: Any, y: np.ndarray, w: Any, counts: Any, loss: BoostingLoss, validation: Any,
-        going_on: bool,
+        going_on: bool, power: int,
     ) -> None:  # fmt: skip
         n_features = X.shape[1]
         sizes = {j: len(values) for j, values in self._categories.items()}
@@ -192,7 +226,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             bins,
             codes,
             loss,
-            self._growth(),
+            self._growth(power if loss.degree == 2 else 0),
             float(self.learning_rate),
             float(self.subsample),
             monotone,
@@ -202,13 +236,14 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         )
         self._run(booster, X, validation)
 
-    def _growth(self) -> Growth:
+    def _growth(self, power: int) -> Growth:
+        """What limits a tree, for gradients that are divided by 2 to the power."""
         return Growth(
             max_leaf_nodes=self.max_leaf_nodes,
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
             min_hessian=float(self.min_hessian),
-            l1=float(self.l1_regularization),
+            l1=float(np.ldexp(float(self.l1_regularization), -power)),
             l2=float(self.l2_regularization),
             max_features=float(self.max_features),
             by_level=self.growth == "depth",
@@ -257,9 +292,10 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
     def _check(self, X: Any) -> np.ndarray:
         if "_categories" in vars(self) and self._categories:
             require_same_columns(self, X)
-            if not is_frame(X):
+            X = with_cells(X, True)
+            if not (is_frame(X) or is_cells(X)):
                 X = check_predict(self, X, allow_nan=True)
-            X = with_codes(X, self._categories, non_negative=True)
+            X = with_coded_cells(X, self._categories)
         return self._for_trees(check_predict(self, X, allow_nan=True))
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -1,4 +1,6 @@
-"""Constraints on columns, as arrays: which way each may work, and which may meet in a branch."""
+"""Columns as boosting takes them: cells of text as codes; constraints as arrays: which way each column may work, and
+which may meet in a branch.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,40 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.params import ParameterError
+from learnt.engine.validation import is_frame
+from learnt.forestry import with_codes
+
+
+def with_cells(X: Any, listed: bool) -> Any:
+    """X as an array of objects, where columns of categories are listed and some cells are not numbers; else X itself.
+
+    >>> with_cells([["a", 1.5]], True)
+    array([['a', 1.5]], dtype=object)
+    """
+    if not listed or is_frame(X) or not isinstance(X, np.ndarray | list | tuple):
+        return X
+    try:
+        cells = np.asarray(X)
+        if cells.dtype.kind in "OUS" and cells.ndim == 2:
+            return cells if isinstance(X, np.ndarray) and cells.dtype == object else np.array(X, dtype=object)
+    except ValueError:  # rows of unequal length, of which the check at the door tells
+        pass
+    return X
+
+
+def is_cells(X: Any) -> bool:
+    """Whether a table is an array of objects."""
+    return isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2
+
+
+def with_coded_cells(X: Any, categories: dict[int, np.ndarray]) -> Any:
+    """A frame or an array of objects with codes in place of categories; what else an array holds stays as it is."""
+    if not is_cells(X):
+        return with_codes(X, categories, non_negative=True)
+    columns = [j for j in categories if j < X.shape[1]]
+    out = X.copy()
+    out[:, columns] = with_codes(X[:, columns], dict(enumerate(categories[j] for j in columns)), non_negative=True)
+    return out
 
 
 def monotone_signs(given: Any, n_features: int, names: Any, name: str) -> np.ndarray | None:

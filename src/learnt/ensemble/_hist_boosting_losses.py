@@ -14,9 +14,10 @@ import numpy as np
 from learnt.engine.params import ParameterError
 from learnt.engine.threads import for_blocks
 from learnt.erm import losses
-from learnt.forestry import GIVEN, LOG, SOFTMAX, SQUARED, loss_rows
+from learnt.forestry import GIVEN, LOG, SOFTMAX, SQUARED, loss_rows, power_of
 
 _GRAIN = 1 << 14
+_MOST = 1e150  # targets up to which squares are numbers
 
 
 class BoostingLoss:
@@ -27,9 +28,14 @@ class BoostingLoss:
     steady = False  # gradients and hessians are bounded, and most are not far below the bound
     leaf_quantile: float | None = None  # leaves hold this quantile of the residuals instead of a Newton step
     code = GIVEN  # the compiled derivatives, where there are any
+    degree: int | None = None  # with y and scores c times as large the loss is c^degree times as large
 
     def check(self, y: np.ndarray, name: str) -> None:
         """Raise where the loss cannot have this target."""
+
+    def power(self, y: np.ndarray) -> int:
+        """The power of two that y is divided by before the fit: squares of what is left are neither 0 nor infinite."""
+        return 0 if self.degree is None else power_of(y)
 
     def start(self, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """The best constant score."""
@@ -85,7 +91,7 @@ def _weighted_sum(values: np.ndarray, w: np.ndarray | None) -> float:
 class SquaredError(BoostingLoss):
     """(s − y)² / 2."""
 
-    constant_hessian, code = True, SQUARED
+    constant_hessian, code, degree = True, SQUARED, 2
 
     def start(self, y, w):
         return np.array([np.average(y, weights=w)])
@@ -97,7 +103,7 @@ class SquaredError(BoostingLoss):
 class QuantileLoss(BoostingLoss):
     """Pinball loss of one quantile; twice that of the median is the absolute error."""
 
-    constant_hessian = True
+    constant_hessian, degree = True, 1
 
     def __init__(self, quantile: float, scale: float = 1.0) -> None:
         self.leaf_quantile, self.scale = quantile, scale
@@ -123,6 +129,11 @@ class HalfPoisson(BoostingLoss):
             raise ValueError(
                 f"loss='poisson' requires non-negative y and sum(y) > 0, and {name} was given others; "
                 "use another loss, or shift y."
+            )
+        if y.max() > _MOST:
+            raise ValueError(
+                f"loss='poisson' takes y up to {_MOST:g}, and {name} was given {float(y.max()):g}; "
+                "divide y by a constant."
             )
 
     def start(self, y, w):
@@ -221,6 +232,12 @@ class GivenLoss(BoostingLoss):
         if (y < lowest).any() or (not allowed and (y == lowest).any()):
             least = f"at least {lowest:g}" if allowed else f"greater than {lowest:g}"
             raise ValueError(f"{type(self.loss).__name__} needs y {least}, and {name} was given {float(y.min()):g}.")
+        largest = float(np.abs(y).max())
+        if largest > _MOST:
+            raise ValueError(
+                f"{name} takes y up to {_MOST:g} with the loss {type(self.loss).__name__}, and was given {largest:g}; "
+                "divide y by a constant, or use loss='squared_error'."
+            )
 
     def start(self, y, w):
         from scipy.optimize import minimize_scalar

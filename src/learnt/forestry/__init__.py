@@ -46,6 +46,7 @@ from learnt.forestry._pruning import prune_by_cost as prune_by_cost
 from learnt.forestry._pruning import prune_by_errors as prune_by_errors
 from learnt.forestry._pruning import pruning_path as pruning_path
 from learnt.forestry._scale import grow_in_scale as grow_in_scale
+from learnt.forestry._scale import power_of as power_of
 from learnt.forestry._small_tree import SmallTree as SmallTree
 from learnt.forestry._surrogates import Surrogates as Surrogates
 from learnt.forestry._tree import Tree
@@ -83,6 +84,7 @@ __all__ = [
     "keep_nodes",
     "learn_categories",
     "loss_rows",
+    "power_of",
     "prune_by_cost",
     "prune_by_errors",
     "pruning_path",
