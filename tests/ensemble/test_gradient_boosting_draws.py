@@ -82,3 +82,12 @@ def test_an_init_that_is_no_model_is_refused_in_scikit_learns_words():
     words = r"must be a str among \{'zero'\}, None or an object implementing 'fit' and 'predict_proba'\."
     with pytest.raises(ValueError, match=words):
         ours.GradientBoostingClassifier(init=ours.GradientBoostingRegressor).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_is_a_sequence_of_its_members(name):
+    X, y = _data(name)
+    model = getattr(ours, name)(n_estimators=3, random_state=0).fit(X, y)
+    assert len(model) == 3
+    assert [row.shape for row in model] == [model[0].shape] * 3
+    np.testing.assert_array_equal(model[-1][0].predict(X), model.estimators_[2, 0].predict(X))

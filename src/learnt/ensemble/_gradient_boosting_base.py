@@ -394,6 +394,15 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
             found[k].set_params(**settings)
         return found.reshape(self.n_estimators_, self.n_trees_per_iteration_)
 
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.estimators_)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
