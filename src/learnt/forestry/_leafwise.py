@@ -37,6 +37,7 @@ from learnt.forestry._leafwise_share import (
     PART,
     RATE,
     SALT,
+    SETS,
     SLOT,
     SOURCE,
     SPLIT,
@@ -223,18 +224,22 @@ class HistogramGrower:
             np.ones((2, d), np.uint8),
             np.empty((threads, 2)),
             np.empty((threads, 2, 5), np.int64),
-            np.empty((threads, 2, 256), np.uint8),
-            np.empty((threads, 3, 257), np.int64),
             np.empty(4),
             np.empty((threads, 2, 257), np.int64),
             np.empty((threads, 2, 257), np.float32),
             np.empty((threads, TAKEN * (BLOCK // 8)), np.uint64),
             np.empty((threads, TAKEN), np.int64),
-            np.empty((threads, 2, d)),
         )
         nodes = 2 * leaves - 1
         self._whole, self._real = np.empty((nodes, N_INTS), np.int64), np.empty((nodes, N_FLOATS))
-        self._sets = np.empty((nodes if bins.categorical.any() else 0, 256), np.uint8)
+        self._kinds = None
+        if bins.categorical.any():
+            self._kinds = (
+                np.empty((nodes, 256), np.uint8),
+                np.empty((threads, 2, 256), np.uint8),
+                np.empty((threads, 3, 257), np.int64),
+                np.empty((threads, 2, d)),
+            )
         self._groups = np.empty((0, d), np.uint8) if groups is None else np.ascontiguousarray(groups, dtype=np.uint8)
         self._alive = np.ones((nodes if len(self._groups) else 0, len(self._groups)), np.uint8)
         self._heap, self._free = np.empty(leaves + 1, np.int64), np.empty(slots, np.int64)
@@ -282,7 +287,7 @@ class HistogramGrower:
         real[0] = 0.0, -np.inf, np.inf
         shared = (
             team, self._table, self._words, self._ints, self._floats, self._room, extra, memory, whole, real,
-            self._sets, self._heap, self._free, (target.y, target.score, target.norm, target.w, g, h, *self._passes),
+            self._kinds, self._heap, self._free, (target.y, target.score, target.norm, target.w, g, h, *self._passes),
         )  # fmt: skip
 
         def lead() -> None:
@@ -298,8 +303,9 @@ class HistogramGrower:
             helpers: list[Callable[[], None]] = [partial(work, False, *shared)] * (self.threads - 1)
             run_tasks([lead, *helpers], n_jobs=self.threads)
         n = int(memory[N_NODES])
+        sets = np.empty((0, 256), np.uint8) if self._kinds is None else self._kinds[SETS][:n]
         return GrownTree(
-            whole[:n], real[:n], self._sets[:n], self._passes[3][:, :n], self.rows[:count], self._room[1], self.shift
+            whole[:n], real[:n], sets, self._passes[3][:, :n], self.rows[:count], self._room[1], self.shift
         )
 
 

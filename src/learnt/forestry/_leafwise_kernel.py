@@ -27,6 +27,7 @@ from learnt.forestry._leafwise_share import (
     END,
     FEATURE,
     FORM,
+    FOUND_SET,
     FRESH,
     GAIN,
     GROWN,
@@ -67,6 +68,7 @@ from learnt.forestry._leafwise_share import (
     SEARCH_0,
     SEARCH_SMALL,
     SEARCHED,
+    SETS,
     SHIFT,
     SINGLE,
     SLOT,
@@ -220,14 +222,15 @@ def search_step(
 
 
 @kernel(allocates=False)
-def partition_step(node, team, n_bins, categorical, lut, memory, whole, sets):
+def partition_step(node, team, n_bins, categorical, lut, memory, whole, kinds):
     """Next: the rows of a node that go left before those that go right."""
     f = whole[node, SPLIT]
-    by_set = categorical[f]
     for b in range(256):
-        lut[b] = sets[node, b] if by_set else (1 if b <= whole[node, BIN] else 0)
-    if not by_set:
-        lut[n_bins[f]] = whole[node, WAY]
+        lut[b] = 1 if b <= whole[node, BIN] else 0
+    lut[n_bins[f]] = whole[node, WAY]
+    if kinds is not None:
+        for b in range(256 if categorical[f] else 0):
+            lut[b] = kinds[SETS][node, b]
     lo, hi = whole[node, START], whole[node, END]
     memory[TOGETHER] = members(team) if hi - lo > _TEAM_ROWS else 1
     team[LO], team[HI], team[FEATURE] = lo, hi, f
@@ -241,9 +244,7 @@ def turn_of(f, categorical):
 
 
 @kernel(allocates=False)
-def record_split(
-    node, child, together, n_bins, categorical, floats, shift, whole, real, sets, found_gain, found, found_set
-):
+def record_split(node, child, together, n_bins, categorical, floats, shift, whole, real, kinds, found_gain, found):
     """Keep the best of what the threads found for a node; whether there is a gain."""
     best = 0
     for k in range(1, together):
@@ -263,10 +264,11 @@ def record_split(
     f = found[best, child, 0]
     whole[node, SPLIT], whole[node, BIN], whole[node, WAY] = f, found[best, child, 1], found[best, child, 2]
     whole[node, LEFT_G], whole[node, LEFT_HC] = found[best, child, 3], found[best, child, 4]
-    if categorical[f]:
-        for b in range(256):
-            sets[node, b] = found_set[best, child, b]
-        whole[node, WAY] = found_set[best, child, n_bins[f]]
+    if kinds is not None:
+        for b in range(256 if categorical[f] else 0):
+            kinds[SETS][node, b] = kinds[FOUND_SET][best, child, b]
+        if categorical[f]:
+            whole[node, WAY] = kinds[FOUND_SET][best, child, n_bins[f]]
     return True
 
 
@@ -347,7 +349,7 @@ def root_totals(parts, cells, n_features, ints, pool, left_g, left_hc, whole):
 
 
 @kernel(allocates=False)
-def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free):
+def decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, heap, free):
     """From what the last step found to the next step; AGAIN where it is for `around` to say."""
     n_bins, categorical, monotone, pool, slots = table[2], table[4], table[5], room[4], ints[SLOTS]
     groups, alive, sampled, draw, state = extra
@@ -364,7 +366,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
         elif stage == ROOT_SUMMED:
             if memory[NEXT_ROW] < whole[0, END]:
                 return root_step(team, n_features, ints, memory, whole)
-            root_totals(team[PARTS], n_bins[0] + 1, n_features, ints, pool, room[12][0, 0], room[12][0, 1], whole)
+            root_totals(team[PARTS], n_bins[0] + 1, n_features, ints, pool, room[10][0, 0], room[10][0, 1], whole)
             if not splittable(memory[NODE], ints, memory, whole):
                 memory[STAGE] = GROWN
                 return AGAIN
@@ -376,8 +378,8 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
                 node = memory[SEARCH_0 + child]
                 slot = team[LARGE] if child else team[SMALL]
                 good = node >= 0 and record_split(
-                    node, child, memory[TOGETHER], n_bins, categorical, floats, ints[SHIFT], whole, real, sets,
-                    room[7], room[8], room[9],
+                    node, child, memory[TOGETHER], n_bins, categorical, floats, ints[SHIFT], whole, real, kinds,
+                    room[7], room[8],
                 )  # fmt: skip
                 keep_or_free(node, good, slot, ints, memory, whole, real, heap, free)
         elif stage == NEXT:
@@ -387,7 +389,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
             node = pop(heap, memory[IN_HEAP], ints[ORDER], whole, real)
             memory[IN_HEAP] -= 1
             memory[STAGE], memory[NODE] = PARTITIONED, node
-            return partition_step(node, team, n_bins, categorical, room[2], memory, whole, sets)
+            return partition_step(node, team, n_bins, categorical, room[2], memory, whole, kinds)
         elif stage == PARTITIONED:
             middle = team[LO]
             for k in range(memory[TOGETHER]):
@@ -435,14 +437,14 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, sets, he
                 small if splittable(small, ints, memory, whole) else -1,
                 large if large >= 0 and splittable(large, ints, memory, whole) else -1,
                 whole[memory[NODE], SLOT], n_features * ints[WIDTH], team, groups, alive, sampled, draw, state,
-                room[6], room[11], memory, whole, real,
+                room[6], room[9], memory, whole, real,
             )  # fmt: skip
             memory[TOGETHER] = max(together, memory[TOGETHER])
             return command
 
 
 @kernel(allocates=False)
-def work(lead, team, table, words, ints, floats, room, extra, memory, whole, real, sets, heap, free, data):
+def work(lead, team, table, words, ints, floats, room, extra, memory, whole, real, kinds, heap, free, data):
     """Lead a team that grows a tree over the rows of node 0, or help in one until the tree is grown."""
     me = 0 if lead else atomic_add(team, JOINED, 1) + 1
     last, together = np.int64(0), 1
@@ -451,7 +453,7 @@ def work(lead, team, table, words, ints, floats, room, extra, memory, whole, rea
             command = AGAIN
             while command == AGAIN:
                 if memory[STAGE] <= SMALL_SUMMED:
-                    command = decide(team, table, ints, floats, room, extra, memory, whole, real, sets, heap, free)
+                    command = decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, heap, free)
                 else:
                     command = around(team, ints, floats, memory, whole, real, data[7], data[8], data[9])
             together = memory[TOGETHER] if command != STOP else 1023
@@ -466,7 +468,7 @@ def work(lead, team, table, words, ints, floats, room, extra, memory, whole, rea
         if team[COMMAND] > SUM_AND_SEARCH:
             rows_share(me, together, team, words, ints, floats, room[0], room[1], whole, data)
         else:
-            share(me, together, team, table, words, ints, floats, room)
+            share(me, together, team, table, words, ints, floats, room, kinds)
         if not lead:
             atomic_add(team, DONE, 1)
         elif together > 1:

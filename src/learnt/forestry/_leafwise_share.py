@@ -32,6 +32,9 @@ WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS, GRADIENT_BITS, HESSIAN_BITS = range
 N_ROWS, NOISY, SOURCE, OUTPUT, SALT, TO_UPDATE, PART, SUM_AGAIN = range(16, 24)
 SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H = range(11)
 TEAM_SIZE = ARGUMENTS + 16
+# What there is where some feature holds categories (otherwise None, and nothing of them is compiled): the set of each
+# node that goes left; for each thread the set it has found, room for sorting, and bounds on the gains of features.
+SETS, FOUND_SET, SORTING, MOST = range(4)
 _CATEGORIES_COST = 2  # of searching sets of categories, in searches of thresholds
 # What is known of a node in whole numbers.
 LEFT, SPLIT, BIN, WAY, START, END, G, HC, LEFT_G, LEFT_HC, DEPTH, SLOT = range(12)
@@ -194,8 +197,10 @@ def first_feature(me, n_members, n_features):
 
 
 @kernel(allocates=False)
-def first_to_search(me, n_members, categorical):
+def first_to_search(me, n_members, categorical, kinds):
     """Where a thread's features begin in a search of its own; those of the next one are where its own end."""
+    if kinds is None:
+        return categorical.size * me // n_members
     total = np.int64(0)
     for f in range(categorical.size):
         total += _CATEGORIES_COST if categorical[f] else 1
@@ -228,37 +233,14 @@ def prepare_cells(f, small, large, parts, first_part, n_cells, n_features, ints,
 
 
 @kernel(allocates=False)
-def search_share(me, n_members, team, table, ints, floats, room):
-    """The best split of one or two nodes over this thread's features, which are those that it summed if it has.
-
-    Thresholds come first, then sets of categories from the most promising on: what was found spares most of the others.
-    """
-    n_bins, has_missing, categorical, monotone = table[2], table[3], table[4], table[5]
-    pool, allowed, found_gain, found, found_set = room[4], room[6], room[7], room[8], room[9]
-    sorting, bounds, left_g, left_hc = room[10][me], room[11], room[12][me, 0], room[12][me, 1]
-    rough_g, rough_h, most = room[13][me, 0], room[13][me, 1], room[16][me]
-    n_features, small, large = n_bins.size, team[SMALL], team[LARGE]
-    first, last = first_to_search(me, n_members, categorical), first_to_search(me + 1, n_members, categorical)
-    if team[COMMAND] == SUM_AND_SEARCH:
-        first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
+def search_kinds(me, first, last, team, table, ints, floats, room, kinds):
+    """The best sets of categories, of the features first…last that hold any: from the most promising on."""
+    n_bins, categorical, allowed, found_gain = table[2], table[4], room[6], room[7]
+    n_features, most = n_bins.size, kinds[MOST][me]
     for child in range(2):
-        found_gain[me, child] = -1.0
-        found[me, child, 0] = -1
-    sets = np.int64(0)
-    for f in range(first, last):
-        n_cells = (2 - ints[SINGLE]) * (n_bins[f] + 1)
-        prepare_cells(f, small, large, team[PARTS], ints[SLOTS] + 2, n_cells, n_features, ints, pool)
-        for child in range(2):
+        for f in range(first, last):
             wanted = team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1
-            if categorical[f]:
-                sets += 1
-                most[child, f] = np.inf if wanted else -np.inf
-            elif wanted and (n_bins[f] >= 2 or has_missing[f]):
-                search_thresholds(
-                    f, child, cell_place(large if child else small, f, ints, n_features), me, n_bins[f], has_missing[f],
-                    monotone[f], team, pool, ints, floats, found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
-                )  # fmt: skip
-    for child in range(2 if sets > 0 else 0):
+            most[child, f] = np.inf if wanted else -np.inf
         while True:
             f = most_promising(first, last, categorical, most[child], found_gain[me, child])
             if f < 0:
@@ -267,10 +249,42 @@ def search_share(me, n_members, team, table, ints, floats, room):
             if not only_bound:
                 most[child, f] = -np.inf
             search_sets(
-                f, child, cell_place(large if child else small, f, ints, n_features), me, n_bins[f], only_bound,
-                categorical, team, pool, ints, floats, found_gain, found, found_set, bounds, most, sorting,
-                left_g, left_hc, rough_g, rough_h,
+                f, child, cell_place(team[LARGE] if child else team[SMALL], f, ints, n_features), me, n_bins[f],
+                only_bound, categorical, team, room[4], ints, floats, found_gain, room[8], kinds[FOUND_SET], room[9],
+                most, kinds[SORTING][me], room[10][me, 0], room[10][me, 1], room[11][me, 0], room[11][me, 1],
             )  # fmt: skip
+
+
+@kernel(allocates=False)
+def search_share(me, n_members, team, table, ints, floats, room, kinds):
+    """The best split of one or two nodes over this thread's features, which are those that it summed if it has.
+
+    Thresholds come first, then sets of categories from the most promising on: what was found spares most of the others.
+    """
+    n_bins, has_missing, categorical, monotone = table[2], table[3], table[4], table[5]
+    pool, allowed, found_gain, found, bounds = room[4], room[6], room[7], room[8], room[9]
+    left_g, left_hc, rough_g, rough_h = room[10][me, 0], room[10][me, 1], room[11][me, 0], room[11][me, 1]
+    n_features, small, large = n_bins.size, team[SMALL], team[LARGE]
+    if team[COMMAND] == SUM_AND_SEARCH:
+        first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
+    else:
+        first = first_to_search(me, n_members, categorical, kinds)
+        last = first_to_search(me + 1, n_members, categorical, kinds)
+    for child in range(2):
+        found_gain[me, child] = -1.0
+        found[me, child, 0] = -1
+    for f in range(first, last):
+        n_cells = (2 - ints[SINGLE]) * (n_bins[f] + 1)
+        prepare_cells(f, small, large, team[PARTS], ints[SLOTS] + 2, n_cells, n_features, ints, pool)
+        for child in range(0 if categorical[f] else 2):
+            wanted = team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1
+            if wanted and (n_bins[f] >= 2 or has_missing[f]):
+                search_thresholds(
+                    f, child, cell_place(large if child else small, f, ints, n_features), me, n_bins[f], has_missing[f],
+                    monotone[f], team, pool, ints, floats, found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
+                )  # fmt: skip
+    if kinds is not None:
+        search_kinds(me, first, last, team, table, ints, floats, room, kinds)
 
 
 @kernel(allocates=False)
@@ -289,7 +303,7 @@ def sum_share(me, n_members, team, table, words, ints, room):
         histogram(
             table[0], ints[STRIDE], f // 8, min(BLOCK, last - f), room[0], begin, end, team[IN_ORDER], ints[FORM],
             ints[SINGLE], ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
-            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4], room[14][me], room[15][me],
+            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4], room[12][me], room[13][me],
         )  # fmt: skip
 
 
@@ -323,7 +337,7 @@ def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, whole, d
 
 
 @kernel(allocates=False)
-def share(me, n_members, team, table, words, ints, floats, room):
+def share(me, n_members, team, table, words, ints, floats, room, kinds):
     """This thread's part of a step in growing that the team's array describes."""
     command, lo, hi = team[COMMAND], team[LO], team[HI]
     rows, spare, lut, counts = room[0], room[1], room[2], room[3]
@@ -335,4 +349,4 @@ def share(me, n_members, team, table, words, ints, floats, room):
         if command != SEARCH:
             sum_share(me, n_members, team, table, words, ints, room)
         if command != SUM:
-            search_share(me, n_members, team, table, ints, floats, room)
+            search_share(me, n_members, team, table, ints, floats, room, kinds)
