@@ -87,7 +87,7 @@ def _reason(wording: Wording, column: int, asked: list[Branch], value: float) ->
         return f"{name} is none of the categories of training"
     own = wording.category(column, int(value))
     choices = [wording.category(column, int(code)) for code in np.flatnonzero(reach)]
-    return f"{name} is {own}" if len(choices) < 2 else f"{name} is {either(choices)} (it is {own})"
+    return f"{name} is {either([own])}" if len(choices) < 2 else f"{name} is {either(choices)} (it is {own})"
 
 
 def _answer(wording: Wording, leaf: int, class_names: Any, row: np.ndarray) -> str:

@@ -199,7 +199,7 @@ class Labels:
         value = tree.value[node]
         numbers = tree.n_classes[0] == 1
         if not numbers and not self._proportion:
-            value = value * tree.weighted_n_node_samples[node]
+            value = np.around(value * tree.weighted_n_node_samples[node], 10)  # counts that are whole, whole
         if not numbers and not self._proportion and np.all(value == np.rint(value)):
             rows = value.astype(np.int64).tolist()
         else:

@@ -27,7 +27,7 @@ def export_text(
     ----------
     decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor
     feature_names : list of str, optional
-        What the columns are called; "feature_0", … otherwise.
+        What the columns are called; otherwise as in the data frame of `fit`, or "feature_0", ….
     class_names : list, optional
         What the classes are called, in the order of `classes_`.
     max_depth : int, default=10

@@ -10,6 +10,8 @@ from learnt.tree._plot_words import Wording
 
 __all__ = ["TreeDrawing", "plot_tree"]
 
+_WHOLE = (0.01, 0.01, 0.98, 0.92)  # of a figure with nothing else in it; a title has room above
+
 
 def plot_tree(
     decision_tree: Any,
@@ -62,6 +64,8 @@ def plot_tree(
     """
     if ax is None:
         ax = _waiting_axes(filled or rounded or fontsize is not None or label != "all")
+        if ax is not None and ax.figure.axes == [ax]:
+            ax.set_position(_WHOLE)
     if ax is not None:
         from learnt.tree._plot_matplotlib import draw
 
@@ -80,8 +84,6 @@ def plot_tree(
             precision=precision,
             fontsize=fontsize,
         )
-    if feature_names is None and hasattr(decision_tree, "feature_names_in_"):
-        feature_names = [str(name) for name in decision_tree.feature_names_in_]
     wording = Wording(decision_tree, feature_names, class_names, "column {}")
     return Picture(wording, max_depth, impurity, node_ids, proportion, precision).close()
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+import numpy as np
+
 from learnt.tree._export_graphviz import Colours, Labels
-from learnt.tree._plot_picture import place
+from learnt.tree._plot_picture import Placed, place
 from learnt.tree._plot_words import Wording
 
 _WIDEST = 32  # letters of a line
+_CLOSE, _STEP = 1.75, 0.2  # boxes nearer than so many leaves are moved up and down by a share of a level
+_MARGIN, _TRIALS = 0.96, 8  # a font that does not fit is made so much smaller, so many times
 _SIGNS = {"id": "#", "open": "[", "close": "]", "<=": "<=", ">": ">", "break": "\n", "begin": "", "end": ""}
 
 
@@ -38,12 +42,18 @@ def draw(
     shown = place(wording, None if max_depth is None else max_depth + 1)
     columns = max(item.y for item in shown) + 1
     levels = max(item.depth for item in shown) + 1
-    where = {item.node: ((item.y + 0.5) / columns, (levels - item.depth - 0.5) / levels) for item in shown}
+    lowered = _zigzag(shown)
+    where = {
+        item.node: ((item.y + 1) / (columns + 1), (levels - item.depth - 0.5 + lowered[item.node]) / levels)
+        for item in shown
+    }
     ax.clear()
     ax.set_axis_off()
     ink = {"edgecolor": _text_colour(), "arrowstyle": "<-"}
     for item in shown:
-        common: dict[str, Any] = {"xycoords": "axes fraction", "zorder": 100 - 10 * item.depth}
+        # Boxes stand on the lines that lead further down.
+        order = 100 - 10 * item.depth + (5 if lowered[item.node] > 0 else 0)
+        common: dict[str, Any] = {"xycoords": "axes fraction", "zorder": order}
         if fontsize is not None:
             common["fontsize"] = fontsize
         cut = max_depth is not None and item.depth > max_depth
@@ -63,7 +73,7 @@ def draw(
             ax.annotate("True  " if first else "  False", middle, ha="right" if first else "left", **common)
     notes = [child for child in ax.get_children() if isinstance(child, Annotation)]
     if fontsize is None:
-        _fit(ax, notes, columns, levels)
+        _fit(ax, notes, np.array([where[item.node] for item in shown]))
     return notes
 
 
@@ -73,20 +83,46 @@ def _wrapped(label: str) -> str:
     return "\n".join(line if len(line) <= _WIDEST else textwrap.fill(line, _WIDEST) for line in lines)
 
 
-def _fit(ax: Any, notes: list[Any], columns: float, levels: int) -> None:
-    """The largest font with which no box is wider or higher than its place."""
+def _zigzag(shown: list[Placed]) -> dict[int, float]:
+    """How far each box is moved up, in levels: neighbours close by stand at two heights, and may be wider for that."""
+    moved: dict[int, float] = {}
+    last: dict[int, Placed] = {}
+    for item in sorted(shown, key=lambda item: item.y):
+        near = last.get(item.depth)
+        moved[item.node] = 0.0
+        if near is not None and item.y - near.y < _CLOSE:
+            moved[near.node] = moved[near.node] or _STEP
+            moved[item.node] = -moved[near.node]
+        last[item.depth] = item
+    return moved
+
+
+def _fit(ax: Any, notes: list[Any], where: np.ndarray) -> None:
+    """The largest font with which no box covers another or leaves the axes."""
+    scale = _MARGIN * _scale(ax, notes, where)
+    for _ in range(_TRIALS):
+        for note in notes:
+            note.set_fontsize(note.get_fontsize() * scale)
+        scale = _scale(ax, notes, where)
+        if scale >= 1:
+            return
+        scale = min(scale, _MARGIN)  # letters are whole points wide: a font a little smaller may be as wide
+
+
+def _scale(ax: Any, notes: list[Any], where: np.ndarray) -> float:
+    """How much larger the boxes around these points may be."""
     renderer = ax.figure.canvas.get_renderer()
     for note in notes:
         note.update_bbox_position_size(renderer)
     boxes = [note.get_bbox_patch().get_window_extent() for note in notes if note.get_bbox_patch() is not None]
-    frame = ax.get_window_extent()
-    scale = min(
-        frame.width / columns / max(box.width for box in boxes),
-        frame.height / levels / max(box.height for box in boxes),
-    )
-    size = notes[0].get_fontsize() * scale
-    for note in notes:
-        note.set_fontsize(size)
+    frame = ax.get_window_extent().size
+    middle, size = where * frame, np.array([[box.width, box.height] for box in boxes])
+    found = float((2 * np.minimum(middle, frame - middle) / size).min())
+    for k in range(len(boxes) - 1):
+        # Two boxes part where they do so sideways or upwards.
+        apart = 2 * np.abs(middle[k + 1 :] - middle[k]) / (size[k + 1 :] + size[k])
+        found = min(found, float(apart.max(axis=1).min()))
+    return found
 
 
 def _text_colour() -> Any:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.engine.svg import GRID, INK, PAPER, SOFT, Chart, hint, number, picture, tag, text
-from learnt.tree._plot_words import Branch, Wording, shorten, words
+from learnt.tree._plot_words import Branch, Wording, in_lines, shorten, words
 
 _CLASS_COLOURS = (
     "#2f7f9e",
@@ -24,9 +24,9 @@ _CLASS_COLOURS = (
     "#e29ac0",
     "#2f3f7a",
 )
-_BOX, _ROW, _GAP = 42.0, 52.0, 54.0
+_BOX, _ROW, _GAP, _MORE = 42.0, 52.0, 54.0, 16.0  # the last: how much higher a box of two lines is
 _LABEL = 18  # letters at the line of a multiway branch
-_LETTER, _SMALL_LETTER = 7.0, 5.5  # the width of a letter of a box's first and second line, about
+_LETTER, _SMALL_LETTER = 7.2, 5.5  # the width of a letter of a box's first and second line, about
 
 
 @dataclass(frozen=True)
@@ -110,16 +110,20 @@ class Picture:
             given = getattr(self.wording.model, "classes_", range(int(self.tree.n_classes[0])))
         return [str(name) for name in given]
 
-    def _title(self, item: Placed, room: int | None = None) -> str:
-        """A box's first line, in at most `room` letters."""
+    def _title(self, item: Placed) -> str:
+        """A box's question or answer."""
         branches = self.wording.branches(item.node)
         if not branches or item.hidden:
-            title = self._answer(item.node)
-        elif len(branches) > 2:
-            title = f"{branches[0].feature} ?"
-        else:
-            return words(branches[0], self.precision + 1, room)
-        return title if room is None else shorten(title, room)
+            return self._answer(item.node)
+        return f"{branches[0].feature} ?" if len(branches) > 2 else words(branches[0], self.precision + 1)
+
+    def _lines(self, item: Placed) -> list[str]:
+        """The same in the one or two lines that the box has room for."""
+        room = int((self.width - 16) / _LETTER)
+        branches = self.wording.branches(item.node)
+        if len(branches) == 2 and not item.hidden:
+            return in_lines(branches[0], self.precision + 1, room)
+        return [shorten(self._title(item), room)]
 
     def _answer(self, node: int) -> str:
         values = self.tree.value[node]
@@ -214,13 +218,15 @@ class Picture:
     def _box(self, item: Placed) -> str:
         x, y = self._x(item), self._y(item)
         leaf = not self.wording.branches(item.node)
-        room = int((self.width - 18) / _LETTER)
+        lines = self._lines(item)
+        more = _MORE * (len(lines) - 1)
+        y -= more / 2  # a question stands between two rows at least, which leaves it the room
         frame = tag(
             "rect",
             x=x,
             y=y,
             width=self.width,
-            height=_BOX,
+            height=_BOX + more,
             rx=6,
             fill=PAPER,
             stroke=GRID,
@@ -228,9 +234,13 @@ class Picture:
             stroke_dasharray="4 3" if item.hidden else None,
         )
         weight = 700 if leaf or item.hidden else 500
-        title = text(x + 9, y + 16, self._title(item, room), fill=INK, font_size=12.5, font_weight=weight)
+        title = [
+            text(x + 9, y + 16 + _MORE * k, line, fill=INK, font_size=12.5, font_weight=weight)
+            for k, line in enumerate(lines)
+        ]
+        y += more
         facts = text(x + 9, y + 30, shorten(self._facts(item), int((self.width - 16) / _SMALL_LETTER)), font_size=10)
-        return tag("g", hint(self._hint(item)), frame, title, facts, *self._bar(item, x + 9, y + 35, self.width - 18))
+        return tag("g", hint(self._hint(item)), frame, *title, facts, *self._bar(item, x + 9, y + 35, self.width - 18))
 
     def _bar(self, item: Placed, x: float, y: float, width: float) -> list[str]:
         """The shares of the classes, or where the value lies between the smallest and the largest."""

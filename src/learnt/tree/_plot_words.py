@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.forestry import Tree
 
-_LEAST_NAME = 14  # letters of a name that are always shown
 _CODES = 2  # a table of categories begins with the branches of an unseen one and of a missing one
 
 
@@ -32,6 +31,8 @@ class Wording:
         check_is_fitted(model)
         self.model = model
         self.tree: Tree = tree_of(model)
+        if feature_names is None and hasattr(model, "feature_names_in_"):
+            feature_names = [str(name) for name in model.feature_names_in_]
         if feature_names is not None:
             feature_names = check_names(feature_names, self.tree.n_features)
         self.feature_names = feature_names
@@ -166,23 +167,31 @@ def check_names(names: Any, count: int) -> list[str]:
     return names
 
 
-def words(branch: Branch, digits: int = 4, room: int | None = None) -> str:
-    """The branch as people say it, in at most `room` letters: a long name gives way first, then a long list.
+def words(branch: Branch, digits: int = 4) -> str:
+    """The branch as people say it.
 
     >>> words(Branch(1, "age", "<=", 12.5)), words(Branch(1, "town", "in", ["Bern", "Rome"]))
     ('age ≤ 12.5', 'town is Bern or Rome')
-    >>> words(Branch(1, "age", "missing", None)), words(Branch(1, "the home town of a buyer", "in", ["Bern"]), room=22)
-    ('age is missing', 'the hom…buyer is Bern')
+    >>> words(Branch(1, "age", "missing", None))
+    'age is missing'
     """
-    name = branch.feature
-    least = min(len(name), _LEAST_NAME)
-    for most in (4, 3, 2, 1):
-        said = _said(branch, digits, most)
-        if room is None or len(name) + len(said) <= room:
-            return name + said
-        if least + len(said) <= room or most == 1:
-            return shorten(name, max(room - len(said), least)) + shorten(said, max(room - least, _LEAST_NAME))
-    raise AssertionError("unreachable")
+    return branch.feature + _said(branch, digits, 4)
+
+
+def in_lines(branch: Branch, digits: int, room: int) -> list[str]:
+    """The branch in one line of at most `room` letters, or in two where it would lose some: the name above the rest.
+
+    >>> in_lines(Branch(1, "age", "<=", 12.5), 4, 20)
+    ['age ≤ 12.5']
+    >>> in_lines(Branch(1, "home town", "in", ["Bern", "Rome", "Oslo"]), 4, 20)
+    ['home town', 'is Bern, Rome or Oslo']
+    """
+    whole = words(branch, digits)
+    if len(whole) <= room:
+        return [whole]
+    rest = [_said(branch, digits, most).strip() for most in (4, 3, 2, 1)]
+    fitting = next((said for said in rest if len(said) <= room + 1), shorten(rest[-1], room))
+    return [shorten(branch.feature, room), fitting]
 
 
 def either(items: list[Any], most: int = 4) -> str:
@@ -190,15 +199,23 @@ def either(items: list[Any], most: int = 4) -> str:
 
     >>> either(["Bern"]), either(["Bern", "Rome", "Oslo"]), either(list("abcdef"), 2)
     ('Bern', 'Bern, Rome or Oslo', 'a, b or 4 more')
+    >>> either(["hunting, fishing", "sales"])
+    '“hunting, fishing” or sales'
     """
-    shown = [str(item) for item in items[:most]] + ([f"{len(items) - most:,} more"] if len(items) > most else [])
+    shown = [_one(item) for item in items[:most]] + ([f"{len(items) - most:,} more"] if len(items) > most else [])
     return " or ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
 
 
 def listed(items: list[Any], most: int = 20) -> str:
     """Several things one after the other: at most this many by name."""
     more = [f"… {len(items) - most:,} more"] if len(items) > most else []
-    return ", ".join([*(str(item) for item in items[:most]), *more])
+    return ", ".join([*(_one(item) for item in items[:most]), *more])
+
+
+def _one(item: Any) -> str:
+    """A thing in a list: in quotation marks where it would read as several."""
+    said = str(item)
+    return f"“{said}”" if "," in said or " or " in said else said
 
 
 def shorten(content: str, room: int) -> str:
