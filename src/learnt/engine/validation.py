@@ -71,8 +71,6 @@ def check_fit(
     """
     name = type(estimator).__name__
     matrix = _matrix(estimator, X, reset, accept_sparse, foreign, lazy, allow_nan, any_cells, min_rows, order)
-    if target is not None and y is None:
-        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     targets = None if target is None else check_target(y, target, matrix, name)
     return Checked(matrix, targets, check_weights(sample_weight, matrix))
 
@@ -388,6 +386,8 @@ def _all_finite(X: np.ndarray) -> bool:
 
 def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
     """y as an array: numbers in X's precision, or class labels."""
+    if y is None:
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     if is_lazy(y):
         y = y.labels() if kind == "label" and hasattr(y, "labels") else y
         if is_lazy(y):

@@ -184,7 +184,10 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
             return loss, y
         self.classes_, codes = encode_labels(y)
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least 2 classes; y has one class, {self.classes_[0]!r}.")
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, and y has only one class ({self.classes_[0]}); a "
+                "constant needs no model, see learnt.baseline.ConstantClassifier."
+            )
         if isinstance(loss, losses.Log) and len(self.classes_) > 2:
             loss = losses.Softmax()
         if loss.target == "sign" and len(self.classes_) > 2:
