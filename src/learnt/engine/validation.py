@@ -405,8 +405,8 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
         y = column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
             require_finite(y, "y", name)
-        elif y.dtype.kind == "O" and any(v is None or v != v for v in y):
-            row = next(i for i, v in enumerate(y) if v is None or v != v)
+        elif y.dtype.kind == "O" and any(map(is_missing, y)):
+            row = next(i for i, v in enumerate(y) if is_missing(v))
             raise ValueError(f"y contains NaN or None at row {row}, and {name} needs a label in every row; drop it.")
         if y.dtype.kind not in "biuUS":  # whole numbers and texts are labels, whatever they say
             check_classification_targets(y)
@@ -427,6 +427,15 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
             f"{y.shape[0]}; pass one target a row."
         )
     return y
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a table of anything is empty: None, NaN, NaT or pandas' NA, which does not compare.
+
+    >>> [is_missing(value) for value in (None, float("nan"), "", 0)]
+    [True, True, False, False]
+    """
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _plain(values: Any) -> np.ndarray:

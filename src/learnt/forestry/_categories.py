@@ -9,7 +9,7 @@ import numpy as np
 
 from learnt.engine.params import ParameterError
 from learnt.engine.threads import run_tasks
-from learnt.engine.validation import is_frame
+from learnt.engine.validation import is_frame, is_missing
 
 _FROM_DTYPE = "from_dtype"
 _SMALL = 1 << 16  # whole numbers below are looked up in a table
@@ -249,7 +249,7 @@ def _column(X: Any, j: int) -> np.ndarray:
 def _plain(column: np.ndarray) -> np.ndarray:
     if column.dtype.kind in "fiub":
         return column.astype(np.float64)
-    items = [None if v is None or v != v else v for v in column.tolist()]
+    items = [None if is_missing(v) else v for v in column.tolist()]
     if any(isinstance(v, str) for v in items):
         return np.array([None if v is None else str(v) for v in items], dtype=object)
     return np.array([np.nan if v is None else float(v) for v in items], dtype=np.float64)
