@@ -1,6 +1,7 @@
 """Boosting in function space: gradient boosting where the learner is a tree, descent for any learner and loss."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.ensemble as peer
 import sklearn.tree
@@ -147,3 +148,19 @@ def test_refusals_are_one_sentence(table):
         with pytest.raises(ValueError, match=words) as caught:
             model.fit(X, target)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("loss", ["squared", "log"])
+def test_a_learner_that_takes_text_gets_the_table_as_it_is(loss):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Rome", "Oslo", "Bern"], 200)})
+    y = X["size"] + 3 * (X["town"] == "Rome")
+    if loss == "log":
+        y = np.where(y > 1, "much", "little")
+    model = FunctionalGradientBoosting(
+        DecisionTreeRegressor(max_depth=2), loss=loss, subsample=0.8, n_iter_no_change=3, random_state=0
+    ).fit(X, y, sample_weight=np.r_[0.0, np.ones(199)])
+    assert model.score(X, y) > 0.9
+    assert model.feature_names_in_.tolist() == ["size", "town"]
+    with pytest.raises(ValueError, match="column 'town' of X holds String, and Ridge needs numbers"):
+        FunctionalGradientBoosting(Ridge(), loss=loss).fit(X, y)
