@@ -60,15 +60,31 @@ def test_the_same_probabilities_as_scikit_learn(n_classes):
     X, y = numbers(missing=True)
     labels = np.digitize(y, [1.0, 2.0][: n_classes - 1])
     weights = np.random.default_rng(1).random(len(y))
-    ours = HistGradientBoostingClassifier(max_iter=20).fit(X, labels, weights)
-    theirs = sklearn.ensemble.HistGradientBoostingClassifier(max_iter=20).fit(X, labels, weights)
+    alone = {"max_iter": 20, "min_samples_leaf": 1}  # of more, ours count by what they tell, too
+    ours = HistGradientBoostingClassifier(**alone).fit(X, labels, weights)
+    theirs = sklearn.ensemble.HistGradientBoostingClassifier(**alone).fit(X, labels, weights)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-    balanced = {"max_iter": 5, "class_weight": "balanced"}
+    balanced = {"max_iter": 5, "class_weight": "balanced", "min_samples_leaf": 1}
     ours = HistGradientBoostingClassifier(**balanced).fit(X, labels)
     theirs = sklearn.ensemble.HistGradientBoostingClassifier(**balanced).fit(X, labels)
     if n_classes == 2:  # with three a tie goes another way in single precision, which theirs is
         np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_small_tables_of_noise_are_learnt_less_by_heart_than_by_scikit_learn(n_classes):
+    rng = np.random.default_rng(0)
+    gained = []
+    for _ in range(4):
+        X = rng.normal(size=(1500, 6))
+        y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=1500), [0.0, 1.0, 2.0][: n_classes - 1])
+        losses = [
+            log_loss(y[700:], model().fit(X[:700], y[:700]).predict_proba(X[700:]))
+            for model in (HistGradientBoostingClassifier, sklearn.ensemble.HistGradientBoostingClassifier)
+        ]
+        gained.append(np.log(losses[0] / losses[1]))
+    assert np.mean(gained) < -0.005
 
 
 def test_quality_on_a_real_table():
@@ -378,7 +394,7 @@ def test_sets_of_categories_pay_for_what_noise_would_gain():
     without = HistGradientBoostingClassifier(max_iter=50, categorical_features=[1]).fit(X[:3000, 1:], y[:3000])
     assert model.feature_importances_[0] < 0.1 < model.feature_importances_[2]
     worse = log_loss(y[3000:], model.predict_proba(X[3000:])) - log_loss(y[3000:], without.predict_proba(X[3000:, 1:]))
-    assert worse < 0.005
+    assert worse < 0.008  # over seeds .003 ± .003; scikit-learn .023
 
 
 def test_refusals_about_categories():

@@ -32,10 +32,11 @@ def table(X, categories=None):
     return by_row, by_column, bins
 
 
-def best_split(codes, bins, g, h, rows, min_leaf):
+def best_split(codes, bins, g, h, rows, min_leaf, by_hessian=False):
     """(gain, rows of the smaller-coded side) of the best split of a node, by trying all."""
     best = (0.0, None)
     G, H = g[rows].sum(), h[rows].sum()
+    least = (min_leaf - 1) * H / len(rows) if by_hessian else 0.0
     for j in range(len(codes)):
         c = codes[j][rows]
         missing = c == bins.n_bins[j]
@@ -44,24 +45,27 @@ def best_split(codes, bins, g, h, rows, min_leaf):
                 left = np.where(missing, way, c <= b)
                 if min_leaf <= left.sum() <= len(rows) - min_leaf:
                     a, e = g[rows][left].sum(), h[rows][left].sum()
+                    if min(e, H - e) < least:
+                        continue
                     gain = a * a / e + (G - a) ** 2 / (H - e) - G * G / H
                     if gain > best[0] * (1 + 1e-9):
                         best = (gain, frozenset(rows[left]))
     return best
 
 
-@pytest.mark.parametrize("constant", [True, False])
-def test_every_split_is_the_best_there_is(constant):
+@pytest.mark.parametrize(("constant", "by_hessian"), [(True, False), (True, True), (False, False), (False, True)])
+def test_every_split_is_the_best_there_is(constant, by_hessian):
     X, y = data(300)
     by_row, by_column, bins = table(X)
     rng = np.random.default_rng(1)
-    g, h = y - y.mean(), np.ones(300) if constant else rng.random(300) + 0.1
-    grower = HistogramGrower(by_row, by_column, bins, Growth(max_leaf_nodes=8, min_samples_leaf=5))
+    g, h = y - y.mean(), np.ones(300) if constant else rng.random(300) ** 4 + 0.01
+    growth = Growth(max_leaf_nodes=8, min_samples_leaf=5)
+    grower = HistogramGrower(by_row, by_column, bins, growth, by_hessian=by_hessian)
     tree = grower.grow(g, h)
     assert (tree.left >= 0).sum() == 7
     for node in np.flatnonzero(tree.left >= 0):
         rows = np.sort(tree.rows[tree.start[node] : tree.end[node]])
-        gain, left = best_split(by_column, bins, g, h, rows, 5)
+        gain, left = best_split(by_column, bins, g, h, rows, 5, by_hessian)
         assert tree.gain[node] == pytest.approx(gain, rel=1e-9)
         child = tree.left[node]
         found = frozenset(tree.rows[tree.start[child] : tree.end[child]])

@@ -36,7 +36,9 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
     max_depth : int or None, default=None
         Splits on the way to a leaf; None for no limit.
     min_samples_leaf : int, default=20
-        Training rows in a leaf. Whole-number weights count as rows.
+        Training rows in a leaf. Whole-number weights count as rows. For the log loss a leaf must also tell as much as
+        so many rows, less one, tell on average in the node it comes from: rows count by p (1 - p) there, since those of
+        which the class is all but certain say next to nothing of a score. (LightGBM counts so; scikit-learn does not.)
     l2_regularization : float, default=0.0
         Added to the hessians of a leaf: draws its value towards 0.
     max_features : float, default=1.0

@@ -58,6 +58,7 @@ class Booster:
                 groups=self.groups,
                 constant_hessian=self.loss.constant_hessian and self.w is None,
                 steady=self.loss.steady and self.w is None,
+                by_hessian=self.loss.information,
                 n_jobs=1 if self._apart else None,
             )
             self._workers.put((grower, np.empty(n), np.empty(n)))

@@ -26,6 +26,7 @@ class BoostingLoss:
     n_outputs = 1
     constant_hessian = False
     steady = False  # gradients and hessians are bounded, and most are not far below the bound
+    information = False  # a hessian is what a row tells of its score, whatever its target: rows count by it, too
     leaf_quantile: float | None = None  # leaves hold this quantile of the residuals instead of a Newton step
     code = GIVEN  # the compiled derivatives, where there are any
     degree: int | None = None  # with y and scores c times as large the loss is c^degree times as large
@@ -168,7 +169,7 @@ class HalfGamma(HalfPoisson):
 class BinaryLog(BoostingLoss):
     """log(1 + e^s) − ys for y = 0 or 1."""
 
-    code, steady = LOG, True
+    code, steady, information = LOG, True, True
 
     def start(self, y, w):
         p = np.clip(np.average(y, weights=w), 1e-15, 1 - 1e-15)
@@ -183,9 +184,14 @@ class BinaryLog(BoostingLoss):
 
 
 class ManyLog(BoostingLoss):
-    """log Σₖ e^sₖ − s_y for y = 0…K−1."""
+    """log Σₖ e^sₖ − s_y for y = 0…K−1.
 
-    code, steady = SOFTMAX, True
+    The hessian of every score is pₖ (1 − pₖ), as scikit-learn has it. All scores move at once, so that a step of each
+    is too long by K / (K − 1) where classes are equally likely; Friedman and LightGBM shorten it by that. Without l2
+    this is a learning rate (K − 1) / K times as large and nothing else, for which there is a parameter already.
+    """
+
+    code, steady, information = SOFTMAX, True, True
 
     def __init__(self, n_classes: int) -> None:
         self.n_outputs = n_classes

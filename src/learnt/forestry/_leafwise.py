@@ -31,6 +31,7 @@ from learnt.forestry._leafwise_share import (
     GAIN,
     HC,
     LEFT,
+    MIN_ROWS,
     N_LEAVES,
     N_NODES,
     OUTPUT,
@@ -134,6 +135,10 @@ class HistogramGrower:
         Every row has the same hessian.
     steady : bool
         No gradient or hessian can be far larger than most: fewer bits of each are enough.
+    by_hessian : bool
+        The hessians of a leaf must also add up to those of `min_samples_leaf` rows, less one, that are as the rows of
+        the node it comes from are on average. The value of a leaf is as uncertain as its hessians are small: rows of
+        which the class is all but certain tell next to nothing, and twenty may tell less than one that is in doubt.
     """
 
     def __init__(
@@ -148,6 +153,7 @@ class HistogramGrower:
         groups: np.ndarray | None = None,
         constant_hessian: bool = False,
         steady: bool = False,
+        by_hessian: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         n, d = by_row.shape[0], len(bins.n_bins)
@@ -210,8 +216,9 @@ class HistogramGrower:
             ],
             dtype=np.int64,
         )
-        self._floats = np.zeros(11)
+        self._floats = np.zeros(12)
         self._floats[2:5] = growth.min_hessian, growth.l1, growth.l2
+        self._floats[MIN_ROWS] = growth.min_samples_leaf - 1 if by_hessian else 0
         self.rows = np.empty(n, np.int32)
         parts = threads if threads > 1 and d < 2 * BLOCK * threads else 0
         self._room = (

@@ -30,7 +30,7 @@ COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, FRESH
 MAX_LEAVES, MAX_DEPTH, MIN_LEAF, ORDER, FORM, SHIFT, STRIDE, SLOTS = range(8)
 WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS, GRADIENT_BITS, HESSIAN_BITS = range(8, 16)
 N_ROWS, NOISY, SOURCE, OUTPUT, SALT, TO_UPDATE, PART, SUM_AGAIN = range(16, 24)
-SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H = range(11)
+SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H, MIN_ROWS = range(12)
 TEAM_SIZE = ARGUMENTS + 16
 # What there is where some feature holds categories (otherwise None, and nothing of them is compiled): the set of each
 # node that goes left; for each thread the set it has found, room for sorting, and bounds on the gains of features.
@@ -130,6 +130,14 @@ def write_set(order, size, hc, n, shift, out):
 
 
 @kernel(allocates=False)
+def least_hessian(total_hc, ints, floats):
+    """The least sum of hessians of a side: as given, and that of so many rows that are as the node's are on average."""
+    count = total_hc & ((np.int64(1) << ints[SHIFT]) - np.int64(1))
+    mean = np.float64(total_hc >> ints[SHIFT]) * floats[SCALE_H] / np.float64(count)
+    return max(floats[MIN_HESSIAN], floats[MIN_ROWS] * mean)
+
+
+@kernel(allocates=False)
 def search_thresholds(
     f, child, at, me, n_bins, has_missing, monotone, team, pool, ints, floats,
     found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
@@ -137,8 +145,9 @@ def search_thresholds(
     """The best threshold of one node on one feature, if it is better than what this thread has found so far."""
     form, single, low_bits, up, shift = ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT]
     scale_g, scale_h = floats[SCALE_G], floats[SCALE_H]
-    min_leaf, min_hessian, l1, l2 = ints[MIN_LEAF], floats[MIN_HESSIAN], floats[L1], floats[L2]
+    min_leaf, l1, l2 = ints[MIN_LEAF], floats[L1], floats[L2]
     total_g, total_hc = team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
+    min_hessian = least_hessian(total_hc, ints, floats)
     low, high = bounds[2 * child], bounds[2 * child + 1]
     most = (total_hc & ((np.int64(1) << shift) - np.int64(1))) - min_leaf
     g, hc = np.int64(0), np.int64(0)
@@ -180,8 +189,9 @@ def search_sets(
     before = found[me, child, 0]
     gain, size, g, hc = search_categories(
         left_g, left_hc, used, total_g, total_hc, shift, scale_g, scale_h,
-        ints[MIN_LEAF], floats[MIN_HESSIAN], floats[L1], floats[L2], bounds[2 * child], bounds[2 * child + 1], noise,
-        found_gain[me, child], before >= 0 and categorical[before] and f < before, sorting, rough_g, rough_h,
+        ints[MIN_LEAF], least_hessian(total_hc, ints, floats), floats[L1], floats[L2],
+        bounds[2 * child], bounds[2 * child + 1], noise, found_gain[me, child],
+        before >= 0 and categorical[before] and f < before, sorting, rough_g, rough_h,
     )  # fmt: skip
     if size > 0:
         found_gain[me, child] = gain
