@@ -143,3 +143,47 @@ def test_many_rows_without_compilation():
     assert done.returncode == 0, done.stderr
     many, one_by_one = map(float, done.stdout.split())
     assert many == pytest.approx(one_by_one, rel=1e-12)
+
+
+def of_classes(rng, tree, n_classes, pure):
+    """The tree with shares of classes in its leaves, or one class each."""
+    shares = np.eye(n_classes)[rng.integers(n_classes, size=tree.node_count)]
+    if not pure:
+        shares[::3] = rng.dirichlet(np.ones(n_classes), size=len(shares[::3]))
+    names = ("children_left", "children_right", "feature", "threshold", "missing_go_to_left")
+    parts = {name: getattr(tree, name) for name in names}
+    return Tree(tree.n_features, [n_classes], value=shares[:, None, :], **parts)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("bytewise", [False, True])
+@pytest.mark.parametrize(("n_classes", "pure"), [(2, True), (3, True), (5, True), (6, True), (11, True), (3, False)])
+def test_sums_of_the_shares_of_classes(n_classes, pure, bytewise, missing):
+    """Leaves of one class have it in their word, where there is a column for each class."""
+    rng = np.random.default_rng(5)
+    grown = [chance_tree(rng, k, 5, rng.normal(size=40)) for k in (0, 3, 900, 60)]
+    packed = PackedTrees.from_trees([of_classes(rng, tree, n_classes, pure) for tree in grown])
+    X = nasty_rows(rng, 1500, 5, missing)
+    short = ShortTrees.of(packed, 5, bytewise, missing)
+    assert (short.number.size == 0) is (pure and n_classes <= (10 if missing else 5))
+    out = np.zeros((len(X), n_classes))
+    short.sum(X, 0, 4, out)
+    leaves = packed.nodes["threshold"][leaves_of(packed, X)].astype(int)
+    np.testing.assert_allclose(out, packed.values[leaves].sum(axis=1), rtol=1e-14)
+
+
+def test_rows_that_arrive_long_after_the_others():
+    """A chain: a row takes as many steps as it has thresholds below it, and few rows share a leaf."""
+    depth = 3000
+    inner = 2 * np.arange(depth)
+    left, right, feature, threshold = (np.full(2 * depth + 1, unset) for unset in (-1, -1, -2, -2.0))
+    left[inner], right[inner], feature[inner], threshold[inner] = inner + 1, inner + 2, 0, np.arange(depth)
+    value = np.arange(2.0 * depth + 1).reshape(-1, 1, 1)
+    chain = Tree(1, [1], value=value, children_left=left, children_right=right, feature=feature, threshold=threshold)
+    packed = PackedTrees.from_trees([chain])
+    short = ShortTrees.of(packed, 1, False, False)
+    X = np.random.default_rng(6).permutation(depth + 200).astype(np.float32)[:, None]
+    for rows in (X, X[:1], X[:7], X[:1025]):
+        out = np.zeros((len(rows), 1))
+        short.sum(rows, 0, 1, out)
+        np.testing.assert_array_equal(out, np.where(rows < depth, 2 * rows + 1, 2 * depth))

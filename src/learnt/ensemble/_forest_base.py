@@ -19,7 +19,7 @@ from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callback
 from learnt.engine.random import random_state_of
 from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.threads import run_tasks, thread_count
-from learnt.engine.validation import check_fit, check_predict, refuse_elsewhere
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, refuse_elsewhere
 from learnt.ensemble._forest_growth import Grower, max_features_of
 from learnt.ensemble._forest_members import empty_tree, tree_estimator
 from learnt.ensemble._forest_sampling import Sampling, sample_size
@@ -201,9 +201,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
 
     def _require_fit(self) -> None:
         if "grove_" not in vars(self):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: call 'fit' with training data before using it."
-            )
+            raise NotFittedError(NOT_FITTED % {"name": type(self).__name__})
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -307,7 +305,8 @@ def target_columns(y: Any, X: Any, name: str) -> np.ndarray:
         raise ValueError(f"y has the shape {y.shape}, and {name} needs (n,) or (n, n_outputs); reshape it.")
     if len(y) != X.shape[0]:
         raise ValueError(
-            f"X has {X.shape[0]} rows but y has {len(y)} (inconsistent numbers of samples); pass one target a row."
+            f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows but y has {len(y)}; "
+            "pass one target a row."
         )
     return y.reshape(len(y), -1)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from learnt.engine.threads import for_blocks, get_threads
 from learnt.forestry._bins import Bins
-from learnt.forestry._short_words import ABSENT, byte_words, float_words
+from learnt.forestry._short_words import ABSENT, byte_words, find_classes, float_words
 from learnt.forestry._walk import CATEGORIES, INNER
 from learnt.forestry._walk_many import ROOT, name_leaves, sum_leaves
 
@@ -40,15 +40,19 @@ class ShortTrees:
         The thresholds of each column in order, for keys of one byte; None: keys are bits of float32.
     missing : bool
         Whether columns are there twice.
+    pure : bool
+        Whether every leaf is of one class, which then is in its word.
     packed : PackedTrees
     """
 
-    def __init__(self, words: np.ndarray, bits: int, edges: np.ndarray | None, missing: bool, packed: Any) -> None:
+    def __init__(
+        self, words: np.ndarray, bits: int, edges: np.ndarray | None, missing: bool, pure: bool, packed: Any
+    ) -> None:
         self.words, self.bits, self.edges, self.missing = words, bits, edges, missing
         self.roots, self.columns = packed.roots, packed.columns
         self.held = packed.nodes.view(np.float64)
         self.number, self.values = np.empty(0, np.uint32), packed.values
-        if self.values.shape[1] > 1:
+        if self.values.shape[1] > 1 and not pure:
             self.number, self.values = _few_values(packed)
 
     @classmethod
@@ -66,10 +70,12 @@ class ShortTrees:
         ):
             return None
         twice = d if missing else 0
+        classes = _classes(packed.values, d + twice)
+        pure = len(classes) > 0
         if not bytewise:
-            return cls(float_words(nodes, roots, sizes, twice, bits), bits, None, missing, packed)
-        found = byte_words(nodes, roots, sizes, d, twice, bits)
-        return None if found is None else cls(found[0], bits, found[1], missing, packed)
+            return cls(float_words(nodes, roots, sizes, classes, twice, bits), bits, None, missing, pure, packed)
+        found = byte_words(nodes, roots, sizes, classes, d, twice, bits)
+        return None if found is None else cls(found[0], bits, found[1], missing, pure, packed)
 
     def keys(self, X: np.ndarray) -> np.ndarray:
         """The keys of rows, (n, at least n_features)."""
@@ -119,6 +125,13 @@ def _in_blocks(work: Any, n: int, row_bytes: int) -> None:
 
 def _grain(d: int) -> int:
     return max(1, _CELLS // d)
+
+
+def _classes(values: np.ndarray, columns: int) -> np.ndarray:
+    """The class of each row of values; empty unless each has but one, and there is a column with the number of each."""
+    width = values.shape[1]
+    found = np.empty(len(values) if 1 < width <= min(columns, 256) else 0, np.uint8)
+    return found if len(found) and find_classes(values, found) else found[:0]
 
 
 def _few_values(packed: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -20,20 +20,22 @@ _NODES = 1 << 16  # a task should have, at least
 _GLANCE = 1 << 14  # nodes that tell whether trying is worth the while
 
 
-def float_words(nodes: np.ndarray, roots: np.ndarray, sizes: np.ndarray, twice: int, bits: int) -> np.ndarray:
+def float_words(
+    nodes: np.ndarray, roots: np.ndarray, sizes: np.ndarray, classes: np.ndarray, twice: int, bits: int
+) -> np.ndarray:
     """Words with the bits of float32 for keys; `twice` is where the second copies of the columns begin, or 0."""
     words = np.zeros(len(nodes) + ROOT * len(roots), np.uint64)
 
     def lay(lo: int, hi: int) -> None:
         single = np.empty(1, np.float32)
-        lay_floats(nodes, roots, sizes, lo, hi, twice, bits, single, single.view(np.uint32), words)
+        lay_floats(nodes, roots, sizes, classes, lo, hi, twice, bits, single, single.view(np.uint32), words)
 
     for_blocks(lay, len(roots), grain=max(1, _NODES * len(roots) // max(1, len(nodes))))
     return words
 
 
 def byte_words(
-    nodes: np.ndarray, roots: np.ndarray, sizes: np.ndarray, d: int, twice: int, bits: int
+    nodes: np.ndarray, roots: np.ndarray, sizes: np.ndarray, classes: np.ndarray, d: int, twice: int, bits: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Words with keys of one byte, and the thresholds (d, 256) in order; None where a column has too many."""
     if _many_thresholds(nodes[:_GLANCE]):
@@ -46,8 +48,9 @@ def byte_words(
         edges = np.full((d, 256), np.inf)
         seen, number = np.empty(d * _SLOTS), np.zeros(d * _SLOTS, np.uint8)
         fits = lay_bytes(
-            nodes, halves, roots, sizes, lo, hi, twice, bits, seen, number, np.zeros(d, np.int64), edges, words
-        )
+            nodes, halves, roots, sizes, classes, lo, hi, twice, bits,
+            seen, number, np.zeros(d, np.int64), edges, words,
+        )  # fmt: skip
         return (lo, hi, edges) if fits else None
 
     parts = [part for part in for_blocks(lay, len(roots), grain=grain) if part is not None]
@@ -90,10 +93,32 @@ def column_of(word, twice):
     return column + np.uint64(twice) if word & np.uint32(MISSING_LEFT) else column
 
 
+@kernel
+def class_of(classes, number):
+    """The class of the leaf whose row of values has this number; 0 where leaves have none."""
+    return np.uint64(classes[np.int64(number)]) if classes.size else np.uint64(0)
+
+
+@kernel
+def find_classes(values, classes):
+    """classes[k] = the one class that row k of values has a share of; whether all rows have but one."""
+    for k in range(values.shape[0]):
+        found = 0
+        for c in range(values.shape[1]):
+            if values[k, c] == 1.0:
+                found += 1
+                classes[k] = c
+            elif values[k, c] != 0.0:
+                return False
+        if found != 1:
+            return False
+    return True
+
+
 @kernel(allocates=False)
-def lay_floats(nodes, roots, sizes, first, last, twice, bits, single, turned, words):
+def lay_floats(nodes, roots, sizes, classes, first, last, twice, bits, single, turned, words):
     """The words of trees first…last: a threshold's key is the least of an x beyond it. `turned` is `single` in bits."""
-    low, high = np.uint64(bits), np.uint64(bits + 32)
+    low, high = np.uint64(32), np.uint64(bits + 32)
     for t in range(first, last):
         begin = roots[t] + t * ROOT
         for s in range(ROOT, ROOT + sizes[t]):
@@ -107,22 +132,22 @@ def lay_floats(nodes, roots, sizes, first, last, twice, bits, single, turned, wo
                 if single[0] <= threshold:
                     key += np.uint64(1)
                 child = np.uint64(np.int64(nodes[k]["left"]) - roots[t] + ROOT)
-                words[begin + s] = (child << high) | (key << low) | column_of(word, twice)
+                words[begin + s] = (child << high) | (column_of(word, twice) << low) | key
             else:
-                words[begin + s] = np.uint64(s - 1) << high
+                words[begin + s] = (np.uint64(s - 1) << high) | (class_of(classes, threshold) << low)
 
 
 @kernel(allocates=False)
-def lay_bytes(nodes, halves, roots, sizes, first, last, twice, bits, seen, number, counts, edges, words):
+def lay_bytes(nodes, halves, roots, sizes, classes, first, last, twice, bits, seen, number, counts, edges, words):
     """The same with thresholds numbered from 1 as they are met; whether no column has too many."""
-    low, high = np.uint64(bits), np.uint64(bits + 8)
+    low, high = np.uint64(8), np.uint64(bits + 8)
     for t in range(first, last):
         begin = roots[t] + t * ROOT
         for s in range(ROOT, ROOT + sizes[t]):
             k = roots[t] + s - ROOT
             word, threshold = nodes[k]["column"], nodes[k]["threshold"]
             if word < np.uint32(INNER):
-                words[begin + s] = np.uint32(np.uint64(s - 1) << high)
+                words[begin + s] = np.uint32((np.uint64(s - 1) << high) | (class_of(classes, threshold) << low))
                 continue
             key = np.uint64(ABSENT)
             if threshold < np.inf:
@@ -144,16 +169,14 @@ def lay_bytes(nodes, halves, roots, sizes, first, last, twice, bits, seen, numbe
                     number[slot] = counts[f]
                 key = np.uint64(number[slot])
             child = np.uint64(np.int64(nodes[k]["left"]) - roots[t] + ROOT)
-            words[begin + s] = np.uint32((child << high) | (key << low) | column_of(word, twice))
+            words[begin + s] = np.uint32((child << high) | (column_of(word, twice) << low) | key)
     return True
 
 
 @kernel
 def rank_keys(words, bits, ranks):
     """Ranks in place of the numbers."""
-    low, mask = np.uint32(bits), np.uint32((1 << bits) - 1)
-    others = ~(np.uint32(255) << low)
+    low, mask, others = np.uint32(8), np.uint32((1 << bits) - 1), ~np.uint32(255)
     for k in range(words.size):
         word = words[k]
-        key = ranks[word & mask, (word >> low) & np.uint32(255)]
-        words[k] = (word & others) | (key << low)
+        words[k] = (word & others) | ranks[(word >> low) & mask, word & np.uint32(255)]

@@ -1,9 +1,13 @@
 """Many rows through many trees, eight rows at a time: a handful of instructions a step.
 
-A node is one word: from the lowest bits up the column, the key of the threshold, and the number of the left child; the
+A node is one word: from the lowest bits up the key of the threshold, the column, and the number of the left child; the
 right child is the next. A row goes right where its own key is as large as that of the threshold. The key 0 means always
 right: a leaf has it, and in place of a child the number before its own, so that a row that has arrived stays. How
 words and keys come about is told in `_short`; there are two widths of each, and these functions do not mind which.
+
+No step asks whether a row has arrived: all rows take as many steps as most of them need, then those that still moved
+with the last one are gathered and take a few more, until none is left. Eight rows that waited for the last of them
+would take two fifths more steps, and a processor would guess wrongly each time when they have all arrived.
 """
 
 from __future__ import annotations
@@ -15,53 +19,109 @@ from learnt.engine.kernel import kernel
 ROOT = 1  # the number of a tree's first node: siblings are 2 and 3, 4 and 5, …
 _LINE = 64  # bytes that come from memory together
 _FEW_LINES, _LINES_A_ROW = 256, 24
+_CHUNK = 1024  # rows that go down a tree before the next ones do, lest their keys leave the nearest cache
+_AFTER = 4  # steps taken at first beyond the depth of a balanced tree
+_ROUNDS = 2  # of two steps each for those that have not arrived yet
 
 
 @kernel
-def step(words, keys, base, mask, low, high, node):
+def step(words, keys, base, mask, high, node):
     """The next node of the row that begins at `base`."""
     word = words[node]
-    right = keys[base + np.uint64(word & mask)] >= keys.dtype.type(word >> low)
+    column = (word >> words.dtype.type(np.iinfo(keys.dtype).bits)) & mask  # known to the compiler, unlike itemsize
+    right = keys[base + np.uint64(column)] >= keys.dtype.type(word)
     return np.uint64(word >> high) + (np.uint64(1) if right else np.uint64(0))
 
 
 @kernel
-def walk_eight(words, keys, base, row, mask, low, high, at, i):
-    """The leaves of eight rows, the first of which begins at `base`: at[i…i+8]."""
-    b0, b1, b2, b3 = base, base + row, base + row + row, base + row + row + row
-    b4, b5, b6, b7 = b3 + row, b3 + row + row, b3 + row + row + row, b3 + row + row + row + row
-    n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.uint64(ROOT)
-    moved = np.uint64(1)
-    while moved != np.uint64(0):
-        m0 = step(words, keys, b0, mask, low, high, n0)
-        m1 = step(words, keys, b1, mask, low, high, n1)
-        m2 = step(words, keys, b2, mask, low, high, n2)
-        m3 = step(words, keys, b3, mask, low, high, n3)
-        m4 = step(words, keys, b4, mask, low, high, n4)
-        m5 = step(words, keys, b5, mask, low, high, n5)
-        m6 = step(words, keys, b6, mask, low, high, n6)
-        m7 = step(words, keys, b7, mask, low, high, n7)
-        n0 = step(words, keys, b0, mask, low, high, m0)
-        n1 = step(words, keys, b1, mask, low, high, m1)
-        n2 = step(words, keys, b2, mask, low, high, m2)
-        n3 = step(words, keys, b3, mask, low, high, m3)
-        n4 = step(words, keys, b4, mask, low, high, m4)
-        n5 = step(words, keys, b5, mask, low, high, m5)
-        n6 = step(words, keys, b6, mask, low, high, m6)
-        n7 = step(words, keys, b7, mask, low, high, m7)
-        # A sum: an "or" would be made into eight branches that the processor has to guess.
-        moved = (m0 ^ n0) + (m1 ^ n1) + (m2 ^ n2) + (m3 ^ n3) + (m4 ^ n4) + (m5 ^ n5) + (m6 ^ n6) + (m7 ^ n7)
-    at[i], at[i + np.uint64(1)], at[i + np.uint64(2)], at[i + np.uint64(3)] = n0, n1, n2, n3
-    at[i + np.uint64(4)], at[i + np.uint64(5)], at[i + np.uint64(6)], at[i + np.uint64(7)] = n4, n5, n6, n7
+def settle(at, ids, i, before, now, moving):
+    """Row i is at `now`, and is put behind the `moving` ones before it; how many they are with it if it moved."""
+    at[i] = now
+    ids[moving] = i
+    return moving + np.uint64(before != now)
 
 
 @kernel
-def walk_rows(words, keys, row, lo, n, mask, low, high, at):
-    """The leaf of each row lo…lo + n in one tree; `at` has room for eight more."""
-    last = np.uint64(lo + n - 8)
-    for i in range(0, n, 8):  # the last eight may have been seen before
-        first = min(np.uint64(lo + i), last)
-        walk_eight(words, keys, first * row, row, mask, low, high, at, first - np.uint64(lo))
+def go_on(words, keys, row, lo, groups, rounds, mask, high, at, ids):
+    """Twice `rounds` steps for the rows lo + ids[0 … 8 · groups] from where they are, at[ids].
+
+    The ids of those that moved with the last step are put in front; how many they are.
+    """
+    moving = np.uint64(0)
+    for group in range(groups):
+        g = 8 * group
+        i0 = ids[g]
+        i1 = ids[g + 1]
+        i2 = ids[g + 2]
+        i3 = ids[g + 3]
+        i4 = ids[g + 4]
+        i5 = ids[g + 5]
+        i6 = ids[g + 6]
+        i7 = ids[g + 7]
+        b0 = (lo + i0) * row
+        b1 = (lo + i1) * row
+        b2 = (lo + i2) * row
+        b3 = (lo + i3) * row
+        b4 = (lo + i4) * row
+        b5 = (lo + i5) * row
+        b6 = (lo + i6) * row
+        b7 = (lo + i7) * row
+        n0 = at[i0]
+        n1 = at[i1]
+        n2 = at[i2]
+        n3 = at[i3]
+        n4 = at[i4]
+        n5 = at[i5]
+        n6 = at[i6]
+        n7 = at[i7]
+        m0, m1, m2, m3, m4, m5, m6, m7 = n0, n1, n2, n3, n4, n5, n6, n7
+        for _ in range(rounds):
+            m0 = step(words, keys, b0, mask, high, n0)
+            m1 = step(words, keys, b1, mask, high, n1)
+            m2 = step(words, keys, b2, mask, high, n2)
+            m3 = step(words, keys, b3, mask, high, n3)
+            m4 = step(words, keys, b4, mask, high, n4)
+            m5 = step(words, keys, b5, mask, high, n5)
+            m6 = step(words, keys, b6, mask, high, n6)
+            m7 = step(words, keys, b7, mask, high, n7)
+            n0 = step(words, keys, b0, mask, high, m0)
+            n1 = step(words, keys, b1, mask, high, m1)
+            n2 = step(words, keys, b2, mask, high, m2)
+            n3 = step(words, keys, b3, mask, high, m3)
+            n4 = step(words, keys, b4, mask, high, m4)
+            n5 = step(words, keys, b5, mask, high, m5)
+            n6 = step(words, keys, b6, mask, high, m6)
+            n7 = step(words, keys, b7, mask, high, m7)
+        moving = settle(at, ids, i0, m0, n0, moving)
+        moving = settle(at, ids, i1, m1, n1, moving)
+        moving = settle(at, ids, i2, m2, n2, moving)
+        moving = settle(at, ids, i3, m3, n3, moving)
+        moving = settle(at, ids, i4, m4, n4, moving)
+        moving = settle(at, ids, i5, m5, n5, moving)
+        moving = settle(at, ids, i6, m6, n6, moving)
+        moving = settle(at, ids, i7, m7, n7, moving)
+    return moving
+
+
+@kernel
+def walk_rows(words, keys, row, lo, n, mask, high, ids, at):
+    """The leaf of each row lo…lo + n in one tree; `ids` has room for `_CHUNK` + 8."""
+    depth, leaves = _AFTER, words.size // 2
+    while leaves > 1:
+        leaves //= 2
+        depth += 1
+    for begin in range(0, n, _CHUNK):
+        here = at[begin : begin + _CHUNK]
+        first, moving, rounds = np.uint64(lo + begin), here.size, depth // 2
+        for i in range(here.size):
+            here[i] = ROOT
+            ids[i] = i
+        while moving > 0:
+            groups = (moving + 7) // 8
+            for k in range(moving, 8 * groups):  # one of them again, which does no harm
+                ids[k] = ids[moving - 1]
+            moving = np.int64(go_on(words, keys, row, first, groups, rounds, mask, high, here, ids))
+            rounds = _ROUNDS
 
 
 @kernel
@@ -85,6 +145,13 @@ def add_single(n, at, held, start, target, lo, out):
     """One value a leaf, the first number of its record."""
     for i in range(n):
         out[lo + i, target] += held[np.uint64(2) * (start + np.uint64(at[i]) - np.uint64(ROOT))]
+
+
+@kernel
+def add_classes(n, at, tree, low, mask, target, lo, out):
+    """Leaves of one class each, which is where inner nodes have the column."""
+    for i in range(n):
+        out[lo + i, target + np.int64((tree[at[i]] >> low) & mask)] += 1.0
 
 
 @kernel
@@ -116,20 +183,22 @@ def write_leaves(n, at, start, t, lo, out):
 def sum_leaves(
     keys, row_step, lo, hi, first, last, words, bits, roots, columns, held, number, values, out
 ):  # fmt: skip
-    """out[i, columns[t]…] += the values of row i's leaf in trees first…last, in order, for rows lo…hi, 8 at least."""
+    """out[i, columns[t]…] += the values of row i's leaf in trees first…last, in order, for rows lo…hi."""
     n, width = hi - lo, values.shape[1]
-    at = np.empty(n, np.uint32)
-    low = words.dtype.type(bits)
-    high = words.dtype.type(bits + 8 * keys.itemsize)
+    at, ids = np.empty(n, np.uint32), np.empty(_CHUNK + 8, np.uint32)
+    low = words.dtype.type(np.iinfo(keys.dtype).bits)
+    high = words.dtype.type(bits + np.iinfo(keys.dtype).bits)
     mask = words.dtype.type((1 << bits) - 1)
     seen = words[0]
     for t in range(first, last):
         tree, read = tree_of(words, roots, t, n)
         seen ^= read
         start = np.uint64(roots[t])
-        walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, low, high, at)
+        walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, high, ids, at)
         if width == 1:
             add_single(n, at, held, start, columns[t], lo, out)
+        elif number.size == 0:
+            add_classes(n, at, tree, low, mask, columns[t], lo, out)
         elif width == 2 and out.shape[1] == 2:
             add_pairs(n, at, number, start, values, lo, out)
         else:
@@ -139,16 +208,15 @@ def sum_leaves(
 
 @kernel
 def name_leaves(keys, row_step, lo, hi, words, bits, roots, out):
-    """out[i, t] = the number of row i's leaf in tree t among all nodes, for rows lo…hi, 8 at least."""
+    """out[i, t] = the number of row i's leaf in tree t among all nodes, for rows lo…hi."""
     n = hi - lo
-    at = np.empty(n, np.uint32)
-    low = words.dtype.type(bits)
-    high = words.dtype.type(bits + 8 * keys.itemsize)
+    at, ids = np.empty(n, np.uint32), np.empty(_CHUNK + 8, np.uint32)
+    high = words.dtype.type(bits + np.iinfo(keys.dtype).bits)
     mask = words.dtype.type((1 << bits) - 1)
     seen = words[0]
     for t in range(roots.size):
         tree, read = tree_of(words, roots, t, n)
         seen ^= read
-        walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, low, high, at)
+        walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, high, ids, at)
         write_leaves(n, at, np.uint64(roots[t]), t, lo, out)
     return seen
