@@ -69,26 +69,28 @@ def test_any_learner_is_boosted_as_in_scikit_learn(base):
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-7)
 
 
-@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("classes", [2, 3, 4])
 @pytest.mark.parametrize("rate", [1.0, 0.4])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_bound_is_the_exponential_loss_after_every_round(classes, rate, weighted):
+@pytest.mark.parametrize("depth", [1, 3])
+def test_the_bound_is_an_exponential_loss_and_holds_after_every_round(classes, rate, weighted, depth):
     X, y = table(n=150, classes=classes)
     w = np.random.default_rng(1).random(150) * 3 if weighted else np.ones(150)
-    model = AdaBoostClassifier(n_estimators=25, learning_rate=rate).fit(X, y, w if weighted else None)
-    margin = np.zeros(150)  # Σ α (1 where right, −1/(K−1) where wrong), as exp(−(K−1)/K · margin)
+    learner = DecisionTreeClassifier(max_depth=depth, random_state=0)
+    model = AdaBoostClassifier(learner, n_estimators=25, learning_rate=rate).fit(X, y, w if weighted else None)
+    margin = np.zeros(150)  # votes for the right class less those for all others
     losses = []
-    for alpha, member in zip(model.estimator_weights_, model.estimators_, strict=True):
-        margin += alpha * np.where(member.predict(X) == y, 1.0, -1 / (classes - 1))
-        losses.append(w @ np.exp(-margin * (classes - 1) / classes))
+    for alpha, member in zip(model.estimator_weights_, model.estimators_, strict=False):
+        margin += alpha * np.where(member.predict(X) == y, 1.0, -1.0)
+        losses.append(w @ np.exp(-margin / 2))
     np.testing.assert_allclose(model.loss_bound_, losses, rtol=1e-9)
+    for bound, labels in zip(model.loss_bound_, model.staged_predict(X), strict=True):
+        assert bound >= w @ (labels != y) - 1e-9
+    if classes == 2:
+        assert (np.diff(model.loss_bound_) < 0).all()
     if classes == 2 and rate == 1:
         errors = model.estimator_errors_[: len(losses)]
         np.testing.assert_allclose(model.loss_bound_, w.sum() * np.cumprod(2 * np.sqrt(errors * (1 - errors))))
-    if classes == 2:
-        for bound, labels in zip(model.loss_bound_, model.staged_predict(X), strict=True):
-            assert bound >= w @ (labels != y) - 1e-9
-    assert (np.diff(model.loss_bound_) < 0).all()
 
 
 def test_it_stops_early():

@@ -89,9 +89,10 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
     estimator_errors_ : array of shape (n_estimators,)
         ε; 1 for rounds that were not needed.
     loss_bound_ : array, one entry a round
-        The exponential loss of the training rows. For two classes it bounds the number of mistakes on them, and with
-        learning_rate 1 it is n ∏ 2√(εₜ(1−εₜ)), n the total weight of the rows; in general it is
-        n ∏ ((1−εₜ) e^(−αₜ(K−1)/K) + εₜ e^(αₜ/K)).
+        The exponential loss of the training rows,  Σᵢ wᵢ e^(−½ (votes for their class − votes for others)),  which is
+        never less than the weight of the mistakes on them. It is  n ∏ ((1−εₜ) e^(−αₜ/2) + εₜ e^(αₜ/2)),  n the total
+        weight of the rows; for two classes and learning_rate 1 that is  n ∏ 2√(εₜ(1−εₜ)),  which falls. For more
+        classes it may grow: learners that are wrong about half of the weight vouch for nothing.
     classes_ : array of shape (n_classes,)
     n_classes_ : int
     feature_importances_ : array of shape (n_features_in_,)
@@ -159,7 +160,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
                     break
                 # A learner without a mistake would weigh infinitely much; it ends the fit with weight 1.
                 alpha = 1.0 if error <= 0 else self.learning_rate * (np.log((1 - error) / error) + np.log(K - 1.0))
-                shrink = (1 - error) * np.exp(-alpha * (K - 1) / K) + error * np.exp(alpha / K)
+                shrink = (1 - error) * np.exp(-alpha / 2) + error * np.exp(alpha / 2)
                 bound.append((bound[-1] if bound else total) * float(shrink))
                 self.estimators_.append(member)
                 self.estimator_weights_[t], self.estimator_errors_[t] = alpha, max(error, 0.0)
