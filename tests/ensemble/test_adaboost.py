@@ -1,6 +1,7 @@
 """AdaBoost: scikit-learn's ensemble round by round, the exponential loss, stumps on sorted columns."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.ensemble as peer
 import sklearn.tree
@@ -267,3 +268,17 @@ def test_awkward_tables():
     one = AdaBoostClassifier(n_estimators=5, random_state=0).fit(X, labels, zero)
     two = AdaBoostClassifier(n_estimators=5, random_state=0).fit(X[:10], labels[:10])
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_learner_that_takes_text_gets_the_table_as_it_is(depth):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Rome", "Oslo", "Bern"], 200)})
+    y = np.where(X["size"] + 3 * (X["town"] == "Rome") > 1, "much", "little")
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=depth), n_estimators=20, random_state=0)
+    model.fit(X, y, sample_weight=np.r_[0.0, np.ones(199)])
+    assert model.score(X, y) > 0.95
+    assert model.predict(X.assign(town="Paris")).shape == (200,)  # none of the towns of training
+    assert set(model.feature_importances_ > 0) == {True}
+    with pytest.raises(ValueError, match="column 'town' of X holds String, and LogisticRegression needs numbers"):
+        AdaBoostClassifier(LogisticRegression()).fit(X, y)

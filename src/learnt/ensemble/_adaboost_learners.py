@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from learnt.engine.single import require_float32
 from learnt.engine.threads import for_blocks
-from learnt.ensemble._common import member_maker
+from learnt.ensemble._common import is_numbers, member_maker
 from learnt.ensemble._stumps import MOST_CELLS, MOST_ROWS, SortedColumns, add_stumps
 from learnt.forestry import PackedTrees, Tree
 from learnt.tree import DecisionTreeClassifier
@@ -26,7 +26,7 @@ def learner_of(
     prototype: Any, X: Any, y: np.ndarray, codes: np.ndarray, classes: np.ndarray, random: np.random.RandomState
 ) -> Learner:
     """weights → (fitted copy of the prototype, which rows it gets wrong)."""
-    small = not sparse.issparse(X) or X.shape[0] * X.shape[1] <= MOST_CELLS
+    small = is_numbers(X) or (sparse.issparse(X) and X.shape[0] * X.shape[1] <= MOST_CELLS)
     if is_stump(prototype) and len(classes) > 1 and small and X.shape[0] < MOST_ROWS:
         return _Stumps(prototype, X, codes, classes, random)
 
@@ -73,7 +73,7 @@ class _Stumps:
 def class_votes(members: list[Any], weights: np.ndarray, classes: np.ndarray, X: Any, out: np.ndarray) -> None:
     """out[i, c] += Σ weights of the members that predict class c for row i."""
     trees = [_class_tree(member, classes) for member in members]
-    if all(tree is not None for tree in trees) and not sparse.issparse(X):
+    if all(tree is not None for tree in trees) and is_numbers(X):
         _tree_votes(trees, weights, X, out)
         return
     rows = np.arange(X.shape[0])
