@@ -8,6 +8,8 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.model_selection import train_test_split
 
 from learnt import ensemble as ours
+from learnt.engine.kernel import compilation_enabled
+from learnt.forestry._leafwise_kernel import work
 
 
 @pytest.mark.parametrize("name", ["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"])
@@ -137,3 +139,17 @@ def test_text_in_a_column_of_numbers_is_refused_by_its_place():
     model = ours.HistGradientBoostingRegressor(categorical_features=[0]).fit(table[::2], np.arange(20.0))
     with pytest.raises(ValueError, match="X has 1 features, but"):
         model.predict(table[::2, :1])
+
+
+def test_no_form_of_weights_compiles_anew():
+    if not compilation_enabled():
+        return  # nothing is compiled then
+    X, y = make_regression(n_samples=60, n_features=3, random_state=0)
+    weights = np.linspace(1, 2, 60)
+    first = ours.HistGradientBoostingRegressor(max_iter=2).fit(X, y, weights).predict(X)
+    known = len(work.resolve().signatures)
+    locked = weights.copy()
+    locked.flags.writeable = False
+    for form in (locked, np.repeat(weights, 2)[::2], weights.astype(object), list(weights)):
+        np.testing.assert_array_equal(ours.HistGradientBoostingRegressor(max_iter=2).fit(X, y, form).predict(X), first)
+    assert len(work.resolve().signatures) == known

@@ -106,6 +106,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.baseline.ConstantClassifier", "classes", {}),
     ("learnt.baseline.ConstantRegressor", "amount", {}),
     ("learnt.ensemble.HistGradientBoostingClassifier", "two classes", {"max_iter": 2}),
+    ("learnt.ensemble.HistGradientBoostingClassifier", "two classes", {"max_iter": 2, "categorical_features": [0]}),
     ("learnt.ensemble.HistGradientBoostingClassifier", "classes", {"max_iter": 2}),
     ("learnt.ensemble.HistGradientBoostingRegressor", "amount", {"max_iter": 2}),
     ("learnt.ensemble.GradientBoostingClassifier", "classes", {"n_estimators": 2}),

@@ -41,6 +41,8 @@ class Booster:
 
     def __post_init__(self) -> None:
         n, d = self.X.shape
+        if self.w is not None:  # in the one form that kernels are compiled for, also where they may not be written to
+            self.w = np.require(self.w, np.float64, ["C", "W"])
         outputs = self.loss.n_outputs
         threads = thread_count()
         # With an output for each thread whole trees are the tasks; otherwise threads share a tree.
