@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from learnt.forestry import Grove, _binned_forest, bin_table, grow_binned, grow_binned_small
+from learnt.forestry import Grove, _binned_forest, _binned_forest_random, bin_table, grow_binned, grow_binned_small
+from learnt.forestry import _binned_forest_random_search as search
 from learnt.forestry._binned_forest_grow import middle_edge
 
 
@@ -354,6 +355,75 @@ def test_long_rows_grow_the_same_tree(random_splits, monkeypatch):
     first, second = (grow_binned(table, X[:, 0] + X[:, 1] > 0, **options) for table in (alone, both))
     np.testing.assert_array_equal(first.threshold, second.threshold)
     np.testing.assert_array_equal(first.feature, second.feature)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [None, [2]])
+def test_rows_that_are_brought_together_grow_the_same_tree(classes, weighted, monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(700, 5))
+    y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=700)
+    options = {"criterion": "gini" if classes else "squared_error", "n_classes": classes, "random_splits": True}
+    options |= {"max_features": 3, "weights": rng.integers(0, 4, 700).astype(np.uint8) if weighted else None}
+    table, trees = bin_table(X, random_splits=True), []
+    for room in (10_000, 300, 20, 2):
+        monkeypatch.setattr(_binned_forest_random, "_NEAR", room)
+        trees.append(grow_binned(table, y > 1 if classes else y, **options))
+    assert trees[0].node_count > 100
+    for tree in trees[1:]:
+        for name in ("feature", "threshold", "value", "n_node_samples", "impurity"):
+            np.testing.assert_array_equal(getattr(tree, name), getattr(trees[0], name))
+
+
+@pytest.mark.parametrize("mask", [0, 3])
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_handful_of_rows_is_split_as_many_are(classes, mask):
+    """By the same draws: whole numbers of another step are all that differs, so that only a tie may fall otherwise."""
+    rng = np.random.default_rng(2)
+    step, d, same, bits = 32, 9, 0, int(classes)
+    places = bin_table(rng.normal(size=(2000, d)), random_splits=True).bins.places
+    for trial in range(200):
+        m = int(rng.integers(3, search.FEW + 1))
+        codes = np.zeros((m, step), np.uint8)
+        codes[:, :d] = rng.integers(0, 250, size=(m, d)) // rng.integers(1, 200, size=d)
+        weight = rng.integers(1, 4, size=m) if mask else np.ones(m, np.int64)
+        label = rng.permutation(m) % 2
+        shift = bits + 2 * (mask > 0)
+        marks = ((np.arange(m) << shift) | (weight << bits if mask else 0) | (label if classes else 0)).astype(
+            np.uint32
+        )
+        ys = None if classes else rng.normal(size=m)
+        wt, mean, extent = float(weight.sum()), 0.0, 1.0
+        if not classes:
+            mean = np.average(ys, weights=weight)
+            extent = np.abs(ys - mean).max()
+        min_leaf = 1 + trial % 2
+        rules = np.array([shift, bits, mask, 255 // 3 if classes else 32, 3 if mask else 1, 4, 9, 2, min_leaf])
+        found = []
+        for few in (True, False):
+            best, out = np.array([-1.0, 1.0]), np.full(search.N_FOUND, -1)
+            features, state = np.arange(d, dtype=np.int32), np.array([trial + 1, 7])
+            if few:
+                room = np.zeros((search.N_FEW, search.FEW), np.int64)
+                search.search_few(
+                    codes.reshape(-1), step, places, marks, ys, 0, m, wt, mean, extent, rules, 0.0, features, state,
+                    room, best, out,
+                )  # fmt: skip
+            else:
+                amounts = sums = None
+                total = float((weight * label).sum())
+                if not classes:
+                    amounts, sums = np.zeros(m, np.int16), np.zeros(step, np.float32)
+                    total = float(search.distances(0, m, mean, extent, rules, marks, ys, 0, amounts))
+                small, large, cuts = (np.zeros(step, np.uint8) for _ in range(3))
+                counts, ones, rows, unused = (np.zeros(step, np.int32) for _ in range(4))
+                search.search_all(
+                    codes.reshape(-1), step, places, marks, 0, m, wt, total, rules, 0.0, amounts, features, state,
+                    np.zeros(d, np.int32), small, large, cuts, counts, ones, rows, unused, sums, best, out,
+                )  # fmt: skip
+            found.append(out[:3].tolist() if out[search.COLUMN] >= 0 else None)
+        same += found[0] == found[1]
+    assert same == 200 if classes else same >= 195
 
 
 def test_classes_are_cut_at_the_edge_nearest_to_the_middle_and_numbers_with_as_many_bins_on_either_side():

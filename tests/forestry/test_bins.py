@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from learnt.engine.threads import set_threads
-from learnt.forestry._bins import bin_columns, find_bins
+from learnt.forestry._bins import bin_columns, code_room, find_bins
 
 
 @pytest.fixture(autouse=True)
@@ -159,3 +159,64 @@ def test_bins_for_random_splits_are_short_as_well():
     assert heaviest_end[0] < 0.1 * heaviest_end[1]
     huge = np.array([-1.7e308, 1.7e308, 0.0])[:, None] * np.linspace(0.5, 1.0, 300)
     assert np.isfinite(find_bins(huge.reshape(-1, 1), random_splits=True).places).all()
+
+
+@pytest.mark.parametrize("kind", ["even", "skewed", "whole", "tiny", "huge", "far", "missing", "constant"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_codes_are_the_edges_below(kind, dtype):
+    """However edges lie: searches begin at a guide of even steps, which must never be past the bin of a value."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(3000, 2))
+    made = {
+        "even": x,
+        "skewed": np.exp(4 * x),
+        "whole": np.round(100 * x),
+        "tiny": x * (1e-38 if dtype == np.float32 else 1e-300),
+        "huge": np.clip(x, -3, 3) * (1e38 if dtype == np.float32 else 5e307),
+        "far": 1e6 + x,
+        "missing": np.where(x > 1, np.nan, x),
+        "constant": np.ones_like(x),
+    }[kind].astype(dtype)
+    bins = find_bins(made)
+    asked = np.concatenate([made, bins.edges[:, :254].T.astype(dtype), [[-np.inf, np.inf], [0.0, -0.0]]]).astype(dtype)
+    for X in (asked, np.asfortranarray(asked), asked[:7]):  # few rows go without a guide
+        by_column, by_row = bins.encode(X, rows=True)
+        for j in range(2):
+            below = np.searchsorted(bins.edges[j, : bins.n_bins[j] - 1], X[:, j].astype(np.float64))
+            want = np.where(np.isnan(X[:, j]), bins.n_bins[j], below)
+            np.testing.assert_array_equal(by_column[j], want)
+            np.testing.assert_array_equal(by_row[:, j], want)
+
+
+def test_bins_for_random_splits_from_some_rows():
+    """Of many rows some are looked at: bins have nearly equal weight, rare ends have bins of their own, and columns
+    whose values repeat, or are missing, have the bins that all rows give.
+    """
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(30_000, 4))
+    x[:, 1] = np.round(20 * x[:, 1])
+    x[rng.random(len(x)) < 0.001, 2] = np.nan
+    x[:3, 3] = [40.0, 44.0, -50.0]
+    bins, weights = find_bins(x, random_splits=True), np.ones(len(x))
+    whole = find_bins(x, random_splits=True, weights=weights)
+    for j in (1, 2):
+        np.testing.assert_array_equal(bins.edges[j], whole.edges[j])
+        np.testing.assert_array_equal(bins.places[j], whole.places[j])
+    np.testing.assert_array_equal(bins.has_missing, [False, False, True, False])
+    codes = bins.encode(x)[0]
+    assert len(bins.edges[0][np.isfinite(bins.edges[0])]) > 245
+    assert np.bincount(codes[0]).max() < 2 * len(x) / 250
+    assert len(set(codes[3, :3].tolist())) == 3
+    assert np.isin(codes[3, 3:], codes[3, :3]).sum() == 0
+    places = bins.places[[0, 3], :250].astype(np.int64)
+    assert (np.diff(places) > 0).all()
+
+
+def test_room_for_codes_begins_rows_at_a_cache_line():
+    for n, d in ((7, 3), (33, 70)):
+        room, by_column, by_row = code_room(n, d, True, True)
+        assert by_row.ctypes.data % 64 == 0
+        assert by_row.shape == (n, -(-d // 32) * 32)
+        assert np.shares_memory(room, by_row)
+        assert by_column.size == n * d == len(room) - by_row.size
+        assert not by_row[:, d:].any()

@@ -14,7 +14,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_grow import grow
 from learnt.forestry._binned_forest_random import grow_at_random, packed_rows
-from learnt.forestry._bins import Bins, find_bins
+from learnt.forestry._bins import Bins, code_room, find_bins
 from learnt.forestry._scale import impurity_in_scale, power_of
 from learnt.forestry._small_tree import SmallTree, narrow
 from learnt.forestry._tree import Tree
@@ -47,12 +47,10 @@ def bin_table(
     For `random_splits` bins are short as well; only such a table is split at random by the quick grower.
     """
     bins = find_bins(X, max_bins=max_bins, weights=weights, random_splits=random_splits)
-    if X.shape[1] > _LINE and X.shape[0] <= _SHORT:
-        _, by_row = bins.encode(X, columns=False, rows=True)
-        return BinnedTable(by_row.reshape(-1), by_row.shape[1], 0, bins)
-    by_column, by_row = bins.encode(X, columns=True, rows=True)
-    codes = np.concatenate([by_column.reshape(-1), by_row.reshape(-1)])
-    return BinnedTable(codes, by_row.shape[1], by_column.size, bins)
+    (n, d), by_column = X.shape, X.shape[1] <= _LINE or X.shape[0] > _SHORT
+    codes, columns, rows = code_room(n, d, by_column, True)
+    bins.encode_into(X, columns, rows)
+    return BinnedTable(codes, rows.shape[1], columns.size, bins)
 
 
 def grow_binned(table: BinnedTable, y: np.ndarray, **options: Any) -> Tree:

@@ -7,6 +7,7 @@ children lie next to each other and after their parent: right = left + 1.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,19 @@ from learnt.forestry._binned_forest_random_search import (
     BITS,
     COLUMN,
     CUT,
+    FEW,
     LEFT_ONES,
     LEFT_WEIGHT,
     MAX_DEPTH,
     MIN_LEAF,
     MIN_SPLIT,
+    N_FEW,
     N_FOUND,
     SHIFT,
     WEIGHT_MASK,
     distances,
     search_all,
+    search_few,
     search_some,
     search_two,
 )
@@ -35,35 +39,42 @@ from learnt.forestry._row_vectors import BYTE_LANES, MOST_IN_A_BYTE, ROWS_A_SUM
 
 MIN_WEIGHT, MIN_DECREASE, N_LIMITS = range(3)
 START, END, DEPTH, NODE, ONES, N_FRAME = range(6)  # of a node that waits
+_NEAR = 32768  # rows that are copied side by side, so that a processor has them and all below them at hand
 _NARROW = 64  # bytes of a row that are read whole whatever is drawn of them
 
 
 @kernel(allocates=False)
-def part(table, step, shift, f, cut, lo, m, marks, ys, spare, spare_ys):
-    """Rows at or below the cut before the others, both in their old order; where the others begin."""
-    nl, nr, step, shift = np.uint64(lo), np.uint64(0), np.uint64(step), np.uint64(shift)
-    limit = np.uint8(cut)
+def part(table, step, shift, f, cut, lo, m, to, marks, ys):
+    """The rows of a node to m places from `to` on: those at or below the cut from the first, the others from the last
+    backwards. Returns where the others begin.
+    """
+    nl, nr, step, shift = np.uint64(to), np.uint64(to + m - 1), np.uint64(step), np.uint64(shift)
+    limit, one = np.uint8(cut), np.uint64(1)
     for i in range(np.uint64(lo), np.uint64(lo + m)):
         mark = marks[i]
         go = np.uint64(table[(np.uint64(mark) >> shift) * step + np.uint64(f)] <= limit)
         marks[nl] = mark
-        spare[nr] = mark
+        marks[nr] = mark
         if ys is not None:
             y = ys[i]
             ys[nl] = y
-            spare_ys[nr] = y
+            ys[nr] = y
         nl += go
-        nr += np.uint64(1) - go
-    put_back(np.int64(nl), np.int64(nr), spare, marks)
-    if ys is not None:
-        put_back(np.int64(nl), np.int64(nr), spare_ys, ys)
+        nr -= one - go
     return np.int64(nl)
 
 
 @kernel(allocates=False)
-def put_back(at, n, spare, out):
-    for i in range(n):
-        out[at + i] = spare[i]
+def bring_together(table, step, shift, lo, m, marks, near):
+    """Copy the rows of a node side by side; the marks have their new numbers."""
+    low = (np.uint32(1) << np.uint32(shift)) - np.uint32(1)
+    step = np.uint64(step)
+    for i in range(np.uint64(m)):
+        mark = marks[np.uint64(lo) + i]
+        begin = (np.uint64(mark) >> np.uint64(shift)) * step
+        for k in range(step):
+            near[i * step + k] = table[begin + k]
+        marks[np.uint64(lo) + i] = np.uint32(np.uint32(i) << np.uint32(shift)) | np.uint32(mark & low)
 
 
 @kernel(allocates=False)
@@ -92,15 +103,21 @@ def sum_up(lo, m, rules, marks, ys):
 
 @kernel(reassociate=True, allocates=False)
 def spread(lo, m, mean, rules, marks, ys):
-    """The sum of weighted squared distances from the mean, and the largest and smallest distance."""
+    """The sum of weighted squared distances from the mean, and the largest distance; 0 where all numbers are the same.
+
+    What is not negative is ordered as its bits are: a maximum of whole numbers fills vectors, one of floats does not.
+    """
     bits, mask = np.uint32(rules[BITS]), np.uint32(rules[WEIGHT_MASK])
-    total, low, high = 0.0, ys[lo] - mean, ys[lo] - mean
+    first = np.float64(ys[lo]).view(np.int64)
+    total, largest, other = 0.0, np.int64(0), np.int64(0)
     for i in range(np.uint64(lo), np.uint64(lo + m)):
         w = np.float64(np.uint32(marks[i] >> bits) & mask) if mask else 1.0
-        distance = ys[i] - mean
-        total += w * distance * distance
-        low, high = min(low, distance), max(high, distance)
-    return total, low, high
+        distance = np.float64(ys[i] - mean)
+        square = np.float64(distance * distance)
+        total += w * square
+        largest = max(largest, square.view(np.int64))
+        other |= np.float64(ys[i]).view(np.int64) ^ first
+    return total, math.sqrt(np.int64(largest).view(np.float64)) if other != 0 else 0.0
 
 
 @kernel(allocates=False)
@@ -120,11 +137,14 @@ def open_node(
         value[node, 0] = ys[lo]
         if m == 1:
             wt = weight_of(marks[lo], rules)
+        elif m == 2 and rules[WEIGHT_MASK] == 0:
+            wt, extent = 2.0, 0.5 * abs(ys[lo] - ys[lo + 1])
+            value[node, 0], here = 0.5 * (ys[lo] + ys[lo + 1]), extent * extent
         else:
             wt, total = sum_up(lo, m, rules, marks, ys)
-            squares, low, high = spread(lo, m, total / wt, rules, marks, ys)
-            if low < high:
-                value[node, 0], here, extent = total / wt, squares / wt, max(high, -low)
+            squares, extent = spread(lo, m, total / wt, rules, marks, ys)
+            if extent > 0.0:
+                value[node, 0], here = total / wt, squares / wt
     left[node], feature[node], threshold[node], missing_left[node] = -1, -2, -2.0, 0
     impurity[node], count[node], weight[node] = here, m, wt
     return extent if here > 0.0 else 0.0
@@ -139,16 +159,18 @@ def push(frames, extents, size, lo, hi, depth, node, ones, extent):
 
 @kernel(allocates=False)
 def grow_random(
-    table, step, columns, edges, places, rules, limits, state, ones_of_root, marks, ys, spare, spare_ys, amounts,
-    features, picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found, frames, extents,
+    table, step, columns, edges, places, rules, limits, state, ones_of_root, marks, ys, amounts, near, features,
+    picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best, found, few, frames, extents,
     left, feature, threshold, missing_left, impurity, count, weight, value,
 ):  # fmt: skip
     """Grow the tree; the number of its nodes. `left` is −1 at a leaf.
 
     What is None is not compiled: `ys` and what belongs to it where there are two classes; `copied` and `local` where
-    rows are read whole.
+    rows are read whole. A node has its rows in one half of `marks`, its children theirs in the other: nothing is copied
+    back. The rows of a node that `near` has room for are copied there once, with those of all nodes below it.
     """
-    zero, one, n = np.int64(0), np.int64(1), marks.size
+    zero, one, n = np.int64(0), np.int64(1), marks.size // 2
+    here, together, room = table, np.int64(-1), near.size // step
     shift = rules[SHIFT]
     length = columns.size // features.size
     smallest, min_weight = max(rules[MIN_SPLIT], 2 * rules[MIN_LEAF]), limits[MIN_WEIGHT]
@@ -166,23 +188,36 @@ def grow_random(
         lo, hi, depth = frames[size, START], frames[size, END], frames[size, DEPTH] + 1
         node, st = frames[size, NODE], frames[size, ONES]
         m, wt, extent = hi - lo, weight[node], extents[size]
+        if size < together:  # the last of the nodes whose rows were brought together is done
+            here, together = table, np.int64(-1)
+        if together < 0 and m <= room:
+            bring_together(table, step, shift, lo, m, marks, near)
+            here, together = near, size
         found[COLUMN] = -1
         two = m == 2 and quick
+        other = lo + n if lo < n else lo - n
+        at = lo if copied is None else min(lo, other)
         if two:
-            search_two(table, step, places, lo, shift, marks, ys, features, state, found)
+            search_two(here, step, places, lo, shift, marks, ys, features, state, found)
+        elif m <= FEW:
+            best[0], best[1] = -1.0, 1.0
+            search_few(
+                here, step, places, marks, ys, lo, m, wt, value[node, 0], extent, rules, min_weight, features, state,
+                few, best, found,
+            )  # fmt: skip
         else:
             best[0], best[1] = -1.0, 1.0
             total = np.float64(st)
             if ys is not None:
-                total = np.float64(distances(lo, m, value[node, 0], extent, rules, marks, ys, amounts))
+                total = np.float64(distances(lo, m, value[node, 0], extent, rules, marks, ys, at, amounts))
             if copied is None:
                 search_all(
-                    table, step, places, marks, lo, m, wt, total, rules, min_weight, amounts, features, state, picked,
+                    here, step, places, marks, lo, m, wt, total, rules, min_weight, amounts, features, state, picked,
                     small, large, cuts, counts, ones, rows, unused, sums, best, found,
                 )  # fmt: skip
             else:
                 search_some(
-                    table, step, columns, length, places, marks, lo, m, wt, total, rules, min_weight, amounts,
+                    table, step, columns, length, places, marks, lo, at, m, wt, total, rules, min_weight, amounts,
                     features, state, picked, copied, local, small, large, cuts, counts, ones, rows, unused, sums, best,
                     found,
                 )  # fmt: skip
@@ -191,7 +226,8 @@ def grow_random(
             continue
         middle = lo + 1
         if not two:
-            middle = part(table, step, shift, f, found[CUT], lo, m, marks, ys, spare, spare_ys)
+            middle = part(here, step, shift, f, found[CUT], lo, m, other, marks, ys)
+            lo, hi = other, other + m
         wl, sl = np.float64(found[LEFT_WEIGHT]), found[LEFT_ONES]
         if two and ys is None:
             wl = weight_of(marks[lo], rules)
@@ -265,7 +301,7 @@ def grow_at_random(
         ],
         np.int64,
     )
-    ys = amounts = spare_ys = sums = None
+    ys = amounts = sums = None
     ones, total = 0, float(n)
     heavy = (marks >> np.uint32(low)) & np.uint32(layout.weight_mask) if layout.weight_mask else None
     if heavy is not None:
@@ -274,18 +310,22 @@ def grow_at_random(
         label = marks & np.uint32(1)
         ones = int(label.sum(dtype=np.int64) if heavy is None else (label * heavy).sum(dtype=np.int64))
     else:
-        ys = y[marks >> np.uint32(layout.row_shift), 0].astype(np.float64, copy=False)
-        spare_ys, amounts, sums = np.empty(n), np.empty(n, np.int16), np.zeros(width, np.float32)
+        ys = np.empty(2 * n)
+        ys[:n] = y[:, 0] if n == len(y) else y[marks >> np.uint32(layout.row_shift), 0]
+        amounts, sums = np.empty(2 * n, np.int16), np.zeros(width, np.float32)
     out[6][0] = total
+    near = np.empty(_NEAR * step if whole and n > _NEAR else 0, np.uint8)
     most_frames = min(n, 254 * d) + 2
     small, large, cuts = (np.zeros(width, np.uint8) for _ in range(3))
     counts, inside, rows, unused = (np.zeros(width, np.int32) for _ in range(4))
     return grow_random(
         codes[rows_begin:], step, codes[:rows_begin], bins.edges, bins.places, rules,
         np.array([min_weight, min_decrease]),
-        np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32], dtype=np.int64), ones, marks, ys,
-        np.empty(n, np.uint32), spare_ys, amounts, np.arange(d, dtype=np.int32), np.zeros(d, np.int32),
+        np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32], dtype=np.int64), ones,
+        np.concatenate([marks, np.zeros(n, np.uint32)]), ys, amounts, near, np.arange(d, dtype=np.int32),
+        np.zeros(d, np.int32),
         None if whole else np.zeros(n * BYTE_LANES, np.uint8), None if whole else np.empty(n, np.uint32),
         small, large, cuts, counts, inside, rows, unused, sums, np.zeros(2), np.zeros(N_FOUND, np.int64),
+        np.zeros((N_FEW, FEW), np.int64),
         np.empty((most_frames, N_FRAME), np.int64), np.empty(most_frames), *out,
     )  # fmt: skip

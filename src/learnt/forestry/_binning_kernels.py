@@ -113,56 +113,126 @@ def between(a, b):
 
 
 @kernel
-def edge_step(edges, at, step, x):
-    """Where the search for x goes on: `step` edges further if these are all before it.
+def guide_to_edges(edges, n_bins, out, ways, halvings):
+    """Where the searches for values may begin: the way from a column's first edge to its last is cut into cells of one
+    length; `out` has the number of edges in the cells before each, `ways` where cells begin and how many there are a
+    unit, `halvings` how many steps a search takes from there.
 
-    One bit of the answer, as a product: a choice would be made a branch by some compilers, which guesses wrong half of
-    the time.
+    An edge is below a value if its cell is: rounding keeps the order. Edges too close or too far apart to be told by a
+    difference are all in the first cell.
     """
-    return at | (np.uint64(edges[at | (step - np.uint64(1))] < x) * step)
+    cells = out.shape[1]
+    for j in range(n_bins.size):
+        inner, at, most = n_bins[j] - 1, 0, 0
+        while inner > 0 and math.isinf(edges[j, inner - 1]):  # what no value is above
+            inner -= 1
+        first, last = float(edges[j, 0]), float(edges[j, max(inner - 1, 0)])
+        a_unit = cells / (last - first) if inner > 1 and last > first else 0.0
+        if not a_unit > 0.0 or math.isinf(a_unit):
+            first = a_unit = 0.0
+        for cell in range(cells):
+            begin = at
+            out[j, cell] = at
+            while at < inner and cell_of(edges[j, at], first, a_unit, cells) == np.uint64(cell):
+                at += 1
+            most = max(most, at - begin)
+        ways[j, 0], ways[j, 1], halvings[j] = first, a_unit, 0
+        while most > 0:
+            most >>= 1
+            halvings[j] += 1
 
 
 @kernel
-def encode_numbers(flat, row_step, start, lo, hi, edges, missing, out):
-    """Codes of one column of numbers for rows lo…hi. Searches go four at a time: none has to wait for its last step."""
-    for i in range(lo, hi, 4):
-        b, c, d = min(i + 1, hi - 1), min(i + 2, hi - 1), min(i + 3, hi - 1)
-        w, x = float(flat[start + i * row_step]), float(flat[start + b * row_step])
-        y, z = float(flat[start + c * row_step]), float(flat[start + d * row_step])
-        at_w = at_x = at_y = at_z = np.uint64(0)
-        for bit in range(8):
-            step = np.uint64(128) >> np.uint64(bit)
+def cell_of(x, first, a_unit, cells):
+    """The cell of a value; the first one of what is not a number."""
+    way = (float(x) - float(first)) * float(a_unit)  # in Python's own floats, should they be: these overflow in silence
+    way = way if way > 0.0 else 0.0
+    last = float(cells - 1)
+    return np.uint64(np.int64(way if way < last else last))
+
+
+@kernel
+def edge_step(edges, at, step, x):
+    """Where the search for x goes on: `step` edges further if these are all below it.
+
+    As a product: a choice would be made a branch by some compilers, which guesses wrong half of the time. The last edge
+    is infinite.
+    """
+    return at + np.uint64(edges[min(at + step, np.uint64(256)) - np.uint64(1)] < x) * step
+
+
+@kernel
+def encode_numbers(values, n, edges, guide, first, a_unit, halvings, missing, out):
+    """Codes of the first n numbers of a column, n a multiple of 4. Searches go four at a time: none has to wait for
+    its last step.
+    """
+    cells = guide.size
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for quarter in range(np.uint64(n) >> two):
+        i = quarter << two
+        w, x = np.float64(values[i]), np.float64(values[i + one])
+        y, z = np.float64(values[i + two]), np.float64(values[i + three])
+        at_w, at_x = guide[cell_of(w, first, a_unit, cells)], guide[cell_of(x, first, a_unit, cells)]
+        at_y, at_z = guide[cell_of(y, first, a_unit, cells)], guide[cell_of(z, first, a_unit, cells)]
+        at_w, at_x, at_y, at_z = np.uint64(at_w), np.uint64(at_x), np.uint64(at_y), np.uint64(at_z)
+        step = one << np.uint64(halvings)
+        for _ in range(halvings):
+            step >>= one
             at_w, at_x = edge_step(edges, at_w, step, w), edge_step(edges, at_x, step, x)
             at_y, at_z = edge_step(edges, at_y, step, y), edge_step(edges, at_z, step, z)
-        out[i - lo] = at_w if w == w else missing
-        out[b - lo] = at_x if x == x else missing
-        out[c - lo] = at_y if y == y else missing
-        out[d - lo] = at_z if z == z else missing
+        out[i] = at_w if w == w else missing
+        out[i + one] = at_x if x == x else missing
+        out[i + two] = at_y if y == y else missing
+        out[i + three] = at_z if z == z else missing
 
 
 @kernel
-def encode_rows(flat, row_step, column_step, lo, hi, edges, n_bins, starts, sizes, table, by_column, by_row):
-    """Codes of rows lo…hi, by column and by row where these arrays are not empty."""
-    columns, rows = by_column.size > 0, by_row.size > 0
-    codes = np.empty(1024, np.uint8)
-    for begin in range(lo, hi, 1024):  # rows that stay in the cache while all columns are read
-        end = min(begin + 1024, hi)
-        for j in range(n_bins.size):
-            if starts[j] < -1:  # its codes come from elsewhere
-                continue
-            start, missing = j * column_step, np.uint8(n_bins[j])
-            if starts[j] < 0:
-                encode_numbers(flat, row_step, start, begin, end, edges[j], missing, codes)
-            else:
-                for i in range(begin, end):
-                    x = float(flat[start + i * row_step])
-                    code = missing
-                    if x >= 0.0 and x < sizes[j]:
-                        found = table[starts[j] + int(x)]
-                        code = missing if found < 0 else np.uint8(found)
-                    codes[i - begin] = code
-            for i in range(end - begin):
-                if columns:
-                    by_column[j, begin + i] = codes[i]
-                if rows:
-                    by_row[begin + i, j] = codes[i]
+def encode_categories(values, n, table, missing, out):
+    """Codes of the first n categories of a column."""
+    for i in range(n):
+        x = float(values[i])
+        code = missing
+        if x >= 0.0 and x < table.size:
+            found = table[int(x)]
+            code = missing if found < 0 else np.uint8(found)
+        out[i] = code
+
+
+@kernel
+def encode_rows(
+    flat, row_step, column_step, lo, hi, edges, guide, ways, halvings, n_bins, starts, sizes, table, by_column, by_row
+):  # fmt: skip
+    """Codes of rows lo…hi, by column and by row where these arrays are not empty.
+
+    Some rows of some columns at a time, which lie close together while they are looked at: reading or writing down a
+    column of a wide table would touch another page of memory at every step.
+    """
+    d = n_bins.size
+    values, codes = np.zeros((32, 256), flat.dtype), np.empty((32, 256), np.uint8)
+    for begin in range(lo, hi, 256):
+        n = min(np.int64(256), hi - begin)
+        for left in range(0, d, 32):
+            width = min(32, d - left)
+            start = begin * row_step + left * column_step
+            for i in range(n):
+                for k in range(width):
+                    values[k, i] = flat[start + i * row_step + k * column_step]
+            for k in range(width):
+                j = left + k
+                missing = np.uint8(n_bins[j])
+                if starts[j] == -1:
+                    encode_numbers(
+                        values[k], (n + 3) & ~3, edges[j], guide[j], ways[j, 0], ways[j, 1], halvings[j], missing,
+                        codes[k],
+                    )  # fmt: skip
+                elif starts[j] >= 0:  # else its codes come from elsewhere
+                    here = table[starts[j] : starts[j] + sizes[j]]
+                    encode_categories(values[k], n, here, missing, codes[k])
+            if by_column.size > 0:
+                for k in range(width):
+                    for i in range(n):
+                        by_column[left + k, begin + i] = codes[k, i]
+            if by_row.size > 0:
+                for i in range(n):
+                    for k in range(width):
+                        by_row[begin + i, left + k] = codes[k, i]

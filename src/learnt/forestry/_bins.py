@@ -15,14 +15,18 @@ import numpy as np
 
 from learnt.engine.random import generator
 from learnt.engine.threads import for_blocks
-from learnt.forestry._binning_kernels import encode_rows, equal_weight_edges, places_of
+from learnt.forestry._binning_kernels import encode_rows, equal_weight_edges, guide_to_edges, places_of
 
 MOST_BINS = 255  # a byte less the code for "missing"
 _SAMPLE = 200_000  # rows that the edges are taken from: the error of a quantile is then 1/900 of the rows
 _CELLS_A_TASK = 1 << 17  # sorted by one thread
 _GRAIN, _PIECE = 8192, 1024  # rows
 _CELLS_A_BLOCK = 1 << 18  # of a wide table that one thread encodes
+_CELLS = 2048  # of a column, which say where to search for a value's bin
 _ELSEWHERE = -2  # in place of where a column's table begins: its codes are given
+# Bins for random splits are taken from so many rows, where that many have so many values or more, and from values in
+# even steps from end to end: rare rows at the ends of a column, which a sample misses, are then in bins as short.
+_ENOUGH, _VARIED, _EVEN = 4096, 1024, np.linspace(0.0, 1.0, 128)
 _LENGTH = 0.15  # what the length of bins counts for beside their weight
 _WAY = 65535 - MOST_BINS  # the place of a column's last bin, less one a bin
 
@@ -67,11 +71,19 @@ class Bins:
         `coded`: columns of categories as whole numbers, in place of those of X.
         """
         n, d = X.shape
-        by_column = np.empty((d, n) if columns else (0, 0), dtype=np.uint8)
-        by_row = np.empty((0, 0), dtype=np.uint8)
-        if rows:
-            by_row = aligned_rows(n, -(-d // 32) * 32)
+        _, by_column, by_row = code_room(n, d, columns, rows)
+        self.encode_into(X, by_column, by_row, coded)
+        return by_column, by_row
+
+    def encode_into(
+        self, X: np.ndarray, by_column: np.ndarray, by_row: np.ndarray, coded: dict[int, np.ndarray] | None = None
+    ) -> None:
+        """The same into arrays that are there; an empty one is not asked for."""
+        n, d = X.shape
         flat, row_step, column_step = flat_view(X)
+        guide = np.empty((d, _CELLS if n > _CELLS else 1), dtype=np.uint8)  # of few rows it would take longer to make
+        ways, halvings = np.empty((d, 2)), np.empty(d, dtype=np.int64)
+        guide_to_edges(self.edges, self.n_bins, guide, ways, halvings)
         starts = np.full(d, -1, dtype=np.int64)
         table = np.concatenate([np.empty(0, np.int16), *self.tables.values()])
         sizes = np.zeros(d, dtype=np.int64)
@@ -82,8 +94,9 @@ class Bins:
 
         def work(lo: int, hi: int) -> None:
             encode_rows(
-                flat, row_step, column_step, lo, hi, self.edges, self.n_bins, starts, sizes, table, by_column, by_row
-            )
+                flat, row_step, column_step, lo, hi, self.edges, guide, ways, halvings, self.n_bins, starts, sizes,
+                table, by_column, by_row,
+            )  # fmt: skip
 
         for j in coded or ():
             starts[j] = _ELSEWHERE
@@ -92,11 +105,10 @@ class Bins:
             table_j = np.append(self.tables[j], np.int16(-1))  # −1, at its end: missing
             found = table_j[column]
             bins = np.where(found < 0, self.n_bins[j], found).astype(np.uint8)
-            if columns:
+            if by_column.size:
                 by_column[j] = bins
-            if rows:
+            if by_row.size:
                 by_row[:, j] = bins
-        return by_column, by_row
 
 
 def flat_view(X: np.ndarray) -> tuple[np.ndarray, int, int]:
@@ -108,11 +120,19 @@ def flat_view(X: np.ndarray) -> tuple[np.ndarray, int, int]:
     return np.ascontiguousarray(X).reshape(-1), X.shape[1], 1
 
 
-def aligned_rows(n: int, stride: int) -> np.ndarray:
-    """Zeros of shape (n, stride) that begin at a cache line."""
-    room = np.zeros(n * stride + 64, dtype=np.uint8)
-    start = -room.ctypes.data % 64
-    return room[start : start + n * stride].reshape(n, stride)
+def code_room(n: int, d: int, columns: bool, rows: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Room for codes in one piece, and in it that for (d, n) by column and for (n, stride) by row.
+
+    Rows have zeros up to a multiple of 32 and begin at a cache line, so that 32 codes are never in two of them.
+    """
+    by_column, stride = d * n if columns else 0, -(-d // 32) * 32 if rows else 0
+    room = np.empty(by_column + n * stride + 64, dtype=np.uint8)
+    begin = -(room.ctypes.data + by_column) % 64
+    room = room[begin : begin + by_column + n * stride]
+    by_row = room[by_column:].reshape(n if rows else 0, stride)
+    if stride > d:
+        by_row[:, d:] = 0
+    return room, room[:by_column].reshape((d, n) if columns else (0, 0)), by_row
 
 
 def find_bins(
@@ -140,15 +160,17 @@ def find_bins(
         Whether thresholds will be drawn along the columns: bins are short as well then, so that what is rare at the
         ends of a column is not all in one, and have places.
     random_state : int, RandomState, Generator or None
-        Which rows the edges are taken from where there are more than 200,000.
+        Which rows the edges are taken from where there are more than 200,000, or more than 8,192 for random splits.
     """
     n, d = X.shape
     categories = categories or {}
-    rows = _sample(n, weights, random_state)
+    rows = _sample(n, _SAMPLE, random_state)
     sampled = None if weights is None else np.ascontiguousarray(weights if rows is None else weights[rows])
     edges = np.full((d, 256), np.inf)
     places = np.full((d, 256), 65535, dtype=np.uint16) if random_splits else None
     length = _LENGTH if random_splits else 0.0
+    plenty = random_splits and weights is None and not categories and n > 2 * _ENOUGH
+    few = _sample(n, _ENOUGH, random_state) if plenty else None
     n_bins = np.zeros(d, dtype=np.int32)
     has_missing = np.zeros(d, dtype=bool)
     tables: dict[int, np.ndarray] = {}
@@ -164,6 +186,9 @@ def find_bins(
         else:
             order = np.argsort(values, kind="stable")
             values, weight = values[order], sampled[there][order]
+        sorted_column(j, values, weight)
+
+    def sorted_column(j: int, values: np.ndarray, weight: np.ndarray) -> None:
         values = values.astype(np.float64, copy=False)  # sorted in single precision where X is: half of the time
         inner, distinct = equal_weight_edges(values, weight, max_bins, length, edges[j])
         n_bins[j] = 1 + inner
@@ -179,7 +204,27 @@ def find_bins(
         for j in range(lo, hi):
             category_column(j) if j in categories else number_column(j, numbers[j - lo])
 
-    for_blocks(columns, d, grain=max(1, _CELLS_A_TASK // max(n if rows is None else len(rows), 1)))
+    def columns_by_few(lo: int, hi: int) -> None:
+        """By some rows, the ends and even steps between them; by all where values repeat or are missing."""
+        samples = _side_by_side(X, few, lo, hi)
+        alike = []
+        for j in range(lo, hi):
+            values = np.sort(samples[j - lo])
+            if np.count_nonzero(values[1:] > values[:-1]) < _VARIED or ends[0, j] != ends[0, j]:
+                alike.append(j)
+            else:
+                values = np.concatenate([values, ends[0, j] * (1 - _EVEN) + ends[1, j] * _EVEN])
+                values.sort(kind="stable")
+                sorted_column(j, values, np.empty(0))
+        numbers = _side_by_side(X, rows, lo, hi) if alike else samples
+        for j in alike:
+            number_column(j, numbers[j - lo])
+
+    if few is not None:
+        ends = _ends(X)
+        for_blocks(columns_by_few, d, grain=max(1, _CELLS_A_TASK // len(few)))
+    else:
+        for_blocks(columns, d, grain=max(1, _CELLS_A_TASK // max(n if rows is None else len(rows), 1)))
     if rows is not None:  # a rare missing value may not be in the sample
         has_missing |= _missing_columns(X)
     return Bins(edges, n_bins, has_missing, dict(sorted(tables.items())), places)
@@ -217,12 +262,19 @@ def category_bins(
     return table, len(own) + 1, not there.all()
 
 
-def _sample(n: int, weights: np.ndarray | None, random_state: Any) -> np.ndarray | None:
-    """One row from each of 200,000 stretches of equal length, or None for all rows."""
-    if n <= _SAMPLE:
+def _sample(n: int, size: int, random_state: Any) -> np.ndarray | None:
+    """One row from each of `size` stretches of equal length, or None for all rows."""
+    if n <= size:
         return None
-    bounds = np.linspace(0, n, _SAMPLE + 1).astype(np.int64)
-    return bounds[:-1] + (generator(random_state).random(_SAMPLE) * np.diff(bounds)).astype(np.int64)
+    bounds = np.linspace(0, n, size + 1).astype(np.int64)
+    return bounds[:-1] + (generator(random_state).random(size) * np.diff(bounds)).astype(np.int64)
+
+
+def _ends(X: np.ndarray) -> np.ndarray:
+    """The least and the greatest value of each column; NaN where one is missing."""
+    parts = for_blocks(lambda lo, hi: (X[lo:hi].min(axis=0), X[lo:hi].max(axis=0)), X.shape[0], grain=1 << 14)
+    lows, highs = zip(*parts)
+    return np.array([np.min(lows, axis=0), np.max(highs, axis=0)])
 
 
 def _missing_columns(X: np.ndarray) -> np.ndarray:
