@@ -45,6 +45,9 @@ def test_names_that_are_not_there_are_listed_in_order():
     model = ours.HistGradientBoostingRegressor(monotonic_cst={"d": 1, "a": 1, "c": -1})
     with pytest.raises(ValueError, match=r"contains 2 unexpected feature names: \['c', 'd'\]"):
         model.fit(X, [0.0, 1.0])
+    model.set_params(monotonic_cst=dict.fromkeys("gfedch", 1))
+    with pytest.raises(ValueError, match=r"6 unexpected feature names: \['c', 'd', 'e', 'f', 'g', '\.\.\.'\]"):
+        model.fit(X, [0.0, 1.0])
 
 
 @pytest.mark.parametrize("weighted", [False, True])

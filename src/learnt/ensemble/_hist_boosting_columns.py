@@ -58,7 +58,8 @@ def monotone_signs(given: Any, n_features: int, names: Any, name: str) -> np.nda
         columns = list(names)
         unknown = sorted((key for key in given if key not in columns), key=str)
         if unknown:
-            raise ValueError(f"monotonic_cst contains {len(unknown)} unexpected feature names: {unknown[:5]}.")
+            shown = unknown[:5] + ["..."] * (len(unknown) > 5)
+            raise ValueError(f"monotonic_cst contains {len(unknown)} unexpected feature names: {shown}.")
         for key, sign in given.items():
             if sign not in (-1, 0, 1):
                 raise ValueError(f"monotonic_cst['{key}'] must be either -1, 0 or 1. Got {sign!r}.")
