@@ -77,28 +77,31 @@ class ShortTrees:
         found = byte_words(nodes, roots, sizes, classes, d, twice, bits)
         return None if found is None else cls(found[0], bits, found[1], missing, pure, packed)
 
-    def keys(self, X: np.ndarray) -> np.ndarray:
-        """The keys of rows, (n, at least n_features)."""
+    def keys(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """The keys of rows, (n, at least n_features), and where they are bytes those of columns, (n_features, n)."""
+        across: np.ndarray | None
         if self.edges is None:
             keys = np.empty(X.shape, np.uint32)
             for_blocks(lambda lo, hi: _float_keys(X[lo:hi], keys[lo:hi]), len(X), grain=_grain(X.shape[1]))
+            across = None
         else:
             d = len(self.edges)
             bins = Bins(self.edges, np.full(d, ABSENT, np.int32), np.ones(d, bool), {})
-            keys = bins.encode(X, columns=False, rows=True)[1]
+            across, keys = bins.encode(X, columns=True, rows=True)
         if not self.missing:
-            return keys
+            return keys, across
         keys = keys[:, : X.shape[1]]
-        return np.hstack([keys, np.where(np.isnan(X), 0, keys)], dtype=keys.dtype)
+        keys = np.hstack([keys, np.where(np.isnan(X), 0, keys)], dtype=keys.dtype)
+        return keys, None if across is None else np.ascontiguousarray(keys.T)
 
     def sum(self, X: np.ndarray, first: int, last: int, out: np.ndarray) -> None:
         """out += the values of each row's leaf in trees first…last."""
-        keys = self.keys(X)
+        keys, across = self.keys(X)
         flat, row_step = keys.reshape(-1), keys.shape[1]
 
         def work(lo: int, hi: int) -> None:
             sum_leaves(
-                flat, row_step, lo, hi, first, last,
+                flat, row_step, across, lo, hi, first, last,
                 self.words, self.bits, self.roots, self.columns, self.held, self.number, self.values, out,
             )  # fmt: skip
 
@@ -106,11 +109,11 @@ class ShortTrees:
 
     def apply(self, X: np.ndarray, out: np.ndarray) -> None:
         """out[i, t] = the number of row i's leaf in tree t among all nodes."""
-        keys = self.keys(X)
+        keys, across = self.keys(X)
         flat, row_step = keys.reshape(-1), keys.shape[1]
 
         def work(lo: int, hi: int) -> None:
-            name_leaves(flat, row_step, lo, hi, self.words, self.bits, self.roots, out)
+            name_leaves(flat, row_step, across, lo, hi, self.words, self.bits, self.roots, out)
 
         _in_blocks(work, len(X), keys.itemsize * row_step)
 

@@ -8,6 +8,10 @@ words and keys come about is told in `_short`; there are two widths of each, and
 No step asks whether a row has arrived: all rows take as many steps as most of them need, then those that still moved
 with the last one are gathered and take a few more, until none is left. Eight rows that waited for the last of them
 would take two fifths more steps, and a processor would guess wrongly each time when they have all arrived.
+
+Near the root many rows are at the same node, and where keys are bytes the first levels are passed node by node instead,
+by all rows of a chunk at once: their keys of one column lie side by side in `across`, and dozens are compared by one
+instruction.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ ROOT = 1  # the number of a tree's first node: siblings are 2 and 3, 4 and 5, �
 _LINE = 64  # bytes that come from memory together
 _FEW_LINES, _LINES_A_ROW = 256, 24
 _CHUNK = 1024  # rows that go down a tree before the next ones do, lest their keys leave the nearest cache
+_LEVELS = 4  # from the root that all rows of a chunk pass together
 _AFTER = 4  # steps taken at first beyond the depth of a balanced tree
 _ROUNDS = 2  # of two steps each for those that have not arrived yet
 
@@ -104,18 +109,55 @@ def go_on(words, keys, row, lo, groups, rounds, mask, high, at, ids):
 
 
 @kernel
-def walk_rows(words, keys, row, lo, n, mask, high, ids, at):
-    """The leaf of each row lo…lo + n in one tree; `ids` has room for `_CHUNK` + 8."""
+def pass_node(column, key, here, path):
+    """Rows at node `here` of a heap go on to 2 · here or, where their key is as large, to the next."""
+    left = np.uint8(here + here)
+    for i in range(column.size):
+        to = np.uint8(left + np.uint8(column[i] >= key))
+        path[i] = to if path[i] == here else path[i]
+
+
+@kernel
+def pass_top(words, across, begin, n, mask, high, path, numbers, at):
+    """at[i] = the node below the first levels of a tree that row begin + i comes to.
+
+    These levels are a heap from 1 on: `path` has the place of each row in it, `numbers` that of each place in the tree.
+    Below a leaf the left place is never come to, and the right one is the leaf again.
+    """
+    low = words.dtype.type(np.iinfo(across.dtype).bits)
+    for i in range(n):
+        path[i] = 1
+    numbers[1] = ROOT
+    for k in range(1, 1 << _LEVELS):
+        word = words[numbers[k]]
+        numbers[2 * k] = word >> high
+        numbers[2 * k + 1] = (word >> high) + words.dtype.type(1)
+        column = across[np.int64((word >> low) & mask), begin : begin + n]
+        pass_node(column, across.dtype.type(word), np.uint8(k), path)
+    for i in range(n):
+        at[i] = numbers[path[i]]
+
+
+@kernel
+def walk_rows(words, keys, row, across, lo, n, mask, high, ids, path, at):
+    """The leaf of each row lo…lo + n in one tree; `ids` and `path` have room for a chunk, and `ids` for 8 more."""
     depth, leaves = _AFTER, words.size // 2
     while leaves > 1:
         leaves //= 2
         depth += 1
+    together = False
+    if across is not None:
+        numbers = np.empty(2 << _LEVELS, np.uint32)
+        together = words.size >= 2 << _LEVELS
+        depth -= _LEVELS if together else 0
     for begin in range(0, n, _CHUNK):
         here = at[begin : begin + _CHUNK]
         first, moving, rounds = np.uint64(lo + begin), here.size, depth // 2
         for i in range(here.size):
             here[i] = ROOT
             ids[i] = i
+        if across is not None and together:
+            pass_top(words, across, lo + begin, here.size, mask, high, path, numbers, here)
         while moving > 0:
             groups = (moving + 7) // 8
             for k in range(moving, 8 * groups):  # one of them again, which does no harm
@@ -181,11 +223,11 @@ def write_leaves(n, at, start, t, lo, out):
 
 @kernel
 def sum_leaves(
-    keys, row_step, lo, hi, first, last, words, bits, roots, columns, held, number, values, out
+    keys, row_step, across, lo, hi, first, last, words, bits, roots, columns, held, number, values, out
 ):  # fmt: skip
     """out[i, columns[t]…] += the values of row i's leaf in trees first…last, in order, for rows lo…hi."""
     n, width = hi - lo, values.shape[1]
-    at, ids = np.empty(n, np.uint32), np.empty(_CHUNK + 8, np.uint32)
+    at, ids, path = np.empty(n, np.uint32), np.empty(_CHUNK + 8, np.uint32), np.empty(_CHUNK, np.uint8)
     low = words.dtype.type(np.iinfo(keys.dtype).bits)
     high = words.dtype.type(bits + np.iinfo(keys.dtype).bits)
     mask = words.dtype.type((1 << bits) - 1)
@@ -194,7 +236,7 @@ def sum_leaves(
         tree, read = tree_of(words, roots, t, n)
         seen ^= read
         start = np.uint64(roots[t])
-        walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, high, ids, at)
+        walk_rows(tree, keys, np.uint64(row_step), across, lo, n, mask, high, ids, path, at)
         if width == 1:
             add_single(n, at, held, start, columns[t], lo, out)
         elif number.size == 0:
@@ -207,16 +249,16 @@ def sum_leaves(
 
 
 @kernel
-def name_leaves(keys, row_step, lo, hi, words, bits, roots, out):
+def name_leaves(keys, row_step, across, lo, hi, words, bits, roots, out):
     """out[i, t] = the number of row i's leaf in tree t among all nodes, for rows lo…hi."""
     n = hi - lo
-    at, ids = np.empty(n, np.uint32), np.empty(_CHUNK + 8, np.uint32)
+    at, ids, path = np.empty(n, np.uint32), np.empty(_CHUNK + 8, np.uint32), np.empty(_CHUNK, np.uint8)
     high = words.dtype.type(bits + np.iinfo(keys.dtype).bits)
     mask = words.dtype.type((1 << bits) - 1)
     seen = words[0]
     for t in range(roots.size):
         tree, read = tree_of(words, roots, t, n)
         seen ^= read
-        walk_rows(tree, keys, np.uint64(row_step), lo, n, mask, high, ids, at)
+        walk_rows(tree, keys, np.uint64(row_step), across, lo, n, mask, high, ids, path, at)
         write_leaves(n, at, np.uint64(roots[t]), t, lo, out)
     return seen
