@@ -102,6 +102,8 @@ def asked(name: str, rows: int | None, required: float) -> Task:
 
 
 TASKS = [
+    grown("exact tree, two classes 10k×20", "two", 10_000),
+    grown("exact tree, a number 10k×20", "number", 10_000),
     grown("exact tree, two classes 50k×20", "two", 50_000),
     grown("exact tree, two classes 200k×20", "two", 200_000),
     grown("exact tree, two classes 800k×20", "two", 800_000),

@@ -9,7 +9,6 @@ from scipy import sparse
 
 from learnt.baseline import ConstantClassifier
 from learnt.ensemble import AdaBoostClassifier, AdaBoostRegressor
-from learnt.ensemble._adaboost_regressor import fit_drawn
 from learnt.ensemble._stumps import SortedColumns
 from learnt.linear_model import LogisticRegression, Ridge
 from learnt.naive_bayes import GaussianNB
@@ -169,27 +168,6 @@ def test_what_stumps_cannot_compare_is_refused_by_row_and_column():
             AdaBoostClassifier(n_estimators=3).fit(sparse.csr_matrix(wrong), y)
         with pytest.raises(ValueError, match=r"row 7, column 1, and AdaBoostRegressor compares in float32"):
             AdaBoostRegressor(n_estimators=3).fit(wrong, X[:, 0])
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"max_depth": 3},
-        {"criterion": "absolute_error", "max_leaf_nodes": 9},
-        {"max_features": 2, "random_state": 5},
-        {"min_samples_leaf": 4},
-    ],
-)
-def test_a_tree_on_drawn_rows_is_the_tree_of_a_copy_of_them(settings):
-    rng = np.random.default_rng(4)
-    X, y = rng.normal(size=(300, 4)).astype(np.float32), np.rint(rng.normal(size=300) * 64) / 8  # sums are exact
-    p = rng.random(300)
-    ours, copied = (DecisionTreeRegressor(**{"random_state": 0, **settings}) for _ in range(2))
-    fit_drawn(ours, X, y, np.random.RandomState(0), p / p.sum(), {})
-    rows = np.random.RandomState(0).choice(np.arange(300), size=300, replace=True, p=p / p.sum())
-    copied.fit(X[rows], y[rows])
-    for name in ("feature", "threshold", "children_left", "n_node_samples", "weighted_n_node_samples", "value"):
-        np.testing.assert_allclose(getattr(ours.tree_, name), getattr(copied.tree_, name), rtol=1e-12)
 
 
 def test_a_boosted_stump_is_a_fitted_tree():

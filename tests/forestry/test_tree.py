@@ -100,8 +100,9 @@ def test_categories_by_table():
     ],
 )
 def test_broken_trees_are_refused(name, position, value, words):
-    tree = chain(2)
-    getattr(tree, name)[position] = value
+    arrays = chain(2).arrays()
+    arrays[name][position] = value
+    tree = Tree(1, [1], **arrays)
     with pytest.raises(ValueError, match=words):
         tree.validate()
 
@@ -117,3 +118,23 @@ def test_broken_tables_are_refused():
 def test_unknown_arrays_are_refused():
     with pytest.raises(TypeError, match="colour"):
         Tree(1, [1], value=np.zeros((1, 1, 1)), colour=[1])
+
+
+def test_a_tree_without_categories_keeps_no_tables_and_shows_them():
+    tree = chain(3)
+    assert not {"table_start", "table_size"} & vars(tree).keys()
+    assert tree.table_start.tolist() == [-1] * 7
+    assert tree.table_size.tolist() == [0] * 7
+    again = Tree(tree.n_features, tree.n_classes, **tree.arrays())  # as a file gives them
+    assert vars(again).keys() == vars(tree).keys()
+    again.validate()
+    with pytest.raises(AttributeError, match="no attribute 'table_length'"):
+        _ = tree.table_length
+
+
+def test_a_tree_that_was_pickled_with_its_tables_walks_as_before():
+    tree, X = chain(5), np.arange(6.0)[:, None]
+    old = Tree.__new__(Tree)
+    vars(old).update(vars(tree), table_start=np.full(11, -1), table_size=np.zeros(11, np.int64))
+    np.testing.assert_array_equal(old.apply(X), tree.apply(X))
+    old.validate()

@@ -27,7 +27,7 @@ from learnt.forestry import (
     Growth,
     HistogramGrower,
     Tree,
-    find_bins,
+    bin_in_single,
     from_grown,
     from_tree,
     grow_in_scale,
@@ -186,14 +186,13 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         return self._given_start(X, self.init_)
 
     def _run(self, X: Any, y: np.ndarray, w: Any, loss: BoostingLoss, held: Any, monitor: Any) -> None:
-        n, table = X.shape[0], _single(X)
+        n, binned = X.shape[0], self._binned(X)
         self._settings[self._n_iterations] = {name: getattr(self, name) for name in _OF_TREES}
-        scores = np.ascontiguousarray(self._scores(table).T)
-        grow, by_value = self._grower(table, w)
-        if not by_value and self.subsample == 1.0:
-            table = None  # a tree of bins knows the leaf of every row it was grown on
+        # A tree of bins knows the leaf of every row that it was grown on.
+        table = None if binned and self.subsample == 1.0 else _single(X)
+        scores = np.ascontiguousarray(self._scores(X if table is None else table).T)
+        grow = self._bin_grower(X, w) if binned else self._exact_grower(table, w)
         factor = 2.0 if isinstance(loss, SquaredError | BinaryLog) else 1.0
-        g, h = np.empty(n), np.empty(n)
         in_bag = max(1, int(self.subsample * n))
         history: list[float] = []
         held_scores = None if held is None else np.ascontiguousarray(self._scores(held[0]).T)
@@ -215,10 +214,10 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                     loss.look(y, scores, w)
                 shared = loss.prepare(scores)
                 for k in range(loss.n_outputs):
-                    loss.gradients(k, y, scores, shared, None, g, h)
-                    tree, added = self._tree(grow, loss, table, y, scores[k], g, h, w, rows, k)
+                    tree, leaves, values = self._tree(grow, loss, table, y, scores, shared, w, rows, k)
                     new.append(tree)
-                    scores[k] += added
+                    scores[k] += _sum_rows(tree, table)[:, k] if leaves is None else values[leaves]
+                    del leaves
                     if held is not None:
                         held_scores[k] += _sum_rows(tree, held[0])[:, k]  # type: ignore[index]
                 trained.append(factor * _mean_loss(loss, y, scores, w, bag))
@@ -249,12 +248,9 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self.train_score_ = np.array(trained)
         self.oob_scores_, self.oob_improvement_ = np.array(left_out), np.array(improved)
 
-    def _grower(self, X: Any, w: Any) -> tuple[Callable[..., Any], bool]:
-        """How trees are grown here, and whether from exact values, not from bins, which serve where rows are many."""
-        n, d = X.shape
-        depth = self.max_depth
-        leaf = _rows_of(self.min_samples_leaf, n)
-        split = max(2, _rows_of(self.min_samples_split, n))
+    def _binned(self, X: Any) -> bool:
+        """Whether trees are grown from bins, which serve where rows are many, not from exact values."""
+        leaf, split = self._least_rows(X.shape[0])
         plain = not (
             sparse.issparse(X)
             or self.min_weight_fraction_leaf
@@ -267,24 +263,36 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 "splitter='binned' takes dense X and no min_weight_fraction_leaf, min_impurity_decrease, ccp_alpha or "
                 "min_samples_split beyond twice min_samples_leaf; use splitter='exact'."
             )
-        if self.splitter == "binned" or (self.splitter == "auto" and plain and n >= _BINNED_ROWS):
-            growth = Growth(
-                max_leaf_nodes=self.max_leaf_nodes,
-                max_depth=depth,
-                min_samples_leaf=leaf,
-                min_hessian=0.0,
-                max_features=self.max_features_ / d,
-            )
-            bins = find_bins(X, weights=w, random_state=self._seed)
-            by_column, by_row = bins.encode(X, rows=True)
-            grower = HistogramGrower(by_row, by_column, bins, growth, constant_hessian=w is None)
-            hessian = np.ones(n) if w is None else w
+        return bool(self.splitter == "binned" or (self.splitter == "auto" and plain and X.shape[0] >= _BINNED_ROWS))
 
-            def binned(g: np.ndarray, rows: Any, seed: int) -> Any:
-                chosen = None if rows is None else rows.astype(np.int32)
-                return grower.grow(g if w is None else g * w, hessian, chosen, seed), bins
+    def _least_rows(self, n: int) -> tuple[int, int]:
+        """Of a leaf, and of a node that is split."""
+        return _rows_of(self.min_samples_leaf, n), max(2, _rows_of(self.min_samples_split, n))
 
-            return binned, False
+    def _bin_grower(self, X: np.ndarray, w: Any) -> Callable[..., Any]:
+        """How trees are grown from bins."""
+        n, d = X.shape
+        growth = Growth(
+            max_leaf_nodes=self.max_leaf_nodes,
+            max_depth=self.max_depth,
+            min_samples_leaf=self._least_rows(n)[0],
+            min_hessian=0.0,
+            max_features=self.max_features_ / d,
+        )
+        bins, by_column, by_row = bin_in_single(X, w, self._seed)
+        grower = HistogramGrower(by_row, by_column, bins, growth, constant_hessian=w is None)
+        hessian = np.ones(n) if w is None else w
+
+        def binned(g: np.ndarray, rows: Any, seed: int) -> Any:
+            chosen = None if rows is None else rows.astype(np.int32)
+            return grower.grow(g if w is None else g * w, hessian, chosen, seed), bins
+
+        return binned
+
+    def _exact_grower(self, X: Any, w: Any) -> Callable[..., Any]:
+        """How trees are grown from exact values; the gradients given to it are written over."""
+        n, d = X.shape
+        leaf, split = self._least_rows(n)
         columns = Columns(X)
         total = float(n) if w is None else float(w.sum())
 
@@ -295,11 +303,11 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 weights[rows] = 1.0 if w is None else w[rows]
             tree = grow_in_scale(
                 columns,
-                _fixed_point(-g, total),
+                _fixed_point(np.negative(g, out=g), total),
                 criterion="squared_error",
                 weights=weights,
                 max_features=None if self.max_features_ == d else self.max_features_,
-                max_depth=depth,
+                max_depth=self.max_depth,
                 min_samples_split=split,
                 min_samples_leaf=leaf,
                 min_weight_leaf=self.min_weight_fraction_leaf * total,
@@ -309,28 +317,39 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
             )
             return prune_by_cost(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree, None
 
-        return exact, True
+        return exact
 
     def _tree(
-        self, grow: Any, loss: BoostingLoss, X: Any, y: np.ndarray, score: np.ndarray, g: np.ndarray, h: np.ndarray,
-        w: Any, rows: Any, k: int,
-    ) -> tuple[BoostedTrees, np.ndarray]:  # fmt: skip
-        """One tree for the gradient, its leaves set to what lowers the loss most, and what it adds to every score."""
-        tree, bins = grow(g, rows, int(self._random.randint(0, 2**31 - 1, dtype=np.int64)))
+        self, grow: Any, loss: BoostingLoss, X: Any, y: np.ndarray, scores: np.ndarray, shared: np.ndarray, w: Any,
+        rows: Any, k: int,
+    ) -> tuple[BoostedTrees, np.ndarray | None, np.ndarray]:  # fmt: skip
+        """One tree for the gradient, its values lowering the loss most; the leaf of every row, if known; the values."""
+
+        def derivatives() -> tuple[np.ndarray, np.ndarray]:
+            g, h = np.empty(len(y)), np.empty(len(y))
+            loss.gradients(k, y, scores, shared, None, g, h)
+            return g, h
+
+        # Growth takes more memory than all else. So it may write over the gradients, which are computed again.
+        tree, bins = grow(derivatives()[0], rows, int(self._random.randint(0, 2**31 - 1, dtype=np.int64)))
+        g, h = derivatives()
         used = slice(None) if rows is None else rows
         weights = None if w is None else w[used]
         leaves = _apply(tree, X) if bins is None else tree.leaf_of
         n_nodes = tree.node_count if bins is None else len(tree.left)
-        values = leaf_updates(loss, leaves[used], n_nodes, y[used], score[used], g[used], h[used], weights)
+        values = leaf_updates(loss, leaves[used], n_nodes, y[used], scores[k, used], g[used], h[used], weights)
         values *= self.learning_rate
         if bins is None:
-            return from_tree(tree, values, loss.n_outputs, k), values[leaves]
+            return from_tree(tree, values, loss.n_outputs, k), leaves, values
         boosted = from_grown([tree], [values], bins, self.n_features_in_, loss.n_outputs, [k])
-        return boosted, values[leaves] if rows is None else _sum_rows(boosted, X)[:, k]
+        return boosted, leaves if rows is None else None, values
 
     def _scores(self, X: Any) -> np.ndarray:
         """The scores of every row of a checked X: (n, n_outputs)."""
-        return _sum_rows(self._trees, _single(X), self._start(X))
+        if self._trees.n_trees == 0 and (self.init_ is None or isinstance(self.init_, str)):
+            return self._start(X)
+        X = _single(X)
+        return _sum_rows(self._trees, X, self._start(X))
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "_trees")
@@ -440,16 +459,18 @@ def _as_regressor(trees: BoostedTrees, lo: int, hi: int, rate: float) -> Decisio
 
 
 def _fixed_point(target: np.ndarray, total: float) -> np.ndarray:
-    """The target to about eleven digits, such that its sums over rows are exact.
+    """The target to about eleven digits, such that its sums over rows are exact; written over what is given.
 
     Splits that part the rows alike then gain the same to the last bit, whichever column they are on and whether a row
     weighs 2 or is there twice.
     """
-    largest = float(np.abs(target).max())
-    if not largest > 0:
-        return target
-    power = 51 - int(np.frexp(largest)[1]) - int(np.frexp(max(total, 1.0))[1])
-    return np.ldexp(np.rint(np.ldexp(target, power)), -power)
+    largest = max(-float(target.min()), float(target.max()))
+    if largest > 0:
+        power = 51 - int(np.frexp(largest)[1]) - int(np.frexp(max(total, 1.0))[1])
+        np.ldexp(target, power, out=target)
+        np.rint(target, out=target)
+        np.ldexp(target, -power, out=target)
+    return target
 
 
 def _single(X: Any) -> Any:
@@ -472,7 +493,8 @@ def _blocks(X: Any) -> Iterator[np.ndarray]:
 
 
 def _apply(tree: Tree, X: Any) -> np.ndarray:
-    return np.concatenate([tree.apply(block) for block in _blocks(X)])
+    found = [tree.apply(block) for block in _blocks(X)]
+    return np.concatenate(found) if len(found) > 1 else found[0]
 
 
 def _sum_rows(trees: BoostedTrees, X: Any, out: Any = None, first: int = 0, last: int | None = None) -> np.ndarray:

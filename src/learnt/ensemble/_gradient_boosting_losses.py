@@ -99,7 +99,7 @@ def leaf_updates(
                 beyond = np.clip(r - middle, -loss.delta, loss.delta)
                 out[leaves[rows[0]]] = middle + np.average(beyond, weights=weight)
         return out
-    top: np.ndarray = np.bincount(leaves, -g if w is None else -g * w, minlength=n_nodes)
+    top = 0.0 - np.bincount(leaves, g if w is None else g * w, minlength=n_nodes)
     if isinstance(loss, ManyLog):  # Friedman's factor, which multiplies the learning rate
         top = top * ((loss.n_outputs - 1) / loss.n_outputs)
     bottom = np.bincount(leaves, h if w is None else h * w, minlength=n_nodes)

@@ -158,7 +158,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         return loss_of(self.loss, float(self.alpha), 0)
 
     def _encode_target(self, y: np.ndarray, fresh: bool) -> np.ndarray:
-        return y.astype(np.float64)
+        return y.astype(np.float64, copy=False)
 
     def _given_start(self, X: Any, init: Any) -> np.ndarray:
         return np.asarray(init.predict(X), dtype=np.float64).reshape(-1, 1).copy()

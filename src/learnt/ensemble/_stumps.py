@@ -52,13 +52,7 @@ class SortedColumns:
         self._signed = np.empty(n if n_classes == 2 else 0)
         self._pairs = np.empty(n if n_classes > 2 else 0, dtype=_PAIR)
         self._pairs["code"] = codes[: len(self._pairs)]
-        # What all stumps have in common: the classes, and no tables of categories.
-        self._n_classes = np.array([n_classes])
-        self._none = {
-            "table": np.empty(0, np.int32),
-            "table_start": np.full(3, -1),
-            "table_size": np.zeros(3, np.int64),
-        }
+        self._n_classes = np.array([n_classes])  # of all stumps
 
     def _column(self, j: int) -> np.ndarray:
         column = self._X[:, [j]].toarray()[:, 0] if sparse.issparse(self._X) else self._X[:, j]
@@ -112,7 +106,6 @@ class SortedColumns:
             weighted_n_node_samples=rest[1, :nodes],
             n_node_samples=rest[2, :nodes],
             value=value[:nodes],
-            **{name: array[:nodes] for name, array in self._none.items()},
         )
 
     def _threshold(self, feature: int, last: int) -> float:

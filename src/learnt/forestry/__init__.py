@@ -20,6 +20,7 @@ from learnt.forestry._binned_forest import grow_binned_small as grow_binned_smal
 from learnt.forestry._bins import Bins as Bins
 from learnt.forestry._bins import bin_columns as bin_columns
 from learnt.forestry._bins import find_bins as find_bins
+from learnt.forestry._bins_single import bin_in_single as bin_in_single
 from learnt.forestry._boosting_trees import BoostedTrees as BoostedTrees
 from learnt.forestry._boosting_trees import from_grown as from_grown
 from learnt.forestry._boosting_trees import from_tree as from_tree
@@ -71,6 +72,7 @@ __all__ = [
     "Target",
     "Tree",
     "bin_columns",
+    "bin_in_single",
     "bin_table",
     "category_codes",
     "category_mask",

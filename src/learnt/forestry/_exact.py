@@ -27,6 +27,7 @@ from learnt.forestry._exact_data import (
     MAX_DEPTH,
     MAX_FEATURES,
     MAX_LEAVES,
+    MIN_LEAF,
     MIN_WEIGHT,
     N_BEST,
     N_CHOSEN,
@@ -52,7 +53,7 @@ _GAP = 1e-7  # values closer than this are the same, as in scikit-learn
 _LONGEST_TABLE = 1 << 22
 _FAR = 64.0  # a mean this many standard deviations from 0 is taken off y
 _NONE = np.empty(0, dtype=np.float64)
-_LOCAL = 1 << 17  # cells of a subtree that is sorted by every column: a megabyte, which stays in the cache
+_LOCAL, _MOST_LOCAL = 1 << 13, 1 << 17  # cells of a subtree that is sorted by every column; the most stay in the cache
 _MANY_NODES = 1 << 16
 _FIRST_NODES = 1 << 20  # room for nodes to begin with; memory that is not written to is not taken
 
@@ -126,6 +127,7 @@ def grow_exact(
     surrogates: bool = False,
     monotone: np.ndarray | None = None,
     seed: int = 0,
+    drawn: np.ndarray | None = None,
 ) -> Tree:
     """Grow one tree.
 
@@ -158,6 +160,8 @@ def grow_exact(
         The direction in which the value (of class 0, of a number) must change along each column.
     seed : int
         The state of the generator that draws columns and thresholds, 0…2³¹ − 1.
+    drawn : array of int, optional
+        Grow on these rows of X and y, in their order and some more than once, as on a copy of them; without weights.
 
     Examples
     --------
@@ -177,15 +181,19 @@ def grow_exact(
     code = (NUMBER_CRITERIA if n_classes is None else CLASS_CRITERIA)[criterion]
     numbers = not (columns.is_sparse or multiway or surrogates or monotone is not None or columns.categories.any())
     plain = numbers and y.shape[1] == 1 and max_p_value >= 1 and not (code == ABSOLUTE and random_splits)
+    if drawn is not None and not (plain and code == SQUARED and searched == d and max_leaf_nodes is None):
+        columns, y, n, drawn = Columns(columns.X[drawn], columns.categories), y[drawn], len(drawn), None
     X = columns.X
     rows = None if weights is None or weights.all() else np.flatnonzero(weights)
     presorted = not (plain or columns.is_sparse or random_splits or multiway or searched < d)
     if presorted and rows is not None:
         X, y, weights, n, rows = X[rows], y[rows], weights[rows], len(rows), None  # type: ignore[index]
     m, total = (n if rows is None else len(rows)), float(n if weights is None else weights.sum())
+    if drawn is not None:
+        m, total = len(drawn), float(len(drawn))
     if weights is not None and total == m and weights.max() == 1:
         weights = None
-    labels = y[:, 0].astype(np.int64, copy=False) if n_classes is not None and y.shape[1] == 1 else None
+    labels = y[:, 0] if n_classes is not None and y.shape[1] == 1 else None
     tails, layout = row_tails(n, labels, weights)
     del labels
     weighted = 0 if weights is None else 1 if layout.weight_mask else 2
@@ -196,7 +204,7 @@ def grow_exact(
     if n_classes is not None and (not layout.label_bits or weighted == 2 or total >= 2**31):
         plain = False  # what the rows weigh is not in the tails
     targets = np.empty((0, 1)) if plain and n_classes is not None else np.ascontiguousarray(y, dtype=np.float64)
-    shift = _far_mean(targets, code)
+    shift = _far_mean(targets if drawn is None else targets[drawn], code)
     if shift.any():
         targets = targets - shift
     rules = np.zeros(N_RULES, np.int64)
@@ -226,12 +234,14 @@ def grow_exact(
     chosen[SEED] = seed
     weights = _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     tails = tails[rows] if plain and rows is not None else tails
+    tails = tails if drawn is None else tails[drawn]
     problem = Problem(columns, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift)
-    return _plain_tree(problem) if plain else grow_general(problem, X, rows)
+    # Where rows are not copied there is room to sort more of them at once.
+    return _plain_tree(problem, 8 if drawn is None else 1) if plain else grow_general(problem, X, rows)
 
 
-def _plain_tree(problem: Problem) -> Tree:
-    """A tree of numbers with one output; the tails are those of its rows alone."""
+def _plain_tree(problem: Problem, parts: int) -> Tree:
+    """A tree of numbers with one output; the tails are those of its rows alone. Of these a part is sorted at once."""
     columns, marks, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift = problem
     (n, d), m, n_sums = columns.shape, len(marks), max(1, int(rules[N_CLASSES]))
     random, absolute, leaves = bool(rules[RANDOM]), rules[CRITERION] == ABSOLUTE, int(rules[MAX_LEAVES])
@@ -240,7 +250,8 @@ def _plain_tree(problem: Problem) -> Tree:
     by_y: tuple[Any, ...] = (None,) * 4
     if absolute:
         by_y = median_work(targets, (marks >> np.uint32(rules[ROW_SHIFT])).astype(np.int64), rules, limits)
-    codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, every)
+    levels = max(1, int(rules[MAX_DEPTH])) if every else 0
+    codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, levels, parts)
     quick = rules[N_CLASSES] == 2 and rules[CRITERION] == GINI
     if logs is None:
         quick = rules[CRITERION] == SQUARED and rules[WEIGHTED] < 2 and limits[MIN_WEIGHT] <= 0
@@ -272,7 +283,10 @@ def _plain_tree(problem: Problem) -> Tree:
         chosen,
     )
     kinds = np.int64, np.int64, np.int64, np.float64, np.uint8, np.float64, np.int64, np.float64
-    room = min(2 * m, _FIRST_NODES, 2 * leaves if leaves >= 0 else 2 * m, 2 << min(int(rules[MAX_DEPTH]), 32))
+    most = 2 * max(1, m // int(rules[MIN_LEAF]))
+    # Numbers are parted to the end, classes seldom: room that stays empty would be taken by copies of what is kept.
+    usual = most if logs is None else max(most // (4 if n_sums <= 2 else 2), 16)
+    room = min(usual, _FIRST_NODES, 2 << min(int(rules[MAX_DEPTH]), 32), 2 * leaves if leaves >= 0 else most)
     frames = 2 * room + 2 if leaves >= 0 else 64
     heap: list[Any] = [np.empty(room, np.int32), np.empty((room, 1))] if leaves >= 0 else [None, None]
     waiting: list[Any] = [np.empty((frames, N_FRAME), np.int64), np.empty((frames, 2)), np.empty((frames, n_sums))]
@@ -282,9 +296,10 @@ def _plain_tree(problem: Problem) -> Tree:
         if state[COUNT] < len(nodes[0]):
             waiting = [doubled(array) for array in waiting]
         else:
-            nodes = [doubled(array) for array in nodes]
+            for k in range(len(nodes)):  # one after the other: the old ones are not needed all at once
+                nodes[k] = doubled(nodes[k])
             heap = [doubled(array) for array in heap] if leaves >= 0 else heap
-    del given, heap, waiting
+    del given, heap, waiting, codes, slots, records, spare, local, by_y  # the nodes are copied where these were
     for k in range(len(nodes)):
         if len(nodes[k]) > _MANY_NODES:  # cut to size where they are: a copy would take their memory twice
             nodes[k].resize((state[COUNT], *nodes[k].shape[1:]), refcheck=False)
@@ -314,20 +329,24 @@ def _random_work(m: int) -> tuple:
     return np.empty((AHEAD + 1, m), np.int32), None, None, None, None
 
 
-def _sorting_work(m: int, d: int, every: bool) -> tuple:
+def _sorting_work(m: int, d: int, levels: int, parts: int) -> tuple:
     """What it works with where columns are sorted: codes, slots, records, spare room and, of all columns, `local`.
 
-    Memory is shared by what is not used at the same time: codes are used up before the end of the spare room is
-    needed, and records as long as those of a whole subtree only where no subtree is sorted.
+    Subtrees are sorted where there are `levels` of nodes to search. Memory is shared by what is not used at the same
+    time: codes are used up before the end of the spare room is needed, and records are as long as those of a whole
+    subtree only where no subtree is sorted.
     """
     spare = np.empty(m + SPARE, np.int64)
     codes = spare[-(m + 1) // 2 :].view(np.int32)[None, :m]
-    slots = None if every else np.empty((2, ROOM), np.int32)  # few nodes are sorted, and none is small
-    # The cells of a subtree take a megabyte or, of many rows, as much room as their records do anyway. Larger nodes are
-    # sorted anew, on as many levels whatever the number of rows: so the cost grows as n log n.
-    length = min(m, max(64, max(_LOCAL, m) // d)) if every else 0
-    records = np.empty((1, max(m, (d + 1) * length)), np.int64)
-    local = records[0, length : (d + 1) * length].reshape(d, length) if every else None
+    slots = None if levels else np.empty((2, ROOM), np.int32)  # few nodes are sorted, and none is small
+    # Of few rows, the cells of a subtree are an eighth of all: twice as many would save a twentieth of the time.
+    # Of many, they take as much room as their records do anyway. Larger nodes are sorted anew, on as many levels
+    # whatever the number of rows: so the cost grows as n log n.
+    length = min(m, max(64, _LOCAL // d, min(max(_MOST_LOCAL, m) // d, m // parts))) if levels else 0
+    if m >> min(levels, 32) > length // 2:
+        length = min(length, max(64, m // d))  # no subtree of two levels is as small as that: what records take anyway
+    records = np.empty((1, max(m, d * length)), np.int64)
+    local = records[0, : d * length].reshape(d, length) if levels else None
     return codes, slots, records, spare, local
 
 

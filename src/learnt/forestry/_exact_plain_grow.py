@@ -135,9 +135,7 @@ def grow_plain(
                 if m <= local.shape[1] and (start < base or end > base_end):
                     for f in range(local.shape[0]):  # all columns of the subtree in rising order
                         low, high = read_codes(f, start, end, shift, table, marks, codes)
-                        sort_plain(start, m, low, high, codes, slots, marks, records, spare)
-                        for k in range(m):
-                            local[f, k] = records[0, k]
+                        sort_plain(start, m, low, high, codes, slots, marks, local, np.int64(f), spare)
                     base, base_end = start, end
                 if m <= local.shape[1]:
                     at = start - base

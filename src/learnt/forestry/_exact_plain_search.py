@@ -64,7 +64,7 @@ def search_best(
             low, high = read_codes(feature, start, end, shift, table, marks, codes)
             varies = low < high
             if varies:
-                sort_plain(start, m, low, high, codes, slots, marks, records, spare)
+                sort_plain(start, m, low, high, codes, slots, marks, records, zero, spare)
         if varies:
             while (a[f, hi - 1] >> 32) == NAN_CODE:
                 hi -= 1

@@ -6,15 +6,15 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry._exact_plain import BUCKETS, CODES, COUNTS, INFINITY, SLOTS, largest_present
-from learnt.forestry._exact_records import NAN_CODE, radix_sort, record_value
+from learnt.forestry._exact_records import LOW, NAN_CODE, radix_sort, record_value
 
 _FEW = 24  # sorted by counting, for each record, how many are smaller
 _SPREAD = 3000  # up to here, dealing to buckets is quicker than a radix sort
 
 
 @kernel(allocates=False)
-def sort_plain(start, m, low, high, codes, slots, marks, records, spare):
-    """Records of the codes and marks of a node in rising order into records[0].
+def sort_plain(start, m, low, high, codes, slots, marks, records, f, spare):
+    """Records of the codes and marks of a node in rising order into records[f]; those of one value stay in their order.
 
     Without `slots` nodes of a few hundred rows take twice the time, and the machine code is made sooner.
     """
@@ -24,19 +24,22 @@ def sort_plain(start, m, low, high, codes, slots, marks, records, spare):
             high = largest_present(codes, m)
         spread = m > _FEW and m <= _SPREAD and low < high and low > -INFINITY and high < INFINITY
         if spread:
-            spread_sort(start, m, low, high, codes, slots, marks, records, spare)
+            spread_sort(start, m, low, high, codes, slots, marks, records, f, spare)
     if m <= _FEW:
         for k in range(m):
             spare[k] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
         for i in range(m):  # to the place that is the number of smaller ones: m² comparisons, and no branch to guess
             record, place = spare[i], 0
-            for j in range(m):
-                place += np.int64(spare[j] < record)
-            records[0, place] = record
+            below, above = (record >> 32) << 32, record | LOW  # of the same value, whatever the row
+            for j in range(i):
+                place += np.int64(spare[j] <= above)
+            for j in range(i + 1, m):
+                place += np.int64(spare[j] < below)
+            records[f, place] = record
     elif not spread:
         for k in range(m):
-            records[0, k] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
-        radix_sort(records, np.int64(0), m, spare)
+            records[f, k] = (np.int64(codes[CODES, k]) << 32) | np.int64(marks[start + k])
+        radix_sort(records, f, m, spare)
 
 
 @kernel(allocates=False)
@@ -50,7 +53,7 @@ def find_slots(codes, slots, m, first, scale, last):
 
 
 @kernel(allocates=False)
-def spread_sort(start, m, low, high, codes, slots, marks, records, spare):
+def spread_sort(start, m, low, high, codes, slots, marks, records, f, spare):
     """Records dealt to twice as many buckets by their value, then sorted by insertion, which has little left to do.
 
     Where values crowd in few buckets, a radix sort does the rest.
@@ -73,13 +76,13 @@ def spread_sort(start, m, low, high, codes, slots, marks, records, spare):
     for i in range(m):
         record = spare[i]
         j = i
-        while j > 0 and records[0, j - 1] > record:
-            records[0, j] = records[0, j - 1]
+        while j > 0 and records[f, j - 1] > record:
+            records[f, j] = records[f, j - 1]
             j -= 1
-        records[0, j] = record
+        records[f, j] = record
         moves += i - j
         if moves > 8 * m:
             for k in range(i + 1, m):
-                records[0, k] = spare[k]
-            radix_sort(records, np.int64(0), m, spare)
+                records[f, k] = spare[k]
+            radix_sort(records, f, m, spare)
             break

@@ -45,13 +45,14 @@ def row_tails(n: int, labels: np.ndarray | None, weights: np.ndarray | None) -> 
     if weights is not None and weights.max() < 2**16 and (weights == np.rint(weights)).all():
         weight_bits = int(weights.max()).bit_length()
         weight_bits = weight_bits if weight_bits <= room - label_bits else 0
-    tails = np.arange(n, dtype=np.int64) << (label_bits + weight_bits)
+    tails = np.arange(n, dtype=np.uint32)
+    tails <<= np.uint32(label_bits + weight_bits)
     if weight_bits:
-        tails |= weights.astype(np.int64) << label_bits  # type: ignore[union-attr]
+        tails |= weights.astype(np.uint32) << np.uint32(label_bits)  # type: ignore[union-attr]
     if label_bits:
-        tails |= labels  # type: ignore[arg-type]
+        tails |= labels.astype(np.uint32)  # type: ignore[union-attr]
     layout = Layout(label_bits + weight_bits, (1 << weight_bits) - 1, label_bits, (1 << label_bits) - 1)
-    return tails.astype(np.uint32), layout
+    return tails, layout
 
 
 @kernel(allocates=False)

@@ -24,7 +24,8 @@ def grow_in_scale(columns: Columns, y: np.ndarray, *, min_impurity_decrease: flo
     >>> grow_in_scale(columns, np.array([0.0, 0.0, 3e-12]), criterion="squared_error").value.ravel()
     array([1.e-12, 0.e+00, 3.e-12])
     """
-    power = 0 if options.get("n_classes") is not None else power_of(y)
+    drawn = options.get("drawn")
+    power = 0 if options.get("n_classes") is not None else power_of(y if drawn is None else y[drawn])
     if power == 0:
         return grow_exact(columns, y, min_impurity_decrease=min_impurity_decrease, **options)
     order = 2 * power if options["criterion"] in ("squared_error", "friedman_mse") else power
@@ -32,7 +33,7 @@ def grow_in_scale(columns: Columns, y: np.ndarray, *, min_impurity_decrease: flo
         least = float(np.ldexp(min_impurity_decrease, -order))
         tree = grow_exact(columns, np.ldexp(y, -power), min_impurity_decrease=least, **options)
         tree.value = np.ldexp(tree.value, power)
-    tree.impurity = impurity_in_scale(tree.impurity, order, len(y))
+    tree.impurity = impurity_in_scale(tree.impurity, order, len(y if drawn is None else drawn))
     return tree
 
 
@@ -48,8 +49,8 @@ def power_of(y: np.ndarray) -> int:
     >>> power_of(np.array([1.0, 2.0])), power_of(np.array([0.0, 2.0**-30])), power_of(np.array([5.0, 5.0]))
     (0, -30, 0)
     """
-    halves = y.reshape(len(y), -1) * 0.5  # the difference of the ends may be more than the largest number
-    spread = float((halves.max(axis=0) - halves.min(axis=0)).max())
+    # Halves: the difference of the ends may be more than the largest number.
+    spread = float((y.max(axis=0) * 0.5 - y.min(axis=0) * 0.5).max())
     if spread == 0 or _LEAST <= spread <= _MOST:
         return 0
     return int(np.frexp(spread)[1])

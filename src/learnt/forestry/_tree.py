@@ -35,6 +35,8 @@ _FIELDS: dict[str, type] = {
     "table_start": np.int64,
     "table_size": np.int64,
 }
+_WITHOUT_TABLE = {"table_start": -1, "table_size": 0}
+_NO_TABLES, _NO_ENTRIES = np.empty(0, np.int64), np.empty(0, np.int32)
 
 
 class Tree:
@@ -85,15 +87,21 @@ class Tree:
         self.n_classes = np.asarray(n_classes, dtype=np.int64)
         self.value = np.ascontiguousarray(value, dtype=np.float64)
         n = self.value.shape[0]
-        self.table = np.ascontiguousarray(arrays.pop("table", ()), dtype=np.int32)
+        self.table = np.ascontiguousarray(arrays.pop("table", _NO_ENTRIES), dtype=np.int32)
         self.surrogates = arrays.pop("surrogates", None)
         for name, dtype in _FIELDS.items():
             given = arrays.pop(name, None)
-            if given is None:
-                given = np.full(n, -1) if name == "table_start" else np.zeros(n, dtype)
-            setattr(self, name, np.ascontiguousarray(given, dtype=dtype))
+            if name in _WITHOUT_TABLE and (given is None or (np.asarray(given) == _WITHOUT_TABLE[name]).all()):
+                continue  # made when asked for: they would be a fifth of a tree of numbers
+            setattr(self, name, np.ascontiguousarray(np.zeros(n) if given is None else given, dtype=dtype))
         if arrays:
             raise TypeError(f"Tree has no array named {sorted(arrays)[0]!r}.")
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """Where the tables of a tree without categories begin, and their lengths."""
+        if name not in _WITHOUT_TABLE:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return np.full(self.node_count, _WITHOUT_TABLE[name])
 
     @property
     def node_count(self) -> int:
@@ -154,6 +162,7 @@ class Tree:
         """The leaf of every row."""
         X = _dense(X)
         out = np.empty(X.shape[0], dtype=np.int64)
+        tables = (self.table_start, self.table_size) if len(self.table) else (_NO_TABLES, _NO_TABLES)
 
         def walk(lo: int, hi: int) -> None:
             if self.surrogates is not None:
@@ -166,13 +175,12 @@ class Tree:
                 self.feature,
                 self.threshold,
                 self.missing_go_to_left,
-                self.table_start,
-                self.table_size,
+                *tables,
                 self.table,
                 out[lo:hi],
             )
 
-        if len(out) <= _GRAIN:  # one row takes microseconds: no hand-over
+        if len(out) <= 2 * _GRAIN:  # one row takes microseconds: no hand-over
             walk(0, len(out))
         else:
             for_blocks(walk, len(out), grain=_GRAIN)
@@ -253,7 +261,7 @@ def walk_rows(X, left, right, feature, threshold, missing_left, table_start, tab
         node = 0
         while left[node] >= 0:
             x = X[i, feature[node]]
-            start = table_start[node]
+            start = table_start[node] if table.size else -1
             if start >= 0:
                 entry = 0
                 if x != x:

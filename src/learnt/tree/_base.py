@@ -74,9 +74,17 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
     def _coded(self, X: Any) -> Any:
         return X if self._categories is None else self._categories.encode(X)
 
-    def _grow(self, X: Any, y: np.ndarray, weights: np.ndarray | None, n_classes: Any, criterion: str) -> None:
-        """Grow the tree on checked data."""
-        n, d = X.shape
+    def _grow(
+        self,
+        X: Any,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        n_classes: Any,
+        criterion: str,
+        drawn: np.ndarray | None = None,
+    ) -> None:
+        """Grow the tree on checked data; where rows are drawn, on those, as on a copy of them."""
+        n, d = X.shape if drawn is None else (len(drawn), X.shape[1])
         total = float(n) if weights is None else float(weights.sum())
         leaf = _count(self.min_samples_leaf, n)
         self.max_features_ = max_features_of(self.max_features, d)
@@ -101,6 +109,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
             surrogates=self.missing == "surrogate",
             monotone=monotone,
             seed=first_seed(self.random_state),
+            drawn=drawn,
         )
         self.tree_ = prune_by_cost(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 

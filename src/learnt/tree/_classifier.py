@@ -123,7 +123,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         _check_class_weight(self)
         X, weights = self._read(X, sample_weight, check_input)
         labels = _labels(y, X, type(self).__name__)
-        encoded = [encode_labels(column) for column in np.atleast_2d(labels.T)]
+        encoded = [_short_codes(column) for column in np.atleast_2d(labels.T)]
         codes = np.stack([code for _, code in encoded], axis=1) if len(encoded) > 1 else encoded[0][1][:, None]
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, labels)
@@ -175,6 +175,12 @@ def _labels(y: Any, X: Any, name: str) -> np.ndarray:
     for k in range(labels.shape[1]):
         check_target(labels[:, k], "label", X, name)
     return labels
+
+
+def _short_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes and each row's position among them, in a byte where they are few: kept while the tree grows."""
+    classes, codes = encode_labels(column)
+    return classes, codes.astype(np.min_scalar_type(len(classes)))
 
 
 def _check_class_weight(tree: Any) -> None:

@@ -124,13 +124,19 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         self._grow(X, targets, weights, None, self.criterion)
         return self
 
+    def _fit_drawn(self, X: np.ndarray, y: np.ndarray, drawn: np.ndarray) -> None:
+        """Grow on these rows of checked numbers, some more than once, as on a copy of them: what boosting does."""
+        self._check_parameters()
+        self._categories, self.n_features_in_, self.n_outputs_ = None, X.shape[1], 1
+        self._grow(X, y, None, None, self.criterion, drawn)
+
     def _numbers(self, y: Any, X: Any) -> np.ndarray:
         name = type(self).__name__
         targets = target_of(y, X, name)
         if targets.dtype.kind == "c":
             raise ValueError(f"Complex data not supported: y is complex and {name} needs real targets.")
         try:
-            targets = targets.astype(np.float64)
+            targets = targets.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise ValueError(
                 f"y holds values that are not numbers, and {name} predicts numbers; encode y first."
