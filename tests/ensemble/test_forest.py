@@ -468,6 +468,20 @@ def test_auto_is_exact_for_more_than_two_classes():
     np.testing.assert_array_equal(auto.predict_proba(X), exact.predict_proba(X))
 
 
+def test_auto_is_exact_for_extra_trees_of_few_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 3))
+    settings = {"n_estimators": 3, "random_state": 0}
+
+    def said(splitter):
+        return ExtraTreesRegressor(splitter=splitter, **settings).fit(X, X[:, 0]).predict(X + 0.1)
+
+    np.testing.assert_array_equal(said("auto"), said("exact"))
+    monkeypatch.setattr("learnt.ensemble._forest_growth._RANDOM_BINNED_ROWS", 2000)
+    np.testing.assert_array_equal(said("auto"), said("binned"))
+    assert not np.array_equal(said("exact"), said("binned"))
+
+
 def test_values_beyond_single_precision_are_refused_even_where_they_cancel():
     X = np.zeros((30, 2))
     X[3, 1], X[4, 1] = 1e300, -1e300

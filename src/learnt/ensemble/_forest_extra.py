@@ -51,8 +51,8 @@ class ExtraTreesClassifier(ForestClassifier):
     monotonic_cst : array of -1, 0, 1 or None, default=None
         Whether the prediction must fall (-1) or rise (1) along each column.
     splitter : "auto", "exact" or "binned", default="auto"
-        "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 2,000 rows on
-        where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
+        "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 50,000 rows
+        on where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
     categorical_features : "from_dtype", None, or array of indices, names or flags, default="from_dtype"
         Columns of categories, which are split into subsets; any number of categories. "from_dtype": the columns of a
         data frame that hold text or are of a category type.
@@ -171,8 +171,8 @@ class ExtraTreesRegressor(ForestRegressor):
     monotonic_cst : array of -1, 0, 1 or None, default=None
         Whether the prediction must fall (-1) or rise (1) along each column.
     splitter : "auto", "exact" or "binned", default="auto"
-        "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 2,000 rows on
-        where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
+        "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 50,000 rows
+        on where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
     categorical_features : "from_dtype", None, or array of indices, names or flags, default="from_dtype"
         Columns of categories, which are split into subsets; any number of categories. "from_dtype": the columns of a
         data frame that hold text or are of a category type.
