@@ -52,7 +52,7 @@ class ExtraTreesClassifier(ForestClassifier):
         Whether the prediction must fall (-1) or rise (1) along each column.
     splitter : "auto", "exact" or "binned", default="auto"
         "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 50,000 rows
-        on where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
+        on where all columns are drawn and it can be. Where some are drawn, exact trees have scikit-learn's draws.
     categorical_features : "from_dtype", None, or array of indices, names or flags, default="from_dtype"
         Columns of categories, which are split into subsets; any number of categories. "from_dtype": the columns of a
         data frame that hold text or are of a category type.
@@ -172,7 +172,7 @@ class ExtraTreesRegressor(ForestRegressor):
         Whether the prediction must fall (-1) or rise (1) along each column.
     splitter : "auto", "exact" or "binned", default="auto"
         "exact" draws any threshold, "binned" one of up to 254 of each column; "auto" is "binned" from 50,000 rows
-        on where all columns are drawn and it can be. Where some are drawn, exact trees have the draws of scikit-learn's.
+        on where all columns are drawn and it can be. Where some are drawn, exact trees have scikit-learn's draws.
     categorical_features : "from_dtype", None, or array of indices, names or flags, default="from_dtype"
         Columns of categories, which are split into subsets; any number of categories. "from_dtype": the columns of a
         data frame that hold text or are of a category type.
