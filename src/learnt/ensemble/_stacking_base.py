@@ -60,8 +60,8 @@ class Stacking(NamedMembers):
                 folds = check_cv(self.cv, y=y, classifier=is_classifier(self))
                 if len(y) < getattr(folds, "n_splits", 0):
                     raise ValueError(
-                        f"{type(self).__name__} cuts the rows into {folds.n_splits} folds, and X has n_samples={len(y)}; "
-                        "give more rows, a smaller cv, or fitted estimators and cv='prefit'."
+                        f"{type(self).__name__} cuts the rows into {folds.n_splits} folds, and X has n_samples="
+                        f"{len(y)}; give more rows, a smaller cv, or fitted estimators and cv='prefit'."
                     )
                 if getattr(folds, "random_state", 0) is None:
                     folds.random_state = np.random.RandomState()  # every member must get the same folds
