@@ -77,7 +77,7 @@ def test_rows_of_all_columns_at_once(n):
 def all_of_four(table, step, marks, start, n, heaps, copied, drawn, sums, values):
     read_four(table, step, marks, start, n, np.int64(SHIFT), copied, drawn)
     put_missing_first(copied, np.int64(2), n)
-    sum_four(copied, heaps, np.int64(heaps.shape[1]), n, drawn)
+    sum_four(copied, heaps, np.int64((heaps.shape[0] - 1) * heaps.shape[1]), n, drawn)
     for b in range(FOUR):
         sums[b, 0], sums[b, 1] = drawn[b, WEIGHT], drawn[b, TOTAL]
     count_four(copied, marks, start, n, np.int64(BITS), np.int64(MASK), np.int64(3), np.int64(1), drawn)
@@ -85,14 +85,15 @@ def all_of_four(table, step, marks, start, n, heaps, copied, drawn, sums, values
         values[i] = value_of(copied, np.int64(2), np.int64(i))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [1, 7, 100])
-def test_four_columns_side_by_side(n):
+def test_four_columns_side_by_side(n, weighted):
     rng = np.random.default_rng(n)
     table = rng.normal(size=(200, 9)).astype(np.float32)
     table[rng.random(table.shape) < 0.1] = np.nan
     table[:, 5] = np.nan
     marks = marks_of(rng, rng.permutation(200)[:120])
-    heaps = rng.normal(size=(2, 120))
+    heaps = rng.normal(size=(1 + weighted, 120))
     columns, cuts = [8, 0, 3, 5], np.array([0.1, -0.3, 0.2, 0.0], np.float32)
     found = []
     for function in (all_of_four, plain(all_of_four)):

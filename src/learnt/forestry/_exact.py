@@ -265,7 +265,7 @@ def _plain_tree(problem: Problem, parts: int) -> Tree:
         *by_y,
         _NONE if quick and not random else None,
         None if random or absolute or (quick and not columns.has_missing) else _NONE,
-        np.empty((2, m)) if random and logs is None else None,
+        np.empty((2 if weights.size else 1, m)) if random and logs is None else None,
         facts,
         rules,
         limits,

@@ -34,10 +34,14 @@ _SIZE = 0x7FFFFFFF
 
 @kernel(allocates=False)
 def weigh_rows(start, end, shift, marks, y, weights, heaps):
-    """Weights, and weights times y, of the node's rows."""
+    """Weights, and weights times y, of the node's rows; where there are no weights, y alone."""
+    if weights.size == 0:
+        for k in range(end - start):
+            heaps[0, k] = y[np.int64(marks[start + k]) >> shift, 0]
+        return
     for k in range(end - start):
         row = np.int64(marks[start + k]) >> shift
-        w = weights[row] if weights.size else 1.0
+        w = weights[row]
         heaps[0, k], heaps[1, k] = w, w * y[row, 0]
 
 

@@ -198,7 +198,7 @@ def search_random(
         if logs is not None:
             count_four(codes, marks, start, m, bits, mask, label_mask, one, drawn)
         if heaps is not None:
-            sum_four(codes, heaps, np.int64(heaps.shape[1]), m, drawn)
+            sum_four(codes, heaps, np.int64((heaps.shape[0] - 1) * heaps.shape[1]), m, drawn)
         for b in range(n_cuts):
             rows, wl = drawn[b, ROWS], 0.0
             if logs is not None:

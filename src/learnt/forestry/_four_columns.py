@@ -173,13 +173,22 @@ def _build() -> dict[str, Any]:
             rows = variable(builder, words, 0)
             sums = [variable(builder, doubles, 0.0) for _ in range(2)]
             nothing = ir.Constant(doubles, [0.0] * FOUR)
-            with cgutils.for_range(builder, n) as loop:
-                left = builder.fcmp_ordered("<=", copied_row(builder, copied, loop.index), cut)
-                builder.store(builder.sub(builder.load(rows), builder.sext(left, words)), rows)
-                for k, place in enumerate(sums):
-                    at = builder.add(loop.index, builder.mul(length, long(k)))
-                    amount = splat(builder, builder.load(cgutils.gep(builder, heaps, at)))
-                    add(builder, place, builder.select(left, amount, nothing))
+
+            def loop_over_rows(lines):
+                with cgutils.for_range(builder, n) as loop:
+                    left = builder.fcmp_ordered("<=", copied_row(builder, copied, loop.index), cut)
+                    builder.store(builder.sub(builder.load(rows), builder.sext(left, words)), rows)
+                    for k in lines:
+                        at = builder.add(loop.index, builder.mul(length, long(k)))
+                        amount = splat(builder, builder.load(cgutils.gep(builder, heaps, at)))
+                        add(builder, sums[k], builder.select(left, amount, nothing))
+
+            with builder.if_else(builder.icmp_signed("==", length, long(0))) as (alike, weighted):
+                with alike:
+                    loop_over_rows([1])
+                    builder.store(builder.sitofp(builder.load(rows), doubles), sums[0])
+                with weighted:
+                    loop_over_rows([0, 1])
             for name, place in ((ROWS, rows), (WEIGHT, sums[0]), (TOTAL, sums[1])):
                 answer(builder, drawn, name, place)
             return context.get_dummy_value()
@@ -259,10 +268,13 @@ def _count(copied, marks, start, n, bits, mask, label_mask, label, drawn):
 
 
 def _sum(copied, heaps, length, n, drawn):
-    """ROWS, and by their bits the sums of the two lines of `heaps` as WEIGHT and TOTAL, at or below the cut of each."""
+    """ROWS, and by their bits the sums of two lines of `heaps` as WEIGHT and TOTAL, at or below the cut of each.
+
+    The lines are `length` numbers apart; where that is 0 there is one, of the numbers, and all weights are 1.
+    """
     left = _left(copied, n, drawn)
     drawn[:FOUR, ROWS] = left.sum(axis=0)
-    for name, heap in ((WEIGHT, heaps[0]), (TOTAL, heaps[1])):
+    for name, heap in ((WEIGHT, heaps[0] if length else np.ones(n)), (TOTAL, heaps[-1])):
         drawn[:FOUR, name] = _bits(np.where(left, heap[:n, None], 0.0).sum(axis=0))
 
 
