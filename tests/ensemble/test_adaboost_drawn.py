@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learnt.ensemble._adaboost_regressor import draw_rows, fit_drawn
+from learnt.ensemble._adaboost_draws import draw_rows
+from learnt.ensemble._adaboost_regressor import fit_drawn
 from learnt.tree import DecisionTreeRegressor
 
 ARRAYS = ("feature", "threshold", "children_left", "children_right", "missing_go_to_left", "impurity")
