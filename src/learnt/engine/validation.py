@@ -139,13 +139,10 @@ def _matrix(
             )
         matrix = _sparse_matrix(X, name)
     elif any_cells and _holds_more_than_numbers(X, name):
-        matrix = X if is_frame(X) else np.asarray(X, dtype=object)
-        _require_shape(matrix.shape, len(matrix.shape), name, min_rows)
-        _remember_columns(estimator, matrix, matrix.shape[1], reset)
-        return matrix
+        matrix, allow_nan = X if is_frame(X) else np.asarray(X, dtype=object), True
     else:
         matrix = _dense_matrix(X, name, order)
-    _require_shape(matrix.shape, matrix.ndim, name, min_rows)
+    _require_shape(matrix.shape, len(matrix.shape), name, min_rows)
     _remember_columns(estimator, X if is_frame(X) else matrix, matrix.shape[1], reset)
     if not allow_nan:
         require_finite(matrix.data if sparse.issparse(matrix) else matrix, "X", name, columns=_column_names(X))
@@ -421,12 +418,18 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
                 f"y holds values that are not numbers, and {name} predicts numbers; encode y first."
             ) from None
         require_finite(y, "y", name)
-    if not is_lazy(X) and y.shape[0] != X.shape[0]:
+    if not is_lazy(X):
+        require_target_a_row(X, y)
+    return y
+
+
+def require_target_a_row(X: Any, y: Any) -> None:
+    """Raise where X and y have different numbers of rows."""
+    if y.shape[0] != X.shape[0]:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows but y has "
             f"{y.shape[0]}; pass one target a row."
         )
-    return y
 
 
 def is_missing(value: Any) -> bool:

@@ -19,7 +19,8 @@ from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callback
 from learnt.engine.random import random_state_of
 from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.threads import run_tasks, thread_count
-from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, refuse_elsewhere
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, refuse_elsewhere, require_target_a_row
+from learnt.ensemble._common import names_categories
 from learnt.ensemble._forest_growth import Grower, max_features_of
 from learnt.ensemble._forest_members import empty_tree, tree_estimator
 from learnt.ensemble._forest_sampling import Sampling, sample_size
@@ -104,7 +105,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         refuse_elsewhere(X, type(self).__name__)
         self._categories = None
         if self.categorical_features is not None:
-            if sparse.issparse(X) and not isinstance(self.categorical_features, str):
+            if sparse.issparse(X) and names_categories(self):
                 raise ValueError(
                     f"categorical_features of {type(self).__name__} needs a dense table or a data frame, and X is "
                     "sparse; use X.toarray()."
@@ -303,11 +304,7 @@ def target_columns(y: Any, X: Any, name: str) -> np.ndarray:
         )
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y has the shape {y.shape}, and {name} needs (n,) or (n, n_outputs); reshape it.")
-    if len(y) != X.shape[0]:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows but y has {len(y)}; "
-            "pass one target a row."
-        )
+    require_target_a_row(X, y)
     return y.reshape(len(y), -1)
 
 

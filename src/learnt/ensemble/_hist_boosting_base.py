@@ -17,6 +17,7 @@ from learnt.engine.random import first_seed
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
 from learnt.engine.verbose import tell
+from learnt.ensemble._common import names_categories
 from learnt.ensemble._hist_boosting_columns import (
     interaction_groups,
     is_cells,
@@ -92,7 +93,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
                 f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} when "
                 "warm_start==True: trees are only ever added."
             )
-        X = with_cells(X, self.categorical_features is not None and not isinstance(self.categorical_features, str))
+        X = with_cells(X, names_categories(self))
         as_codes = is_frame(X) or is_cells(X)
         X, y, w = self._door(X, y, sample_weight, going_on)
         w = None if w is None or (w == 1).all() else w

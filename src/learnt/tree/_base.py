@@ -15,7 +15,7 @@ from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
 from learnt.engine.single import refuse_sparse_missing, require_float32
-from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights, require_target_a_row
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 
 WHOLE, REAL = (int, np.integer), (float, np.floating)
@@ -118,8 +118,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
 
     def _rows(self, X: Any, check_input: bool = True) -> np.ndarray:
         """Rows for a fitted tree: codes in place of categories, float32 as in training."""
-        if "tree_" not in vars(self):
-            raise NotFittedError(NOT_FITTED % {"name": type(self).__name__})
+        self._fitted_tree()
         if check_input:
             if self._categories is not None:
                 require_same_columns(self, X)
@@ -254,9 +253,5 @@ def target_of(y: Any, X: Any, name: str) -> np.ndarray:
         y = y[:, 0]
     if y.ndim not in (1, 2) or y.size == 0:
         raise ValueError(f"y should be a 1d array, or 2d with one column an output, for {name}; got shape {y.shape}.")
-    if y.shape[0] != X.shape[0]:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows but y has "
-            f"{y.shape[0]}; pass one target a row."
-        )
+    require_target_a_row(X, y)
     return y
