@@ -15,6 +15,7 @@ from typing import Any
 from learnt.study._errors import StudyError
 
 START_UP = 15.0  # seconds a fresh process may take to import and to read the rows
+STOPPED = "the process that fits models was stopped"
 
 
 class Failed(Exception):
@@ -35,11 +36,17 @@ class Worker:
     def __init__(self, folder: Path, threads: int | None = None, *, background: bool = False) -> None:
         self.folder, self.threads, self.background = folder, threads, background
         self._process: subprocess.Popen | None = None
+        self._taking = threading.Lock()
+        self._stopped = False
         self._ready = False
         self._count = 0
 
     def start(self) -> None:
         """Start the process; it loads while the study does other things."""
+        self._stopped = False
+        self._launch()
+
+    def _launch(self) -> None:
         environment = dict(os.environ)
         if self.threads is not None:
             environment["LEARNT_NUM_THREADS"] = str(self.threads)
@@ -57,22 +64,21 @@ class Worker:
         self._answers: queue.Queue[dict | None] = queue.Queue()
         threading.Thread(target=_collect, args=(self._process.stdout, self._answers), daemon=True).start()
         self._ready = False
+        if self._stopped:  # by another thread, while the process was being started
+            self._end()
 
     def call(self, do: str, timeout: float, **arguments: Any) -> dict[str, Any]:
         """Give one order and wait for its answer, at most `timeout` seconds."""
-        if self._process is None or self._process.poll() is not None:
-            self.start()
-        patience = timeout if self._ready else timeout + START_UP
-        process = self._process
-        assert process is not None
+        process = self._running()
         assert process.stdin is not None
+        patience = timeout if self._ready else timeout + START_UP
         self._count += 1
         order = {"id": self._count, "do": do, "with": arguments}
         try:
             process.stdin.write(json.dumps(order) + "\n")
             process.stdin.flush()
-        except OSError:
-            self.stop()
+        except (OSError, ValueError):  # it died, or another thread has closed the pipe
+            self._end()
             raise Failed(
                 f"the process that fits models could not be reached; see {self.folder / 'worker.log'}"
             ) from None
@@ -81,12 +87,15 @@ class Worker:
                 # The first answer waits for imports and data as well; that time is not the model's fault.
                 message = self._answers.get(timeout=max(patience, 0.01))
             except queue.Empty:
-                self.stop()
-                self.start()  # a fresh process loads while the study decides what to do next
+                self._end()
+                if not self._stopped:
+                    self._launch()  # a fresh process loads while the study decides what to do next
                 raise TooSlow(f"stopped after {timeout:.0f} s") from None
             if message is None:
                 code, ready = process.wait(), self._ready
-                self.stop()
+                self._end()
+                if self._stopped:
+                    raise Failed(STOPPED)
                 if not ready:
                     raise StudyError(f"The process that fits models did not start: {self._last_words()}")
                 why = "killed, perhaps out of memory" if code in (-9, 137) else f"exit code {code}"
@@ -99,15 +108,33 @@ class Worker:
                 return message["result"]
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            for stream in (self._process.stdin, self._process.stdout):
-                with suppress(OSError):  # what was left in the pipe no longer matters
-                    if stream is not None:
-                        stream.close()
-            self._process = None
+        """End the process, whatever it is doing; any thread may call this, at any time, more than once."""
+        self._stopped = True  # an order under way in another thread must not start a fresh process
+        self._end()
+
+    def _running(self) -> subprocess.Popen:
+        """The process, started where there is none; a worker that was stopped stays stopped."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            if self._stopped:
+                raise Failed(STOPPED)
+            self._launch()
+            process = self._process
+        if process is None:  # stopped by another thread at this very moment
+            raise Failed(STOPPED)
+        return process
+
+    def _end(self) -> None:
+        with self._taking:  # whoever takes the process ends it; nobody else sees it any more
+            process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            with suppress(OSError, ValueError):  # what was left in the pipe no longer matters
+                if stream is not None:
+                    stream.close()
 
     def _last_words(self) -> str:
         log = self.folder / "worker.log"
