@@ -36,6 +36,7 @@ class Worker:
     def __init__(self, folder: Path, threads: int | None = None, *, background: bool = False) -> None:
         self.folder, self.threads, self.background = folder, threads, background
         self._process: subprocess.Popen | None = None
+        self._answers: queue.Queue[dict | None] = queue.Queue()
         self._taking = threading.Lock()
         self._stopped = False
         self._ready = False
@@ -50,7 +51,7 @@ class Worker:
         environment = dict(os.environ)
         if self.threads is not None:
             environment["LEARNT_NUM_THREADS"] = str(self.threads)
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             # -P: a file in the current folder must not stand in for a library's.
             [sys.executable, "-P", "-m", "learnt.study._worker", str(self.folder), *["background"] * self.background],
             stdin=subprocess.PIPE,
@@ -61,8 +62,8 @@ class Worker:
             env=environment,
             start_new_session=True,  # Ctrl-C is for the study, which ends the worker itself
         )
-        self._answers: queue.Queue[dict | None] = queue.Queue()
-        threading.Thread(target=_collect, args=(self._process.stdout, self._answers), daemon=True).start()
+        self._process, self._answers = process, queue.Queue()
+        threading.Thread(target=_collect, args=(process.stdout, self._answers), daemon=True).start()
         self._ready = False
         if self._stopped:  # by another thread, while the process was being started
             self._end()

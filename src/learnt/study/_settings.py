@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from learnt._version import __version__
 from learnt.study._errors import StudyError
+from learnt.study._metric import read_metric
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Settings:
     budget: float = 60.0
     threads: int | None = None
     fresh: bool = False
+    metric: str | None = None  # what models are chosen by, a name as in `_metric.read_metric`; None: the usual loss
 
     def __post_init__(self) -> None:
         if self.task not in ("auto", "classify", "regress"):
@@ -36,6 +38,8 @@ class Settings:
             raise StudyError(f"The seed must be 0 or more; it is {self.seed}.")
         if self.threads is not None and self.threads < 1:
             raise StudyError(f"The number of threads must be 1 or more; it is {self.threads}.")
+        if self.metric is not None:
+            read_metric(self.metric)
 
     def key(self, data_hash: str) -> str:
         """The name of the study in its journal: data and whatever changes a fit; not budget, costs or threads."""
