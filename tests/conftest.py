@@ -1,7 +1,17 @@
-"""For every test: `random_state=None` draws from NumPy's global state, which is the same at the start of each."""
+"""For every test: the same draws on every machine and in any order.
+
+`random_state=None` draws from NumPy's global state, which is seeded before each test. Hypothesis draws the same examples
+every time and sets no time limit: a property that fails must fail everywhere, and a busy machine is not a failure.
+"""
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "same-everywhere", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("same-everywhere")
 
 
 @pytest.fixture(autouse=True)
