@@ -27,6 +27,10 @@ TITLES = (
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["study"]:  # not a race against the clock: see study/main.py
+        from study.main import main as compare_studies
+
+        return compare_studies(sys.argv[2:])
     parser = argparse.ArgumentParser(description="Compare learnt with its peers on this machine.")
     parser.add_argument("families", nargs="*", help="families or task names; all without")
     parser.add_argument("--quick", action="store_true", help="3 rounds, no cold starts, no memory")
