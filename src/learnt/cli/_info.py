@@ -37,6 +37,8 @@ def facts() -> list[tuple[str, str]]:
     where = (
         f"{cache.folder} ({cache.entries} kernels, {cache.size / 1e6:.1f} MB)"
         if cache.folder
+        else f"none: {cache.refused}"
+        if cache.refused
         else "none can be written"
     )
     rows = [

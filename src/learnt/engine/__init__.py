@@ -2,6 +2,8 @@
 
     kernel        the one decorator for compiled code
     kernel_cache  machine code on disk
+    kernel_digest what decides machine code, as text to be hashed
+    private_files files that nobody else could have written
     threads       the one pool and the one knob
     arrays        which namespace and device an array belongs to
     rows          the summation form over memory, files and clusters

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from learnt.engine import kernel_cache
 from learnt.engine.kernel import Kernel, compilation_enabled
+from learnt.engine.kernel_digest import code_parts, hash_parts
 
 
 class Intrinsic(Kernel):
@@ -34,8 +34,8 @@ class Intrinsic(Kernel):
         return self.resolve()
 
     def digest(self) -> str:
-        code = kernel_cache.code_parts(self._build)  # type: ignore[arg-type]
-        return kernel_cache.hash_parts([self.name, sys.platform, *code])
+        code = code_parts(self._build)  # type: ignore[arg-type]
+        return hash_parts([self.name, sys.platform, *code])
 
 
 def _build_add() -> Any:

@@ -15,6 +15,7 @@ import; it releases the GIL, so that `engine.threads` can run it on many cores; 
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -22,12 +23,14 @@ from types import FunctionType
 from typing import Any, overload
 
 from learnt.engine import kernel_cache, kernel_compiler
+from learnt.engine.kernel_digest import CannotTell, code_parts, hash_parts, names_read
 
 # Named flags, never blanket fast-math: `contract` allows fused multiply-add; `reassoc` lets a sum be vectorised.
 # NaN and infinity keep their meaning in both.
 _EXACT = {"contract"}
 _REASSOCIATING = {"contract", "reassoc", "nsz"}
 
+_log = logging.getLogger("learnt")
 _resolving = threading.RLock()
 
 
@@ -98,21 +101,24 @@ class Kernel:
     def callees(self) -> dict[str, Kernel]:
         """The kernels this one calls, by the name it calls them."""
         scope = self.python.__globals__
-        names = self.python.__code__.co_names
-        return {name: scope[name] for name in names if isinstance(scope.get(name), Kernel)}
+        return {name: scope[name] for name in names_read(self.python) if isinstance(scope.get(name), Kernel)}
 
     def digest(self) -> str:
         """A hash of all that decides this kernel's machine code: its own code, its constants and its callees.
 
         Numba's own freshness stamp looks only at the kernel's file, so that a change in a callee elsewhere
-        would leave old machine code in use.
+        would leave old machine code in use. Raises `CannotTell` where a constant's value cannot be told.
         """
         if self._digest is None:
-            self._digest = "recursive"  # what a kernel that calls itself sees of itself
             parts = [self.python.__qualname__, str(self._reassociate), str(self._allocates)]
-            parts += kernel_cache.code_parts(self.python)
-            parts += [f"{name}:{callee.digest()}" for name, callee in sorted(self.callees().items())]
-            self._digest = kernel_cache.hash_parts(parts)
+            parts += code_parts(self.python, known=Kernel)
+            self._digest = "recursive"  # what a kernel that calls itself sees of itself
+            try:
+                parts += [f"{name}:{callee.digest()}" for name, callee in sorted(self.callees().items())]
+            except CannotTell:
+                self._digest = None
+                raise
+            self._digest = hash_parts(parts)
         return self._digest
 
     def _compiled(self, entry: bool = True) -> Callable[..., Any]:
@@ -126,6 +132,7 @@ class Kernel:
         function = FunctionType(
             self.python.__code__, scope, self.python.__name__, self.python.__defaults__, self.python.__closure__
         )
+        function.__kwdefaults__ = self.python.__kwdefaults__
         function.__module__ = self.python.__module__
         function.__qualname__ = self.python.__qualname__
         flags = _REASSOCIATING if self._reassociate else _EXACT
@@ -137,7 +144,10 @@ class Kernel:
         kernel_compiler.compare_flags_quickly(dispatcher)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
         if entry:
-            kernel_cache.attach(dispatcher, self.name, self.digest())
+            try:
+                kernel_cache.attach(dispatcher, self.name, self.digest())
+            except CannotTell as error:
+                _log.debug("%s is compiled in every process: %s", self.name, error)
         return dispatcher
 
 

@@ -6,13 +6,13 @@ kernel at once therefore write the same entry, and a reader sees a whole entry o
 
 Entries are looked for in the package folder (a warmed-up install), then the user's cache folder, then a private
 folder under the system's temporary one, and written to the first of these that can be written to.
-`LEARNT_CACHE_DIR` names another folder; `LEARNT_CACHE=0` keeps nothing. Entries that nobody has used for two months
-(of old versions, mostly) are removed when something new is compiled. Nothing here ever raises.
+`LEARNT_CACHE_DIR` names another folder; `LEARNT_CACHE=0` keeps nothing. Entries are code: only those that nobody but
+us or root could have written are read (`engine.private_files`). Entries that nobody has used for two months (of old
+versions, mostly) are removed when something new is compiled. Nothing here ever raises.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import logging
 import os
@@ -21,42 +21,21 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
+
+from learnt.engine.kernel_digest import hash_parts
+from learnt.engine.private_files import NotPrivate, PrivateFolder, private_folder
 
 log = logging.getLogger("learnt")
 _SUFFIX = ".kernel"
 _DAY = 24 * 3600.0
 _OUT_OF_USE = 60 * _DAY
-
-
-def hash_parts(parts: list[str]) -> str:
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
-
-
-def code_parts(function: FunctionType) -> list[str]:
-    """What of a plain function decides its machine code: bytecode, constants, and the global constants it reads."""
-    parts = _bytecode(function.__code__)
-    parts.append(repr(function.__defaults__))
-    for name in function.__code__.co_names:
-        value = function.__globals__.get(name)
-        if isinstance(value, bool | int | float | complex | str | tuple | np.generic):
-            parts.append(f"{name}={value!r}")
-        elif isinstance(value, np.ndarray):
-            parts.append(f"{name}={value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}")
-    return parts
-
-
-def _bytecode(code: CodeType) -> list[str]:
-    parts = [code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)]
-    for constant in code.co_consts:
-        parts += _bytecode(constant) if isinstance(constant, CodeType) else [repr(constant)]
-    return parts
 
 
 def folders() -> list[Path]:
@@ -72,9 +51,7 @@ def folders() -> list[Path]:
     found = [Path(__file__).parent.parent / "__pycache__" / "kernels"]
     if user := _user_cache():
         found.append(user / "learnt" / "kernels")
-    owner = os.getuid() if hasattr(os, "getuid") else "user"
-    found.append(Path(tempfile.gettempdir()) / f"learnt-kernels-{owner}")
-    return found
+    return [*found, _temporary()]
 
 
 def _user_cache() -> Path | None:
@@ -90,17 +67,37 @@ def _user_cache() -> Path | None:
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
 
 
-def _usable(folder: Path) -> bool:
-    """Whether we can write there and nobody else could have: entries are code."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if hasattr(os, "getuid"):
-            status = folder.stat()
-            if status.st_uid not in (os.getuid(), 0) or status.st_mode & 0o002:
-                return False
-        return os.access(folder, os.W_OK)
-    except OSError:
-        return False
+def _temporary() -> Path:
+    """A folder with a name that anybody could have made before us."""
+    owner = os.geteuid() if hasattr(os, "geteuid") else "user"
+    return Path(tempfile.gettempdir()) / f"learnt-kernels-{owner}"
+
+
+def _open_folders(make: bool = False) -> Iterator[PrivateFolder]:
+    """The folders that may be trusted, each open while it is looked at; `make`: those missing are made first."""
+    for path in folders():
+        try:
+            with private_folder(path, make=make, ours=path == _temporary()) as folder:
+                yield folder
+        except NotPrivate as refusal:
+            _refuse(path, refusal)
+        except OSError:  # not there, or not for us
+            continue
+
+
+_refused: dict[Path, str] = {}
+
+
+def _refuse(folder: Path, refusal: NotPrivate) -> None:
+    """Say it once a process where the user chose the folder and will wonder; other places are simply passed over."""
+    if folder not in _refused:
+        _refused[folder] = str(refusal)
+        tell = log.warning if os.environ.get("LEARNT_CACHE_DIR") else log.debug
+        tell(
+            "Compiled kernels are code, and %s: what is there is not used; let LEARNT_CACHE_DIR name a folder that "
+            "only you can write to (chmod 700).",
+            refusal,
+        )
 
 
 @dataclass(frozen=True)
@@ -110,42 +107,46 @@ class CacheInfo:
     folder: Path | None
     entries: int
     size: int
+    refused: str = ""
+    """Why a folder that the user chose is not used."""
 
 
 def info() -> CacheInfo:
     """The folder that new entries go to, and the entries in all folders."""
-    folder = next((folder for folder in folders() if _usable(folder)), None)
-    sizes = [path.stat().st_size for place in folders() for path in place.glob(f"*{_SUFFIX}")]
-    return CacheInfo(folder, len(sizes), sum(sizes))
+    where, sizes = None, []
+    for folder in _open_folders(make=True):
+        if where is None and folder.writable():
+            where = folder.path
+        for name in folder.names(_SUFFIX):
+            with suppress(OSError):  # another process was quicker
+                sizes.append(folder.status(name).st_size)
+    chosen = os.environ.get("LEARNT_CACHE_DIR")
+    return CacheInfo(where, len(sizes), sum(sizes), _refused.get(Path(chosen), "") if chosen else "")
 
 
 def clear() -> int:
     """Remove every entry that can be removed; returns how many were."""
-    removed = 0
-    for folder in folders():
-        for path in folder.glob(f"*{_SUFFIX}"):
-            try:
-                path.unlink()
-                removed += 1
-            except OSError:
-                pass
-    return removed
+    return sum(folder.remove(name) for folder in _open_folders() for name in folder.names(_SUFFIX))
 
 
-def _mark_as_used(path: Path) -> None:
+def _mark_as_used(folder: PrivateFolder, name: str) -> None:
     """An entry's time of change is the day it was last used; most loads do not write."""
-    if path.stat().st_mtime < time.time() - _DAY:
-        with suppress(OSError):  # installed read-only
-            os.utime(path)
+    if folder.status(name).st_mtime < time.time() - _DAY:
+        folder.touch(name)
 
 
-@functools.cache
-def _tidy(folder: Path) -> None:
+_tidied: set[Path] = set()
+
+
+def _tidy(folder: PrivateFolder) -> None:
     """Remove what is out of use, once a process."""
-    for path in [*folder.glob(f"*{_SUFFIX}"), *folder.glob("*.tmp")]:
+    if folder.path in _tidied:
+        return
+    _tidied.add(folder.path)
+    for name in folder.names(_SUFFIX, ".tmp"):
         with suppress(OSError):  # another process was quicker
-            if path.stat().st_mtime < time.time() - _OUT_OF_USE:
-                path.unlink()
+            if folder.status(name).st_mtime < time.time() - _OUT_OF_USE:
+                folder.remove(name)
 
 
 def attach(dispatcher: Any, name: str, digest: str) -> None:
@@ -174,22 +175,16 @@ class _DiskCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         try:
             name = self._file_name(signature, target_context)
-            for folder in folders():
-                path = folder / name
-                if not path.exists():
-                    continue
-                blob = path.read_bytes()
-                if hashlib.sha256(blob[32:]).digest() != blob[:32]:
-                    log.debug("kernel cache entry %s is damaged; compiling again", path)
-                    continue
-                _mark_as_used(path)
-                from numba.core.compiler import CompileResult
-                from numba.core.runtime import rtsys
+            payload = next((found for folder in _open_folders() if (found := _read(folder, name))), None)
+            if payload is None:
+                return None
+            from numba.core.compiler import CompileResult
+            from numba.core.runtime import rtsys
 
-                # Machine code needs Numba's memory manager, not the declarations of all that could be compiled: loading
-                # those takes a fifth of a second, and Numba does it itself before it compiles anything.
-                rtsys.initialize(target_context)
-                return CompileResult._rebuild(target_context, *pickle.loads(blob[32:]))
+            # Machine code needs Numba's memory manager, not the declarations of all that could be compiled: loading
+            # those takes a fifth of a second, and Numba does it itself before it compiles anything.
+            rtsys.initialize(target_context)
+            return CompileResult._rebuild(target_context, *pickle.loads(payload))
         except Exception as error:  # a cache must never break a fit
             log.debug("kernel cache could not be read: %s", error)
         return None
@@ -198,22 +193,17 @@ class _DiskCache:
         try:
             if result.library.has_dynamic_globals or result.lifted:
                 return
-            folder = next((folder for folder in folders() if _usable(folder)), None)
-            if folder is None:
-                return
-            from numba.core.serialize import dumps
+            for folder in _open_folders(make=True):
+                if not folder.writable():
+                    continue
+                from numba.core.serialize import dumps
 
-            _tidy(folder)
-            payload = dumps(result._reduce())
-            name = self._file_name(signature, result.target_context)
-            handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(hashlib.sha256(payload).digest() + payload)
-                os.replace(temporary, folder / name)
-            except BaseException:
-                os.unlink(temporary)
-                raise
+                _tidy(folder)
+                payload = dumps(result._reduce())
+                name = self._file_name(signature, result.target_context)
+                with suppress(OSError):  # a full disk, or a file server that knows better: the next place
+                    folder.write(name, hashlib.sha256(payload).digest() + payload)
+                    return
         except Exception as error:
             log.debug("kernel cache could not be written: %s", error)
 
@@ -223,3 +213,22 @@ class _DiskCache:
         machine = target_context.codegen().magic_tuple()
         parts = [*self._identity, numba.__version__, str(signature), repr(machine)]
         return f"{self._stem}-{hash_parts(parts)[:32]}{_SUFFIX}"
+
+
+def _read(folder: PrivateFolder, name: str) -> bytes | None:
+    """An entry's content; None where there is none, where it is damaged, or where it is not private."""
+    try:
+        blob = folder.read(name)
+    except NotPrivate as refusal:
+        _refuse(folder.path, refusal)
+        return None
+    except OSError as error:
+        log.debug("kernel cache entry %s could not be read: %s", name, error)
+        return None
+    if blob is None:
+        return None
+    if hashlib.sha256(blob[32:]).digest() != blob[:32]:
+        log.debug("kernel cache entry %s is damaged; compiling again", name)
+        return None
+    _mark_as_used(folder, name)
+    return blob[32:]

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine import kernel_cache
 from learnt.engine.intrinsics import Intrinsic
+from learnt.engine.kernel_digest import code_parts, hash_parts
 
 FOUR = 4
 _AHEAD = 16  # rows that are asked for before they are read, in nodes of more than _MANY
@@ -222,7 +222,7 @@ def _build() -> dict[str, Any]:
 
 def _code() -> list[str]:
     """What decides the machine code."""
-    return kernel_cache.code_parts(_build)  # type: ignore[arg-type]
+    return code_parts(_build)  # type: ignore[arg-type]
 
 
 class _FourColumns(Intrinsic):
@@ -230,7 +230,7 @@ class _FourColumns(Intrinsic):
 
     def digest(self) -> str:
         names = str((FOUR, _AHEAD, _MANY, COLUMN, LOW, HIGH, ABSENT, CUT, ROWS, WEIGHT, TOTAL, N_DRAWN))
-        return kernel_cache.hash_parts([self.name, names, *_code()])
+        return hash_parts([self.name, names, *_code()])
 
 
 def _bits(values):

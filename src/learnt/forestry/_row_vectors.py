@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine import kernel_cache
 from learnt.engine.intrinsics import Intrinsic
+from learnt.engine.kernel_digest import code_parts, hash_parts
 
 BYTE_LANES = 32  # columns that a call handles
 _AHEAD = 12  # rows that `row_sums` asks for before it reads them
@@ -185,14 +185,14 @@ def _build() -> dict[str, Any]:
 
 def _code() -> list[str]:
     """What decides the machine code."""
-    return kernel_cache.code_parts(_build)  # type: ignore[arg-type]
+    return code_parts(_build)  # type: ignore[arg-type]
 
 
 class _RowVectors(Intrinsic):
     """One of them."""
 
     def digest(self) -> str:
-        return kernel_cache.hash_parts([self.name, str((BYTE_LANES, _AHEAD)), *_code()])
+        return hash_parts([self.name, str((BYTE_LANES, _AHEAD)), *_code()])
 
 
 def _rows(table, step, column, marks, start, n, shift):
