@@ -1,7 +1,7 @@
 """For every test: the same draws on every machine and in any order.
 
 `random_state=None` draws from NumPy's global state, which is seeded before each test. Hypothesis draws the same
-examples every time and sets no time limit: a property that fails must fail everywhere, and a busy machine is no failure.
+examples every time and sets no time limit: a property that fails must fail everywhere, and being busy is no failure.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """One (table, split): the study's model and every peer on the same held-out rows; one process each, resumable.
 
 A job is a contender on a split of a table, and leaves one file `TABLE-SPLIT-CONTENDER.npz` with the loss of every
-held-out row. Files that are there are not made again, so a run goes on where it was, and after a change of ours only the
-files of ours have to be removed (`--redo`).
+held-out row. Files that are there are not made again, so a run goes on where it was, and after a change of ours only
+the files of ours have to be removed (`--redo`).
 """
 
 from __future__ import annotations

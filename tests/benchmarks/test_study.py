@@ -1,4 +1,4 @@
-"""The comparison of studies: ratios and their errors, splits, the losses of rows, what is said of files that are there."""
+"""Comparing studies: ratios and their errors, splits, the losses of rows, what is said of files already there."""
 
 import json
 import sys
