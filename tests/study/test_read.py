@@ -39,7 +39,8 @@ def test_gzip_windows_lines_and_quotes(tmp_path):
         ("a,b\n1,2\n3\n4,5\n", "Line 3 of .* has 1 fields, fewer than the 2"),
         ('a,b\n1,2\n3,"x\n4,5\n', "Line 3 of .* opens a quote that is never closed"),
         ('a,b\n1,"x\ny"\n3\n', "Line 4 of .* has 1 fields"),
-        ("1,2\n3,4\n", "holds numbers where column names should be"),
+        ("1,2\n3,4\n", "The first line of .* looks like data.*--no-header"),
+        ("4,4,a\n1,2,b\n3,5,a\n", "The first line of .* looks like data"),  # never two columns named "4"
         ("a,a\n1,2\n", 'two columns named "a"'),
         ("a,b\n", "no rows"),
         ("", "is empty"),
@@ -105,3 +106,56 @@ def test_a_late_surprise_changes_the_type_and_loses_nothing(tmp_path):
     table = read_table(path)
     assert table["a"][-1] == 1.5
     assert table["b"][-1] == "NA"
+
+
+HEADERLESS = {
+    "iris": "5.1,3.5,1.4,0.2,Iris-setosa\n4.9,3.0,1.4,0.2,Iris-setosa\n4.7,3.2,1.3,0.2,Iris-virginica\n",
+    "missing in the first line": "3,?,alfa-romero,gas\n1,192,audi,gas\n2,164,audi,gas\n",
+    "letters": "p,x,s,n\ne,x,s,y\ne,b,s,w\np,x,y,w\n",
+    "dates": "2020-01-01,a\n2020-01-02,b\n",
+    "money": "$12.50;a\n$13.00;b\n",
+    "one column": "1.5\n2.5\n3.5\n",
+}
+HEADED = {
+    "names": "width,kind\n5.1,setosa\n4.9,setosa\n",
+    "counted": "0,1,2,3\n5.1,2.2,1.0,4\n4.9,3.1,2.0,7\n",
+    "years": "country,2019,2020,2021\nNorway,1.5,2.5,3.5\nPeru,3,4,5\n",
+    "all words": "town,kind\nOslo,a\nRome,b\nOslo,a\n",
+    "one name is a value too": "kind,town\nkind,Oslo\na,Rome\nb,Oslo\n",
+    "an index without a name": ",a,b\n0,1,2\n1,3,4\n",
+    "one column of words": "word\nword\nother\n",
+}
+
+
+@pytest.mark.parametrize("kind", HEADERLESS)
+def test_a_file_without_names_is_seen_and_read_when_asked(tmp_path, kind):
+    path = tmp_path / "t.csv"
+    path.write_text(HEADERLESS[kind])
+    with pytest.raises(StudyError, match=r"looks like data.*--no-header"):
+        read_table(path)
+    table = read_table(path, header=False)
+    assert table.columns == [f"column_{k + 1}" for k in range(table.width)]
+    assert table.height == HEADERLESS[kind].count("\n")
+    if kind != "missing in the first line":  # on one's word it is a header
+        assert read_table(path, header=True).height == table.height - 1
+
+
+@pytest.mark.parametrize("kind", HEADED)
+def test_a_line_of_names_is_taken_for_one(tmp_path, kind):
+    path = tmp_path / "t.csv"
+    path.write_text(HEADED[kind])
+    assert read_table(path).columns == HEADED[kind].split("\n")[0].split(",")
+
+
+def test_lines_of_a_file_without_names_are_checked_and_repeated_cells_do_not_matter(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("4,4\n1,2\n5\n")
+    with pytest.raises(StudyError, match=r"Line 3 of .* fewer than the 2 of the first line"):
+        read_table(path, header=False)
+    path.write_text("4,4\n1,2\n")
+    assert read_table(path, header=False).rows() == [(4, 4), (1, 2)]
+    with pytest.raises(StudyError, match='two columns named "4"'):
+        read_table(path, header=True)
+    TABLE.write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(StudyError, match="leave --no-header out"):
+        read_table(tmp_path / "t.parquet", header=False)

@@ -14,6 +14,7 @@ import polars as pl
 
 from learnt.study._errors import StudyError, did_you_mean, one_line
 from learnt.study._example import example_path
+from learnt.study._header import looks_like_data
 
 FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".csv.gz": "csv", ".tsv.gz": "csv",
@@ -26,8 +27,11 @@ _PIECE = 1 << 25
 _CHECKED_BYTES = 5_000_000  # a larger file is looked at line by line only where a quick look finds something
 
 
-def read_table(path: str | Path) -> pl.DataFrame:
+def read_table(path: str | Path, header: bool | None = None) -> pl.DataFrame:
     """Read CSV (any of four delimiters, four encodings, gzip), Parquet, Arrow/Feather or JSON lines.
+
+    `header` is about text tables: False where the first line is a row like the others (columns are then called
+    column_1, column_2, …), True where it holds names whatever it looks like, None where it should be looked at.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
@@ -37,9 +41,11 @@ def read_table(path: str | Path) -> pl.DataFrame:
     """
     path = Path(path)
     kind = _format(path)
+    if kind != "csv" and header is False:
+        raise StudyError(f"{path} is no text table, its columns have names already; leave --no-header out.")
     try:
         if kind == "csv":
-            table = _read_csv(path)
+            table = _read_csv(path, header)
         elif kind == "parquet":
             table = pl.read_parquet(path)
         elif kind == "ipc":
@@ -85,27 +91,33 @@ def _format(path: Path) -> str:
     return "csv"
 
 
-def _read_csv(path: Path) -> pl.DataFrame:
+def _read_csv(path: Path, header: bool | None) -> pl.DataFrame:
     raw = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
     text_bytes = _as_utf8(raw, path)
     if not text_bytes.strip():
         raise StudyError(f"{path} is empty; a table needs a line of column names and rows below it.")
-    delimiter = _delimiter(text_bytes[:200_000].decode("utf-8", "ignore"))
+    sample = text_bytes[:200_000].decode("utf-8", "ignore")
+    delimiter = _delimiter(sample)
+    named = header is not False
+    if header is None:
+        _check_first_line(sample.splitlines(keepends=True), delimiter, path)
     if len(text_bytes) <= _CHECKED_BYTES or _uneven(text_bytes, delimiter):
-        _check_lines(text_bytes, delimiter, path)
+        _check_lines(text_bytes, delimiter, path, named)
     try:
-        table = _typed(text_bytes, delimiter)
+        table = _typed(text_bytes, delimiter, named)
+        if not named:
+            return table.rename({name: f"column_{k + 1}" for k, name in enumerate(table.columns)})
         names = next(csv.reader(io.StringIO(text_bytes[:1_000_000].decode("utf-8", "ignore")), delimiter=delimiter))
         # Polars leaves doubled quotes in names as they are.
         return table.rename(dict(zip(table.columns, names))) if len(names) == table.width else table
     except Exception as error:
-        _check_lines(text_bytes, delimiter, path)
+        _check_lines(text_bytes, delimiter, path, named)
         raise StudyError(f"{path} could not be read: {one_line(error)}; check its quotes and delimiters.") from error
 
 
-def _typed(text_bytes: bytes, delimiter: str) -> pl.DataFrame:
+def _typed(text_bytes: bytes, delimiter: str, named: bool) -> pl.DataFrame:
     """Types from the first rows, which is quick; from all rows where a later cell does not fit."""
-    options: dict[str, Any] = {"separator": delimiter, "null_values": [""]}
+    options: dict[str, Any] = {"separator": delimiter, "null_values": [""], "has_header": named}
     try:
         return pl.read_csv(text_bytes, infer_schema_length=10_000, **options)
     except pl.exceptions.ComputeError:
@@ -166,7 +178,19 @@ def _uneven(text_bytes: bytes, delimiter: str) -> bool:
     return False
 
 
-def _check_lines(text_bytes: bytes, delimiter: str, path: Path) -> None:
+def _check_first_line(lines: list[str], delimiter: str, path: Path) -> None:
+    """Raise a sentence where the first line looks like a row of data."""
+    lines = lines[:-1] if len(lines) > 2 else lines  # the last may be cut off
+    if looks_like_data(lines, delimiter):
+        start = lines[0].strip()
+        start = start if len(start) <= 40 else start[:39] + "…"
+        raise StudyError(
+            f"The first line of {path} looks like data, not like column names ({start}); if it is, add --no-header "
+            "(columns are then column_1, column_2, …; --target takes the name or the number), if not, add --header."
+        )
+
+
+def _check_lines(text_bytes: bytes, delimiter: str, path: Path, named: bool) -> None:
     """Raise the sentence that names the first broken line."""
     reader = csv.reader(
         io.StringIO(text_bytes.decode("utf-8", "replace"), newline=""), delimiter=delimiter, strict=True
@@ -177,13 +201,16 @@ def _check_lines(text_bytes: bytes, delimiter: str, path: Path) -> None:
         for row in reader:
             if header is None:
                 header = row
-                _check_header(header, path)
+                if named:
+                    _check_names(header, path)
             elif len(row) != len(header) and row:
                 many = "more" if len(row) > len(header) else "fewer"
                 remedy = (
                     f'quote the cell that holds "{delimiter}"' if many == "more" else "complete the line or delete it"
                 )
-                counted = f"has {len(row)} fields, {many} than the {len(header)} of the header"
+                counted = (
+                    f"has {len(row)} fields, {many} than the {len(header)} of the {'header' if named else 'first line'}"
+                )
                 raise StudyError(f"Line {started} of {path} {counted}; {remedy}.")
             started = reader.line_num + 1
     except csv.Error as error:
@@ -194,23 +221,13 @@ def _check_lines(text_bytes: bytes, delimiter: str, path: Path) -> None:
         raise StudyError(said) from None
 
 
-def _check_header(header: list[str], path: Path) -> None:
-    if len(header) > 1 and all(_is_number(cell) for cell in header):
-        raise StudyError(f"Line 1 of {path} holds numbers where column names should be; add a line of names on top.")
-    repeated = next((name for k, name in enumerate(header) if name in header[:k]), None)
+def _check_names(names: list[str], path: Path) -> None:
+    repeated = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if repeated is not None:
         raise StudyError(f'{path} has two columns named "{repeated}"; rename one of them.')
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def open_table(table: Any) -> tuple[pl.DataFrame, str, str, bool]:
+def open_table(table: Any, header: bool | None = None) -> tuple[pl.DataFrame, str, str, bool]:
     """The table, a name for it, a fingerprint of its content, and whether it is the shipped example."""
     if table is None:
         table, example = example_path(), True
@@ -218,7 +235,7 @@ def open_table(table: Any) -> tuple[pl.DataFrame, str, str, bool]:
         example = isinstance(table, str | Path) and Path(table).resolve() == example_path().resolve()
     if isinstance(table, str | Path):
         path = Path(table)
-        frame = read_table(path)
+        frame = read_table(path, header)
         digest = hashlib.sha256()
         with path.open("rb") as file:
             while chunk := file.read(1 << 22):
