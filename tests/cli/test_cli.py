@@ -57,6 +57,13 @@ def test_help_answers_at_once_and_imports_nothing_heavy():
         (["study", "t.csv", "--target", "y", "--task", "guess"], "auto, classify or regress"),
         (["study", "t.csv", "--target", "y", "--seed", "many"], "(?i)invalid value"),
         (["study", "t.csv", "--nonsense"], "No such option"),
+        (["study", "t.csv", "--target", "y", "--metric", "roc_aux"], 'There is no metric "roc_aux"; did you mean'),
+        (["study", "t.csv", "--target", "y", "--metric", "confusion_matrix"], "not a single number"),
+        (["study", "t.csv", "--target", "y", "--keep", "z"], r"There is no column .z. \(a column to keep\)"),
+        (["study", "bare.csv", "--target", "2"], "looks like data.*--no-header"),
+        (["study", "bare.csv", "--no-header", "--target", "9"], 'There is no column "9"'),
+        (["study", "theirs.parquet", "--no-header", "--target", "y"], "leave --no-header out"),
+        (["study", "t.csv", "--target", "y", "--out", "full"], "was not written by a study.*--overwrite"),
         (["nonsense"], "No such command"),
         (["study", "broken.csv", "--target", "y"], "Line 3 of broken.csv"),
         (["predict", "nowhere.learnt", "t.csv"], "no such file"),
@@ -68,6 +75,10 @@ def test_help_answers_at_once_and_imports_nothing_heavy():
 def test_every_error_is_one_sentence_on_stderr_with_exit_code_2(capfd, tmp_path, arguments, said):
     table(60).write_csv("t.csv")
     (tmp_path / "broken.csv").write_text("x,y\n1,no\n2,yes,3\n")
+    (tmp_path / "bare.csv").write_text("1.5,yes\n2.5,no\n3.5,yes\n")
+    table(60).write_parquet("theirs.parquet")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "report.html").write_text("<p>mine</p>")
     assert run(arguments) == 2
     out, err = capfd.readouterr()
     assert out == ""
@@ -114,10 +125,12 @@ def test_a_study_ends_with_the_path_of_its_report_and_its_model_predicts(capfd):
     assert json.loads(capfd.readouterr().out)["model"]["cls"] == "sklearn.pipeline.Pipeline"
 
 
-def test_noise_ends_with_exit_code_3_and_kind_words(capfd):
+def test_noise_ends_with_kind_words_and_with_exit_code_3_only_when_asked(capfd):
     table(160, noise=True).write_csv("n.csv")
-    assert run(["study", "n.csv", "--target", "y", "--out", "o"]) == 3
+    assert run(["study", "n.csv", "--target", "y", "--out", "o"]) == 0
     out, _ = capfd.readouterr()
+    assert run(["study", "n.csv", "--target", "y", "--out", "o", "--require-better", "--quiet"]) == 3
+    assert capfd.readouterr().out.strip() == os.path.join("o", "report.html")
     assert "No model predicts" in out
     assert os.path.exists(out.rstrip().split("\n")[-1])
     with open("o/study.json", encoding="utf-8") as file:

@@ -191,7 +191,7 @@ def test_groups_and_many_classes(tmp_path):
     assert "groups" in found.facts["seal"]["how"]
     assert found.facts["test"]["auc"]["estimate"] > 0.8
     with pytest.raises(StudyError, match="two classes"):
-        study(frame, "y", out=tmp_path / "m", cost=(1.0, 2.0))
+        study(frame, "y", out=tmp_path / "n", cost=(1.0, 2.0))
 
 
 def test_what_cannot_be_written_or_named_is_said(tmp_path):

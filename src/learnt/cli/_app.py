@@ -48,8 +48,18 @@ def study(
     cost: Annotated[str | None, typer.Option(help="Costs of errors, such as fp=1,fn=10.")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="Use a column although it was set aside.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Do not use a column.")] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="Choose models by it: roc_auc, f1, log_loss, rmse, … (learnt.metrics).")
+    ] = None,
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same study.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume; start again.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in the folder.")] = False,
+    require_better: Annotated[
+        bool, typer.Option("--require-better", help="Exit with 3 where no model beats a constant.")
+    ] = False,
     threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the path of the report.")] = False,
 ) -> int:
@@ -59,13 +69,14 @@ def study(
     winner, opens the test set once, and writes report.html, model.learnt, study.json and predictions.parquet.
     Interrupted at any moment, the same command goes on where it was.
 
-    Exit code 0: a model beat the best constant; 3: none did (the report says so); 2: an error.
+    Exit code 0: the report is there; 2: an error; 3, with --require-better only: no model beat the best constant.
     """
     from learnt.cli._study import run_study
 
     options = {"task": task, "time": time, "group": group, "keep": keep, "drop": drop, "seed": seed}
-    options |= {"fresh": fresh, "threads": threads}
-    return run_study(table, target, out=out, budget=budget, cost=cost, quiet=quiet, options=options)
+    options |= {"fresh": fresh, "threads": threads, "metric": metric, "header": header, "overwrite": overwrite}
+    shown = {"quiet": quiet, "require_better": require_better}
+    return run_study(table, target, out=out, budget=budget, cost=cost, options=options, **shown)
 
 
 @app.command()

@@ -25,6 +25,7 @@ def run_study(
     budget: str,
     cost: str | None,
     quiet: bool,
+    require_better: bool,
     options: dict[str, Any],
 ) -> int:
     """Run a study, tell what happens on standard error, and end with the path of the report on standard output."""
@@ -52,7 +53,7 @@ def run_study(
     if not quiet:
         _tell(found)
     print(found.report)
-    return 0 if found.beats_constant else NOTHING_BEAT_THE_CONSTANT
+    return NOTHING_BEAT_THE_CONSTANT if require_better and not found.beats_constant else 0
 
 
 def _kept(folder: Path) -> str:
@@ -73,7 +74,7 @@ def _tell(found: Study) -> None:
     for line in summary["lines"]:
         console.print(f"  [bold]{line['title']}.[/bold] {escape(line['text'])}", soft_wrap=True)
     if not found.beats_constant:
-        console.print("  That is an answer too: the report says what was tried and what might help. (Exit code 3.)")
+        console.print("  That is an answer too: the report says what was tried and what might help.")
     console.print(f"  Model, numbers and predictions are in [bold]{escape(str(found.folder))}[/bold]; the report:")
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from learnt.study._errors import StudyError
 from learnt.study._judge import decide
 
 
@@ -24,18 +23,6 @@ def prediction_columns(
         return columns
     decided = np.array(classes)[decide(output, classes, positive, threshold)]
     return {"prediction": decided, **{f"p({c})": output[:, k] for k, c in enumerate(classes[:50])}}
-
-
-def make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".write-test"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise StudyError(
-            f"The folder {folder} cannot be written ({error.strerror}); choose another with --out."
-        ) from None
 
 
 def write_text(path: Path, text: str) -> None:

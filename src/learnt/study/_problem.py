@@ -65,7 +65,8 @@ def pose(
     drop: tuple[str, ...] = (),
 ) -> Problem:
     """Turn a table and the name of its target into a problem, or say in one sentence why that cannot be done."""
-    for column, what in ((target, "the target"), (group, "the group"), *((c, "a column to drop") for c in drop)):
+    named = [(c, "a column to drop") for c in drop] + [(c, "a column to keep") for c in keep]
+    for column, what in ((target, "the target"), (group, "the group"), *named):
         if column is not None and column not in table.columns:
             raise StudyError(f'There is no column "{column}" ({what}); {did_you_mean(column, table.columns)}')
     if time not in (None, "none") and time not in table.columns:

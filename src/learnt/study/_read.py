@@ -100,7 +100,8 @@ def _read_csv(path: Path, header: bool | None) -> pl.DataFrame:
     delimiter = _delimiter(sample)
     named = header is not False
     if header is None:
-        _check_first_line(sample.splitlines(keepends=True), delimiter, path)
+        lines = sample.splitlines(keepends=True)
+        _check_first_line(lines if len(sample) < 200_000 else lines[:-1], delimiter, path)  # the last may be cut off
     if len(text_bytes) <= _CHECKED_BYTES or _uneven(text_bytes, delimiter):
         _check_lines(text_bytes, delimiter, path, named)
     try:
@@ -180,7 +181,6 @@ def _uneven(text_bytes: bytes, delimiter: str) -> bool:
 
 def _check_first_line(lines: list[str], delimiter: str, path: Path) -> None:
     """Raise a sentence where the first line looks like a row of data."""
-    lines = lines[:-1] if len(lines) > 2 else lines  # the last may be cut off
     if looks_like_data(lines, delimiter):
         start = lines[0].strip()
         start = start if len(start) <= 40 else start[:39] + "…"

@@ -26,9 +26,10 @@ from learnt.study._ceiling import floor_and_ceiling
 from learnt.study._errors import StudyError
 from learnt.study._example import TARGET, make_deliveries
 from learnt.study._families import candidates_for
+from learnt.study._folder import check_nothing_is_lost, held, make_folder
 from learnt.study._journal import Journal
 from learnt.study._opening import open_test_set
-from learnt.study._output import make_folder, plain_data, write_text
+from learnt.study._output import plain_data, write_text
 from learnt.study._predict import keep_with_model
 from learnt.study._problem import Problem, pose
 from learnt.study._race import Entry, Race, choose, fit_name, held_file, run_race, rungs_for, standings
@@ -79,7 +80,7 @@ def study(
     out : folder for the report, the model, the numbers and the predictions; ``learnt-study-<name>`` by default.
     say : called with one sentence whenever something worth saying happened.
     **options : ``task``, ``time``, ``group``, ``cost``, ``keep``, ``drop``, ``seed``, ``budget`` (seconds),
-        ``threads``, ``fresh``; see `Settings`.
+        ``threads``, ``fresh``, ``header``, ``metric``, ``overwrite``; see `Settings`.
 
     Returns
     -------
@@ -93,19 +94,23 @@ def study(
     >>> found.facts["test"]["error"]                            # doctest: +SKIP
     """
     began = time.monotonic()
-    frame, name, data_hash, example = open_table(table)
+    frame, name, data_hash, example = open_table(table, options.get("header"))
     if target is None:
         if not example:
             raise StudyError("Which column should be predicted? Name it with --target.")
         target = TARGET
     settings = Settings(target=target, **options)
+    if settings.header is False:
+        settings = settings.with_numbered_columns(frame.columns)
     folder = Path(out) if out is not None else Path(f"learnt-study-{name}")
     make_folder(folder)
-    journal = Journal(folder / "journal.jsonl", settings.key(data_hash), fresh=settings.fresh)
-    if journal.found:
-        say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
-    run = _Run(settings, folder, journal, say, began)
-    return run.all_steps(frame, name, data_hash, example)
+    with held(folder):
+        check_nothing_is_lost(folder, settings, data_hash)
+        journal = Journal(folder / "journal.jsonl", settings.key(data_hash), fresh=settings.fresh)
+        if journal.found:
+            say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
+        run = _Run(settings, folder, journal, say, began)
+        return run.all_steps(frame, name, data_hash, example)
 
 
 class _Run:
@@ -154,7 +159,7 @@ class _Run:
             "task": problem.task,
             "classes": problem.classes,
             "positive": None if problem.positive is None else problem.classes[problem.positive],
-            "settings": {**asdict(s), "threads": None, "fresh": None},
+            "settings": {**asdict(s), "threads": None, "fresh": None, "overwrite": None},
             "data": {
                 "rows": len(frame),
                 "rows_used": len(problem.y),

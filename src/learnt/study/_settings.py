@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from learnt._version import __version__
 from learnt.study._errors import StudyError
+from learnt.study._header import numbered
 from learnt.study._metric import read_metric
+
+FREE = ("budget", "threads", "fresh", "cost", "overwrite")  # what may change while a study stays the same
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Settings:
     budget: float = 60.0
     threads: int | None = None
     fresh: bool = False
+    header: bool | None = None  # of a text table: whether its first line holds names; None: look
+    overwrite: bool = False
     metric: str | None = None  # what models are chosen by, a name as in `_metric.read_metric`; None: the usual loss
 
     def __post_init__(self) -> None:
@@ -41,10 +46,16 @@ class Settings:
         if self.metric is not None:
             read_metric(self.metric)
 
+    def with_numbered_columns(self, columns: list[str]) -> Settings:
+        """The same request about a table without names, where columns may be called by their number from 1."""
+        one = {part: numbered(getattr(self, part), columns) for part in ("target", "time", "group")}
+        many = {part: tuple(str(numbered(c, columns)) for c in getattr(self, part)) for part in ("keep", "drop")}
+        return replace(self, **one, **many)  # type: ignore[arg-type]
+
     def key(self, data_hash: str) -> str:
         """The name of the study in its journal: data and whatever changes a fit; not budget, costs or threads."""
         asked = asdict(self)
-        for free in ("budget", "threads", "fresh", "cost"):
+        for free in FREE:
             del asked[free]
         text = json.dumps({"data": data_hash, "version": __version__, **asked}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
