@@ -1,103 +1,106 @@
-"""Compiling ahead of the race: nothing more where code is there, processes that share the work where it is not."""
+"""Compiling ahead of the race: said once, before the clock starts; nothing at all where the code is there."""
 
-import threading
-import time
+import json
 
 import pytest
 
 from learnt.study import _ahead
-from learnt.study._ahead import Ahead
+from learnt.study._ahead import ANNOUNCEMENT, NOTHING_KEPT, compile_ahead
 from learnt.study._families import candidates_for
-from learnt.study._race import Entry, _ready
-from learnt.study._remote import Failed
+from learnt.study._remote import Failed, TooSlow
 
 FAMILIES = list({c.family.model: c.family for c in candidates_for("classify")}.values())
-BOOSTED, FOREST, TREE = (
-    next(f.model for f in FAMILIES if f.name == name) for name in ("boosted trees", "random forest", "decision tree")
-)
+HEAVY = {family.model for family in FAMILIES if family.brief}
 
 
 @pytest.fixture
-def workers(monkeypatch):
-    """Workers that answer when told to: `gate[model]` is an event, `order` the orders given so far."""
+def workers(monkeypatch, tmp_path):
+    """Workers that answer at once: what they were asked, and whether they compile."""
+    monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("LEARNT_CACHE", raising=False)
+    monkeypatch.setattr(_ahead, "thread_count", lambda n: n or 2)
+    (tmp_path / "cache").mkdir(mode=0o700)
+    (tmp_path / "meta.json").write_text(json.dumps({"classes": ["no", "yes"]}))
 
     class Pretend:
-        gate = {family.model: threading.Event() for family in FAMILIES}
-        order: list = []
+        orders: list = []
         made: list = []
-        seconds = 0.1
-        trouble: set = set()
+        compiles = True
+        trouble: dict = {}
 
-        def __init__(self, folder, threads=None, *, background=False):
-            assert background
+        def __init__(self, folder=tmp_path, threads=None, *, background=False):
+            self.folder, self.threads, self.background, self.stopped = folder, threads, background, False
+            self.on_compile = lambda name: None
             Pretend.made.append(self)
 
-        def call(self, do, timeout, *, spec, fold, rows, most, tested):
-            Pretend.order.append((spec["model"], rows))
-            Pretend.gate[spec["model"]].wait(20)
-            if spec["model"] in Pretend.trouble:
-                raise Failed("it did not work")
-            return {"fit_s": Pretend.seconds}
+        def call(self, do, timeout, **arguments):
+            model = arguments["spec"]["model"] if "spec" in arguments else do
+            Pretend.orders.append((model, arguments.get("rows")))
+            if model in Pretend.trouble:
+                raise Pretend.trouble[model]
+            name = f"{model}.kernel"
+            if Pretend.compiles:
+                self.on_compile(f"learnt.somewhere.{model}")
+                (tmp_path / "cache" / name).write_text("code")
+            return {"used": [name]}
 
         def stop(self):
-            pass
+            self.stopped = True
 
     monkeypatch.setattr(_ahead, "Worker", Pretend)
-    monkeypatch.setattr(_ahead, "QUICK", 1.0)
-    monkeypatch.setattr(_ahead, "START_UP", -0.9)
-    monkeypatch.setattr(_ahead, "thread_count", lambda: 2)
     return Pretend
 
 
-def until(condition):
-    limit = time.monotonic() + 20
-    while not condition() and time.monotonic() < limit:
-        time.sleep(0.01)
-    assert condition()
+def test_every_family_is_rehearsed_once_the_heavy_ones_first_and_on_more_rows_too(workers):
+    said = []
+    assert compile_ahead(workers(), FAMILIES, [1500, 4500], said.append) > 0
+    assert said == [ANNOUNCEMENT]
+    assert sorted(model for model, rows in workers.orders if rows == 1500) == sorted(f.model for f in FAMILIES)
+    assert {model for model, rows in workers.orders if rows == 4500} == HEAVY
+    assert workers.orders[0][0] in HEAVY
+    assert [w.background for w in workers.made] == [False, True, True]  # as many as cores, beside the race's own
+    assert all(w.stopped for w in workers.made[1:])
 
 
-def test_where_code_is_there_one_small_fit_tells_and_no_more_is_done(workers):
-    workers.gate[BOOSTED].set()
-    with Ahead("folder", FAMILIES, [900]) as ahead:
-        ahead.start()
-        until(lambda: not ahead.busy(BOOSTED) and all(ahead.turn(f.model) == 0 for f in FAMILIES))
-        time.sleep(0.3)  # longer than the alarm
-    assert workers.order == [(BOOSTED, 900)]
-    assert len(workers.made) == 1
+def test_the_second_study_rehearses_nothing_and_says_nothing(workers, tmp_path):
+    compile_ahead(workers(), FAMILIES, [900], lambda text: None)
+    workers.orders.clear()
+    said = []
+    assert compile_ahead(workers(), FAMILIES, [900], said.append) == 0.0
+    assert workers.orders == said == []
+    next((tmp_path / "cache").glob("*.kernel")).unlink()
+    compile_ahead(workers(), FAMILIES, [900], said.append)
+    assert len(workers.orders) == len(FAMILIES) + 1
+    assert said == [ANNOUNCEMENT]
 
 
-def test_where_it_is_not_processes_share_the_heavy_families_and_the_race_has_the_light_ones(workers):
-    workers.seconds = 30.0
-    entries = [Entry(c) for c in candidates_for("classify")]
-    with Ahead("folder", FAMILIES, [1500, 4500]) as ahead:
-        ahead.start()
-        until(lambda: ahead.busy(FOREST))
-        assert ahead.busy(BOOSTED)
-        assert len(workers.made) == 2  # as many as cores
-        first = _ready(entries, ahead, time.monotonic() + 5)
-        assert {e.candidate.family.name for e in first} == {"constant"}
-        rest = [e for e in entries if e not in first]
-        assert {e.candidate.family.name for e in _ready(rest, ahead, time.monotonic() + 5)} == {"naive Bayes"}
-        heavy = [e for e in entries if e.candidate.family.model in (BOOSTED, FOREST)]
-        began = time.monotonic()
-        _ready(heavy, ahead, began + 0.2)  # both are being compiled: waits, but not beyond the deadline
-        assert 0.15 < time.monotonic() - began < 5
-        workers.gate[BOOSTED].set()
-        ready = _ready(heavy, ahead, time.monotonic() + 20)
-        assert {e.candidate.family.model for e in ready} == {BOOSTED}
-        for gate in workers.gate.values():
-            gate.set()
-        until(lambda: {(BOOSTED, 4500), (FOREST, 4500), (TREE, 4500)} <= set(workers.order))  # trees' other roads
-    names = [model for model, rows in workers.order if rows == 1500]
-    assert names[:2] == [BOOSTED, FOREST]
-    assert not {f.model for f in FAMILIES if f.name in ("constant", "naive Bayes")} & set(names)  # the race's own
+def test_where_all_is_compiled_but_nobody_noted_it_nothing_is_said(workers):
+    workers.compiles = False
+    said = []
+    compile_ahead(workers(), FAMILIES, [900], said.append)
+    assert said == []
+    assert len(workers.orders) == len(FAMILIES) + 1
 
 
-def test_a_family_that_fails_is_left_to_the_race(workers):
-    workers.seconds, workers.trouble = 30.0, {BOOSTED}
-    for gate in workers.gate.values():
-        gate.set()
-    with Ahead("folder", FAMILIES, [900]) as ahead:
-        ahead.start()
-        until(lambda: len(workers.order) == len(FAMILIES))
-        until(lambda: not any(ahead.busy(f.model) for f in FAMILIES))
+@pytest.mark.parametrize("trouble", [Failed("it did not work"), TooSlow("stopped")])
+def test_a_family_that_fails_is_left_to_the_race_and_tried_again_by_the_next_study(workers, trouble):
+    workers.trouble = {FAMILIES[-1].model: trouble}
+    compile_ahead(workers(), FAMILIES, [900], lambda text: None)
+    assert len(workers.orders) == len(FAMILIES) + 1
+    compile_ahead(workers(), FAMILIES, [900], lambda text: None)
+    assert len(workers.orders) == 2 * (len(FAMILIES) + 1)
+
+
+def test_where_nothing_can_be_kept_the_races_own_process_compiles(workers, monkeypatch):
+    monkeypatch.setenv("LEARNT_CACHE", "0")
+    said, own = [], workers()
+    assert compile_ahead(own, FAMILIES, [900], said.append) > 0
+    assert said == [NOTHING_KEPT]
+    assert workers.made == [own]
+    assert not own.stopped
+
+
+def test_switched_off_nothing_is_compiled(workers, monkeypatch):
+    monkeypatch.setenv("LEARNT_COMPILE", "0")
+    assert compile_ahead(workers(), FAMILIES, [900], pytest.fail) == 0.0
+    assert workers.orders == []

@@ -144,6 +144,7 @@ class Kernel:
         kernel_compiler.compare_flags_quickly(dispatcher)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
         if entry:
+            kernel_compiler.watch_numba()
             try:
                 kernel_cache.attach(dispatcher, self.name, self.digest())
             except CannotTell as error:

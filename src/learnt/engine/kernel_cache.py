@@ -37,6 +37,8 @@ _SUFFIX = ".kernel"
 _DAY = 24 * 3600.0
 _OUT_OF_USE = 60 * _DAY
 
+used: set[str] = set()  # names of the entries that this process has loaded or written
+
 
 def folders() -> list[Path]:
     """Where entries are looked for, in order; empty when nothing is kept.
@@ -178,6 +180,7 @@ class _DiskCache:
             payload = next((found for folder in _open_folders() if (found := _read(folder, name))), None)
             if payload is None:
                 return None
+            used.add(name)
             from numba.core.compiler import CompileResult
             from numba.core.runtime import rtsys
 
@@ -203,6 +206,7 @@ class _DiskCache:
                 name = self._file_name(signature, result.target_context)
                 with suppress(OSError):  # a full disk, or a file server that knows better: the next place
                     folder.write(name, hashlib.sha256(payload).digest() + payload)
+                    used.add(name)
                     return
         except Exception as error:
             log.debug("kernel cache could not be written: %s", error)

@@ -12,6 +12,11 @@ are compiled in its own way.
 from __future__ import annotations
 
 import functools
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 _STEPS = "_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "get_pointer_to_function"
@@ -87,3 +92,48 @@ def compare_flags_quickly(dispatcher: Any) -> None:
     flags = quick_flags()
     if flags is not None and hasattr(getattr(dispatcher, "_compiler", None), "_customize_flags"):
         dispatcher._compiler._customize_flags = flags
+
+
+# Called with the name of a kernel when this process begins to compile it for a call from Python, and with its name, its
+# argument types and the processor time it took, with all that was compiled into it, when it has.
+when_begun: list[Callable[[str], None]] = []
+when_done: list[Callable[[str, str, float], None]] = []
+
+
+@functools.cache
+def watch_numba() -> None:
+    """Have Numba tell about each compilation, where anybody wants to know."""
+    if path := os.environ.get("LEARNT_COMPILE_LOG"):  # benchmarks/compile_time.py
+        when_done.append(functools.partial(_log, path))
+    if not when_begun and not when_done:
+        return
+    from numba.core import event
+
+    class Listener(event.Listener):
+        running = threading.local()
+
+        def on_start(self, event: Any) -> None:
+            depth = self.running.depth = getattr(self.running, "depth", 0) + 1
+            if depth == 1:
+                self.running.began = time.thread_time()
+                for tell in when_begun:
+                    tell(_kernel_name(event))
+
+        def on_end(self, event: Any) -> None:
+            self.running.depth -= 1
+            if self.running.depth == 0:
+                for tell in when_done:
+                    tell(_kernel_name(event), str(event.data["args"]), time.thread_time() - self.running.began)
+
+    event.register("numba:compile", Listener())
+
+
+def _kernel_name(event: Any) -> str:
+    function = event.data["dispatcher"].py_func
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def _log(path: str, name: str, types: str, seconds: float) -> None:
+    line = json.dumps({"kernel": name, "types": types, "seconds": seconds, "process": os.getpid()})
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(line + "\n")

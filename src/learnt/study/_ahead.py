@@ -1,128 +1,184 @@
-"""Machine code made ready while the study does other things, so that a first study races as many models as a second.
+"""Machine code made ready before the budget's clock starts: once on a machine, said, on all cores.
 
-Kernels are compiled at their first use on a machine, seconds for each kind of model, and the time budget is hard. The
-heaviest kind is therefore tried on few rows in a process of its own as soon as the rows are laid out. If that is
-quick, all is compiled already and nothing more is done. If it is not, more such processes take one kind of model
-after the other, while the race begins with those that are ready; their code reaches it through the kernels' cache.
+Kernels are compiled at their first use. Each kind of model that will race is therefore fitted once on few of the
+study's own rows, the heaviest first, in as many processes as there are cores; their code reaches the race through the
+kernels' cache. A note beside the cache lists the code that such a rehearsal used: while all of it is there, the next
+study has nothing to rehearse and says nothing.
+
+Where nothing can be kept, the process that runs the race compiles for itself, also before the clock starts.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import platform
+import queue
+import sys
 import threading
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from learnt.engine import kernel_cache, progress
 from learnt.engine.threads import thread_count
 from learnt.study._errors import StudyError
 from learnt.study._families import Family
 from learnt.study._remote import Failed, TooSlow, Worker
 
-QUICK = 3.0  # seconds that a small fit of the heaviest family takes at most when its code is there
-START_UP = 2.0  # seconds for a process to import and to read the rows
-PATIENCE = 600.0
-MOST_PROCESSES = 3
-MOST_ROWS = 5_000  # from here on no family takes another road
+PATIENCE = 600.0  # seconds for one rehearsal, compiling on a busy machine included
+MOST_ROWS = 5_000  # from here on no family takes another code path
+LABEL = "compiling machine code, once on this machine"
+ANNOUNCEMENT = "Compiling machine code, once on this machine; the budget's clock starts afterwards."
+NOTHING_KEPT = (
+    "Machine code cannot be kept on this machine, so this study compiles its own; the budget's clock starts afterwards."
+)
+
+Say = Callable[[str], None]
+Job = tuple[str, dict[str, Any]]  # an order and its arguments
 
 
-class Ahead:
-    """Compiles families in further processes; the race asks which are ready, and may take one over."""
+def compile_ahead(worker: Worker, families: Iterable[Family], sizes: list[int], say: Say) -> float:
+    """Compile what a race of these families on so many rows needs; returns the seconds that took.
 
-    def __init__(self, folder: Path, families: Iterable[Family], sizes: list[int], threads: int | None = None) -> None:
-        heaviest_first = sorted(families, key=lambda family: (not family.brief, -family.rank))
-        self._folder, self._threads = folder, threads
-        small, large = (min(size, MOST_ROWS) for size in (sizes[0], sizes[-1]))
-        self._waiting = [(family, small) for family in heaviest_first]
-        self._larger = [(f, large) for f in heaviest_first if f.brief and large > small]
-        self._busy: set[str] = set()
-        self._changed = threading.Condition()
-        self._workers: list[Worker] = []
-        self._ended = False
+    `worker` is the process that will run the race, on rows that are laid out in its folder. Its folder and threads are
+    those of the rehearsals. Returns at once where all is compiled.
+    """
+    began = time.monotonic()
+    if not _numba_is_used():
+        return 0.0
+    jobs = _jobs(families, sizes)
+    kept = kernel_cache.info().folder
+    if kept is None:
+        _rehearse(jobs, [worker], _Announcement(NOTHING_KEPT, len(jobs), say))
+        return time.monotonic() - began
+    note = kept / f"study-{_state_of_the_machine(jobs, worker.folder)}.ready"
+    if _all_there(note):
+        return 0.0
+    count = max(1, min(thread_count(worker.threads), len(jobs)))
+    helpers = [Worker(worker.folder, worker.threads, background=True) for _ in range(count)]
+    try:
+        used = _rehearse(jobs, helpers, _Announcement(ANNOUNCEMENT, len(jobs), say))
+    finally:  # also when interrupted: what was compiled so far is kept
+        for helper in helpers:
+            helper.stop()
+    if used is not None:
+        _write_note(note, used)
+    return time.monotonic() - began
 
-    def start(self) -> None:
-        threading.Thread(target=self._first, daemon=True).start()
 
-    def busy(self, model: str) -> bool:
-        """Whether a model's code is being compiled at this moment."""
-        return model in self._busy
+def _numba_is_used() -> bool:
+    """As `kernel.compilation_enabled`, without the third of a second that importing Numba takes."""
+    off = os.environ.get("LEARNT_COMPILE", "1") == "0" or os.environ.get("NUMBA_DISABLE_JIT", "0") == "1"
+    return not off and find_spec("numba") is not None
 
-    def turn(self, model: str) -> int:
-        """0: its code is there, or nobody compiles it ahead; above: it may have to be compiled, the lightest first."""
-        with self._changed:
-            later = [family.model for family, _ in reversed(self._waiting)]
-            return later.index(model) + 1 if model in later else 0
 
-    def take_over(self, model: str) -> None:
-        """The caller compiles this model itself, if nobody has begun."""
-        with self._changed:
-            self._waiting = [(f, size) for f, size in self._waiting if f.model != model]
+def _jobs(families: Iterable[Family], sizes: list[int]) -> list[Job]:
+    """Orders for a worker, the heaviest to compile first; trees take other code paths through more rows."""
+    heaviest_first = sorted(families, key=lambda family: (not family.brief, -family.rank))
+    small, large = (min(size, MOST_ROWS) for size in (sizes[0], sizes[-1]))
+    fits = [f.try_out(small) for f in heaviest_first]
+    fits += [f.try_out(large) for f in heaviest_first if f.brief and large > small]
+    return [*(("rehearse", fit) for fit in fits), ("rehearse_bracket", {})]
 
-    def wait(self, models: Collection[str], until: float) -> None:
-        """Return when one of these is no longer being compiled, or at the moment `until`."""
-        with self._changed:
-            free = lambda: self._ended or not self._busy.issuperset(models)  # noqa: E731
-            self._changed.wait_for(free, timeout=max(until - time.monotonic(), 0.0))
 
-    def stop(self) -> None:
-        """End the processes, whatever they are doing."""
-        self._ended = True
-        self._give_up_waiting()
-        for worker in list(self._workers):
-            worker.stop()
+def _rehearse(jobs: list[Job], workers: list[Worker], announcement: _Announcement) -> set[str] | None:
+    """Carry the jobs out, shared among the workers; the names of the code they used, None if one did not end."""
+    waiting = queue.SimpleQueue[Job]()
+    for job in jobs:
+        waiting.put(job)
+    done = queue.SimpleQueue[set[str] | None]()
 
-    def __enter__(self) -> Ahead:
-        return self
+    def work(worker: Worker) -> None:
+        worker.on_compile = announcement.begin
+        with suppress(queue.Empty):
+            while True:
+                order, arguments = waiting.get_nowait()
+                try:
+                    done.put(set(worker.call(order, PATIENCE, **arguments)["used"]))
+                except (Failed, TooSlow, StudyError):  # the race will meet the same trouble, and tell
+                    done.put(None)
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+    for worker in workers:
+        threading.Thread(target=work, args=(worker,), daemon=True).start()
+    used: list[set[str] | None] = []
+    try:
+        for _ in jobs:
+            used.append(done.get())
+            announcement.advance()
+    finally:
+        while not waiting.empty():  # interrupted: nobody takes another job
+            with suppress(queue.Empty):
+                waiting.get_nowait()
+        announcement.end()
+    names = [part for part in used if part is not None]
+    return set().union(*names) if len(names) == len(jobs) else None
 
-    def _first(self) -> None:
-        """Try the heaviest family alone: how long it takes tells whether the rest is worth more processes."""
-        cold = threading.Timer(QUICK + START_UP, self._more)
-        cold.daemon = True
-        cold.start()
-        self._work(cold)
 
-    def _more(self) -> None:
-        for _ in range(min(thread_count(), MOST_PROCESSES) - 1):
-            threading.Thread(target=self._work, daemon=True).start()
+class _Announcement:
+    """A sentence and a bar, from the moment something is compiled; nothing at all where all is there."""
 
-    def _work(self, cold: threading.Timer | None = None) -> None:
-        """Compile one family after the other; the first process has the alarm that calls for more, and may stop it."""
-        worker = Worker(self._folder, self._threads, background=True)
-        self._workers.append(worker)
-        try:
-            while (job := self._claim()) is not None:
-                result = self._try_out(worker, *job)
-                if cold is not None and result.get("fit_s", QUICK) < QUICK:
-                    cold.cancel()
-                    self._give_up_waiting()
-                cold = None
-        except StudyError:
-            pass  # the process could not start, or was ended with the study
-        finally:
-            worker.stop()
+    def __init__(self, sentence: str, total: int, say: Say) -> None:
+        self._sentence, self._total, self._say = sentence, total, say
+        self._lock = threading.Lock()
+        self._bar: Any = None
+        self._task: Any = None
+        self._done = 0
 
-    def _give_up_waiting(self) -> None:
-        with self._changed:
-            self._waiting, self._larger = [], []
-            self._changed.notify_all()
+    def begin(self, kernel: str) -> None:
+        with self._lock:
+            if self._bar is None:
+                self._say(self._sentence)
+                self._task = progress.task(LABEL, total=self._total)
+                self._bar = self._task.__enter__()
+                self._bar.advance(self._done)
+            self._bar.note(kernel.rpartition(".")[2])
 
-    def _claim(self) -> tuple[Family, int] | None:
-        with self._changed:
-            if self._waiting:
-                job = self._waiting.pop(0)
-                self._busy.add(job[0].model)
-                return job
-            return self._larger.pop(0) if self._larger else None  # the race need not wait for these: it has begun
+    def advance(self) -> None:
+        with self._lock:
+            self._done += 1
+            if self._bar is not None:
+                self._bar.advance()
 
-    def _try_out(self, worker: Worker, family: Family, rows: int) -> dict[str, Any]:
-        try:
-            return worker.call("evaluate", PATIENCE, **family.try_out(rows))
-        except (Failed, TooSlow):
-            return {}  # the race will meet the same trouble, and tell
-        finally:
-            with self._changed:
-                self._busy.discard(family.model)
-                self._changed.notify_all()
+    def end(self) -> None:
+        with self._lock:
+            if self._task is not None:
+                self._task.__exit__(None, None, None)
+
+
+def _state_of_the_machine(jobs: list[Job], folder: Path) -> str:
+    """A hash of what decides which machine code is needed: the jobs, the kind of target, our code, the host."""
+    meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    classes = meta["classes"]
+    what = [[order, arguments.get("spec"), arguments.get("rows", 0).bit_length()] for order, arguments in jobs]
+    package = Path(__file__).parent.parent
+    code = sorted(
+        (str(path.relative_to(package)), status.st_size, status.st_mtime_ns)
+        for path in package.rglob("*.py")
+        if (status := path.stat())
+    )
+    kind = 0 if classes is None else min(len(classes), 3)
+    machine = [sys.version, version("numba"), platform.machine(), platform.node()]
+    text = json.dumps([what, kind, code, machine])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _all_there(note: Path) -> bool:
+    try:
+        names = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    folders = kernel_cache.folders()
+    return all(any((folder / name).exists() for folder in folders) for name in names)
+
+
+def _write_note(note: Path, used: set[str]) -> None:
+    part = note.with_suffix(f".{os.getpid()}.tmp")
+    with suppress(OSError):  # the next study rehearses again, quickly
+        part.write_text(json.dumps(sorted(used)), encoding="utf-8")
+        os.replace(part, note)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from learnt.model_selection import compare_scores, corrected_interval
-from learnt.study._ahead import Ahead
 from learnt.study._errors import StudyError
 from learnt.study._families import Candidate, candidates_for
 from learnt.study._journal import Journal
@@ -95,13 +94,9 @@ def run_race(
     rows: int,
     folds: int,
     deadline: float,
-    ahead: Ahead | None = None,
     on_step: Callable[[str, int, int], None] = lambda *_: None,
 ) -> Race:
-    """Race every candidate of the task; `deadline` is a `time.monotonic()` moment that is not passed.
-
-    Where `ahead` compiles models, those whose code is ready have their turn first.
-    """
+    """Race every candidate of the task; `deadline` is a `time.monotonic()` moment that is not passed."""
     started = time.monotonic()
     rungs = rungs_for(rows)
     entries = [Entry(c) for c in candidates_for(task)]
@@ -112,10 +107,6 @@ def run_race(
         needed = folds_at(rung, len(rungs), folds)
         for step in range(len(racing)):
             waiting = [e for e in racing if rung not in e.results and e.state == "racing"]
-            if ahead is not None:
-                if all(ahead.busy(e.candidate.family.model) for e in waiting):
-                    on_step("compiling, once on this machine", step, len(racing))
-                waiting = _ready(waiting, ahead, deadline)
             entry = _next(waiting, entries, rung)
             on_step(entry.candidate.label, step, len(racing))
             _measure(entry, entries, rung, rungs, needed, worker, journal, deadline, warmed)
@@ -143,18 +134,6 @@ def _deciding(entries: list[Entry], rungs: list[int], folds: int) -> int:
             break
         deciding = rung
     return deciding
-
-
-def _ready(waiting: list[Entry], ahead: Ahead, deadline: float) -> list[Entry]:
-    """Those of the waiting whose code is there; else the lightest to compile; else the first to have been compiled."""
-    models = {e.candidate.family.model for e in waiting}
-    ahead.wait(models, deadline)
-    free = {model for model in models if not ahead.busy(model)} or models
-    lightest = min(free, key=ahead.turn)
-    if ahead.turn(lightest) > 0:
-        ahead.take_over(lightest)
-        free = {lightest}
-    return [e for e in waiting if e.candidate.family.model in free and ahead.turn(e.candidate.family.model) == 0]
 
 
 def _next(waiting: list[Entry], entries: list[Entry], rung: int) -> Entry:
@@ -251,7 +230,7 @@ def _one(
     model, until = candidate.family.model, time.monotonic() + left
     road = (model, size if candidate.family.brief else 0)  # trees take other roads through more rows
     try:
-        if road not in warmed:  # load or compile the code before the clock runs
+        if road not in warmed:  # load the code before the clock runs
             with suppress(Failed):  # too few rows for it, perhaps; the real fit will tell
                 brief = sizes | {"tested": 100, "keep": None}
                 worker.call("evaluate", left, spec=candidate.brief_spec(), fold=fold, rows=size, **brief)

@@ -8,6 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ class Worker:
 
     def __init__(self, folder: Path, threads: int | None = None, *, background: bool = False) -> None:
         self.folder, self.threads, self.background = folder, threads, background
+        self.on_compile: Callable[[str], None] = lambda kernel: None
         self._process: subprocess.Popen | None = None
         self._answers: queue.Queue[dict | None] = queue.Queue()
         self._taking = threading.Lock()
@@ -103,6 +105,8 @@ class Worker:
                 raise Failed(f"the process fitting it died ({why})")
             if message.get("ready"):
                 self._ready, patience = True, timeout
+            elif "compiling" in message:
+                self.on_compile(message["compiling"])
             elif message.get("id") == self._count:
                 if "failed" in message:
                     raise Failed(message["failed"])

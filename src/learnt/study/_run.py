@@ -20,7 +20,7 @@ from learnt._version import __version__
 from learnt.diagnosis import curve_sizes, read_curve
 from learnt.engine import progress
 from learnt.plots import number
-from learnt.study._ahead import Ahead
+from learnt.study._ahead import compile_ahead
 from learnt.study._bench import MOST_CELLS, lay_out
 from learnt.study._ceiling import floor_and_ceiling
 from learnt.study._errors import StudyError
@@ -136,15 +136,13 @@ class _Run:
         lay_out(self.work, problem.X[development], codes, sealed.folds, problem.classes, s.seed)
         rungs = rungs_for(self._most_rows(problem, sealed))
         families = {c.family.model: c.family for c in candidates_for(problem.task)}
-        with (
-            Worker(self.work, s.threads) as worker,
-            Ahead(self.work, families.values(), rungs, s.threads) as ahead,
-        ):
+        with Worker(self.work, s.threads) as worker:
             worker.start()  # loads while the ceiling is measured
-            ahead.start()
+            self.seconds["compiling"] = compile_ahead(worker, families.values(), rungs, self.say)
+            self.end += self.seconds["compiling"]  # the budget is for models
             ceiling = self._remembered("ceiling", "", floor_and_ceiling, problem, development, s.seed)
             self._say_ceiling(problem, ceiling)
-            race = self._race(worker, ahead, problem, sealed)
+            race = self._race(worker, problem, sealed)
             chosen, best, spread = choose(race)
             rows = standings(race, chosen)
             self._say_choice(race, chosen, best)
@@ -240,7 +238,7 @@ class _Run:
         rows = min(max(len(train) for train, _ in sealed.folds), 100_000)
         return min(rows, max(MOST_CELLS // max(4 * len(problem.features), 1), 1000))
 
-    def _race(self, worker: Worker, ahead: Ahead, problem: Problem, sealed: Sealed) -> Race:
+    def _race(self, worker: Worker, problem: Problem, sealed: Sealed) -> Race:
         now = time.monotonic()
         deadline = now + 0.6 * max(self.end - now, 0.0)
         started = now
@@ -257,7 +255,6 @@ class _Run:
                 rows=self._most_rows(problem, sealed),
                 folds=len(sealed.folds),
                 deadline=deadline,
-                ahead=ahead,
                 on_step=step,
             )
             bar.done = bar.total or 0

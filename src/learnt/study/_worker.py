@@ -16,8 +16,6 @@ from pathlib import Path
 
 
 def main(folder: str, background: bool = False) -> None:
-    if background and hasattr(os, "nice"):
-        os.nice(5)  # others' fits are being timed
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     log = os.open(
         Path(folder) / ("background.log" if background else "worker.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
@@ -37,9 +35,11 @@ def main(folder: str, background: bool = False) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
+    from learnt.engine import kernel_compiler
     from learnt.study._bench import Bench
     from learnt.study._errors import one_line
 
+    kernel_compiler.when_begun.append(lambda name: answer({"compiling": name}))
     bench = Bench(Path(folder))
     answer({"ready": True})
     while True:
