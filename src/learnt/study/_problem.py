@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from learnt.preprocessing import TableEncoder, profile
+from learnt.study._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
 from learnt.study._errors import StudyError, did_you_mean
 
 FEW_CLASSES = 10  # whole numbers with more different values than this are amounts, not labels
@@ -73,6 +74,9 @@ def pose(
         raise StudyError(f'There is no column "{time}" (the time); {did_you_mean(str(time), table.columns)}')
     if len({target, time, group} - {None}) < 3 - [target, time, group].count(None):
         raise StudyError("The target, the time and the group must be three different columns.")
+    roles = {target: "the target", time: "the time", group: "the group"}
+    table, unreadable = set_unreadable_aside(table, {c: role for c, role in roles.items() if c is not None})
+    drop = tuple(c for c in drop if c in table.columns)
     notes: list[str] = []
     y, kind, kept = _read_target(table, target, task, notes)
     table, rows = table.filter(pl.Series(kept)), np.flatnonzero(kept)
@@ -87,7 +91,7 @@ def pose(
     if candidates == [target]:
         raise StudyError(f'The table has no column beside "{target}"; there is nothing to predict from.')
     found = _profile(table.select(candidates), target, y)
-    set_aside = _set_aside(found, set(keep))
+    set_aside = unreadable + _set_aside(found, set(keep))
     unused = {entry["column"] for entry in set_aside}
     features = [c["name"] for c in found["columns"] if c["name"] not in unused]
     if not features:
@@ -100,6 +104,7 @@ def pose(
         set_aside.append({"column": group, "reason": "names the groups, which are kept whole in every split"})
     skip = {"time", "leak", "identifier", "target missing", "empty", "constant", "duplicate", "nested"}
     notes += [f["message"] for f in found["findings"] if f["what"] not in skip]
+    notes += type_notes(table.select(features))
     return Problem(
         name=name,
         table=table,
@@ -116,7 +121,7 @@ def pose(
         time=found_time,
         when=when,
         group=group,
-        groups=None if group is None else table[group].cast(pl.String).fill_null("(missing)").to_numpy(),
+        groups=None if group is None else as_text(table[group]).fill_null("(missing)").to_numpy(),
         notes=notes,
     )
 
@@ -133,8 +138,16 @@ def _read_target(table: pl.DataFrame, target: str, task: str, notes: list[str]) 
         raise StudyError(f'Every cell of "{target}" is missing; there is nothing to learn from.')
     numbers: np.ndarray | None
     labels: Any  # a series of strings, or None where the cells are numbers
+    if series.dtype.is_temporal() and series.dtype != pl.Duration and task != "classify":
+        raise StudyError(
+            f'"{target}" holds dates or times, which are not predicted as they are; make a number of it first, such as '
+            "the days until then (--task classify takes every one of them for a class)."
+        )
     if series.dtype.is_numeric():
         numbers, labels = series.cast(pl.Float64).to_numpy(), None
+    elif series.dtype == pl.Duration:
+        numbers, labels = seconds(series), None
+        notes.append(f'"{target}" is a duration; it is predicted in seconds.')
     else:
         numbers, labels = _read_written(table, target, series)
     if numbers is not None:
@@ -227,7 +240,9 @@ def _set_aside(found: dict[str, Any], keep: set[str]) -> list[dict[str, str]]:
     """Columns that must not be learnt from, each with its reason."""
     reasons = {c["name"]: f"{c['kind']}: {c['reason']}" for c in found["columns"] if c["kind"] in _UNUSABLE}
     for finding in found["findings"]:
-        if finding["what"] in ("constant", "empty"):
+        if finding["what"] == "empty":
+            reasons[finding["column"]] = "empty: every cell is missing"
+        elif finding["what"] == "constant":
             reasons[finding["column"]] = "constant: the same value in every row"
         elif finding["what"] == "leak":
             told = finding["message"].removeprefix(f"{finding['column']!r} ")
@@ -245,11 +260,12 @@ def _read_time(
     if wanted == "none":
         return None, None
     if wanted is not None:
-        when = _moments(table, wanted)
+        when = moments(table, wanted)
         if when is None:
             raise StudyError(f'"{wanted}" holds neither dates nor numbers, so rows cannot be put in time order by it.')
         return wanted, when
     times = [f for f in findings if f["what"] == "time" and not _NOT_WHEN.search(f["column"])]
+    times = [f for f in times if table.schema[f["column"]] not in (pl.Time, pl.Duration)]  # no day in them
     ordered = [f for f in times if f["ordered"]]
     chosen = ordered if len(ordered) == 1 else times
     if len(chosen) > 1:
@@ -258,33 +274,8 @@ def _read_time(
     if len(chosen) != 1:
         return None, None
     column = chosen[0]["column"]
-    when = _moments(table, column)
+    when = moments(table, column)
     if when is None or np.isnan(when).mean() > 0.05 or len(np.unique(when)) < 10:
         return None, None
     notes.append(f'"{column}" says when, so the test set is the most recent part (--time none to shuffle instead).')
     return column, when
-
-
-def _moments(table: pl.DataFrame, column: str) -> np.ndarray | None:
-    """A column as numbers that grow with time, NaN where missing; None where it cannot be read so."""
-    series = table[column]
-    if series.dtype.is_numeric():
-        return series.cast(pl.Float64).to_numpy()
-    if series.dtype.is_temporal():
-        return series.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64).to_numpy()
-    if series.dtype != pl.String:
-        return None
-    try:
-        encoder = TableEncoder().fit(table.select(column))
-    except ValueError:
-        return None
-    if encoder.columns_[0]["kind"] != "date":
-        return None
-    names = list(encoder.get_feature_names_out())
-    if f"{column}: days" not in names:
-        return None
-    encoded = encoder.transform(table.select(column))
-    days = np.asarray(encoded[:, names.index(f"{column}: days")], dtype=np.float64).copy()
-    if f"{column} missing" in names:
-        days[encoded[:, names.index(f"{column} missing")] > 0] = np.nan
-    return days

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from learnt.study._columns import fingerprint
 from learnt.study._errors import StudyError, did_you_mean, one_line
 from learnt.study._example import example_path
 from learnt.study._header import looks_like_data
@@ -248,6 +249,4 @@ def open_table(table: Any, header: bool | None = None) -> tuple[pl.DataFrame, st
             raise StudyError(
                 f"A {type(table).__name__} is not a table that can be studied; pass a data frame."
             ) from error
-    digest = hashlib.sha256(str(table.schema).encode())
-    digest.update(table.write_csv().encode())
-    return table, "table", digest.hexdigest(), False
+    return table, "table", fingerprint(table), False

@@ -14,6 +14,7 @@ import polars as pl
 
 from learnt.engine.random import generator
 from learnt.model_selection import GroupKFold, KFold, SealedTestSet, StratifiedKFold, TimeSeriesSplit, train_test_split
+from learnt.study._columns import as_text, unreadable
 from learnt.study._errors import StudyError
 from learnt.study._problem import Problem
 
@@ -138,9 +139,9 @@ def rows_hash(rows: pl.DataFrame) -> str:
     >>> rows_hash(a) == rows_hash(a.reverse()), rows_hash(a) == rows_hash(a.with_columns(x=pl.col("x") + 1))
     (True, False)
     """
-    cells = [pl.col(c).cast(pl.String, strict=False).fill_null("\x00") for c in sorted(rows.columns)]
-    usable = [c for c, name in zip(cells, sorted(rows.columns)) if not rows.schema[name].is_nested()]
-    lines = rows.select(pl.concat_str(usable, separator="\x1f")).to_series().sort()
+    readable = [rows[c] for c in sorted(rows.columns) if unreadable(rows[c]) is None]
+    cells = [as_text(column).fill_null("\x00") for column in readable]
+    lines = pl.select(pl.concat_str(cells, separator="\x1f")).to_series().sort()
     digest = hashlib.sha256()
     for line in lines:
         digest.update(line.encode() + b"\x1e")
