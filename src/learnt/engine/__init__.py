@@ -5,6 +5,8 @@
     kernel_digest what decides machine code, as text to be hashed
     private_files files that nobody else could have written
     threads       the one pool and the one knob
+    forks         what a fork waits for
+    cached        properties computed once
     arrays        which namespace and device an array belongs to
     rows          the summation form over memory, files and clusters
     gram          symmetric products of large matrices on all threads

@@ -18,11 +18,12 @@ import functools
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, overload
 
 from learnt.engine import kernel_cache, kernel_compiler
+from learnt.engine.forks import hold_while_forking
 from learnt.engine.kernel_digest import CannotTell, code_parts, hash_parts, names_read
 
 # Named flags, never blanket fast-math: `contract` allows fused multiply-add; `reassoc` lets a sum be vectorised.
@@ -34,13 +35,13 @@ _log = logging.getLogger("learnt")
 _resolving = threading.RLock()
 
 
-def _forget_after_fork() -> None:
-    global _resolving
-    _resolving = threading.RLock()
+def _locks() -> Iterator[Any]:
+    """What a fork waits for: the import of Numba, and compiling."""
+    yield _resolving
+    yield from kernel_compiler.locks()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_after_fork)
+hold_while_forking(_locks)
 
 
 def compilation_enabled() -> bool:

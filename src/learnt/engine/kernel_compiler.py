@@ -14,9 +14,10 @@ from __future__ import annotations
 import functools
 import json
 import os
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 _STEPS = "_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "get_pointer_to_function"
@@ -137,3 +138,19 @@ def _log(path: str, name: str, types: str, seconds: float) -> None:
     line = json.dumps({"kernel": name, "types": types, "seconds": seconds, "process": os.getpid()})
     with open(path, "a", encoding="utf-8") as file:
         file.write(line + "\n")
+
+
+def locks() -> Iterator[Any]:
+    """Numba's lock, and below it LLVM's, once Numba is imported."""
+    if compiling := sys.modules.get("numba.core.compiler_lock"):
+        yield from _inner(compiling, "global_compiler_lock", "_lock")
+    if llvm := sys.modules.get("llvmlite.binding.ffi"):
+        yield from _inner(llvm, "lib", "_lock", "_lock")
+
+
+def _inner(place: Any, *names: str) -> Iterator[Any]:
+    """What stands behind the names, where it is a lock."""
+    for name in names:
+        place = getattr(place, name, None)
+    if hasattr(place, "acquire") and hasattr(place, "release"):
+        yield place

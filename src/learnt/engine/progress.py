@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, TypeVar
 
+from learnt.engine.forks import hold_while_forking
+
 T = TypeVar("T")
 
 try:
@@ -35,6 +37,7 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks
 _MODES = ("off", "auto", "rich", "plain")
 _PLAIN_SECONDS = 2.0
 _lock = threading.RLock()
+hold_while_forking(lambda: [_lock])
 
 
 class Bar:

@@ -22,6 +22,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
+from learnt.engine.forks import hold_while_forking
+
 T = TypeVar("T")
 Setter = Callable[[int], Any]
 
@@ -29,7 +31,7 @@ _local = threading.local()  # .working: this thread is doing blocks for the pool
 
 
 class _State:
-    """All that a fork must forget: a child has none of its parent's threads, and locks may be held for ever."""
+    """All that a fork must forget: a child has none of its parent's threads."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -54,6 +56,7 @@ def _forget_after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_after_fork)
+hold_while_forking(lambda: [_state.lock, _state.blas_lock])
 
 
 def set_threads(n: int | None) -> None:

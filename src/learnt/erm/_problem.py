@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import device_of, is_numpy, like, namespace
+from learnt.engine.cached import cached_property
 from learnt.erm.penalties import NoPenalty
 
 _FREE = NoPenalty()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import sparse
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.cached import cached_property
 from learnt.engine.rows import Rows
 from learnt.erm._problem import Problem
 

@@ -8,11 +8,11 @@ what is left. The code after the last bin says that the value is missing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.cached import cached_property
 from learnt.engine.random import generator
 from learnt.engine.threads import for_blocks
 from learnt.forestry._binning_kernels import encode_rows, equal_weight_edges, guide_to_edges, places_of

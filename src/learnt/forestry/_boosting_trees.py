@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.cached import cached_property
 from learnt.engine.threads import for_blocks
 from learnt.forestry._bins import Bins, flat_view
 from learnt.forestry._leafwise import GrownTree

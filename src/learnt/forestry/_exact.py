@@ -10,12 +10,12 @@ well (`_exact_general`). Both give the same tree.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.cached import cached_property
 from learnt.forestry._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, GINI, NUMBER_CRITERIA, SQUARED
 from learnt.forestry._exact_absolute import median_work
 from learnt.forestry._exact_data import (

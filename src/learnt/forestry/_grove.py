@@ -8,11 +8,12 @@ from the leaves below them. A file holds the columns, thresholds and leaves alon
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.cached import cached_property
 from learnt.engine.threads import run_tasks
 from learnt.forestry._grove_layout import add_up, depth_first, lay_nodes, lay_out, parents_first
 from learnt.forestry._packed import PackedTrees

@@ -9,12 +9,12 @@ parent before its children and nothing here needs recursion.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.cached import cached_property
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
 

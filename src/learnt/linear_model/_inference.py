@@ -16,6 +16,7 @@ from scipy import linalg, sparse, special
 
 from learnt.engine.arrays import is_foreign_array, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.forks import hold_while_forking
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model._moments import means, merge_factors, triangular_factor
@@ -71,6 +72,7 @@ class Inference(NamedTuple):
 # Rows of the last fit of every model that is alive: beside the model, so that files and copies do not carry them.
 _rows: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
+hold_while_forking(lambda: [_lock])
 
 
 def remember(model: Any, rows: Rows) -> None:

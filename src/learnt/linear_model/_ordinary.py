@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
+from learnt.engine.cached import cached_property
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.validation import check_fit

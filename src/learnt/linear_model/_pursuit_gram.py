@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from learnt.engine.cached import cached_property
 from learnt.engine.gram import gram, products, rows_a_task
 from learnt.engine.pursuit import KnownRows
 from learnt.engine.threads import for_blocks, single_blas
