@@ -97,11 +97,17 @@ def test_wide_torch(n_components):
     np.testing.assert_allclose(pca.components_.numpy()[:5], expected.components_[:5], atol=1e-9)
 
 
-def test_torch_and_numpy_do_not_mix(X):
-    with pytest.raises(TypeError, match="fitted on torch arrays and X is of numpy"):
-        PCA(2).fit(torch.tensor(X)).transform(X)
-    with pytest.raises(TypeError, match="fitted on numpy arrays and X is of torch"):
-        PCA(2).fit(X).transform(torch.tensor(X))
+@pytest.mark.parametrize("whiten", [False, True])
+def test_scores_are_where_the_rows_are(X, whiten):
+    there, here = PCA(2, whiten=whiten).fit(torch.tensor(X)), PCA(2, whiten=whiten).fit(X)
+    expected = here.transform(X)
+    for model in (there, here):
+        scores = model.transform(torch.tensor(X))
+        assert isinstance(scores, torch.Tensor)
+        np.testing.assert_allclose(scores.numpy(), expected, atol=1e-9)
+        assert isinstance(model.transform(X), np.ndarray)
+        np.testing.assert_allclose(model.transform(X), expected, atol=1e-9)
+        np.testing.assert_allclose(model.inverse_transform(expected), here.inverse_transform(expected), atol=1e-9)
     with pytest.raises(ValueError, match="not supported for Array API inputs"):
         PCA(2, svd_solver="arpack").fit(torch.tensor(X))
 
@@ -109,7 +115,7 @@ def test_torch_and_numpy_do_not_mix(X):
 def test_torch_says_what_is_not_finite(X):
     bad = torch.tensor(X)
     bad[3, 1] = float("nan")
-    with pytest.raises(ValueError, match="X contains NaN or inf"):
+    with pytest.raises(ValueError, match="X contains NaN at row 3, column 1"):
         PCA(2).fit(bad)
 
 

@@ -64,12 +64,12 @@ class DeviceSeeds(Seeds):
     def potentials(self, index: np.ndarray) -> np.ndarray:
         xp = namespace(self.X)
         found = xp.minimum(self.distances(index), self.squared[None, :])
-        self._tried = {int(i): found[l] for l, i in enumerate(index)}
+        self._tried = {int(i): found[l, :] for l, i in enumerate(index)}
         return to_numpy(xp.sum(found if self.weights is None else found * self.weights, axis=1, dtype=xp.float64))
 
     def take(self, i: int) -> None:
         xp = namespace(self.X)
-        new = self._tried[i] if i in self._tried else self.distances(np.array([i]))[0]
+        new = self._tried[i] if i in self._tried else self.distances(np.array([i]))[0, :]
         self.squared = xp.minimum(self.squared, new)
         self._tried = {}
         self.chosen.append(i)

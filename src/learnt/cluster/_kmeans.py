@@ -25,7 +25,7 @@ from learnt.cluster._moments import Spread, spread_of
 from learnt.cluster._nearest import distance_block, inertia_sum, label_block, nearest, to_reference
 from learnt.cluster._starts import Starts, check_centers
 from learnt.cluster._take import count_rows
-from learnt.engine.arrays import is_lazy, is_numpy, like, to_numpy
+from learnt.engine.arrays import is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -214,7 +214,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         X = self._checked(X)
         rows = as_rows(X)
         C = self._centers(rows)
-        origin = C.mean(axis=0)
+        origin = namespace(C).mean(C, axis=0)
         if is_numpy(X) and _many(X, C.shape[0]):
             return dense_labels(X, C, origin)
         if is_numpy(X) and X.size * C.shape[0] <= _ONE_THREAD:
@@ -238,7 +238,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         rows = as_rows(self._checked(X))
         C = self._centers(rows)
         with single_blas():
-            return rows.map(distance_block, C, C.mean(axis=0))
+            return rows.map(distance_block, C, namespace(C).mean(C, axis=0))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the inertia of the rows: higher is better."""
@@ -246,7 +246,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         w = check_weights(sample_weight, X)
         rows = as_rows(X, None, w)
         C = self._centers(rows)
-        origin = C.mean(axis=0)
+        origin = namespace(C).mean(C, axis=0)
         if is_numpy(X) and _many(X, C.shape[0]):
             return -dense_inertia(X, w, C, origin)
         return -float(rows.sum(inertia_sum, C, origin)[0])

@@ -67,7 +67,7 @@ def nearest(X: Any, C: Any, origin: Any) -> Any:
     n, k = X.shape[0], C.shape[0]
     step = max(1, (_CELLS if is_numpy(X) or sparse.issparse(X) else _DEVICE_CELLS) // k)
     if n > step:
-        parts = [nearest(X[lo : lo + step], C, origin) for lo in range(0, n, step)]
+        parts = [nearest(X[lo : min(lo + step, n), ...], C, origin) for lo in range(0, n, step)]
         return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else namespace(X).concat(parts)
     scores, norms = expanded(X, C, origin)
     if not (is_numpy(X) or sparse.issparse(X)):
@@ -152,7 +152,7 @@ def error_block(block: Block, C: Any, origin: Any) -> Any:
 def inertia_sum(block: Block, C: Any, origin: Any) -> tuple:
     """The statistic Σ w ‖x − nearest centre‖²."""
     e = error_block(block, C, origin)
-    return (e.sum() if block.w is None else (e * block.w).sum(),)
+    return (namespace(e).sum(e if block.w is None else e * block.w),)
 
 
 def cluster_sums(block: Block, C: Any, origin: Any) -> tuple:
@@ -164,8 +164,8 @@ def cluster_sums(block: Block, C: Any, origin: Any) -> tuple:
     n, k = X.shape[0], C.shape[0]
     if n * k > _DEVICE_CELLS and n > 1 and not (is_numpy(X) or sparse.issparse(X)):
         middle = n // 2
-        first = Block(X[:middle], w=None if w is None else w[:middle])
-        rest = Block(X[middle:], w=None if w is None else w[middle:])
+        first = Block(X[:middle, ...], w=None if w is None else w[:middle])
+        rest = Block(X[middle:, ...], w=None if w is None else w[middle:])
         return add(add(None, cluster_sums(first, C, origin)), cluster_sums(rest, C, origin))  # type: ignore[return-value]
     labels = nearest(X, C, origin)
     if sparse.issparse(X) or (is_numpy(X) and n * k > 1 << 16):

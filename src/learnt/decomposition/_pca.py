@@ -14,7 +14,7 @@ from learnt.decomposition._choice import cheapest_solver, check_count, check_par
 from learnt.decomposition._exact import Spectrum, first_of, from_scatter, from_triangle, to_six_digits
 from learnt.decomposition._krylov import arpack, randomized
 from learnt.decomposition._moments import NotFiniteError
-from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Block, Rows, as_rows
 from learnt.engine.validation import check_fit, check_predict
@@ -219,17 +219,14 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         V = V.T
         if self.whiten:
             xp = namespace(V)
-            scale = like(self.explained_variance_, V) ** 0.5
-            least = float(xp.finfo(self.explained_variance_.dtype).eps)
+            scale = beside(self.explained_variance_, V) ** 0.5
+            least = float(namespace(self.explained_variance_).finfo(self.explained_variance_.dtype).eps)
             V = V / xp.where(scale > least, scale, like(least, V))
         return as_rows(X).map(project, V, mean @ V)
 
     def _parameters(self, X: Any) -> tuple[Any, Any]:
         """Components and mean in the library of X."""
-        if is_foreign_array(X) != is_foreign_array(self.components_):
-            names = [type(a).__module__.partition(".")[0] for a in (self.components_, X)]
-            raise TypeError(f"This PCA was fitted on {names[0]} arrays and X is of {names[1]}; convert X first.")
-        return self.components_, self.mean_
+        return beside(self.components_, X), beside(self.mean_, X)
 
     def inverse_transform(self, X: Any) -> Any:
         """Rows from their scores: mean + Σ_k score_k v_k."""
@@ -248,7 +245,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         V, mean = self._parameters(Z)
         if self.whiten:
-            V = V * like(self.explained_variance_, V)[:, None] ** 0.5
+            V = V * beside(self.explained_variance_, V)[:, None] ** 0.5
         return as_rows(Z).map(project, V, -mean) if self.n_components_ else like(np.zeros((Z.shape[0], 1)), Z) + mean
 
     def get_covariance(self) -> Any:
@@ -279,7 +276,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.n_components_ == 0:
             return variance, variance
         # Eigenvalues of a d × d matrix are known to about d roundings of the largest.
-        some = variance > 10 * self.components_.shape[1] * np.finfo(float).eps * xp.max(variance)
+        some = variance > 10 * self.components_.shape[1] * float(np.finfo(float).eps) * xp.max(variance)
         variance = xp.where(some, variance, xp.zeros_like(variance))
         return variance, xp.where(some, 1.0 / xp.where(some, variance, xp.ones_like(variance)), variance)
 
@@ -298,11 +295,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         log_det = float(np.log(spread).sum()) + n_noise * math.log(noise or 1.0)
         constant = (len(spread) + n_noise) * math.log(2 * math.pi) + log_det
         rest = 1.0 / noise if noise > 0 else 0.0
-        return as_rows(X).map(log_density, mean, V.T, inverse - rest, rest, constant)
+        return as_rows(X).map(log_density, mean, V.T, beside(inverse - rest, X), rest, constant)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows."""
-        return float(self.score_samples(X).mean())
+        densities = self.score_samples(X)
+        return float(densities.mean() if is_lazy(densities) else namespace(densities).mean(densities))
 
     @property
     def _n_features_out(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.arrays import device_of, is_foreign_array, is_lazy, namespace, to_numpy
 
 _WIDEST_TABLE = 1 << 20
 
@@ -52,6 +52,26 @@ def distinct_labels(y: Any) -> np.ndarray:
 
 def _unique_part(part: Any) -> np.ndarray:
     return np.unique(part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part))
+
+
+def classes_beside(classes: Any, X: Any) -> Any:
+    """Class labels where the rows X are; texts, which no device holds, are NumPy's everywhere."""
+    if is_foreign_array(classes):
+        if is_foreign_array(X) and type(classes) is type(X) and device_of(classes) == device_of(X):
+            return classes
+        classes = to_numpy(classes)
+    if is_foreign_array(X) and classes.dtype.kind in "iufb":
+        return namespace(X).asarray(classes, device=device_of(X))
+    return classes
+
+
+def labels_at(classes: Any, codes: Any) -> Any:
+    """The label of every code.
+
+    >>> labels_at(np.array(["a", "b"]), np.array([1, 1, 0])).tolist()
+    ['b', 'b', 'a']
+    """
+    return namespace(classes).take(classes, codes, axis=0) if is_foreign_array(classes) else classes[to_numpy(codes)]
 
 
 def class_weights(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> np.ndarray:

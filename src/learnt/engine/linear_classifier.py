@@ -8,9 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import device_of, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace
 from learnt.engine.blocks import Block
+from learnt.engine.labels import classes_beside, labels_at
 from learnt.engine.rows import as_rows
+from learnt.engine.scoring import accuracy_of_rows, in_numpy, is_elsewhere
 from learnt.engine.validation import check_predict
 
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
@@ -28,8 +30,7 @@ def block_labels(block: Block, coef: Any, intercept: Any, classes: Any) -> Any:
     xp = namespace(scores)
     if xp is np:
         return classes[(scores > 0).view(np.int8) if scores.ndim == 1 else scores.argmax(axis=1)]
-    best = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
-    return xp.take(classes, best) if is_foreign_array(classes) else classes[to_numpy(best)]
+    return labels_at(classes, xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1))
 
 
 def block_probabilities(block: Block, coef: Any, intercept: Any) -> Any:
@@ -71,16 +72,14 @@ class LinearClassifier:
 
     def predict(self, X: Any) -> Any:
         """The likeliest class of each row."""
-        return self._map(X, block_labels, self._classes_like)
+        return self._map(X, block_labels, self._classes_beside)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted."""
-        labels = self.predict(X)
-        if is_lazy(labels):
-            labels = labels.compute()
-        y = y.compute() if is_lazy(y) and hasattr(y, "compute") else y
-        right = np.asarray(to_numpy(labels) == np.ravel(to_numpy(np.asarray(y) if not is_foreign_array(y) else y)))
-        return float(np.average(right, weights=None if sample_weight is None else to_numpy(sample_weight)))
+        if is_elsewhere(X):
+            return accuracy_of_rows(self, X, y, sample_weight)
+        right = self.predict(X) == np.ravel(in_numpy(y))
+        return float(np.average(right, weights=in_numpy(sample_weight)))
 
     def sparsify(self) -> Any:
         """Keep `coef_` as a CSR matrix."""
@@ -97,23 +96,15 @@ class LinearClassifier:
 
     def _map(self, X: Any, function: Any, more: Any = None) -> Any:
         X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
-        coef, intercept = self.coef_, self.intercept_
-        if sparse.issparse(coef):
-            coef = coef.toarray()
-        if is_foreign_array(X):
-            coef, intercept = like(to_numpy(coef), X), like(to_numpy(intercept), X)
-        elif not is_numpy(coef):
-            coef, intercept = to_numpy(coef), to_numpy(intercept)
+        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
+        coef, intercept = beside(coef, X), beside(self.intercept_, X)
         state = (coef, intercept) if more is None else (coef, intercept, more(X))
         if is_foreign_array(X) or (is_numpy(X) and X.size <= _SMALL):
             return function(Block(X), *state)
         return as_rows(X).map(function, *state)
 
-    def _classes_like(self, X: Any) -> Any:
-        classes = self.classes_
-        if is_foreign_array(X) and classes.dtype.kind in "iufb":
-            return namespace(X).asarray(classes, device=device_of(X))
-        return classes
+    def _classes_beside(self, X: Any) -> Any:
+        return classes_beside(self.classes_, X)
 
 
 class ProbabilisticLinearClassifier(LinearClassifier):

@@ -18,11 +18,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnt.engine.arrays import is_dask, is_foreign_array, is_lazy, namespace, to_numpy
-from learnt.engine.threads import for_blocks
+from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.finite import require_finite
 
 FLOATS = (np.float64, np.float32)
-_FINITE_GRAIN = 1 << 18
 # scikit-learn's words, which people search for.
 NOT_FITTED = (
     "This %(name)s instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator."
@@ -182,12 +181,16 @@ def _column_names(X: Any) -> list[str] | None:
 
 def _remember_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> None:
     """Set, or compare with, `n_features_in_` and `feature_names_in_`."""
-    if is_dask(X) or is_foreign_array(X) or is_lazy(X):
-        if reset:
+    if is_foreign_array(X) or is_lazy(X):
+        names = list(getattr(X, "columns", []))
+        if names and all(isinstance(name, str) for name in names):
+            import polars as pl
+
+            X = pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))  # the names alone, as scikit-learn reads them
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        elif reset:
             estimator.n_features_in_ = n_features
-            names = getattr(X, "columns", None)
-            if names is not None and all(isinstance(n, str) for n in names):
-                estimator.feature_names_in_ = np.asarray(list(names), dtype=object)
+            vars(estimator).pop("feature_names_in_", None)
         elif n_features != estimator.n_features_in_:
             raise ValueError(
                 f"X has {n_features} features, but {type(estimator).__name__} is expecting "
@@ -343,42 +346,9 @@ def _foreign_matrix(X: Any, name: str, allow_nan: bool, min_rows: int) -> Any:
     _require_shape(tuple(X.shape), X.ndim, name, min_rows)
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, xp.float64)
-    if not allow_nan and not bool(xp.all(xp.isfinite(X))):
-        raise ValueError(f"X contains NaN or inf, and {name} needs finite numbers; fill or drop those rows first.")
+    if not allow_nan:
+        require_finite(X, "X", name)
     return X
-
-
-def require_finite(X: np.ndarray, what: str, name: str, columns: list[str] | None = None) -> None:
-    """Raise one sentence that says where the first NaN or infinity is."""
-    if X.size <= _FINITE_GRAIN:
-        with np.errstate(all="ignore"):
-            if np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all():
-                return
-    elif _all_finite(X):
-        return
-    bad = np.argwhere(~np.isfinite(X))
-    position = bad[0]
-    kind = "NaN" if np.isnan(X[tuple(position)]) else "inf"
-    where = f"at row {position[0]}"
-    if len(position) > 1:
-        where += f", column {columns[position[1]]!r}" if columns else f", column {position[1]}"
-    count = f" ({len(bad)} such values in all)" if len(bad) > 1 else ""
-    cure = "drop those rows or fill them in, for example with learnt.preprocessing.TableEncoder"
-    if what != "X":
-        cure = "give every row a weight" if what == "sample_weight" else "drop those rows"
-    raise ValueError(f"{what} contains {kind} {where}{count}, and {name} needs finite numbers; {cure}.")
-
-
-def _all_finite(X: np.ndarray) -> bool:
-    """One pass over a large array on all threads: a sum is finite unless something in it is not, or it overflows."""
-    X = X if X.flags.c_contiguous or X.ndim == 1 else X.T
-    grain = max(1, _FINITE_GRAIN // max(1, X.size // X.shape[0]))
-
-    def finite(lo: int, hi: int) -> bool:
-        with np.errstate(all="ignore"):
-            return bool(np.isfinite(np.add.reduce(X[lo:hi], axis=None)) or np.isfinite(X[lo:hi]).all())
-
-    return all(for_blocks(finite, X.shape[0], grain=grain))
 
 
 def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
@@ -466,8 +436,7 @@ def _foreign_target(y: Any, kind: str, X: Any, name: str) -> Any:
     if kind == "label":
         return y
     y = xp.astype(y, X.dtype)
-    if not bool(xp.all(xp.isfinite(y))):
-        raise ValueError(f"y contains NaN or inf, and {name} needs finite targets; drop those rows first.")
+    require_finite(y, "y", name)
     return y
 
 

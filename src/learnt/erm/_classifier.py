@@ -6,13 +6,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
 from learnt.engine.arrays import device_of, is_dask, is_foreign_array, like, namespace, to_numpy
-from learnt.engine.labels import class_weights, distinct_labels, encode_labels
+from learnt.engine.labels import class_weights, classes_beside, distinct_labels, encode_labels, labels_at
+from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_fit
 from learnt.erm._estimator import LinearRisk, start_of
 from learnt.erm._minimize import Result
@@ -28,7 +29,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return loss.target == "class" or getattr(type(loss), "mean", Loss.mean) is not Loss.mean
 
 
-class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
+class ERMClassifier(LinearRisk, RowsClassifier, BaseEstimator):
     """A linear classifier:  min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w).
 
     For two classes y is −1 or +1 inside, +1 the second of `classes_`. For more, the log loss becomes the softmax loss
@@ -191,9 +192,7 @@ class ERMClassifier(LinearRisk, ClassifierMixin, BaseEstimator):
             best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
             return self.classes_[best]
         best = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
-        if self.classes_.dtype.kind in "iufb":
-            return xp.take(xp.asarray(self.classes_, device=device_of(scores)), best)
-        return self.classes_[to_numpy(best)]
+        return labels_at(classes_beside(self.classes_, scores), best)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine import progress
-from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import beside, is_foreign_array, is_lazy, like, namespace, to_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import generator
@@ -195,17 +195,9 @@ class LinearRisk(progress.CallbackSupportMixin):
     def _scores(self, X: Any, then: Callable[[Any], Any] = lambda scores: scores) -> Any:
         """What `then` makes of the scores of each row."""
         X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
-        coef, intercept = self.coef_, self.intercept_
+        coef, intercept = beside(self.coef_, X), beside(self.intercept_, X)
         if is_lazy(X):
-            coef, intercept = to_numpy(coef), to_numpy(np.asarray(intercept) if is_numpy(coef) else intercept)
             return as_rows(X).map(_from_scores, coef if coef.ndim == 1 else coef.T, intercept, then)
-        if is_foreign_array(X):
-            coef, intercept = (
-                like(to_numpy(coef), X),
-                like(to_numpy(np.asarray(intercept) if is_numpy(coef) else intercept), X),
-            )
-        elif not is_numpy(coef):
-            coef, intercept = to_numpy(coef), to_numpy(intercept)
         product = X @ (coef if coef.ndim == 1 else coef.T)
         return then((np.asarray(product) if sparse.issparse(X) else product) + intercept)
 

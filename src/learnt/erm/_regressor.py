@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 
 from learnt.engine import progress
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.scoring import RowsRegressor
 from learnt.engine.validation import check_fit
 from learnt.erm._estimator import LinearRisk, start_of
 from learnt.erm._parts import loss_of
 
 
-class ERMRegressor(LinearRisk, RegressorMixin, BaseEstimator):
+class ERMRegressor(LinearRisk, RowsRegressor, BaseEstimator):
     """A linear model of numbers:  min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w).
 
     The loss is averaged over rows, s their weights; the intercept b is not penalised. X may be a NumPy array, a SciPy

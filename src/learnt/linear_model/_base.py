@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, to_numpy
+from learnt.engine.arrays import beside, is_lazy, is_numpy, like
 from learnt.engine.blocks import Block
 from learnt.engine.rows import as_rows
+from learnt.engine.scoring import RowsRegressor
 from learnt.engine.validation import check_predict
 
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
@@ -17,12 +18,9 @@ _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on 
 
 def scores(X: Any, coef: Any, intercept: Any) -> Any:
     """X coefᵀ + intercept wherever X lies: (n,) for one vector of coefficients, (n, k) for several."""
+    coef, intercept = beside(coef, X), beside(intercept, X)
     if is_numpy(X) and X.size <= _SMALL:
         return X @ coef.T + intercept
-    if is_foreign_array(X):
-        coef, intercept = like(to_numpy(coef), X), like(to_numpy(intercept), X)
-    else:
-        coef, intercept = to_numpy(coef), to_numpy(np.asarray(intercept))
     return as_rows(X).map(_block_scores, coef, intercept)
 
 
@@ -31,13 +29,13 @@ def _block_scores(block: Block, coef: Any, intercept: Any) -> Any:
     return (np.asarray(product) if sparse.issparse(block.X) else product) + intercept
 
 
-class LinearPredictor:
-    """`predict` for estimators with `coef_` and `intercept_`, on every kind of data they can be fitted on."""
+class LinearPredictor(RowsRegressor):
+    """`predict` and `score` for estimators with `coef_` and `intercept_`, on all that they can be fitted on."""
 
     def predict(self, X: Any) -> Any:
         """One number (or one row of numbers, with several targets) for every row of X."""
         X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
-        return scores(X, self.coef_, self.intercept_)  # type: ignore[attr-defined]
+        return scores(X, self.coef_, self.intercept_)
 
 
 def record_coefficients(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
-from learnt.engine.arrays import like, to_numpy
+from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
@@ -59,15 +59,16 @@ class Evidence:
 def _squares(block: Block, x_mean: Any, coef: Any, y_mean: float) -> tuple:
     e = widen(block.y) - y_mean
     e = e.astype(np.float64) if isinstance(e, np.ndarray) else e
+    xp = namespace(e)
     if coef is not None:
         X = block.X if sparse.issparse(block.X) else widen(block.X)
         e = e - (X @ coef - x_mean @ coef)
-    return ((e * e).sum() if block.w is None else widen(block.w) @ (e * e),)
+    return (xp.sum(e * e) if block.w is None else widen(block.w) @ (e * e),)
 
 
 def _mean(block: Block) -> tuple:
     y = widen(block.y)
-    return (y.sum() if block.w is None else widen(block.w) @ y,)
+    return (namespace(y).sum(y) if block.w is None else widen(block.w) @ y,)
 
 
 @single_blas()
@@ -129,7 +130,7 @@ def mean_and_deviation(model: Any, X: Any, x_mean: Any, covariance: Any, noise: 
     mean = scores(X, model.coef_, model.intercept_)
     if isinstance(X, np.ndarray):
         return mean, predictive_deviation(X, to_numpy(x_mean), to_numpy(covariance), noise).astype(mean.dtype)
-    if not hasattr(X, "__array__"):
+    if not is_foreign_array(X):
         raise TypeError(f"Deviations are made for rows in memory and X is a {type(X).__name__}; pass them in parts.")
     deviation = predictive_deviation(to_numpy(X), to_numpy(x_mean), to_numpy(covariance), noise)
     return mean, like(deviation, mean)

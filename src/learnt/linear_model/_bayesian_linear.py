@@ -9,6 +9,7 @@ from scipy import linalg
 from scipy.optimize import brentq
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from learnt.engine.arrays import to_numpy
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import generator
 from learnt.engine.rows import as_rows
@@ -169,7 +170,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
         check_predict(self, np.zeros((1, getattr(self, "n_features_in_", 1))))
         values, vectors = np.linalg.eigh(self.covariance_)
         normal = generator(random_state).standard_normal((n_samples, len(values)))
-        return np.asarray(self.coef_, dtype=np.float64) + (normal * np.sqrt(np.clip(values, 0, None))) @ vectors.T
+        return to_numpy(self.coef_).astype(np.float64) + (normal * np.sqrt(np.clip(values, 0, None))) @ vectors.T
 
 
 def _refuse_huge(*sums: float) -> None:

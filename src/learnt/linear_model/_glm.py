@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import beside, is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -119,12 +119,7 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEsti
     def predict(self, X: Any) -> Any:
         """The mean of y for every row of X."""
         X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
-        coef, intercept, family = self.coef_, self.intercept_, self._family()
-        if is_foreign_array(X):
-            coef, intercept = like(to_numpy(coef), X), like(to_numpy(intercept), X)
-        elif not is_numpy(coef):
-            coef, intercept = to_numpy(coef), to_numpy(intercept)
-        return as_rows(X).map(_block_means, family, coef, intercept)
+        return as_rows(X).map(_block_means, self._family(), beside(self.coef_, X), beside(self.intercept_, X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """D², the share of the deviance explained: 1 at best, 0 for the mean of y."""
@@ -137,7 +132,7 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEsti
         mean = _mean_of_target(rows, family, name)
         dtype = widen(rows.reference).dtype
         coef = like(to_numpy(self.coef_), rows.reference, dtype)
-        left, total = rows.sum(_deviances, family, coef, float(to_numpy(np.asarray(self.intercept_))), mean)
+        left, total = rows.sum(_deviances, family, coef, float(to_numpy(self.intercept_)), mean)
         return 1.0 - float(left) / float(total)
 
     def __sklearn_tags__(self) -> Any:

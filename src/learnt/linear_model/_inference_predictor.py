@@ -97,7 +97,7 @@ class InferringPredictor(LinearPredictor):
         estimate = np.atleast_2d(coef).astype(np.float64)
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(coef.shape[-1])])]
         if self.fit_intercept:
-            estimate = np.column_stack([np.atleast_1d(to_numpy(np.asarray(self.intercept_))), estimate])
+            estimate = np.column_stack([np.atleast_1d(to_numpy(self.intercept_)), estimate])
             names = ["intercept", *names]
         return LinearSummary(inference, names, estimate, level, coef.ndim == 1)
 
@@ -108,11 +108,11 @@ class InferringPredictor(LinearPredictor):
         return as_rows(X, y, w)
 
     def _remember(self, rows: Rows) -> None:
-        vars(self).pop("_inference", None)
+        self.__dict__.pop("_inference", None)
         remember(self, rows)
 
     def _forget(self) -> None:
-        vars(self).pop("_inference", None)
+        self.__dict__.pop("_inference", None)
         forget(self)
 
     def _answers(self, rows: Rows | None = None) -> Inference:

@@ -12,11 +12,11 @@ from scipy import sparse
 
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.finite import require_finite
 from learnt.engine.gram import by_tiles
 from learnt.engine.gram import gram as tiled_gram
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
-from learnt.engine.validation import require_finite
 
 _FEW_TARGETS = 3
 _PASSES = 4  # at most: squares that overflow never satisfy anyone

@@ -77,7 +77,7 @@ def operator_scores(model: Any, X: LinearOperator) -> np.ndarray:
             f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {model.n_features_in_} features."
         )
     coef = to_numpy(model.coef_)
-    return (X.matvec(coef) if coef.ndim == 1 else X.matmat(coef.T)) + to_numpy(np.asarray(model.intercept_))
+    return (X.matvec(coef) if coef.ndim == 1 else X.matmat(coef.T)) + to_numpy(model.intercept_)
 
 
 def reads_blocks(rows: Rows) -> bool:

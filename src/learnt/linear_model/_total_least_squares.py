@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
-from learnt.engine.arrays import namespace
+from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.rows import Rows, as_rows
@@ -168,4 +168,4 @@ def _count(rows: Rows) -> int:
 def _positive(block: Block) -> tuple:
     if block.w is None:
         return (block.X.shape[0],)
-    return (int(namespace(block.w).sum(block.w > 0)),)
+    return (int(np.count_nonzero(to_numpy(block.w > 0))),)

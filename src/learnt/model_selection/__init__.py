@@ -3,6 +3,7 @@
     _split      train_test_split (scikit-learn's rows, any container, by time), train_validation_test_split
     _sealed     SealedTestSet: the test set is used once
     _compare    corrected intervals for cross-validated scores, ties between models
+    _validate   cross_val_score and its kin for arrays on a device too
     _rows, _take    which rows go where; rows of anything
 
 Folds, searches and curves are scikit-learn's own: they hold estimators and do no learning, they are right, and our
@@ -30,12 +31,6 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     TimeSeriesSplit,
     check_cv,
-    cross_val_predict,
-    cross_val_score,
-    cross_validate,
-    learning_curve,
-    permutation_test_score,
-    validation_curve,
 )
 
 from learnt.model_selection._compare import (
@@ -47,6 +42,14 @@ from learnt.model_selection._compare import (
 )
 from learnt.model_selection._sealed import SealedTestSet, TestSetReopenedWarning
 from learnt.model_selection._split import train_test_split, train_validation_test_split
+from learnt.model_selection._validate import (
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+    validation_curve,
+)
 
 __all__ = [
     "Comparison",

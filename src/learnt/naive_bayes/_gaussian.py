@@ -7,19 +7,20 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.labels import distinct_labels, encode_labels
+from learnt.engine.labels import classes_beside, distinct_labels, encode_labels, labels_at
 from learnt.engine.rows import Block, as_rows
+from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_fit, check_predict
 from learnt.naive_bayes import _density
 from learnt.naive_bayes._moments import COMPILED_CELLS, Moments, class_moments, merge, total_variance
 
 
-class GaussianNB(ClassifierMixin, BaseEstimator):
+class GaussianNB(RowsClassifier, BaseEstimator):
     """Classify by Bayes' rule, with every feature normal and independent of the others within a class.
 
     p(c | x) ∝ π_c Π_j N(x_j; θ_cj, σ²_cj)
@@ -114,13 +115,17 @@ class GaussianNB(ClassifierMixin, BaseEstimator):
     def _sum(self, X: Any, codes: Any, w: Any, classes: Any) -> Moments:
         """The moments of each class; `codes` still holds labels where y is lazy."""
         compiled = _worth_compiling(X, X.size if is_numpy(X) else 0)
-        return class_moments(as_rows(X, codes, w), classes if is_lazy(codes) else None, len(classes), compiled=compiled)
+        return class_moments(
+            as_rows(X, codes, w), classes if is_lazy(codes) else None, classes.shape[0], compiled=compiled
+        )
 
     def _record(self, moments: Moments, X: Any) -> None:
         xp = namespace(moments.mean)
         dtype = getattr(X, "dtype", None)
         dtype = xp.float32 if str(dtype).endswith("float32") else xp.float64
-        priors = None if self.priors is None else like(_checked_priors(self.priors, len(self.classes_)), moments.count)
+        priors = (
+            None if self.priors is None else like(_checked_priors(self.priors, self.classes_.shape[0]), moments.count)
+        )
         largest = float(xp.max(total_variance(moments)))
         # All features constant: any small number serves, as they cannot tell classes apart.
         self.epsilon_ = self.var_smoothing * (largest if largest > 0 else 1.0)
@@ -134,7 +139,7 @@ class GaussianNB(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row."""
-        return self._map(X, _label, self.__dict__.get("classes_"))
+        return self._map(X, _label, classes_beside(getattr(self, "classes_", np.empty(0)), X))
 
     def predict_proba(self, X: Any) -> Any:
         """p(c | x) of each row (n × K), columns as in `classes_`."""
@@ -151,22 +156,16 @@ class GaussianNB(ClassifierMixin, BaseEstimator):
     def _map(self, X: Any, finish: Callable[..., Any], *state: Any) -> Any:
         X = check_predict(self, X, foreign=True, lazy=True)
         _require_spread(self.var_, self.classes_)
+        prior, mean, variance = (beside(p, X) for p in (self.class_prior_, self.theta_, self.var_))
         if is_foreign_array(X):
-            namespace(X, self.theta_)  # refuses arrays of two libraries
-            parameters = [like(p, X) for p in (self.class_prior_, self.theta_, self.var_)]
-            dtype = X.dtype
-        elif is_foreign_array(self.theta_):
-            raise TypeError(
-                f"This GaussianNB was fitted on {type(self.theta_).__module__.partition('.')[0]} arrays, X is none; "
-                "convert X to that library first."
-            )
+            dtype, cells = X.dtype, 0
         else:
-            parameters = [p.astype(np.float64, copy=False) for p in (self.class_prior_, self.theta_, self.var_)]
-            dtype = np.result_type(self.theta_, getattr(X, "dtype", np.float64) if is_numpy(X) else self.theta_)
-        cells = X.shape[0] * self.theta_.size if is_numpy(X) else 0
+            dtype = np.result_type(mean, X.dtype if is_numpy(X) else mean)
+            cells = X.shape[0] * mean.size if is_numpy(X) else 0
+            prior, mean, variance = (p.astype(np.float64, copy=False) for p in (prior, mean, variance))
         compiled = _worth_compiling(X, cells)
         joint = _density.compiled_joint_log_density if compiled else _density.joint_log_density
-        return as_rows(X).map(_finished, joint, _density.normals(*parameters), dtype, finish, *state)
+        return as_rows(X).map(_finished, joint, _density.normals(prior, mean, variance), dtype, finish, *state)
 
     def linear_form(self) -> tuple[Any, Any]:
         """Weights w and offset b of the linear classifier that decides alike, where the classes share variances.
@@ -224,10 +223,7 @@ def _same(joint: Any) -> Any:
 
 
 def _label(joint: Any, classes: Any) -> Any:
-    xp = namespace(joint)
-    if xp is not np and is_numpy(classes):
-        classes = like(classes, joint, dtype=None if classes.dtype.kind == "f" else xp.int64)
-    return xp.take(classes, _density.winner(joint), axis=0)
+    return labels_at(classes, _density.winner(joint))
 
 
 def _encode(y: Any) -> tuple[Any, Any]:
@@ -284,7 +280,7 @@ def _require_smoothing(value: Any) -> None:
 
 
 def _require_spread(variance: Any, classes: Any) -> None:
-    if not bool((variance > 0).all()):
+    if not bool(namespace(variance).all(variance > 0)):
         k, j = (int(i) for i in np.argwhere(to_numpy(variance) <= 0)[0])
         raise ValueError(
             f"Feature {j} is constant in class {to_numpy(classes)[k]!r} and var_smoothing is 0, so its density is "

@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.finite import require_finite
 from learnt.engine.params import check_choice, check_number
-from learnt.engine.validation import check_fit, check_predict, require_finite
+from learnt.engine.validation import check_fit, check_predict
 from learnt.neighbors._brute import BruteSearch
 from learnt.neighbors._metrics import check_metric, resolve
 from learnt.neighbors._products import Consume

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from learnt.engine.finite import require_finite
 from learnt.engine.params import check_choice
-from learnt.engine.validation import require_finite
 from learnt.tree._base import BaseTree, target_of
 
 

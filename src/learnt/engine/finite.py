@@ -1,0 +1,77 @@
+"""Are all numbers finite? One pass over an array of any library, without a temporary array of its size.
+
+A sum is finite unless one of its terms is not, or it overflows; only then are the cells looked at, a block at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.arrays import is_numpy, namespace, to_numpy
+from learnt.engine.threads import for_blocks
+
+_CELLS = 1 << 18  # of a block of a NumPy array
+_DEVICE_CELLS = 1 << 22
+
+
+def require_finite(X: Any, what: str, name: str, columns: list[str] | None = None) -> None:
+    """Raise one sentence that says where the first NaN or infinity is."""
+    if all_finite(X):
+        return
+    kind, position, count = _look(X)
+    where = f"at row {position[0]}"
+    if len(position) > 1:
+        where += f", column {columns[position[1]]!r}" if columns else f", column {position[1]}"
+    total = f" ({count} such values in all)" if count > 1 else ""
+    cure = "drop those rows or fill them in, for example with learnt.preprocessing.TableEncoder"
+    if what != "X":
+        cure = "give every row a weight" if what == "sample_weight" else "drop those rows"
+    raise ValueError(f"{what} contains {kind} {where}{total}, and {name} needs finite numbers; {cure}.")
+
+
+def all_finite(X: Any) -> bool:
+    """Whether no cell of an array of floats is NaN or infinite.
+
+    >>> all_finite(np.array([1e308, 1e308])), all_finite(np.array([[0.0, np.inf]]))
+    (True, False)
+    """
+    if not is_numpy(X):
+        xp = namespace(X)
+        return bool(xp.isfinite(xp.sum(X))) or all(bool(xp.all(xp.isfinite(block))) for _, block in _blocks(X))
+    if X.size <= _CELLS:
+        return _sum_or_cells(X)
+    X = X if X.flags.c_contiguous or X.ndim == 1 else X.T
+    return all(for_blocks(lambda lo, hi: _sum_or_cells(X[lo:hi]), X.shape[0], grain=_rows(X, _CELLS)))
+
+
+def _sum_or_cells(X: np.ndarray) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all())
+
+
+def _look(X: Any) -> tuple[str, tuple[int, ...], int]:
+    """What the first cell is that is not finite, where it is, and how many there are."""
+    kind, count = "", 0
+    first: tuple[int, ...] = ()
+    for start, block in _blocks(X):
+        bad = to_numpy(~namespace(block).isfinite(block))
+        here = int(np.count_nonzero(bad))
+        if here and not count:
+            row, *rest = np.unravel_index(int(bad.argmax()), bad.shape)
+            kind = "NaN" if np.isnan(to_numpy(block[int(row) : int(row) + 1, ...])[(0, *rest)]) else "inf"
+            first = (start + int(row), *(int(i) for i in rest))
+        count += here
+    return kind, first, count
+
+
+def _blocks(X: Any) -> Iterator[tuple[int, Any]]:
+    step = _rows(X, _CELLS if is_numpy(X) else _DEVICE_CELLS)
+    for start in range(0, X.shape[0], step):
+        yield start, X[start : min(start + step, X.shape[0]), ...]
+
+
+def _rows(X: Any, cells: int) -> int:
+    return max(1, cells // max(1, int(np.prod(X.shape[1:]))))

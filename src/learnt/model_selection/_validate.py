@@ -1,0 +1,74 @@
+"""scikit-learn's cross-validation, for arrays on a device too.
+
+Its folds take rows by NumPy's numbers and look at the labels, which arrays on a GPU do not allow. Here they see a
+container that does both, and the estimator gets rows that lie where they lay. `score` is the estimator's own, which is
+computed there; scikit-learn's named scores are NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from sklearn import model_selection
+
+from learnt.engine.arrays import device_name, is_foreign_array, is_lazy, to_numpy
+from learnt.model_selection._take import take
+
+
+class DeviceRows:
+    """An array on a device of which rows can be taken by NumPy's numbers."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape = array, tuple(array.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        rows = key[0] if isinstance(key, tuple) else key  # scikit-learn asks for [rows, ...]
+        return take(self.array, np.arange(self.shape[0])[rows])
+
+
+class DeviceTargets(DeviceRows):
+    """The same for y, which is fetched once where folds are to have equal shares of its classes."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(to_numpy(self.array), dtype=dtype)
+
+
+def _on_any_device(function: Callable[..., Any], gathers: bool = False) -> Callable[..., Any]:
+    """A function of scikit-learn's over folds, for arrays of any library; `gathers` where it makes an array itself."""
+    name = function.__name__
+
+    @wraps(function)
+    def validated(estimator: Any, X: Any, y: Any = None, **options: Any) -> Any:
+        if is_lazy(X):
+            raise TypeError(
+                f"{name} takes rows by their numbers and X is a {type(X).__name__} that is read in blocks; "
+                "fit on one file and score on another, or take a sample into memory."
+            )
+        if not is_foreign_array(X):
+            return function(estimator, X, to_numpy(y) if is_foreign_array(y) else y, **options)
+        if device_name(X) != "cpu" and (gathers or isinstance(options.get("scoring"), str | list | tuple | dict)):
+            what = "puts the results of folds together" if gathers else f"computes scoring={options['scoring']!r}"
+            raise TypeError(
+                f"{name} {what} with NumPy and X lies on {device_name(X)}; leave scoring out for the estimator's own "
+                "score, give a function of (estimator, X, y), or fetch X first, for example with X.cpu().numpy()."
+            )
+        for key in ("params", "fit_params"):
+            if options.get(key):
+                options[key] = {k: DeviceRows(v) if is_foreign_array(v) else v for k, v in options[key].items()}
+        return function(estimator, DeviceRows(X), DeviceTargets(y) if is_foreign_array(y) else y, **options)
+
+    return validated
+
+
+cross_val_score = _on_any_device(model_selection.cross_val_score)
+cross_validate = _on_any_device(model_selection.cross_validate)
+learning_curve = _on_any_device(model_selection.learning_curve)
+validation_curve = _on_any_device(model_selection.validation_curve)
+cross_val_predict = _on_any_device(model_selection.cross_val_predict, gathers=True)
+permutation_test_score = _on_any_device(model_selection.permutation_test_score, gathers=True)

@@ -1,0 +1,243 @@
+"""Estimators on arrays that NumPy cannot read: the answer is NumPy's, and it lies where the rows lie.
+
+    python tests/devices/checks.py            # on every device that PyTorch, CuPy and JAX see here
+
+Prints a line for each check and exits with 1 if one fails. `test_devices.py` runs the same checks without a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from functools import partial
+
+import numpy as np
+
+from learnt.cluster import KMeans
+from learnt.decomposition import PCA
+from learnt.engine.arrays import device_of, to_numpy
+from learnt.erm import ERMClassifier, ERMRegressor
+from learnt.linear_model import (
+    ARDRegression,
+    BayesianLinearRegression,
+    BayesianRidge,
+    GammaRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeCV,
+    TotalLeastSquares,
+    TweedieRegressor,
+)
+from learnt.model_selection import cross_val_score
+from learnt.naive_bayes import GaussianNB
+from learnt.preprocessing import StandardScaler
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(600, 4)) + [0.0, 5.0, 0.0, 0.0]
+NUMBERS = np.exp(0.2 * X @ [1.0, 2.0, 0.0, -1.0] - 2) + RNG.uniform(0.5, 1, size=600)
+LABELS = (X @ [1.0, 2.0, 0.0, -1.0] + RNG.logistic(size=600) > 10).astype(np.int64)
+WEIGHTS = RNG.uniform(0.5, 2, size=600)
+MODELS = {
+    "ARDRegression": ARDRegression(tol=1e-10),
+    "BayesianLinearRegression": BayesianLinearRegression(),
+    "BayesianRidge": BayesianRidge(tol=1e-10),
+    "ERMClassifier": ERMClassifier("log", alpha=0.01),
+    "ERMRegressor": ERMRegressor("huber", alpha=0.01),
+    "GammaRegressor": GammaRegressor(tol=1e-10),
+    "GaussianNB": GaussianNB(),
+    "KMeans": KMeans(3, init=X[:3], n_init=1, tol=0),
+    "LinearRegression": LinearRegression(),
+    "LogisticRegression": LogisticRegression(tol=1e-10),
+    "PCA": PCA(2),
+    "PoissonRegressor": PoissonRegressor(tol=1e-10),
+    "Ridge": Ridge(),
+    "RidgeCV": RidgeCV(),
+    "StandardScaler": StandardScaler(),
+    "TotalLeastSquares": TotalLeastSquares(),
+    "TweedieRegressor": TweedieRegressor(power=1.5, tol=1e-10),
+}
+ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
+
+
+def target_of(name):
+    return LABELS if name in ("ERMClassifier", "GaussianNB", "LogisticRegression") else NUMBERS
+
+
+def fresh(name):
+    from sklearn.base import clone
+
+    return clone(MODELS[name])
+
+
+def same(there, here, place=None):
+    """The same numbers, and, where a place is given, on the device of its arrays."""
+    if place is not None:
+        assert type(there) is type(place(np.zeros(1))), f"{type(there)} came back"
+        assert device_of(there) == device_of(place(np.zeros(1))), f"it lies on {device_of(there)}"
+    np.testing.assert_allclose(to_numpy(there), to_numpy(here), rtol=1e-5, atol=1e-6)
+
+
+def answers(name, place):
+    """Every method, of rows on the device and in NumPy, by models fitted on either."""
+    here = fresh(name).fit(X, target_of(name))
+    there = fresh(name).fit(place(X), place(target_of(name)))
+    for method in ANSWERS:
+        if hasattr(here, method):
+            expected = getattr(here, method)(X)
+            same(getattr(there, method)(place(X)), expected, place)
+            same(getattr(here, method)(place(X)), expected, place)
+            found = getattr(there, method)(X)
+            assert isinstance(found, np.ndarray), f"{method} of NumPy rows is a {type(found)}"
+            same(found, expected)
+
+
+def weights(name, place):
+    """Weights on the device, which PCA has none of."""
+    if name == "PCA":
+        return
+    method = "predict" if hasattr(MODELS[name], "predict") else "transform"
+    here = fresh(name).fit(X, target_of(name), sample_weight=WEIGHTS)
+    there = fresh(name).fit(place(X), place(target_of(name)), sample_weight=place(WEIGHTS))
+    same(getattr(there, method)(place(X)), getattr(here, method)(X), place)
+
+
+def scores(name, place):
+    """`score`, with and without weights, of rows in either place, by models fitted in either."""
+    if not hasattr(MODELS[name], "score"):
+        return
+    y = target_of(name)
+    here, there = fresh(name).fit(X, y), fresh(name).fit(place(X), place(y))
+    expected = here.score(X, y)
+    for model in (here, there):
+        for found in (model.score(place(X), place(y)), model.score(X, y)):
+            assert isinstance(found, float), f"score is a {type(found)}"
+            same(found, expected)
+    if name != "PCA":
+        same(there.score(place(X), place(y), sample_weight=place(WEIGHTS)), here.score(X, y, sample_weight=WEIGHTS))
+
+
+def folds(name, place):
+    """`cross_val_score`."""
+    if hasattr(MODELS[name], "score"):
+        found = cross_val_score(fresh(name), place(X), place(target_of(name)), cv=3)
+        same(found, cross_val_score(fresh(name), X, target_of(name), cv=3))
+
+
+def inference(name, place):
+    """The summary and intervals, where there are such."""
+    if not hasattr(MODELS[name], "summary"):
+        return
+    here = fresh(name).fit(X, NUMBERS)
+    there = fresh(name).fit(place(X), place(NUMBERS))
+    same(there.summary().stderr, here.summary().stderr)
+    same(there.summary(place(X), place(NUMBERS)).p, here.summary().p)
+    assert str(there.summary()) == str(here.summary())
+    for found, expected in zip(there.predict_interval(place(X)), here.predict_interval(X)):
+        same(found, expected, place)
+    for found, expected in zip(there.predict_interval(X), here.predict_interval(X)):
+        same(found, expected)
+
+
+def not_finite(name, place):
+    """A bad cell is named."""
+    if name == "StandardScaler":  # which leaves NaN out
+        return
+    bad = X.copy()
+    bad[17, 2] = np.nan
+    try:
+        fresh(name).fit(place(bad), place(target_of(name)))
+    except ValueError as error:
+        assert "NaN at row 17, column 2" in str(error), error
+    else:
+        raise AssertionError("NaN was taken")
+
+
+def fitted_in_numpy_only(place):
+    """Models without a fit on devices predict and score rows there, or say that they do not."""
+    model = Lasso(0.1).fit(X, NUMBERS)
+    same(model.predict(place(X)), model.predict(X), place)
+    same(model.score(place(X), place(NUMBERS)), model.score(X, NUMBERS))
+
+
+CHECKS = (answers, weights, scores, folds, inference, not_finite)
+
+
+def memory_of_the_door(torch):
+    """A fit of 1 GiB takes a quarter of it more at most: the door makes no array as large as X."""
+    rows = torch.zeros((1 << 20, 128), dtype=torch.float64, device="cuda")
+    rows.normal_()
+    y = rows[:, 0].clone()
+    LinearRegression().fit(rows[:1000], y[:1000])
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    from learnt.engine.validation import check_fit
+
+    check_fit(LinearRegression(), rows, y, target="number", foreign=True)
+    taken = (torch.cuda.max_memory_allocated() - before) / (rows.numel() * 8)
+    assert taken < 0.25, f"the door took {taken:.2f} times the size of X"
+
+
+def places():
+    """name -> what puts a NumPy array on the device, for every library that sees one."""
+    found = {}
+    try:
+        import torch
+
+        if torch.cuda.is_available():
+            found["torch on cuda"] = partial(torch.asarray, device="cuda")
+    except ImportError:
+        pass
+    try:
+        import cupy
+
+        if cupy.cuda.runtime.getDeviceCount():
+            found["cupy"] = cupy.asarray
+    except Exception:  # no CuPy, or no driver behind it
+        pass
+    try:
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        if jax.default_backend() != "cpu":
+            found["jax"] = jax.numpy.asarray
+    except ImportError:
+        pass
+    return found
+
+
+def main():
+    # JAX would take three quarters of the memory at once.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    warnings.simplefilter("ignore")
+    tasks = {}
+    for where, place in places().items():
+        for name in MODELS:
+            tasks |= {f"{where}: {name}: {check.__name__}": partial(check, name, place) for check in CHECKS}
+        tasks[f"{where}: fitted_in_numpy_only"] = partial(fitted_in_numpy_only, place)
+        if where.startswith("torch"):
+            import torch
+
+            tasks[f"{where}: memory_of_the_door"] = partial(memory_of_the_door, torch)
+    if not tasks:
+        print("no device was found", file=sys.stderr)
+        return 2
+    failed = 0
+    for title, task in tasks.items():
+        try:
+            task()
+            print(f"ok     {title}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED {title}: {traceback.format_exc(limit=-3)}", flush=True)
+    print(f"{len(tasks) - failed} of {len(tasks)} checks passed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
