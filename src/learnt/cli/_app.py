@@ -87,11 +87,17 @@ def predict(
         str | None, typer.Option("--out", "-o", help="CSV, Parquet or Arrow file; else CSV is printed.")
     ] = None,
     join: Annotated[bool, typer.Option("--join", help="Put the predictions beside the columns of the table.")] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Count text in a column of numbers as missing instead of stopping.")
+    ] = False,
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
+    ] = None,
 ) -> int:
     """Predict the rows of a table with a saved model."""
     from learnt.cli._study import run_predict
 
-    return run_predict(model, table, out=out, join=join)
+    return run_predict(model, table, out=out, join=join, lenient=lenient, header=header)
 
 
 @app.command()

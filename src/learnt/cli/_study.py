@@ -10,7 +10,7 @@ import polars as pl
 from rich.console import Console
 from rich.markup import escape
 
-from learnt.cli._errors import Interrupted
+from learnt.cli._errors import Interrupted, tell
 from learnt.engine import progress
 from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, predict_table, read_table, study
 
@@ -78,10 +78,12 @@ def _tell(found: Study) -> None:
     console.print(f"  Model, numbers and predictions are in [bold]{escape(str(found.folder))}[/bold]; the report:")
 
 
-def run_predict(model: str, table: str, *, out: str | None, join: bool) -> int:
-    """Predict a table and write the predictions where they are wanted."""
-    rows = read_table(table)
-    predicted = predict_table(model, rows)
+def run_predict(
+    model: str, table: str, *, out: str | None, join: bool, lenient: bool = False, header: bool | None = None
+) -> int:
+    """Predict a table and write the predictions where they are wanted; what counts as missing is told on stderr."""
+    rows = read_table(table, header)
+    predicted = predict_table(model, rows, lenient=lenient, header=header, say=tell)
     if join:
         clash = [c for c in predicted.columns if c in rows.columns]
         predicted = rows.hstack(predicted.rename({c: f"{c} (predicted)" for c in clash}))

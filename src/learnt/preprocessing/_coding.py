@@ -65,6 +65,29 @@ def encode(kind: str, coding: dict[str, Any], column: Column, out: np.ndarray) -
     return _encode_number(kind, coding, column, out)
 
 
+READ_KINDS = ("number", "boolean", "date")  # kinds whose cells are read, and may turn out not to be readable
+
+
+def unread_rows(kind: str, coding: dict, column: Column) -> np.ndarray:
+    """Rows of a column that hold something, which cannot be read as what the column held when it was learnt."""
+    if column.form == "nested":
+        return np.zeros(1, dtype=np.int64)
+    if column.form == "empty":
+        return np.zeros(0, dtype=np.int64)
+    if kind == "date":
+        values, count = days_of(column, coding.get("reading", {}))
+    else:
+        values, count = booleans_of(column) if kind == "boolean" else numbers_of(column, coding.get("point", "."))
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    if column.form in ("string", "label"):
+        strings = factor(column)
+        held = strings.spread(strings.labels.is_not_null().to_numpy().astype(float), 0.0) > 0
+    else:
+        held = np.isfinite(column.values)
+    return np.flatnonzero(held & np.isnan(values))
+
+
 # --- numbers and booleans ------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.preprocessing._categories import Target, read_target
-from learnt.preprocessing._coding import Learned, Options, encode, learn
+from learnt.preprocessing._coding import READ_KINDS, Learned, Options, encode, learn, unread_rows
 from learnt.preprocessing._frame import Column, Table, read_table
 from learnt.preprocessing._kinds import DROPPED, KINDS, Decision, decide
 
@@ -144,6 +144,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if self.sparse_:
             return self._pass_dense(table)
         return self._encode(self._matched(table), table.height, warn=True)
+
+    def unreadable(self, X: Any) -> list[dict[str, Any]]:
+        """Columns of a new table with cells that `transform` would count as missing although something is in them.
+
+        Only columns are named in which `fit` could read every cell. Each entry has ``column``, ``kind`` (what it held
+        in `fit`), ``count``, and of the first such cell ``row`` (from 0) and ``cell``.
+
+        >>> encoder = TableEncoder().fit({"age": [31, 42, 53]})
+        >>> encoder.unreadable({"age": ["44", "old", None]})
+        [{'column': 'age', 'kind': 'number', 'count': 1, 'row': 1, 'cell': 'old'}]
+        """
+        check_is_fitted(self)
+        if sparse.issparse(X) or self.sparse_:
+            return []
+        found = []
+        for record, column in zip(self.columns_, self._matched(read_table(X, type(self).__name__))):
+            if record["kind"] in READ_KINDS and not record["statistics"].get("unreadable", 0):
+                rows = unread_rows(record["kind"], record["coding"], column)
+                if len(rows):
+                    cell = str(column.values[int(rows[0])]) if column.form != "nested" else column.values
+                    entry = {"column": record["name"], "kind": record["kind"], "count": len(rows)}
+                    found.append(entry | {"row": int(rows[0]), "cell": cell})
+        return found
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Readable names of the output columns, such as "age", "age missing", "job=Sales", "start: weekday sin"."""

@@ -160,6 +160,7 @@ class _Run:
             "settings": {**asdict(s), "threads": None, "fresh": None, "overwrite": None},
             "data": {
                 "rows": len(frame),
+                "width": frame.width,
                 "rows_used": len(problem.y),
                 "features": problem.features,
                 "columns": problem.columns,
