@@ -18,9 +18,10 @@ from learnt.engine.validation import check_fit
 from learnt.erm.solvers import Sums
 from learnt.linear_model._base import LinearPredictor, scores
 from learnt.linear_model._glm_newton import Result, newton, row_space, sample
+from learnt.linear_model._huber_scale import SMALLEST, above, believable, scale_by_scale
 
 _LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products with it are quicker than its square
-_SMALLEST = 1e-12  # scale, of that of y: the fit is exact
+_SMALL = 0.03  # σ, in the unit of y, below which a small step may mean a corner and not a minimum
 
 
 class _Huber:
@@ -36,7 +37,7 @@ class _Huber:
 
     def at(self, point: np.ndarray, curvature: str = "none") -> Sums:
         b, c, sigma = point[:-2], float(point[-2]), float(point[-1])
-        if not sigma > _SMALLEST:
+        if not sigma > 0.1 * SMALLEST:
             return Sums(np.inf, np.zeros(len(point)), None)
         state = (b, c, sigma, self.epsilon, self.unit, curvature)
         value, gradient, *more = self.rows.sum(huber_sums, *state)
@@ -92,7 +93,8 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
 
         min over b, c, σ of  Σᵢ wᵢ (σ + σ H((yᵢ − xᵢᵀb − c)/σ)) + α‖b‖²,   H(z) = z² for |z| ≤ ε, 2ε|z| − ε² beyond
 
-    The problem is convex; Newton's method solves it on sums over rows, started from a sample.
+    The problem is convex; Newton's method solves it on sums over rows, started from a sample. Where σ = 0 is best, as
+    enough rows can be met exactly, `scale_` is 1e-11 of the spread of y.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         Start from the last fit.
     fit_intercept : bool, default=True
     tol : float, default=1e-5
-        The objective ends within about tol² of its minimum, relatively.
+        The objective ends within about tol² of its minimum, relatively (tol for wide sparse tables).
 
     Attributes
     ----------
@@ -163,11 +165,11 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
             return _by_products(_Huber(rows, *setting), start, *limits), unit
         some = None if again else sample(rows)
         if some is None:
-            return _surely(_Huber(rows, *setting), start, start, limits), unit
+            return _surely(_Huber(rows, *setting), start, limits), unit
         share = float(self.alpha) * some.n_rows / rows.n_rows
         there, curvature = newton(_Huber(some, setting[0], share, *setting[2:]), start, limits[0], 50)
         point = np.append(there.coef, there.intercept)
-        return _surely(_Huber(rows, *setting), point, start, limits, curvature), unit
+        return _surely(_Huber(rows, *setting), point, limits, curvature), unit
 
     def _record(self, result: Result, unit: float, X: Any, y: np.ndarray) -> None:
         kind = X.dtype.type
@@ -177,12 +179,11 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         self.n_iter_ = result.n_iter
         error = np.abs(y - scores(X, self.coef_, self.intercept_))
         self.outliers_ = error > self.scale_ * self.epsilon
-        exact = result.intercept < 1e-8 and error.max() <= 1e-8 * unit
-        if not (result.converged or exact):
+        if not result.converged:
             warnings.warn(
                 f"HuberRegressor stopped after {result.n_iter} iterations with the objective about "
-                f"{0.5 * result.decrement / max(abs(result.objective), 1e-300):.1e} of itself above its minimum; "
-                "raise max_iter, or scale the data.",
+                f"{min(0.5 * result.decrement / max(abs(result.objective), 1e-300), 1.0):.1e} of itself above its "
+                "minimum; raise max_iter, or scale the data.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -203,15 +204,16 @@ def _start(rows: Any, fit_intercept: bool) -> tuple[np.ndarray, float]:
     return np.concatenate([np.zeros(rows.n_features), [centre / unit, 1.5]]), unit
 
 
-def _surely(
-    objective: _Huber, point: np.ndarray, start: np.ndarray, limits: tuple[float, int], curvature: Any = None
-) -> Result:
-    """Newton's method; where ε is so near 1 that σ falls to nothing and takes the curvature along, gradients alone."""
-    result, _ = newton(objective, point, *limits, curvature=curvature)
-    if result.converged or result.n_iter >= limits[1]:
-        return result
-    other = _by_products(objective, start, limits[0], 20 * limits[1])
-    return other if other.objective < result.objective else result
+def _surely(objective: _Huber, point: np.ndarray, limits: tuple[float, int], curvature: Any = None) -> Result:
+    """Newton's method in all variables, for as long as its word can be believed; scale by scale where σ is small."""
+    result, last = newton(objective, point, *limits, lambda point, value: point[-1] < _SMALL, curvature)
+    there, left = np.append(result.coef, result.intercept), limits[1] - result.n_iter
+    if result.intercept > _SMALL:
+        ended = result.converged and believable(objective, last.solve(objective.at(there).gradient), result.intercept)
+        if ended or left <= 0:
+            return result
+    other = scale_by_scale(objective, there, limits[0], left)
+    return other._replace(n_iter=result.n_iter + other.n_iter)
 
 
 def _in_row_space(rows: Any, setting: tuple[Any, ...], start: np.ndarray, limits: tuple[float, int]) -> Result:
@@ -223,14 +225,16 @@ def _in_row_space(rows: Any, setting: tuple[Any, ...], start: np.ndarray, limits
     if through is not None:
         result = through
     else:
-        result, _ = newton(objective, np.append(Q.T @ start[:-2], start[-2:]), *limits)
+        point = np.append(Q.T @ start[:-2], start[-2:])
+        result = _surely(objective, point, limits)
     return result._replace(coef=np.append(Q @ result.coef[:-1], result.coef[-1]))
 
 
 def _through_all_rows(objective: _Huber) -> Result | None:
     """The shortest b that meets all rows, where that is the minimum, with σ as good as 0; None otherwise.
 
-    With b = Xᵀa it is the minimum if no row pulls harder than the loss can: α|aᵢ| ≤ εwᵢ.
+    With b = Xᵀa it is the minimum if no row pulls harder than the loss can, α|aᵢ| ≤ εwᵢ, and not all together so hard
+    that a larger σ would pay: Σ (αaᵢ)²/wᵢ ≤ Σ wᵢ.
     """
     rows = objective.rows
     w = np.ones(rows.n_rows) if rows.w is None else rows.w
@@ -246,18 +250,30 @@ def _through_all_rows(objective: _Huber) -> Result | None:
     b = X.T @ a
     exact = np.abs(y - X @ b - c).max() <= 1e-9 * max(np.abs(y).max(), 1.0)
     pull = 0.5 * objective.alpha * objective.weight * np.abs(a)
-    if not exact or np.any(pull > objective.epsilon * w[there]):
+    w = w[there]
+    if not exact or np.any(pull > objective.epsilon * w) or pull @ (pull / w) > w.sum():
         return None
     value = 0.5 * objective.alpha * float(b @ b)
-    return Result(np.append(b, c), 10 * _SMALLEST, value, 0.0, 1, True)
+    return Result(np.append(b, c), SMALLEST, value, 0.0, 1, True)
 
 
 def _by_products(objective: _Huber, start: np.ndarray, tol: float, max_iter: int) -> Result:
-    """L-BFGS, where columns are too many to square."""
-    bounds = [(None, None)] * (len(start) - 1) + [(1e-10, None)]
-    options = {"maxiter": max_iter, "maxls": 50, "gtol": tol * 0.1, "ftol": 64 * np.finfo(float).eps}
-    found = minimize(
-        lambda point: objective.at(point)[:2], start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-    )
-    largest = float(np.abs(found.jac[:-1]).max())
-    return Result(found.x[:-1], float(found.x[-1]), float(found.fun), largest, int(found.nit), bool(found.success))
+    """L-BFGS, where columns are too many to square; σ is let down step by step, as it takes curvature with it."""
+    options = {"maxls": 50, "maxcor": 20, "gtol": tol * 0.1, "ftol": 64 * np.finfo(float).eps}
+    point, n_iter, least = start, 0, 0.1
+    while True:
+        found = minimize(
+            lambda point: objective.at(point)[:2],
+            point,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(None, None)] * (len(start) - 1) + [(least, None)],
+            options={**options, "maxiter": max(max_iter - n_iter, 0)},
+        )
+        point, n_iter = found.x, n_iter + int(found.nit)
+        sigma, gap = float(point[-1]), above(objective, point, found.fun, found.jac)
+        if sigma > least or gap <= tol**2 * found.fun or least <= SMALLEST or n_iter >= max_iter:
+            break
+        least = max(0.1 * least, SMALLEST)
+    converged = bool(found.success) if sigma > _SMALL else gap <= tol * found.fun
+    return Result(point[:-1], sigma, float(found.fun), 2.0 * gap, n_iter, converged)

@@ -41,6 +41,7 @@ from learnt.erm.solvers._schedules import Decay as Decay
 from learnt.erm.solvers._sparing import Curvature as Curvature
 from learnt.erm.solvers._sparing import SparingNewton as SparingNewton
 from learnt.erm.solvers._sparing import Sums as Sums
+from learnt.erm.solvers._sparing import positive_solver as positive_solver
 from learnt.erm.solvers._sparing import solver_of as solver_of
 from learnt.erm.solvers._sparing import sparing_newton as sparing_newton
 
@@ -136,6 +137,7 @@ __all__ = [
     "Sums",
     "as_solver",
     "choose",
+    "positive_solver",
     "solver_of",
     "sparing_newton",
 ]

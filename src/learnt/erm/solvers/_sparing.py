@@ -134,19 +134,19 @@ def _curved(objective: Objective, point: np.ndarray, kind: str = "own") -> tuple
     """The sums with a curvature to step by: the loss's own, or the expected one where that is not positive."""
     sums = objective.at(point, kind)
     with single_blas():
-        solve = _solver(sums.curvature)
+        solve = positive_solver(sums.curvature)
         if solve is None and kind == "own" and not objective.convex:
             sums = objective.at(point, "expected")
-            solve = _solver(sums.curvature)
+            solve = positive_solver(sums.curvature)
         return sums, Curvature(solve if solve is not None else _shortest(sums.curvature))
 
 
 def solver_of(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """v ↦ H⁻¹v, or the shortest solution where H is singular."""
-    return _solver(H) or _shortest(H)
+    return positive_solver(H) or _shortest(H)
 
 
-def _solver(H: Any) -> Any:
+def positive_solver(H: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     """v ↦ H⁻¹v by Cholesky in units where the diagonal is 1; None where H is not safely positive."""
     diagonal = np.diag(H)
     if not np.isfinite(H).all() or not (diagonal > 0).all():
