@@ -24,13 +24,12 @@ from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
 from learnt.cluster._moments import Spread, spread_of
 from learnt.cluster._nearest import distance_block, inertia_sum, label_block, nearest, to_reference
 from learnt.cluster._starts import Starts, check_centers
-from learnt.cluster._take import count_rows
 from learnt.engine.arrays import is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
-from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows import Rows, as_rows, transform
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_weights
 from learnt.engine.verbose import tell
@@ -148,7 +147,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _check_against(self, rows: Rows) -> int:
         """The number of starts; refuses more clusters than rows and centres of the wrong shape."""
-        n = count_rows(rows)
+        n = rows.n_rows
         if n < self.n_clusters:
             raise ValueError(
                 f"n_samples={n} should be >= n_clusters={self.n_clusters}; ask for fewer clusters or give more rows."
@@ -235,10 +234,10 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self.fit(X, sample_weight=sample_weight)._transform(X)
 
     def _transform(self, X: Any) -> Any:
-        rows = as_rows(self._checked(X))
-        C = self._centers(rows)
+        X = self._checked(X)
+        C = self._centers(as_rows(X))
         with single_blas():
-            return rows.map(distance_block, C, namespace(C).mean(C, axis=0))
+            return transform(X, self.get_feature_names_out, distance_block, C, namespace(C).mean(C, axis=0))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the inertia of the rows: higher is better."""

@@ -9,7 +9,7 @@ import numpy as np
 from learnt.cluster._device_seeding import lottery_of, seeds_of
 from learnt.cluster._lloyd import computed
 from learnt.cluster._seeding import farthest_first, plus_plus, random_rows
-from learnt.cluster._take import count_rows, take_rows
+from learnt.cluster._take import take_rows
 from learnt.engine.arrays import is_foreign_array, is_lazy, to_numpy
 from learnt.engine.rows import Rows
 
@@ -53,7 +53,7 @@ class Starts:
             return check_centers(self.init, shape)
         if self.init == "random":
             weights = None if self.weights is None else np.asarray(to_numpy(computed(self.weights)), dtype=np.float64)
-            return take_rows(self.rows, random_rows(count_rows(self.rows), weights, self.k, random_state))
+            return take_rows(self.rows, random_rows(self.rows.n_rows, weights, self.k, random_state))
         X, weights = self._in_memory(random_state)
         if self._lottery is None:
             self._lottery = lottery_of(X)
@@ -69,7 +69,7 @@ class Starts:
         if not is_lazy(self.X):
             return self.X, self.weights
         if self._sample is None:
-            n = count_rows(self.rows)
+            n = self.rows.n_rows
             size = max(_SAMPLE_ROWS, _SAMPLE_PER_CENTER * self.k)
             index = np.arange(n) if n <= size else np.unique(random_state.randint(0, n, size))
             weights = None if self.weights is None else np.asarray(computed(self.weights), dtype=np.float64)[index]

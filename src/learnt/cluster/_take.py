@@ -11,15 +11,6 @@ from learnt.engine.arrays import is_dask, is_foreign_array, like, namespace, to_
 from learnt.engine.rows import Rows, Table
 
 
-def count_rows(rows: Rows) -> int:
-    """How many rows there are; a Dask data frame has to be counted."""
-    n = getattr(rows, "n_rows", None)
-    if n is None:
-        X: Any = rows.X
-        n = X.shape[0] if isinstance(X.shape[0], int | np.integer) else len(X)
-    return int(n)
-
-
 def take_rows(rows: Rows, index: np.ndarray) -> np.ndarray:
     """The rows with these numbers, in this order, as NumPy float64.
 
@@ -53,10 +44,10 @@ def take_rows(rows: Rows, index: np.ndarray) -> np.ndarray:
 
 def _from_table(table: Table, wanted: np.ndarray) -> np.ndarray:
     """One reading of the file in blocks; only the wanted rows are kept."""
-    step = max(256, (1 << 26) // (8 * table.shape[1]))
+    step = table.read_rows
     parts = []
     for lo in range(0, table.n_rows, step):
         here = wanted[(wanted >= lo) & (wanted < lo + step)] - lo
         if here.size:
-            parts.append(table.read(lo, min(lo + step, table.n_rows)).to_numpy()[here])
+            parts.append(table.numbers(lo, min(lo + step, table.n_rows))[here])
     return np.concatenate(parts)

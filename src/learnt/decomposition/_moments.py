@@ -108,7 +108,7 @@ def _too_far(rows: Rows, middle: Centre, off: Any) -> bool:
 
 def _working(rows: Rows, point: Any) -> Any:
     """`point` in the precision that blocks are multiplied in."""
-    large = getattr(rows, "n_rows", 0) * rows.n_features**2 > WIDE_WORK
+    large = rows.n_rows * rows.n_features**2 > WIDE_WORK
     return single(point, rows) if large else point
 
 

@@ -16,7 +16,7 @@ from learnt.decomposition._krylov import arpack, randomized
 from learnt.decomposition._moments import NotFiniteError
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.random import random_state_of
-from learnt.engine.rows import Block, Rows, as_rows
+from learnt.engine.rows import Block, Rows, as_rows, transform
 from learnt.engine.validation import check_fit, check_predict
 
 _SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
@@ -146,7 +146,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The spectrum of X, and how many of its components are wanted."""
         rows = as_rows(X)
         d = rows.n_features
-        n = getattr(rows, "n_rows", None)
+        n = rows.n_rows
         solver = self.svd_solver
         if solver == "auto" and sparse.issparse(X):
             # The scatter of a wide sparse matrix is a dense d × d.
@@ -154,12 +154,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         elif solver == "auto":
             solver = cheapest_solver(n, d, self.n_components)
         less = int(solver == "arpack" or (sparse.issparse(X) and self.svd_solver == "auto"))
-        wanted = self._wanted(d if n is None else n, d, solver, less)
-        spectrum = self._run(rows, wanted, solver)
-        n = spectrum.centre.n
         if n < 2:
             raise ValueError(f"Found array with n_samples = {n} while a minimum of 2 is required by PCA.")
-        wanted = self._wanted(n, d, solver, less)  # n may have been unknown until the rows were read
+        wanted = self._wanted(n, d, solver, less)
+        spectrum = self._run(rows, wanted, solver)
         return spectrum, resolve_count(wanted, to_numpy(spectrum.variance), spectrum.centre.total, n)
 
     def _wanted(self, n: int, d: int, solver: str, less: int) -> Any:
@@ -211,7 +209,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.noise_variance_ = 0.0
 
     def transform(self, X: Any) -> Any:
-        """Scores (X − mean) v_k of each row (n × n_components_)."""
+        """Scores (X − mean) v_k of each row (n × n_components_); those of a scan table are one again."""
         return self._scores(check_predict(self, X, accept_sparse=True, foreign=True, lazy=True))
 
     def _scores(self, X: Any) -> Any:
@@ -222,7 +220,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             scale = beside(self.explained_variance_, V) ** 0.5
             least = float(namespace(self.explained_variance_).finfo(self.explained_variance_.dtype).eps)
             V = V / xp.where(scale > least, scale, like(least, V))
-        return as_rows(X).map(project, V, mean @ V)
+        return transform(X, self.get_feature_names_out, project, V, mean @ V)
 
     def _parameters(self, X: Any) -> tuple[Any, Any]:
         """Components and mean in the library of X."""

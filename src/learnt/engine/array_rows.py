@@ -66,8 +66,9 @@ class Rows(ABC):
 class ArrayRows(Rows):
     """Rows of an array in memory or a memory map (NumPy, SciPy CSR), or of any Array API library."""
 
-    def __init__(self, X: Any, y: Any = None, w: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(self, X: Any, y: Any = None, w: Any = None, n_jobs: int | None = None, start: int = 0) -> None:
         self.X, self.y, self.w, self.n_jobs = X, y, w, n_jobs
+        self.start = start  # the number of the first row, where these are part of others
         self.n_rows, self.n_features = X.shape
         self.dtype = X.dtype
         self._foreign = is_foreign_array(X)
@@ -87,7 +88,9 @@ class ArrayRows(Rows):
     def block(self, lo: int, hi: int) -> Block:
         """The rows lo…hi−1, without a copy."""
         X = csr_rows(self.X, lo, hi) if self._sparse else self.X[lo:hi, ...]  # the standard has no shorter way
-        return Block(X, None if self.y is None else self.y[lo:hi], None if self.w is None else self.w[lo:hi], lo)
+        return Block(
+            X, None if self.y is None else self.y[lo:hi], None if self.w is None else self.w[lo:hi], self.start + lo
+        )
 
     def blocks(self) -> Iterator[Block]:
         for lo in range(0, self.n_rows, self.block_size):

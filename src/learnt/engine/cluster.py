@@ -5,7 +5,8 @@ The same block function runs on the workers as in memory; only the sums travel t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,11 @@ _FAN_IN = 8
 class DaskRows(Rows):
     """Rows of a Dask array or data frame; y and weights are Dask collections with the same partitions, or arrays."""
 
-    def __init__(self, X: Any, y: Any = None, w: Any = None) -> None:
+    def __init__(self, X: Any, y: Any = None, w: Any = None, n_jobs: int | None = None) -> None:
         import dask
 
         self._dask = dask
-        self.X = X
+        self.X, self.y, self.w, self.n_jobs = X, y, w, n_jobs
         self.n_features = X.shape[1] if X.ndim == 2 else 1
         float32 = str(getattr(X, "dtype", "")) == "float32"
         self.dtype = np.dtype(np.float32 if float32 else np.float64)
@@ -45,7 +46,7 @@ class DaskRows(Rows):
         if values is None:
             return [None] * n_parts
         if isinstance(values, np.ndarray):
-            ends = np.cumsum(self._lengths())
+            ends = np.cumsum(self._lengths)
             if ends[-1] != len(values):
                 raise ValueError(f"X has {ends[-1]} rows but y or sample_weight has {len(values)}; pass equal lengths.")
             return list(np.split(values, ends[:-1]))
@@ -59,18 +60,25 @@ class DaskRows(Rows):
             )
         return parts
 
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """How many rows there are in all; those of a data frame are counted, once."""
+        return sum(self._lengths)
+
+    @cached_property
     def _lengths(self) -> list[int]:
+        """Of each partition."""
         chunks = getattr(self.X, "chunks", None)
         if chunks and not np.isnan(chunks[0]).any():
-            return list(chunks[0])
+            return [int(n) for n in chunks[0]]
         return list(self._dask.compute(*[self._dask.delayed(len)(part) for part in self._parts_X]))
 
     def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
         delayed = self._dask.delayed
         shared = delayed(state)  # sent to each worker once
         sums = [
-            delayed(reduce_partition)(X, y, w, self.dtype, statistic, merge, shared)
-            for X, y, w in zip(self._parts_X, self._parts_y, self._parts_w, strict=True)
+            delayed(reduce_partition)(X, y, w, start, self.dtype, self.n_jobs, statistic, merge, shared)
+            for X, y, w, start in self._parts()
         ]
         while len(sums) > 1:
             sums = [delayed(merge_all)(sums[i : i + _FAN_IN], merge) for i in range(0, len(sums), _FAN_IN)]
@@ -79,20 +87,24 @@ class DaskRows(Rows):
             raise ValueError("X has 0 rows in all its partitions; at least 1 is required.")
         return total
 
+    def _parts(self) -> Iterator[tuple[Any, Any, Any, int]]:
+        """X, y and weights of each partition, and the number of its first row."""
+        starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
+        yield from zip(self._parts_X, self._parts_y, self._parts_w, starts, strict=True)
+
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         """One entry a row, as a lazy Dask array with X's chunks."""
         import dask.array as da
 
-        lengths = self._lengths()
         probe = function(Block(np.zeros((1, self.n_features), dtype=self.dtype)), *state)
         shared = self._dask.delayed(state)
         pieces = [
             da.from_delayed(
-                self._dask.delayed(partition_map)(X, self.dtype, function, shared),
+                self._dask.delayed(partition_map)(X, start, self.dtype, self.n_jobs, function, shared),
                 shape=(n, *probe.shape[1:]),
                 dtype=probe.dtype,
             )
-            for X, n in zip(self._parts_X, lengths, strict=True)
+            for (X, _, _, start), n in zip(self._parts(), self._lengths, strict=True)
             if n > 0
         ]
         return da.concatenate(pieces)
@@ -130,13 +142,17 @@ def _values(x: Any) -> np.ndarray:
     return x.to_numpy() if hasattr(x, "to_numpy") else np.asarray(x)
 
 
-def reduce_partition(X: Any, y: Any, w: Any, dtype: Any, statistic: Statistic, merge: Merge, state: tuple) -> Any:
+def reduce_partition(
+    X: Any, y: Any, w: Any, start: int, dtype: Any, n_jobs: int | None, statistic: Statistic, merge: Merge, state: tuple
+) -> Any:
     block = as_block(X, y, w, dtype)
-    return ArrayRows(*block[:3]).reduce(statistic, merge, *state) if block.X.shape[0] else None
+    return ArrayRows(*block[:3], n_jobs, start).reduce(statistic, merge, *state) if block.X.shape[0] else None
 
 
-def partition_map(X: Any, dtype: Any, function: Callable[..., Any], state: tuple) -> Any:
-    return ArrayRows(as_block(X, None, None, dtype).X).map(function, *state)
+def partition_map(
+    X: Any, start: int, dtype: Any, n_jobs: int | None, function: Callable[..., Any], state: tuple
+) -> Any:
+    return ArrayRows(as_block(X, None, None, dtype).X, n_jobs=n_jobs, start=start).map(function, *state)
 
 
 def first_rows(X: Any, y: Any, w: Any, dtype: Any, n: int) -> Block:

@@ -21,9 +21,22 @@ from learnt.engine.array_rows import ArrayRows, Rows, Statistic, csr_rows
 from learnt.engine.arrays import is_dask
 from learnt.engine.blocks import Block
 from learnt.engine.cluster import DaskRows
-from learnt.engine.tables import Table, TableRows, scan
+from learnt.engine.table_rows import TableRows
+from learnt.engine.tables import Table, scan
 
-__all__ = ["ArrayRows", "Block", "DaskRows", "Rows", "Statistic", "Table", "TableRows", "as_rows", "csr_rows", "scan"]
+__all__ = [
+    "ArrayRows",
+    "Block",
+    "DaskRows",
+    "Rows",
+    "Statistic",
+    "Table",
+    "TableRows",
+    "as_rows",
+    "csr_rows",
+    "scan",
+    "transform",
+]
 
 
 def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None) -> Rows:
@@ -36,7 +49,15 @@ def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None) 
     if isinstance(X, Rows):
         return X
     if is_dask(X):
-        return DaskRows(X, y, w)
+        return DaskRows(X, y, w, n_jobs)
     if isinstance(X, Table):
-        return TableRows(X, y, w)
+        return TableRows(X, y, w, n_jobs)
     return ArrayRows(X, y, w, n_jobs)
+
+
+def transform(X: Any, columns: Any, function: Any, *state: Any) -> Any:
+    """`rows.map` for transformers: what is read in blocks stays so, transformed as it is read.
+
+    `columns` gives the names of the new columns, which a `learnt.scan` table has; other rows need none.
+    """
+    return X.then(function, state, columns()) if isinstance(X, Table) else as_rows(X).map(function, *state)

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files as rows, read a block at a time: for tables larger than memory.
+"""Parquet and Arrow files, read a block at a time: for tables larger than memory.
 
 table = learnt.scan("flights.parquet")
 LinearRegression().fit(table.drop("delay"), table["delay"])
@@ -7,27 +7,49 @@ LinearRegression().fit(table.drop("delay"), table["delay"])
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine import blocks
-from learnt.engine.array_rows import ArrayRows, Merge, Rows, Statistic
 from learnt.engine.blocks import Block
-from learnt.engine.threads import single_blas
+from learnt.engine.finite import all_finite
+from learnt.engine.memory import read_bytes
 
 _READ_BYTES = 1 << 26  # a read of 64 MiB amortises the file's own blocks and still bounds memory
+_FEWEST_BYTES = 1 << 22  # less than this at once, and a large table takes for ever
+
+
+class Step(NamedTuple):
+    """Something to do with every block that has been read: `function(block, *state)`, one row for each row."""
+
+    function: Callable[..., Any]
+    state: tuple
 
 
 class Table:
-    """Some columns of a file, read when needed. Stands for X; `table["name"]` is one column and stands for y."""
+    """Some columns of a file, read when needed. Stands for X; `table["name"]` is one column and stands for y.
+
+    A table that went through a transformer is a table again, whose blocks are transformed as they are read;
+    `to_numpy()` brings all of it into memory.
+    """
 
     __learnt_blocks__ = True
 
-    def __init__(self, path: Path, columns: Sequence[str], n_rows: int, *, single: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        columns: Sequence[str],
+        n_rows: int,
+        *,
+        single: bool = False,
+        source: Sequence[str] | None = None,
+        steps: tuple[Step, ...] = (),
+    ) -> None:
         self.path, self.columns, self.n_rows, self.single = path, list(columns), n_rows, single
+        self._source = self.columns if source is None else list(source)  # the columns of the file that are read
+        self._steps = steps
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -37,6 +59,20 @@ class Table:
     def ndim(self) -> int:
         return len(self.shape)
 
+    @property
+    def transformed(self) -> bool:
+        """Whether its columns are those of a transformer, whose output has no names in scikit-learn either."""
+        return bool(self._steps)
+
+    @property
+    def read_rows(self) -> int:
+        """How many rows are read at once."""
+        import polars as pl
+
+        row = 8 * max(len(self._source), len(self.columns))
+        size = read_bytes(_READ_BYTES, min(_FEWEST_BYTES, row * self.n_rows), pl.thread_pool_size(), self.path.name)
+        return max(256, min(self.n_rows, size // row))
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -44,26 +80,64 @@ class Table:
         return f"learnt.scan({str(self.path)!r}) with {self.n_rows} rows and columns {', '.join(self.columns)}"
 
     def __getitem__(self, key: str | Sequence[str]) -> Table:
-        names = [key] if isinstance(key, str) else list(key)
+        names = [key] if isinstance(key, str) or not np.iterable(key) else list(key)
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError("A learnt.scan table is read in blocks and has columns, by name, but no rows to pick.")
         self._require(names)
-        return Table(self.path, names, self.n_rows, single=isinstance(key, str))
+        return self._with(names, single=isinstance(key, str))
 
     def drop(self, *names: str) -> Table:
         """The table without these columns."""
         self._require(names)
-        return Table(self.path, [c for c in self.columns if c not in names], self.n_rows)
+        return self._with([c for c in self.columns if c not in names])
+
+    def _with(self, names: list[str], single: bool = False) -> Table:
+        if not self._steps:
+            return Table(self.path, names, self.n_rows, single=single)
+        places = np.array([self.columns.index(name) for name in names], dtype=np.intp)
+        steps = (*self._steps, Step(_columns, (places,)))
+        return Table(self.path, names, self.n_rows, single=single, source=self._source, steps=steps)
+
+    def then(self, function: Callable[..., Any], state: tuple, columns: Sequence[str]) -> Table:
+        """The table of what `function(block, *state)` gives for every block: one row a row, under these names."""
+        steps = (*self._steps, Step(function, state))
+        return Table(self.path, columns, self.n_rows, source=self._source, steps=steps)
 
     def _require(self, names: Sequence[str]) -> None:
         if unknown := [name for name in names if name not in self.columns]:
             raise KeyError(f"{self.path.name} has no column {unknown[0]!r}; it has {', '.join(self.columns)}.")
 
     def read(self, lo: int, hi: int) -> Any:
-        """Rows lo…hi−1 as a polars data frame."""
-        return _lazy_frame(self.path).select(self.columns).slice(lo, hi - lo).collect()
+        """Rows lo…hi−1 of the file as a polars data frame."""
+        return _lazy_frame(self.path).select(self._source).slice(lo, hi - lo).collect()
+
+    def numbers(self, lo: int, hi: int) -> np.ndarray:
+        """Rows lo…hi−1 as finite float64 numbers, (rows, columns)."""
+        X = numeric_block(self.read(lo, hi), self.path.name, lo)
+        for function, state in self._steps:
+            X = np.asarray(function(Block(X, None, None, lo), *state), dtype=np.float64)
+        return X
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TypeError("A learnt.scan table is not read into memory in silence; do it with .to_numpy() if it fits.")
+
+    def to_numpy(self) -> np.ndarray:
+        """All rows in memory."""
+        out = np.empty((self.n_rows, len(self.columns)))
+        step = self.read_rows
+        for lo in range(0, self.n_rows, step):
+            out[lo : lo + step] = self.numbers(lo, min(lo + step, self.n_rows))
+        return out[:, 0] if self.single else out
 
     def labels(self) -> np.ndarray:
         """The whole of one column: a target fits in memory where a table does not."""
+        if self._steps:
+            return self.to_numpy()
         return self.read(0, self.n_rows)[self.columns[0]].to_numpy()
+
+
+def _columns(block: Block, places: np.ndarray) -> Any:
+    return block.X[:, places]
 
 
 def _lazy_frame(path: Path) -> Any:
@@ -87,6 +161,7 @@ def scan(path: str | os.PathLike[str]) -> Table:
         )
     import polars as pl
 
+    read_bytes(_READ_BYTES, 0, pl.thread_pool_size(), file.name)
     try:
         frame = _lazy_frame(file)
         columns = frame.collect_schema().names()
@@ -94,45 +169,6 @@ def scan(path: str | os.PathLike[str]) -> Table:
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{file.name} cannot be read as a table: {str(error).splitlines()[0]}.") from error
     return Table(file, columns, n_rows)
-
-
-class TableRows(Rows):
-    """Rows of a `scan` table; y and weights are columns of a table or arrays in memory."""
-
-    def __init__(self, X: Table, y: Any = None, w: Any = None) -> None:
-        self.X, self.y, self.w = X, y, w
-        self.n_rows, self.n_features = X.shape
-        self.dtype = np.dtype(np.float64)
-        self.reference = np.empty(0)
-        self.read_rows = max(256, min(self.n_rows, _READ_BYTES // (8 * self.n_features)))
-        self.block_size = blocks.block_rows(self.n_rows, 8.0 * self.n_features)
-
-    def _read(self, lo: int, hi: int) -> Block:
-        X = numeric_block(self.X.read(lo, hi), self.X.path.name, lo)
-        return Block(X, _part(self.y, lo, hi), _part(self.w, lo, hi), lo)
-
-    def head(self, n: int) -> Block:
-        return self._read(0, min(n, self.n_rows))
-
-    def _chunks(self) -> Iterator[Any]:
-        for lo in range(0, self.n_rows, self.read_rows):
-            yield ArrayRows(*self._read(lo, min(lo + self.read_rows, self.n_rows))[:3])
-
-    def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
-        total = None
-        for chunk in self._chunks():
-            total = merge(total, chunk.reduce(statistic, merge, *state))
-        return total
-
-    def map(self, function: Callable[..., Any], *state: Any) -> Any:
-        with single_blas():
-            return np.concatenate([chunk.map(function, *state) for chunk in self._chunks()])
-
-
-def _part(values: Any, lo: int, hi: int) -> Any:
-    if isinstance(values, Table):
-        return numeric_block(values.read(lo, hi), values.path.name, lo)[:, 0]
-    return None if values is None else values[lo:hi]
 
 
 def numeric_block(frame: Any, source: str, start: int) -> np.ndarray:
@@ -146,7 +182,7 @@ def numeric_block(frame: Any, source: str, start: int) -> np.ndarray:
                 f"encode it, or leave it out with .drop({name!r})."
             )
     cells = frame.select(pl.all().cast(pl.Float64)).to_numpy(order="c", writable=True)
-    if not np.isfinite(cells.sum()) and not np.isfinite(cells).all():
+    if not all_finite(cells):
         row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(cells)))
         raise ValueError(
             f"Column {frame.columns[column]!r} of {source} has a missing, NaN or infinite cell at row {start + row}; "

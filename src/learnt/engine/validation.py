@@ -182,8 +182,9 @@ def _column_names(X: Any) -> list[str] | None:
 def _remember_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> None:
     """Set, or compare with, `n_features_in_` and `feature_names_in_`."""
     if is_foreign_array(X) or is_lazy(X):
-        names = list(getattr(X, "columns", []))
-        if names and all(isinstance(name, str) for name in names):
+        names = [] if getattr(X, "transformed", False) else list(getattr(X, "columns", []))
+        compared = reset or hasattr(estimator, "feature_names_in_")
+        if compared and names and all(isinstance(name, str) for name in names):
             import polars as pl
 
             X = pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))  # the names alone, as scikit-learn reads them

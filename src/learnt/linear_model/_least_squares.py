@@ -244,17 +244,13 @@ def _by_factor(rows: Rows, center: bool, alpha: np.ndarray, solver: str, known_m
         U, s, Vt = np.linalg.svd(left, full_matrices=False)
         # The cut-off that NumPy's lstsq takes by default.
         cut = np.finfo(rows.dtype if rows.dtype in (np.float32, np.float64) else np.float64).eps
-        cut *= max(left.shape[0], rows_count(rows), d) * (s[0] if s.size else 0.0)
+        cut *= max(left.shape[0], rows.n_rows, d) * (s[0] if s.size else 0.0)
         rank = int((s > cut).sum())
         kept = s > cut if not alpha.any() else s > 0
         rotated = U.T @ right
         filters = np.zeros((s.size, k))
         filters[kept] = 1.0 / (s[kept, None] + alpha / s[kept, None])  # s/(s² + α), where s² might overflow
         return Solution(Vt.T @ (filters * rotated), x_mean, y_mean, "svd", rank, s)
-
-
-def rows_count(rows: Rows) -> int:
-    return int(getattr(rows, "n_rows", 0))
 
 
 def _triangle_rank(triangle: np.ndarray) -> int:

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from learnt.engine.arrays import device_of, is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.random import uniforms
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.linear_model import _logistic_kernels as kernels
 from learnt.linear_model._logistic_loss import Target, codes_of, csr_arrays, floats, is_sparse, row_weights
@@ -119,20 +120,18 @@ def sample(rows: Rows, target: Target, counts: np.ndarray, size: int) -> tuple[A
     else:
         parts = rows.reduce(_take, _collect, target, share, keep)
     X, codes, w = (column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True))
-    return ArrayRows(X, codes, w, getattr(rows, "n_jobs", None)), target._replace(labels=None)
+    return ArrayRows(X, codes, w, rows.n_jobs), target._replace(labels=None)
 
 
 def _take(block: Block, target: Target, share: float, keep: np.ndarray) -> list[tuple[np.ndarray, ...]]:
     codes = to_numpy(codes_of(block, target))
     n = codes.shape[0]
-    rng = np.random.Generator(np.random.PCG64([_SEED, block.start]))
-    size = int(share * n + rng.random())
-    kept = ((np.arange(size) + rng.random(size)) * (n / max(size, 1))).astype(np.intp)  # one from each stretch of rows
+    kept = _one_a_stretch(block.start, n, share)
     more = np.flatnonzero(keep > share)
     if more.size:
         rare = np.isin(codes, more)
         rows = np.flatnonzero(rare)
-        rows = rows[rng.random(rows.size) < keep[codes[rows].astype(np.intp)]]
+        rows = rows[uniforms(block.start + rows, _SEED + 1) < keep[codes[rows].astype(np.intp)]]
         kept = np.sort(np.concatenate([kept[~rare[kept]], rows]))
     X = block.X
     if sparse.issparse(X):
@@ -144,6 +143,13 @@ def _take(block: Block, target: Target, share: float, keep: np.ndarray) -> list[
     if block.w is not None:
         w *= to_numpy(block.w)[kept]
     return [(X, codes, w)]
+
+
+def _one_a_stretch(start: int, n: int, share: float) -> np.ndarray:
+    """Of the rows from `start` on, one at random from every stretch of 1/share rows, however they are cut in blocks."""
+    stretch = np.arange(max(int(start * share) - 1, 0), int((start + n) * share) + 2)
+    rows = ((stretch + uniforms(stretch, _SEED)) / share).astype(np.int64) - start
+    return rows[(rows >= 0) & (rows < n)].astype(np.intp)
 
 
 def _rows_of(X: Any, kept: np.ndarray) -> Any:

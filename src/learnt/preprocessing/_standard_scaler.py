@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block
-from learnt.engine.rows import ArrayRows, as_rows
+from learnt.engine.rows import ArrayRows, as_rows, transform
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict, frame_matrix, is_frame
 from learnt.preprocessing._moments import Moments, moments
@@ -90,7 +90,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
-        """(X − mean) / scale, in the library, on the device and in the precision of X."""
+        """(X − mean) / scale, in the library, on the device and in the precision of X; a scan table stays one."""
         check_is_fitted(self)
         return self._walk(standardise, _inverse, self, X, copy)
 
@@ -112,7 +112,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return _scaled_columns(matrix, factors(to_numpy(self.scale_)) if self.with_std else None, in_place)
         mean = self.mean_ if self.with_mean else None
         scale = self.scale_ if self.with_std else None
-        return _apply(function, matrix, mean, scale, in_place)
+        return _apply(function, matrix, mean, scale, in_place, self.get_feature_names_out)
 
     def _reset(self) -> None:
         for name in ("scale_", "n_samples_seen_", "mean_", "var_"):
@@ -181,7 +181,7 @@ def restore(block: Block, mean: Any, scale: Any) -> Any:
     return Z if mean is None else Z + mean
 
 
-def _apply(function: Any, X: Any, mean: Any, scale: Any, in_place: bool) -> Any:
+def _apply(function: Any, X: Any, mean: Any, scale: Any, in_place: bool, names: Any) -> Any:
     rows = as_rows(X)
     mean, scale = (
         None if part is None else like(_portable(part, rows.reference), rows.reference) for part in (mean, scale)
@@ -196,7 +196,7 @@ def _apply(function: Any, X: Any, mean: Any, scale: Any, in_place: bool) -> Any:
     if mean is None and scale is None and isinstance(X, np.ndarray):
         _refuse_infinite(X)
         return X.copy()  # the rows as they were, but not the caller's
-    return rows.map(function, mean, scale)
+    return transform(X, names, function, mean, scale)
 
 
 def _inverse(scale: np.ndarray) -> np.ndarray:

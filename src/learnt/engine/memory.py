@@ -1,0 +1,47 @@
+"""How much more memory this process may take, where it has been limited (`ulimit -d`, `ulimit -v`).
+
+Polars reads files in threads of its own that end the process, or wait for ever, when they get no memory. So what a
+read will take is asked for before, and refused in one sentence where it is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_LIMITS = {"RLIMIT_DATA": "VmData", "RLIMIT_AS": "VmSize"}
+# What reading took beside the rows themselves, as measured with 2, 16 and 48 threads: buffers, and stacks and heaps of
+# each thread. A block of rows is there as pages of the file, as columns and as a matrix, some of them twice.
+_FIXED, _PER_THREAD, _COPIES = 160 << 20, 4 << 20, 12
+
+
+def memory_left() -> int | None:
+    """Bytes that may still be taken; None where there is no limit, or the system does not say."""
+    try:
+        import resource
+
+        status = Path("/proc/self/status").read_text()
+    except (ImportError, OSError):
+        return None
+    left = []
+    for limit, counter in _LIMITS.items():
+        allowed = resource.getrlimit(getattr(resource, limit))[0]
+        taken = re.search(rf"{counter}:\s+(\d+) kB", status)
+        if allowed != resource.RLIM_INFINITY and taken:
+            left.append(allowed - 1024 * int(taken[1]))
+    return min(left) if left else None
+
+
+def read_bytes(wanted: int, fewest: int, threads: int, source: str) -> int:
+    """How many bytes of rows to read at once: as wanted, or down to `fewest` where memory is limited."""
+    left = memory_left()
+    if left is None:
+        return wanted
+    room = (left - _FIXED - _PER_THREAD * threads) // _COPIES
+    if room < fewest:
+        need = _FIXED + _PER_THREAD * threads + _COPIES * fewest
+        raise MemoryError(
+            f"This process may take {max(left, 0) >> 20} MB more (ulimit) and reading {source} in blocks needs about "
+            f"{need >> 20} MB; raise the limit, or set POLARS_MAX_THREADS below {threads} before Python starts."
+        )
+    return min(wanted, room)

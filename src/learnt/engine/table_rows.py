@@ -1,0 +1,55 @@
+"""The rows of a `learnt.scan` table: what the summation form asks of rows, answered from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.array_rows import ArrayRows, Merge, Rows, Statistic
+from learnt.engine.blocks import Block
+from learnt.engine.tables import Table
+from learnt.engine.threads import single_blas
+
+
+class TableRows(Rows):
+    """Rows of a `scan` table; y and weights are columns of a table or arrays in memory."""
+
+    def __init__(self, X: Table, y: Any = None, w: Any = None, n_jobs: int | None = None) -> None:
+        self.X, self.y, self.w, self.n_jobs = X, y, w, n_jobs
+        self.n_rows, self.n_features = X.shape
+        self.dtype = np.dtype(np.float64)
+        self.reference = np.empty(0)
+        self.read_rows = X.read_rows
+        for name, values in (("y", y), ("sample_weight", w)):
+            if values is not None and len(values) != self.n_rows:
+                raise ValueError(f"X has {self.n_rows} rows but {name} has {len(values)}; pass equal lengths.")
+
+    def _read(self, lo: int, hi: int) -> Block:
+        return Block(self.X.numbers(lo, hi), _part(self.y, lo, hi), _part(self.w, lo, hi), lo)
+
+    def head(self, n: int) -> Block:
+        return self._read(0, min(n, self.n_rows))
+
+    def _chunks(self) -> Iterator[ArrayRows]:
+        for lo in range(0, self.n_rows, self.read_rows):
+            X, y, w, start = self._read(lo, min(lo + self.read_rows, self.n_rows))
+            yield ArrayRows(X, y, w, self.n_jobs, start)
+
+    def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
+        total = None
+        for chunk in self._chunks():
+            total = merge(total, chunk.reduce(statistic, merge, *state))
+        return total
+
+    def map(self, function: Callable[..., Any], *state: Any) -> Any:
+        with single_blas():
+            return np.concatenate([chunk.map(function, *state) for chunk in self._chunks()])
+
+
+def _part(values: Any, lo: int, hi: int) -> Any:
+    if isinstance(values, Table):
+        numbers = values.numbers(lo, hi)
+        return numbers[:, 0] if values.single else numbers
+    return None if values is None else values[lo:hi]
