@@ -70,6 +70,7 @@ QUICK = {
         f"ExtraTree{task}": {"max_depth": 5, "max_features": None, "random_state": 0}
         for task in ("Classifier", "Regressor")
     },
+    "RecalibratedClassifier": {"estimator": GaussianNB(), "exponent": 0.8, "floor": 1e-3},
     "StackingClassifier": {"estimators": CLASSIFIERS},
     "VotingClassifier": {"estimators": CLASSIFIERS, "voting": "soft"},
     **{name: {"estimators": REGRESSORS} for name in ("StackingRegressor", "VotingRegressor")},
@@ -249,6 +250,7 @@ def test_discovery_finds_them_all():
         "RandomForestClassifier",
         "RandomForestRegressor",
         "RandomTreesEmbedding",
+        "RecalibratedClassifier",
         "Ridge",
         "RidgeCV",
         "RidgeClassifier",

@@ -40,6 +40,7 @@ from learnt.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesEmbedding,
+    RecalibratedClassifier,
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
@@ -208,6 +209,10 @@ def models() -> dict:
         "target": (TransformedTargetRegressor(Ridge(), func=np.log1p, inverse_func=np.expm1).fit(X, np.abs(y)), X),
         "function": (FunctionTransformer(np.arcsinh, np.sinh, validate=True).fit(X), X),
         "labels": (LabelEncoder().fit(classes), classes),
+        "recalibrated": (
+            RecalibratedClassifier(GaussianNB(), exponent=0.7, floor=1e-3, offsets=[0.1, -0.2, 0.1]).fit(X, classes),
+            X,
+        ),
         "vote": (VotingClassifier(voters, voting="soft", weights=[1, 2, 3]).fit(named, classes), named),
         "mean-of-models": (VotingRegressor([("line", LinearRegression()), ("ridge", Ridge())]).fit(X, y), X),
         "stack": (StackingClassifier(voters[:2], cv=3).fit(X, classes), X),

@@ -91,6 +91,7 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.preprocessing.FunctionFeatures", "none", {"functions": (np.abs,)}),
     ("learnt.preprocessing.GaussianFeatures", "none", {}),
     ("learnt.preprocessing.PolynomialFeatures", "none", {}),
+    ("learnt.ensemble.RecalibratedClassifier", "classes", {"estimator": GaussianNB()}),
     ("learnt.ensemble.VotingClassifier", "classes", {"estimators": [("a", GaussianNB()), ("b", GaussianNB())]}),
     ("learnt.ensemble.VotingRegressor", "amount", {"estimators": [("a", Ridge()), ("b", Ridge())]}),
     ("learnt.ensemble.StackingClassifier", "classes", {"estimators": [("a", GaussianNB())], "cv": 2}),

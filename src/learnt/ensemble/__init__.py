@@ -8,6 +8,7 @@
     AdaBoostClassifier, AdaBoostRegressor                each learner on the rows that were hard so far
     GradientBoosting…, HistGradientBoosting…             trees that follow the slope of a loss
     FunctionalGradientBoosting                           the same with any learner and any loss
+    RecalibratedClassifier, recalibrate                  probabilities bent by a given map
 
 Implementation: `_common` (the fits and seeds of members); `_named_members` (those of `_voting` and `_stacking*`);
 `_bagging*`; `_adaboost*` and `_stumps` (columns sorted once); `_functional*`; `_forest*`; `_gradient_boosting*`;
@@ -26,6 +27,7 @@ from learnt.ensemble._gradient_boosting_classifier import GradientBoostingClassi
 from learnt.ensemble._gradient_boosting_regressor import GradientBoostingRegressor
 from learnt.ensemble._hist_boosting_classifier import HistGradientBoostingClassifier
 from learnt.ensemble._hist_boosting_regressor import HistGradientBoostingRegressor
+from learnt.ensemble._recalibrated import RecalibratedClassifier, recalibrate
 from learnt.ensemble._stacking import StackingClassifier, StackingRegressor
 from learnt.ensemble._voting import VotingClassifier, VotingRegressor
 
@@ -44,8 +46,10 @@ __all__ = [
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesEmbedding",
+    "RecalibratedClassifier",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "recalibrate",
 ]

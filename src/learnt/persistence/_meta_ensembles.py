@@ -129,6 +129,31 @@ def _functional_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | Non
     return _fit_together([member for members in state["estimators_"] for member in members], dims["d"])
 
 
+def _soft_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """Probabilities are averaged, so that every member must have one for each class, in the same order."""
+    reason = _named_rule(model, state, dims)
+    if reason is None and model.voting == "soft":
+        for member in state["estimators_"]:
+            classes = getattr(member, "classes_", None)
+            if not isinstance(classes, np.ndarray) or classes.tolist() != list(range(dims["c"])):
+                return "has a member with probabilities of other classes"
+            if not hasattr(member, "predict_proba"):
+                return "has a member without predict_proba"
+    return reason
+
+
+def _recalibrated_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    inner = getattr(state["estimator_"], "classes_", None)
+    if not isinstance(inner, np.ndarray) or inner.dtype != state["classes_"].dtype:
+        return "has other classes than its classifier"
+    if inner.tolist() != state["classes_"].tolist():
+        return "has other classes than its classifier"
+    if model.offsets is not None and len(model.offsets) != dims["c"]:
+        return "has other offsets than classes"
+    return None
+
+
+_offset = number(-1e3, 1e3)
 _members: dict[str, Check] = {"estimators_": listof(estimator("predict"), "m"), "_fitted_names": _fitted_names}
 _stack: dict[str, Check] = {
     **_members,
@@ -189,6 +214,16 @@ META_ENSEMBLES: dict[str, Schema] = {
         extra={"classes_": labels("c"), "validation_score_": real("m", finite=False)},
         rule=_functional_rule,
     ),
+    "learnt.ensemble.RecalibratedClassifier": Schema(
+        params={
+            "estimator": estimator("fit", "predict_proba"),
+            "exponent": number(above=0, high=1e3),
+            "floor": number(0, 1),
+            "offsets": anyof(none, listof(_offset), listof(_offset, kind=tuple), real(None, low=-1e3, high=1e3)),
+        },
+        state={"estimator_": estimator("predict_proba"), "classes_": labels("c")},
+        rule=_recalibrated_rule,
+    ),
     "learnt.ensemble.StackingClassifier": Schema(
         params={"estimators": _given, "passthrough": flag, "stack_method": text},
         state={**_stack, "classes_": anyof(labels("c"), listof(labels(None)))},
@@ -205,7 +240,7 @@ META_ENSEMBLES: dict[str, Schema] = {
             "flatten_transform": flag,
         },
         state={**_members, "classes_": labels("c")},
-        rule=_named_rule,
+        rule=_soft_rule,
     ),
     "learnt.ensemble.VotingRegressor": Schema(
         params={"estimators": _given, "weights": _weights}, state=_members, rule=_named_rule

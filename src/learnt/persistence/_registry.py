@@ -37,6 +37,7 @@ LEARNT = {
     "learnt.ensemble.RandomForestClassifier",
     "learnt.ensemble.RandomForestRegressor",
     "learnt.ensemble.RandomTreesEmbedding",
+    "learnt.ensemble.RecalibratedClassifier",
     "learnt.ensemble.StackingClassifier",
     "learnt.ensemble.StackingRegressor",
     "learnt.ensemble.VotingClassifier",
