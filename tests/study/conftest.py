@@ -13,6 +13,7 @@ EVIL = '<script>alert("x")</script>'
 def _own_ledger(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEARNT_LEDGER", str(tmp_path_factory.mktemp("state") / "ledger.jsonl"))
+        patch.setenv("LEARNT_STUDY_BRIEF", "1")  # the leaders of each family, with few trees
         yield
 
 

@@ -1,48 +1,72 @@
-"""The race: halving, budgets, failures as rows, resuming, the one-standard-error rule; the worker only pretends."""
+"""The race: turns, budgets by a clock that tests turn, failures as rows, resuming; the workers only pretend."""
 
-import time
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from learnt.study import StudyError
+from learnt.study._budget import CLOSING, MOST_FINAL, Budget, final_seconds
 from learnt.study._families import FAMILIES, candidates_for
+from learnt.study._ground import Ground, pick_values
 from learnt.study._journal import Journal
-from learnt.study._race import choose, run_race, rungs_for, standings
+from learnt.study._objective import Objective
+from learnt.study._race import run_race
 from learnt.study._remote import Failed, TooSlow
+
+
+class Clock:
+    """Time that passes only when somebody works."""
+
+    def __init__(self):
+        self.now, self.lock = 0.0, threading.Lock()
+
+    def __call__(self):
+        return self.now
+
+    def work(self, seconds):
+        with self.lock:
+            self.now += seconds
 
 
 class Pretend:
     """Answers at once with a loss by model name; `trouble` maps part of a model's name to an exception."""
 
-    def __init__(self, losses, trouble=None, seconds=0.001):
-        self.losses, self.trouble, self.seconds, self.calls = losses, trouble or {}, seconds, []
-        self.folder = Path("nowhere")
+    def __init__(self, clock, losses=None, trouble=None, seconds=0.01):
+        self.clock, self.losses, self.trouble, self.seconds = clock, losses or {}, trouble or {}, seconds
+        self.folder, self.calls = Path("nowhere"), []
 
-    def call(self, do, timeout, *, spec, fold, rows, most, tested=None, keep=None):
+    def call(self, do, timeout, *, spec, fold, rows, most, tested=None, keep=None, threads=None):
         name = spec["model"].rpartition(".")[2]
-        self.calls.append((name, tuple(spec["params"].items()), spec["encoding"], rows, fold))
         for part, error in self.trouble.items():
             if part in name:
                 raise error
-        base = self.losses.get(name, 0.2)
-        wiggle = 0.004 * np.sin(7 * fold)
-        fit = self.seconds * rows / 1000
-        return {
-            "rows": rows,
-            "loss": base + wiggle + 5 / rows,
-            "train_loss": base,
-            "fit_s": fit,
-            "predict_s": 0.0,
-            "converged": True,
-            "error": base,
-        }
+        self.calls.append((name, str(spec["params"]), fold, rows, self.clock(), timeout))
+        takes = self.seconds * rows / 1000
+        self.clock.work(min(takes, timeout))
+        if takes > timeout:
+            raise TooSlow(f"stopped after {timeout:.0f} s")
+        base = self.losses.get(name, 0.5) + 0.004 * np.sin(7 * fold)
+        values = 1 if spec["path"] is None else len(spec["path"][1])
+        return {"rows": rows, "curve": [base + 0.01 * k for k in range(values)], "fit_s": takes, "converged": True}
 
 
-def run(worker, tmp_path, rows=900, seconds=60.0, key="k"):
+def ground(rows=1000, folds=5, seed=0):
+    y = np.random.default_rng(seed).integers(0, 2, rows)
+    cuts = np.array_split(np.arange(rows), folds)
+    pairs = [(np.setdiff1d(np.arange(rows), cut), cut) for cut in cuts]
+    return Ground(y, pairs, folds, 2, Objective(2), seed)
+
+
+@pytest.fixture(autouse=True)
+def _everybody(monkeypatch):
+    monkeypatch.delenv("LEARNT_STUDY_BRIEF", raising=False)
+
+
+def race(tmp_path, worker, *, rows=1000, seconds=1e6, key="k", most=10**9, **options):
     journal = Journal(tmp_path / "j.jsonl", key)
-    return run_race(worker, journal, task="classify", rows=rows, folds=5, deadline=time.monotonic() + seconds)
+    budget = Budget(seconds, clock=worker.clock)
+    return run_race([worker], journal, ground(rows), budget, task="classify", most=most, **options)
 
 
 def test_families_are_records_that_can_be_built():
@@ -50,122 +74,114 @@ def test_families_are_records_that_can_be_built():
     for task in ("classify", "regress"):
         entries = candidates_for(task)
         assert len({c.id for c in entries}) == len({c.label for c in entries}) == len(entries)
-        assert sum(c.is_constant for c in entries) == 1
-        assert len({c.family.name for c in entries[:3]}) == 3  # one of each before the second of any
+        assert [c.is_constant for c in entries].index(True) == 0
+        families = {c.family.name for c in entries}
+        assert {c.family.name for c in entries[: len(families)]} == families  # one of each before the second of any
 
 
-def test_a_small_table_has_one_rung_and_everybody_finishes(tmp_path):
-    worker = Pretend({"ConstantClassifier": 0.25, "LogisticRegression": 0.1})
-    race = run(worker, tmp_path)
-    assert rungs_for(900) == [900]
-    assert len(race.finished()) == len(candidates_for("classify"))
-    chosen, best, error = choose(race)
-    assert "Logistic" in chosen.candidate.family.model
-    assert error > 0
-    assert best.mean(0) <= chosen.mean(0) <= best.mean(0) + error
-
-
-def test_halving_drops_the_worst_but_no_family(tmp_path):
-    worker = Pretend(
-        {"ConstantClassifier": 0.25, "LogisticRegression": 0.1, "GaussianNB": 0.3, "KNeighborsClassifier": 0.28}
-    )
-    race = run(worker, tmp_path, rows=40_000)
-    states = {}
-    for entry in race.entries:
-        states.setdefault(entry.candidate.family.name, []).append(entry.state)
-    assert all("finished" in s for s in states.values())
-    assert sum(s.count("behind") for s in states.values()) >= 5
-    full = [c for c in worker.calls if c[3] == 40_000]
-    assert len(full) < len(worker.calls) / 2
+def test_strong_members_race_on_all_rows_right_after_the_constant(tmp_path):
+    worker = Pretend(Clock())
+    found = race(tmp_path, worker)
+    assert len(found.finished()) == len(candidates_for("classify"))
+    assert {rows for _, _, _, rows, *_ in worker.calls} == {800}
+    assert [name for name, *_ in worker.calls[:10]] == ["LogisticRegression"] * 5 + [
+        "HistGradientBoostingClassifier"
+    ] * 5
+    assert not found.halved
+    assert not found.cut_short
 
 
 def test_a_failure_is_a_row_and_the_race_goes_on(tmp_path):
-    worker = Pretend(
-        {"ConstantClassifier": 0.25, "LogisticRegression": 0.1},
-        {"Gaussian": Failed("ValueError: no"), "KN": TooSlow("stopped after 9 s")},
-    )
-    race = run(worker, tmp_path)
-    chosen, _, _ = choose(race)
-    rows = standings(race, chosen)
-    assert len(rows) == len(candidates_for("classify"))
-    by_state = {r["family"]: (r["state"], r["note"]) for r in rows}
-    assert by_state["naive Bayes"] == ("failed", "ValueError: no")
-    assert by_state["nearest neighbours"][0] == "skipped"
-    assert rows[0]["loss"] <= rows[1]["loss"]
-    assert all("\n" not in r["note"] for r in rows)
+    trouble = {"Gaussian": Failed("ValueError: no"), "KN": TooSlow("stopped after 9 s")}
+    found = race(tmp_path, Pretend(Clock(), trouble=trouble))
+    states = {e.candidate.family.name: (e.state, e.note) for e in found.entries if e.state != "finished"}
+    assert states["naive Bayes"] == ("failed", "ValueError: no")
+    assert states["nearest neighbours"][0] == "skipped"
+    assert found.cut_short
 
 
-def test_slow_models_are_skipped_with_a_reason_when_time_is_short(tmp_path):
-    worker = Pretend({"ConstantClassifier": 0.25}, seconds=100.0)  # 100 s a thousand rows
-    race = run(worker, tmp_path, rows=9000, seconds=1000.0)
-    skipped = [e for e in race.entries if e.state == "skipped"]
-    assert skipped
-    assert all("s were needed" in e.note or "no time" in e.note for e in skipped)
-    assert race.cut_short
+def test_what_the_journal_knows_is_not_fitted_again_and_a_race_that_is_over_stays_so(tmp_path):
+    first = Pretend(Clock(), trouble={"Gaussian": Failed("ValueError: no")})
+    before = race(tmp_path, first, seconds=500.0)
+    again = Pretend(Clock())
+    after = race(tmp_path, again, seconds=500.0)
+    assert again.calls == []
+    assert [(e.state, e.note) for e in after.entries] == [(e.state, e.note) for e in before.entries]
+    assert [e.mean() for e in after.finished()] == [e.mean() for e in before.finished()]
+    longer = Pretend(Clock())
+    race(tmp_path, longer, seconds=501.0)  # more time: what failed or had no time is tried again, nothing else
+    assert {name for name, *_ in longer.calls} == {"GaussianNB"}
 
 
-def test_every_family_is_tried_before_the_second_of_any_and_the_quick_before_the_slow(tmp_path):
-    class Slow(Pretend):
-        def call(self, do, timeout, *, spec, **rest):
-            result = super().call(do, timeout, spec=spec, **rest)
-            return result | {"fit_s": 5.0 if "KNeighbors" in spec["model"] else 0.01}
+def test_an_interrupted_race_has_spent_what_it_has_spent(tmp_path):
+    class Interrupted(Pretend):
+        def call(self, *arguments, **options):
+            if len(self.calls) == 30:
+                raise KeyboardInterrupt
+            return super().call(*arguments, **options)
 
-    worker = Slow({"ConstantClassifier": 0.25})
-    run(worker, tmp_path, seconds=1e6)
-    order = list(dict.fromkeys((name, params, encoding) for name, params, encoding, _, _ in worker.calls))
-    families = [name for name, _, _ in order]
-    assert families[0] == "ConstantClassifier"
-    assert len(set(families[:4])) == 4
-    assert families[-3:] == ["KNeighborsClassifier"] * 3
-
-
-def test_a_race_cut_short_is_not_won_by_those_who_happened_to_be_measured(tmp_path):
-    # The best family is so slow on the last rung that only others finish there.
-    class Slow(Pretend):
-        def call(self, do, timeout, *, spec, rows, **rest):
-            if "Logistic" in spec["model"] and rows == 9000:
-                raise TooSlow("stopped after 1 s")
-            return super().call(do, timeout, spec=spec, rows=rows, **rest)
-
-    race = run(Slow({"ConstantClassifier": 0.25, "GaussianNB": 0.3, "LogisticRegression": 0.1}), tmp_path, rows=9000)
-    assert race.rungs == [1000, 3000, 9000]
-    assert race.last == 1
-    assert "Logistic" in choose(race)[0].candidate.family.model
+    seconds = 60.0
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path, Interrupted(Clock(), seconds=0.6), seconds=seconds)
+    resumed = Pretend(Clock(), seconds=0.6)
+    found = race(tmp_path, resumed, seconds=seconds)
+    whole = race(tmp_path / "other", Pretend(Clock(), seconds=0.6), seconds=seconds)
+    assert len(resumed.calls) < 5 * (len(found.entries) - 1)
+    assert [e.state for e in found.entries] == [e.state for e in whole.entries]
+    assert [e.candidate.id for e in found.finished()] == [e.candidate.id for e in whole.finished()]
 
 
-def test_a_second_run_takes_everything_from_the_journal(tmp_path):
-    losses = {"ConstantClassifier": 0.25, "LogisticRegression": 0.1}
-    first = run(Pretend(losses), tmp_path)
-    worker = Pretend(losses)
-    second = run(worker, tmp_path)
-    assert worker.calls == []
-    assert standings(first, choose(first)[0]) == standings(second, choose(second)[0])
-    other = Pretend(losses)
-    run(other, tmp_path, key="another study")
-    assert other.calls
+@pytest.mark.parametrize("seconds", [5.0, 20.0, 60.0])
+@pytest.mark.parametrize("pace", [0.05, 0.5, 5.0])
+def test_no_fit_begins_or_ends_in_the_time_set_aside(tmp_path, seconds, pace):
+    clock = Clock()
+    worker = Pretend(clock, seconds=pace)
+    found = race(tmp_path, worker, seconds=seconds)
+    closing = min(max(CLOSING[0] * seconds, CLOSING[1]), CLOSING[2])
+    assert clock() <= seconds - closing + 1e-9
+    leaders = found.finished()[:5]
+    wanted = final_seconds([e.final_fit() for e in leaders], 1000 / 800, True)
+    assert seconds - clock() >= closing + min(wanted, MOST_FINAL * seconds) - pace  # one fit may have been under way
+    assert found.entries[0].state == "finished"  # the constant, always
+    skipped = [e for e in found.entries if e.state == "skipped"]
+    assert all(e.note for e in skipped)
 
 
-def test_failures_are_tried_again(tmp_path):
-    run(Pretend({}, {"Gaussian": Failed("out of memory")}), tmp_path)
-    worker = Pretend({})
-    run(worker, tmp_path)
-    assert {c[0] for c in worker.calls} == {"GaussianNB"}
+def test_fewer_rows_only_where_all_of_them_would_not_fit_the_budget(tmp_path):
+    quick = race(tmp_path / "a", Pretend(Clock(), seconds=0.001), rows=50_000, seconds=60.0)
+    assert not quick.halved
+    slow = Pretend(Clock(), seconds=0.2)
+    found = race(tmp_path / "b", slow, rows=50_000, seconds=60.0)
+    assert found.halved
+    assert 5000 <= found.rows < found.all_rows == 40_000
+    again = Pretend(Clock(), seconds=0.001)
+    assert race(tmp_path / "b", again, rows=50_000, seconds=61.0).rows == found.rows  # decided once
+    leaders = [e for e in found.entries if e.candidate.leads and e.candidate.family.most_rows > 40_000]
+    assert sum(e.state == "finished" for e in leaders) >= 4
 
 
-def test_the_constant_wins_when_nothing_is_better(tmp_path):
-    race = run(Pretend({}), tmp_path)  # all alike
-    chosen, _, _ = choose(race)
-    assert chosen.candidate.is_constant
-    assert any(r.get("tied") for r in standings(race, chosen))
+def test_time_is_divided_as_said():
+    clock = Clock()
+    budget = Budget(100.0, clock=clock)
+    assert budget.race_until(0.0) == pytest.approx(100.0 - budget.closing)
+    assert budget.race_until(10.0) == pytest.approx(100.0 - budget.closing - 13.0)
+    assert budget.race_until(1e9) == pytest.approx(100.0 - budget.closing - MOST_FINAL * 100.0)
+    budget.not_counted(30.0)  # compiling
+    assert budget.left() == pytest.approx(130.0)
+    clock.work(50.0)
+    budget.already_spent(1000.0)  # whatever was spent, final fits and closing keep their share
+    assert budget.left() == pytest.approx((MOST_FINAL + CLOSING[0]) * 100.0 + CLOSING[1])
+    assert budget.for_final_fits() > 0.3 * 100.0
 
 
-def test_a_small_but_steady_gain_over_the_constant_counts(tmp_path):
-    # Folds differ by 0.004, the model gains 0.001 on each of them: paired differences see it, plain spread does not.
-    race = run(Pretend({"LogisticRegression": 0.199}), tmp_path)
-    assert "Logistic" in choose(race)[0].candidate.family.model
-
-
-def test_nothing_at_all_is_an_error_with_the_first_reason(tmp_path):
-    race = run(Pretend({}, {"": Failed("ValueError: broken")}), tmp_path)
-    with pytest.raises(StudyError, match="ValueError: broken"):
-        choose(race)
+def test_a_fold_has_no_say_in_the_value_it_is_judged_at():
+    rng = np.random.default_rng(0)
+    curves = rng.normal(size=(10, 4))
+    picked, final = pick_values(curves, 5)
+    for k in range(10):
+        others = [j for j in range(5 * (k // 5), 5 * (k // 5) + 5) if j != k]
+        assert picked[k] == curves[others].mean(axis=0).argmin()
+    assert final == curves.mean(axis=0).argmin()
+    moved = curves.copy()
+    moved[3] = -moved[3]
+    assert pick_values(moved, 5)[0][3] == picked[3]

@@ -54,6 +54,8 @@ def study(
     header: Annotated[
         bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
     ] = None,
+    prefer: Annotated[str, typer.Option(help="best (lowest loss) or simple (within one standard error).")] = "best",
+    final: Annotated[str, typer.Option(help="all: refit on all rows once judged; judged: keep it as judged.")] = "all",
     seed: Annotated[int, typer.Option(help="Same seed, same study.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume; start again.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in the folder.")] = False,
@@ -74,6 +76,7 @@ def study(
     from learnt.cli._study import run_study
 
     options = {"task": task, "time": time, "group": group, "keep": keep, "drop": drop, "seed": seed}
+    options |= {"prefer": prefer, "final": final}
     options |= {"fresh": fresh, "threads": threads, "metric": metric, "header": header, "overwrite": overwrite}
     shown = {"quiet": quiet, "require_better": require_better}
     return run_study(table, target, out=out, budget=budget, cost=cost, options=options, **shown)

@@ -13,28 +13,47 @@ from typing import Any
 import numpy as np
 import polars as pl
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 
 from learnt.diagnosis import noise_bounds, row_losses, spread_columns
 from learnt.engine import kernel_cache
-from learnt.metrics import roc_auc_score
+from learnt.engine.threads import set_threads
+from learnt.ensemble import recalibrate
 from learnt.preprocessing import TableEncoder
-from learnt.study._families import build
+from learnt.study._ground import fold_rows
+from learnt.study._objective import Objective
+from learnt.study._recipe import Recipe, Spec, build, build_recipe, settled
 
-MOST_VALID = 6_000
 MOST_CELLS = 40_000_000  # of one prepared training fold
+MOST_KEPT = 100_000_000  # cells of all prepared folds that are kept
 TRAIN_SAMPLE = 2_000  # rows on which the training loss is measured
+PATIENCE = 40  # rounds of boosting without a gain on the held-out rows, after which more are not grown
 
 
-def lay_out(folder: Path, X: pl.DataFrame, y: np.ndarray, folds: list, classes: list | None, seed: int) -> None:
+def lay_out(
+    folder: Path,
+    X: pl.DataFrame,
+    y: np.ndarray,
+    folds: list,
+    classes: list | None,
+    seed: int,
+    metric: dict[str, Any] | None = None,
+) -> None:
     """Write the development rows where a bench can find them; `y` holds class numbers or amounts."""
     folder.mkdir(parents=True, exist_ok=True)
     X.write_ipc(folder / "rows.arrow")
     np.save(folder / "y.npy", y)
     arrays = {f"{part}{k}": rows for k, pair in enumerate(folds) for part, rows in zip(("train", "valid"), pair)}
     np.savez(folder / "folds.npz", **arrays)
-    meta = {"folds": len(folds), "classes": classes, "seed": seed}
-    (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    meta = {"folds": len(folds), "classes": classes, "seed": seed, "metric": metric}
+    part = folder / "meta.json.part"
+    part.write_text(json.dumps(meta), encoding="utf-8")
+    os.replace(part, folder / "meta.json")
+
+
+def lay_out_all(folder: Path, X: pl.DataFrame, y: np.ndarray) -> None:
+    """Write all labelled rows for the last fit, once the test set has been opened."""
+    X.write_ipc(folder / "all.arrow")
+    np.save(folder / "all-y.npy", y)
 
 
 class Bench:
@@ -42,12 +61,14 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        self.folder = folder
         self.X = pl.read_ipc(folder / "rows.arrow")
         self.y = np.load(folder / "y.npy")
         arrays = np.load(folder / "folds.npz")
         self.folds = [(arrays[f"train{k}"], arrays[f"valid{k}"]) for k in range(meta["folds"])]
         self.labels, self.seed = meta["classes"], meta["seed"]
         self.classes = None if self.labels is None else np.arange(len(self.labels))
+        self.objective = Objective(None if self.labels is None else len(self.labels), meta.get("metric"))
         self._prepared: dict[tuple[int, str, int], tuple] = {}
 
     def prepared(self, fold: int, encoding: str, most: int) -> tuple:
@@ -57,13 +78,10 @@ class Bench:
         """
         key = (fold, encoding, most)
         if key not in self._prepared:
-            for smaller in [k for k in self._prepared if k[2] < most]:
-                del self._prepared[smaller]  # the race has moved on to more rows
-            rng = np.random.default_rng([self.seed, fold])
-            train, valid = self.folds[fold]
-            train = train[rng.permutation(len(train))][:most]
-            valid = valid[rng.permutation(len(valid))][:MOST_VALID]
+            train, valid = fold_rows(self.folds[fold], fold, self.seed, most)
             inside, outside = self._encoded(train, valid, encoding)
+            while self._prepared and sum(p[0].size for p in self._prepared.values()) + inside.size > MOST_KEPT:
+                del self._prepared[next(iter(self._prepared))]
             self._prepared[key] = (inside, self.y[train][: len(inside)], outside, self.y[valid], valid)
         return self._prepared[key]
 
@@ -79,44 +97,104 @@ class Bench:
             return inside, encoder.transform(self.X[valid])
 
     def evaluate(
-        self, spec: dict[str, Any], fold: int, rows: int, most: int, tested: int | None = None, keep: str | None = None
+        self,
+        spec: Spec,
+        fold: int,
+        rows: int,
+        most: int,
+        tested: int | None = None,
+        keep: str | None = None,
+        threads: int | None = None,
     ) -> dict[str, Any]:
         """Fit on `rows` training rows of a fold and measure on its held-out rows (at most `tested` of them).
 
-        `keep` names a file for the held-out rows and their predictions.
+        A specification with a path is measured at every value of it: "curve" has one loss a value. `keep` names a file
+        for the held-out rows and their predictions, (values, rows, …).
         """
+        if threads is not None:
+            set_threads(threads)
         started = time.perf_counter()
         inside, y_inside, outside, y_outside, valid = self.prepared(fold, spec["encoding"], most)
         prepared = time.perf_counter() - started
+        if inside.shape[1] > spec["most_columns"]:
+            raise ValueError(f"not for {inside.shape[1]} columns, at most {spec['most_columns']}")
         inside, y_inside = inside[:rows], y_inside[:rows]
         outside, y_outside, valid = outside[:tested], y_outside[:tested], valid[:tested]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             started = time.perf_counter()
-            model = build(spec).fit(inside, y_inside)
-            fitted = time.perf_counter()
-            predicted = self._predict(model, outside)
+            predicted = self._along_path(spec, inside, y_inside, outside, y_outside)
             done = time.perf_counter()
-            own = slice(None, TRAIN_SAMPLE)
-            train_loss = row_losses(y_inside[own], self._predict(model, inside[own]), self.classes).mean()
-        result = {
-            "rows": len(inside),
-            "loss": float(row_losses(y_outside, predicted, self.classes).mean()),
-            "train_loss": float(train_loss),
-            "prepare_s": prepared,
-            "fit_s": fitted - started,
-            "predict_s": done - fitted,
-            "converged": not any(issubclass(w.category, ConvergenceWarning) for w in caught),
-            **self._also(y_outside, predicted),
-        }
-        if not np.isfinite(result["loss"]):
+        curve = [self.objective.loss(y_outside, p) for p in predicted]
+        if not np.isfinite(curve).all():
             raise ValueError("its predictions are not finite numbers")
         if keep is not None:
-            Path(keep).parent.mkdir(exist_ok=True)
-            part = f"{keep}.part.npz"
-            np.savez(part, rows=valid, predicted=predicted)
-            os.replace(part, keep)  # whole or not at all
-        return result
+            self._keep(keep, valid, np.asarray(predicted))
+        return {
+            "rows": len(inside),
+            "curve": curve,
+            "prepare_s": prepared,
+            "fit_s": done - started,
+            "converged": not any(issubclass(w.category, ConvergenceWarning) for w in caught),
+        }
+
+    def _along_path(
+        self, spec: Spec, X: np.ndarray, y: np.ndarray, held: np.ndarray, y_held: np.ndarray
+    ) -> list[np.ndarray]:
+        """Predictions for the held-out rows at every value of the path, or the only ones."""
+        if spec["path"] is None:
+            return [self._predict(build(spec).fit(X, y), held)]
+        _, values, staged = spec["path"]
+        if not staged:
+            return [self._predict(build(settled(spec, value)).fit(X, y), held) for value in values]
+        model = build(settled(spec, values[-1]))[-1]  # rounds of boosting need no scaler
+        if self.classes is None or np.isin(y_held, y).all():
+            # The held-out rows say when to stop looking, never which value is taken: that is left to the other folds.
+            model.set_params(early_stopping=True, n_iter_no_change=PATIENCE, tol=0.0)
+            model.fit(X, y, X_val=held, y_val=y_held)
+        else:
+            model.fit(X, y)
+        found: list[np.ndarray] = []
+        stages = model.staged_predict(held) if self.classes is None else model.staged_predict_proba(held)
+        for k, p in enumerate(stages, 1):
+            last = p
+            if k == values[len(found)]:
+                found.append(self._spread(p, model))
+                if len(found) == len(values):
+                    break
+        return found + [self._spread(last, model)] * (len(values) - len(found))
+
+    def learn(self, recipe: Recipe, fold: int, rows: int, most: int, threads: int | None = None) -> dict[str, Any]:
+        """A whole recipe on `rows` training rows of a fold: its loss there and on held-out rows, for a curve."""
+        if threads is not None:
+            set_threads(threads)
+        started = time.perf_counter()
+        parts = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for member in recipe["members"]:
+                inside, y_inside, outside, y_outside, _ = self.prepared(fold, member["spec"]["encoding"], most)
+                model = build(member["spec"]).fit(inside[:rows], y_inside[:rows])
+                own = slice(None, min(rows, TRAIN_SAMPLE))
+                pair = [self._predict(model, X) for X in (outside, inside[own])]
+                if member["calibration"] is not None:
+                    pair = [recalibrate(p, **member["calibration"]) for p in pair]
+                parts.append([member["weight"] * p for p in pair])
+        predicted, own_predicted = (np.sum([pair[k] for pair in parts], axis=0) for k in (0, 1))
+        if recipe["calibration"] is not None:
+            predicted, own_predicted = (recalibrate(p, **recipe["calibration"]) for p in (predicted, own_predicted))
+        return {
+            "rows": min(rows, len(inside)),
+            "loss": float(row_losses(y_outside, predicted, self.classes).mean()),
+            "train_loss": float(row_losses(y_inside[own], own_predicted, self.classes).mean()),
+            "fit_s": time.perf_counter() - started,
+        }
+
+    def _keep(self, path: str, rows: np.ndarray, predicted: np.ndarray) -> None:
+        Path(path).parent.mkdir(exist_ok=True)
+        part = f"{path}.{os.getpid()}.part.npz"
+        np.savez(part, rows=rows, predicted=predicted)
+        os.replace(part, path)  # whole or not at all
 
     def rehearse(self, **order: Any) -> dict[str, Any]:
         """Fit and predict once, so that the machine code is there; the names of all that was used so far."""
@@ -130,36 +208,41 @@ class Bench:
         noise_bounds(few, few[:, :1], max_rows=300, random_state=0)
         return {"used": sorted(kernel_cache.used)}
 
-    def fit(self, spec: dict[str, Any], path: str, rows: int | None) -> dict[str, Any]:
-        """Fit table encoder, scaler and model on all development rows (or a sample of them) and save them as one."""
+    def fit(self, recipe: Recipe, path: str, everything: bool = False, threads: int | None = None) -> dict[str, Any]:
+        """Fit a recipe on all development rows (or on `everything` that is labelled) and save it as one file."""
         from learnt.persistence import save
 
-        chosen = np.arange(len(self.y))
-        if rows is not None and rows < len(chosen):
-            chosen = np.sort(np.random.default_rng([self.seed, 99]).permutation(len(chosen))[:rows])
-        y = self.y[chosen] if self.labels is None else np.array(self.labels)[self.y[chosen]]
-        parts = [step for _, step in build(spec).steps]
-        steps = list(zip(("scale", "model") if len(parts) == 2 else ("model",), parts))
-        numeric = "raw" if spec["encoding"] == "none" else spec["encoding"]
-        model = Pipeline([("table", TableEncoder(numeric=numeric)), *steps])
+        if threads is not None:
+            set_threads(threads)
+        X, y = (
+            (pl.read_ipc(self.folder / "all.arrow"), np.load(self.folder / "all-y.npy"))
+            if everything
+            else (
+                self.X,
+                self.y,
+            )
+        )
+        rows = np.random.default_rng([self.seed, 99]).permutation(
+            len(y)
+        )  # cross-validation inside a model cuts in order
+        y = y[rows] if self.labels is None else np.array(self.labels)[y[rows]]
+        model = build_recipe(recipe, self.labels is not None)
         started = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(self.X[chosen], y)
+            model.fit(X[rows], y)
         took = time.perf_counter() - started
-        save(model, path)
-        return {"rows": len(chosen), "fit_s": took, "columns": int(model[:-1].transform(self.X[:1]).shape[1])}
+        part = f"{path}.part"
+        save(model, part)
+        os.replace(part, path)
+        return {"rows": len(y), "fit_s": took}
 
     def _predict(self, model: Any, X: np.ndarray) -> np.ndarray:
         if self.classes is None:
             return np.asarray(model.predict(X), dtype=np.float64)
-        return spread_columns(model.predict_proba(X), model.classes_, self.classes)
+        return self._spread(model.predict_proba(X), model)
 
-    def _also(self, y: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
-        """Numbers people know, beside the loss that decides."""
+    def _spread(self, predicted: np.ndarray, model: Any) -> np.ndarray:
         if self.classes is None:
-            return {"mae": float(np.abs(y - predicted).mean())}
-        error = float(np.mean(predicted.argmax(axis=1) != y))
-        if len(self.classes) == 2 and 0 < np.mean(y) < 1:
-            return {"error": error, "auc": float(roc_auc_score(y, predicted[:, 1]))}
-        return {"error": error}
+            return np.asarray(predicted, dtype=np.float64)
+        return spread_columns(predicted, model.classes_, self.classes)

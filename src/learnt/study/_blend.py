@@ -12,6 +12,7 @@ R. Caruana, A. Niculescu-Mizil, G. Crew, A. Ksikes, Ensemble selection from libr
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -71,17 +72,16 @@ def _open(counts: np.ndarray, most: int, costs: np.ndarray | None, allowed: floa
 
 
 def cross_fitted(
-    predictions: np.ndarray, loss_of: Callable[[np.ndarray], Loss], groups: np.ndarray, **options: object
-) -> tuple[np.ndarray, np.ndarray]:
-    """Weights from all rows, and honest predictions: those of a group are weighed by what the other groups chose.
+    predictions: np.ndarray, loss_of: Callable[[np.ndarray], Loss], groups: np.ndarray, **options: Any
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Weights from all rows, and for each group those that all other groups chose, by which it is judged honestly.
 
     `predictions` is (models, rows, …); `loss_of(rows)` gives the loss on these rows (a mask).
     """
     everything = np.ones(predictions.shape[1], dtype=bool)
-    weights = greedy_weights(predictions, loss_of(everything), **options)  # type: ignore[arg-type]
-    honest = np.empty_like(predictions[0])
-    for g in np.unique(groups):
-        inside = groups == g
-        chosen = greedy_weights(predictions[:, ~inside], loss_of(~inside), **options)  # type: ignore[arg-type]
-        honest[inside] = np.tensordot(chosen, predictions[:, inside], axes=1)
+    weights = greedy_weights(predictions, loss_of(everything), **options)
+    honest = {}
+    for g in np.unique(groups).tolist():
+        outside = groups != g
+        honest[g] = greedy_weights(predictions[:, outside], loss_of(outside), **options)
     return weights, honest

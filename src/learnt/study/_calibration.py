@@ -17,18 +17,13 @@ from typing import Any
 import numpy as np
 
 from learnt.ensemble import recalibrate
+from learnt.study._objective import row_losses
 
 FLOORS = (1e-6, 1e-3, 1e-2)
 LEAST_GAIN = 1e-3  # of the loss; less is not worth another step in the model
 MOST_ROWS = 5_000  # of the fit: three parameters do not need more
-SMALLEST = float(np.finfo(np.float64).eps)
 
 Map = dict[str, Any]
-
-
-def log_loss_rows(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """−log of the probability of what was true; `y` are class numbers."""
-    return -np.log(np.clip(p[np.arange(len(y)), y], SMALLEST, 1.0))
 
 
 def fit_map(p: np.ndarray, y: np.ndarray, offsets: bool) -> Map:
@@ -102,11 +97,11 @@ def calibrate(p: np.ndarray, y: np.ndarray, groups: np.ndarray) -> tuple[Map | N
         for g in np.unique(groups):
             inside = groups == g
             mapped[inside] = recalibrate(p[inside], **fit_map(p[~inside], y[~inside], offsets))
-        loss = float(log_loss_rows(y, mapped).mean())
+        loss = float(row_losses(y, mapped, p.shape[1]).mean())
         if best is None or loss < best[0]:
             best = loss, offsets, mapped
     assert best is not None
     loss, offsets, mapped = best
-    if loss >= (1 - LEAST_GAIN) * float(log_loss_rows(y, p).mean()):
+    if loss >= (1 - LEAST_GAIN) * float(row_losses(y, p, p.shape[1]).mean()):
         return None, p
     return fit_map(p, y, offsets), mapped

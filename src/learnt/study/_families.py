@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from importlib import import_module
+import os
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Path:
+    """One parameter that is tried at many values within each fit: a path of penalties, a number of rounds.
+
+    Which value is best is read off the other folds' held-out rows, so that it costs no rows and no honesty.
+    """
+
+    parameter: str
+    values: tuple[float, ...]
+    staged: bool = False  # one fit shows them all (rounds of boosting); else each is fitted
 
 
 @dataclass(frozen=True)
@@ -14,22 +26,74 @@ class Family:
     name: str
     task: str  # "classify" or "regress"
     model: str  # dotted name, imported only where it is fitted
-    rank: int  # how simple it is; the one-standard-error rule prefers low ranks
+    rank: int  # how simple it is; a choice between equals prefers low ranks
     settings: tuple[dict[str, Any], ...]
     fixed: dict[str, Any]
     words: str
+    leader: int = 0  # which setting races right after the constant, before the others' turn
+    path: Path | None = None
     scale: bool = False
+    products: bool = False  # products of two columns stand beside the columns
     encodings: tuple[str, ...] = ("raw",)  # how TableEncoder writes numbers; "none": the columns do not matter
-    most_rows: int = 100_000  # more training rows than this are not worth their time in a race
+    most_rows: int = 1_000_000  # more training rows than this are not worth their time in a race
+    most_columns: int = 100_000  # of the encoded table
     brief: dict[str, Any] = field(default_factory=dict)  # settings that make a fit short and still run all of its code
 
     def try_out(self, rows: int) -> dict[str, Any]:
         """The order to fit it once on so many rows, with as little work as runs all of its code."""
-        spec = Candidate(self, self.settings[0], self.encodings[0], 0).brief_spec()
+        spec = Candidate(self, self.settings[self.leader], self.encodings[0], 0).brief_spec()
         return {"spec": spec, "fold": 0, "rows": rows, "most": rows, "tested": 100}
 
 
-_BOOSTING = {"learning_rate": 0.1, "max_iter": 300, "early_stopping": True, "random_state": 0}
+_PENALTIES = tuple(10.0**k for k in (-3.5, -2.5, -1.75, -1, -0.5, 0, 0.75, 1.5, 2.5))
+_ALPHAS = tuple(10.0**k for k in (-1.5, -0.5, 0.25, 1, 1.5, 2, 2.5, 3, 3.75))
+_ROUNDS = Path("max_iter", (10, 20, 30, 45, 65, 95, 140, 200, 300, 430, 600), staged=True)
+_BOOSTING = {"early_stopping": False, "random_state": 0}
+_BOOSTED = (
+    {"max_leaf_nodes": 4, "learning_rate": 0.1, "min_samples_leaf": 10},
+    {"max_leaf_nodes": 8, "learning_rate": 0.1, "min_samples_leaf": 10, "max_features": 0.5},
+    {"max_leaf_nodes": 16, "learning_rate": 0.06, "min_samples_leaf": 20, "l2_regularization": 1.0},
+    {
+        "max_leaf_nodes": 31,
+        "learning_rate": 0.05,
+        "min_samples_leaf": 10,
+        "l2_regularization": 1.0,
+        "max_features": 0.5,
+    },
+    {"max_leaf_nodes": 31, "learning_rate": 0.05, "min_samples_leaf": 4, "l2_regularization": 5.0, "max_features": 0.3},
+    {
+        "max_leaf_nodes": 63,
+        "learning_rate": 0.05,
+        "min_samples_leaf": 20,
+        "l2_regularization": 1.0,
+        "max_features": 0.7,
+    },
+)
+_VOTES = "grows many deep trees, each on other rows and columns, and lets them vote"
+_CUTS = "grows many deep trees whose cuts are drawn at random, and lets them vote"
+_ADDS = "adds up hundreds of small trees, each fitted to what those before it got wrong"
+_ASKS = "asks a few yes-or-no questions, one column at a time"
+_WEIGHS = "weighs the columns and adds them up, with small weights preferred"
+_MULTIPLIES = "weighs the columns and their products and adds them up, with small weights preferred"
+_TREE: dict[str, Any] = {
+    "rank": 2,
+    "settings": ({"max_depth": 2}, {"max_depth": 4}, {"max_depth": 8}),
+    "leader": 1,
+    "fixed": {"min_samples_leaf": 5, "random_state": 0},
+    "words": _ASKS,
+    "brief": {"max_depth": 4},
+}
+_FOREST: dict[str, Any] = {"rank": 3, "fixed": {"random_state": 0}, "brief": {"n_estimators": 4}, "most_rows": 300_000}
+_LINEAR: dict[str, Any] = {"settings": ({},), "words": _WEIGHS, "scale": True, "encodings": ("squash", "raw")}
+_PRODUCTS: dict[str, Any] = {
+    "settings": ({},),
+    "words": _MULTIPLIES,
+    "scale": True,
+    "products": True,
+    "encodings": ("squash",),
+    "most_rows": 20_000,
+    "most_columns": 25,
+}
 
 FAMILIES: tuple[Family, ...] = (
     Family(
@@ -43,6 +107,27 @@ FAMILIES: tuple[Family, ...] = (
         encodings=("none",),
     ),
     Family(
+        "logistic regression",
+        "classify",
+        "learnt.linear_model.LogisticRegression",
+        2,
+        fixed={"max_iter": 300},
+        path=Path("C", _PENALTIES),
+        **_LINEAR,
+    ),
+    Family(
+        "boosted trees",
+        "classify",
+        "learnt.ensemble.HistGradientBoostingClassifier",
+        4,
+        _BOOSTED,
+        _BOOSTING,
+        _ADDS,
+        leader=2,
+        path=_ROUNDS,
+        brief={"max_iter": 3},
+    ),
+    Family(
         "naive Bayes",
         "classify",
         "learnt.naive_bayes.GaussianNB",
@@ -52,59 +137,69 @@ FAMILIES: tuple[Family, ...] = (
         "treats the columns as independent within a class",
         encodings=("squash",),
     ),
+    Family("decision tree", "classify", "learnt.tree.DecisionTreeClassifier", **_TREE),
     Family(
-        "logistic regression",
+        "sparse logistic regression",
         "classify",
         "learnt.linear_model.LogisticRegression",
         2,
-        ({"C": 0.01}, {"C": 0.1}, {"C": 1.0}, {"C": 10.0}, {"C": 100.0}),
-        {"max_iter": 300},
-        "weighs the columns and adds them up",
+        ({},),
+        {"l1_ratio": 1.0, "solver": "saga", "max_iter": 1000},
+        "weighs few of the columns and adds them up",
+        path=Path("C", tuple(10.0**k for k in (-2, -1.5, -1, -0.5, 0, 0.75))),
         scale=True,
-        encodings=("squash", "raw"),
+        encodings=("squash",),
+        most_rows=50_000,
+    ),
+    Family(
+        "random forest",
+        "classify",
+        "learnt.ensemble.RandomForestClassifier",
+        settings=(
+            {"min_samples_leaf": 5, "max_features": 0.5},
+            {"min_samples_leaf": 3, "max_features": "sqrt"},
+            {"min_samples_leaf": 1, "max_features": "sqrt"},
+            {"min_samples_leaf": 1, "max_features": 0.5},
+        ),
+        leader=2,
+        words=_VOTES,
+        **_FOREST,
+    ),
+    Family(
+        "extra trees",
+        "classify",
+        "learnt.ensemble.ExtraTreesClassifier",
+        settings=(
+            {"min_samples_leaf": 5, "max_features": 0.7},
+            {"min_samples_leaf": 2, "max_features": "sqrt"},
+            {"min_samples_leaf": 1, "max_features": "sqrt"},
+            {"min_samples_leaf": 1, "max_features": 0.7},
+        ),
+        leader=2,
+        words=_CUTS,
+        **_FOREST,
     ),
     Family(
         "nearest neighbours",
         "classify",
         "learnt.neighbors.KNeighborsClassifier",
         3,
-        ({"n_neighbors": 135}, {"n_neighbors": 45}, {"n_neighbors": 15}, {"n_neighbors": 5}),
+        ({},),
         {},
         "looks up the most similar rows and lets them vote",
+        path=Path("n_neighbors", (135, 45, 15, 5)),
         scale=True,
         encodings=("squash",),
-        most_rows=50_000,
+        most_rows=20_000,
     ),
     Family(
-        "decision tree",
+        "logistic regression with products",
         "classify",
-        "learnt.tree.DecisionTreeClassifier",
-        2,
-        ({"max_depth": 2}, {"max_depth": 4}, {"max_depth": 8}),
-        {"min_samples_leaf": 5, "random_state": 0},
-        "asks a few yes-or-no questions, one column at a time",
-        brief={"max_depth": 4},
-    ),
-    Family(
-        "random forest",
-        "classify",
-        "learnt.ensemble.RandomForestClassifier",
+        "learnt.linear_model.LogisticRegression",
         3,
-        ({"min_samples_leaf": 20}, {"min_samples_leaf": 5}, {"min_samples_leaf": 1}),
-        {"n_estimators": 200, "random_state": 0},
-        "grows many deep trees, each on other rows and columns, and lets them vote",
-        brief={"n_estimators": 4},
-    ),
-    Family(
-        "boosted trees",
-        "classify",
-        "learnt.ensemble.HistGradientBoostingClassifier",
-        4,
-        ({"max_leaf_nodes": 4}, {"max_leaf_nodes": 10}, {"max_leaf_nodes": 31}),
-        _BOOSTING,
-        "adds up hundreds of small trees, each fitted to what those before it got wrong",
-        most_rows=1_000_000,
-        brief={"max_iter": 3},
+        fixed={"max_iter": 300},
+        path=Path("C", tuple(10.0**k for k in (-4, -3, -2.5, -2, -1.5, -1, -0.5, 0.5))),
+        **_PRODUCTS,
     ),
     Family(
         "constant",
@@ -121,53 +216,69 @@ FAMILIES: tuple[Family, ...] = (
         "regress",
         "learnt.linear_model.Ridge",
         1,
-        ({"alpha": 1000.0}, {"alpha": 100.0}, {"alpha": 10.0}, {"alpha": 1.0}),
-        {},
-        "weighs the columns and adds them up, with small weights preferred",
-        scale=True,
-        encodings=("squash", "raw"),
-    ),
-    Family(
-        "linear regression",
-        "regress",
-        "learnt.linear_model.LinearRegression",
-        2,
-        ({},),
-        {},
-        "weighs the columns and adds them up",
-        scale=True,
-        encodings=("squash", "raw"),
-    ),
-    Family(
-        "decision tree",
-        "regress",
-        "learnt.tree.DecisionTreeRegressor",
-        2,
-        ({"max_depth": 2}, {"max_depth": 4}, {"max_depth": 8}),
-        {"min_samples_leaf": 5, "random_state": 0},
-        "asks a few yes-or-no questions, one column at a time",
-        brief={"max_depth": 4},
-    ),
-    Family(
-        "random forest",
-        "regress",
-        "learnt.ensemble.RandomForestRegressor",
-        3,
-        ({"min_samples_leaf": 20}, {"min_samples_leaf": 5}, {"min_samples_leaf": 1}),
-        {"n_estimators": 200, "random_state": 0},
-        "grows many deep trees, each on other rows and columns, and lets them vote",
-        brief={"n_estimators": 4},
+        fixed={},
+        path=Path("alpha", _ALPHAS),
+        **_LINEAR,
     ),
     Family(
         "boosted trees",
         "regress",
         "learnt.ensemble.HistGradientBoostingRegressor",
         4,
-        ({"max_leaf_nodes": 4}, {"max_leaf_nodes": 10}, {"max_leaf_nodes": 31}),
+        _BOOSTED,
         _BOOSTING,
-        "adds up hundreds of small trees, each fitted to what those before it got wrong",
-        most_rows=1_000_000,
+        _ADDS,
+        leader=2,
+        path=_ROUNDS,
         brief={"max_iter": 3},
+    ),
+    Family("decision tree", "regress", "learnt.tree.DecisionTreeRegressor", **_TREE),
+    Family(
+        "sparse linear regression",
+        "regress",
+        "learnt.linear_model.LassoCV",
+        1,
+        ({},),
+        {"cv": 5, "alphas": 50},
+        "weighs few of the columns and adds them up",
+        scale=True,
+        encodings=("squash", "raw"),
+        most_rows=100_000,
+    ),
+    Family(
+        "random forest",
+        "regress",
+        "learnt.ensemble.RandomForestRegressor",
+        settings=(
+            {"min_samples_leaf": 5, "max_features": 0.7},
+            {"min_samples_leaf": 1, "max_features": 0.4},
+            {"min_samples_leaf": 1, "max_features": 1.0},
+        ),
+        leader=1,
+        words=_VOTES,
+        **_FOREST,
+    ),
+    Family(
+        "extra trees",
+        "regress",
+        "learnt.ensemble.ExtraTreesRegressor",
+        settings=(
+            {"min_samples_leaf": 3, "max_features": 0.7},
+            {"min_samples_leaf": 1, "max_features": 0.4},
+            {"min_samples_leaf": 1, "max_features": 1.0},
+        ),
+        leader=2,
+        words=_CUTS,
+        **_FOREST,
+    ),
+    Family(
+        "ridge regression with products",
+        "regress",
+        "learnt.linear_model.Ridge",
+        3,
+        fixed={},
+        path=Path("alpha", tuple(10.0**k for k in (0, 0.75, 1.5, 2, 2.5, 3, 3.5, 4.25))),
+        **_PRODUCTS,
     ),
 )
 
@@ -180,17 +291,18 @@ class Candidate:
     settings: dict[str, Any]
     encoding: str
     place: int  # within its family, simplest first
+    trees: int = 300  # of a forest
 
     @property
     def id(self) -> str:
         """A name that is the same in every run; it keys the journal."""
-        chosen = ",".join(f"{k}={v:g}" for k, v in self.settings.items())
-        return f"{self.family.model}({chosen})|{self.encoding}"
+        chosen = ",".join(f"{k}={v}" for k, v in self.settings.items())
+        return f"{self.family.name}: {self.family.model}({chosen})|{self.encoding}"
 
     @property
     def label(self) -> str:
-        """The name people read, such as "logistic regression, C 0.1"."""
-        chosen = ", ".join(f"{_WORDS.get(k, k)} {v:g}" for k, v in self.settings.items())
+        """The name people read, such as "boosted trees, leaves 4, rate 0.1"."""
+        chosen = ", ".join(f"{_WORDS.get(k, k)} {v}" for k, v in self.settings.items())
         kind = ", raw numbers" if self.encoding == "raw" and len(self.family.encodings) > 1 else ""
         return f"{self.family.name}{', ' if chosen else ''}{chosen}{kind}"
 
@@ -198,47 +310,70 @@ class Candidate:
     def is_constant(self) -> bool:
         return self.family.rank == 0
 
+    @property
+    def leads(self) -> bool:
+        """Whether it races right after the constant."""
+        return self.settings == self.family.settings[self.family.leader] and self.encoding == self.family.encodings[0]
+
     def spec(self) -> dict[str, Any]:
         """What the worker needs to build it, as plain data."""
-        params = {**self.family.fixed, **self.settings}
-        return {"model": self.family.model, "params": params, "encoding": self.encoding, "scale": self.family.scale}
+        family = self.family
+        params = {**family.fixed, **self.settings}
+        if "n_estimators" in family.brief:
+            params["n_estimators"] = self.trees
+        spec: dict[str, Any] = {"model": family.model, "params": params, "encoding": self.encoding}
+        spec |= {"scale": family.scale, "products": family.products, "most_columns": family.most_columns}
+        path = family.path
+        spec["path"] = None if path is None else [path.parameter, list(path.values), path.staged]
+        return spec
 
     def brief_spec(self) -> dict[str, Any]:
         """The same with little work, to be run once before the clock runs."""
         spec = self.spec()
+        path = self.family.path
+        if path is not None:
+            short = [self.family.brief[path.parameter]] if path.staged else list(path.values[:1])
+            spec["path"] = [path.parameter, short, path.staged]
         return {**spec, "params": {**spec["params"], **self.family.brief}}
 
 
 _WORDS = {
-    "n_neighbors": "k",
     "var_smoothing": "smoothing",
     "max_depth": "depth",
     "max_leaf_nodes": "leaves",
     "min_samples_leaf": "rows a leaf",
+    "max_features": "columns",
+    "learning_rate": "rate",
+    "l2_regularization": "l2",
 }
 
 
-def candidates_for(task: str) -> list[Candidate]:
-    """Every entry of the race, one of each family before the second of any, so that a short race is still wide."""
+def _shortened(family: Family) -> Family:
+    path = family.path and replace(family.path, values=family.path.values[:3])
+    return replace(
+        family, settings=(family.settings[family.leader],), leader=0, encodings=family.encodings[:1], path=path
+    )
+
+
+def candidates_for(task: str, rows: int = 2000) -> list[Candidate]:
+    """Every entry of the race in the order of their turns: the constant, one of each family, then the rest in turn.
+
+    Strong families come first, and the settings nearest to those that lead before the others. With
+    LEARNT_STUDY_BRIEF=1, which is for tests, only the leaders race, with few trees and short paths.
+    """
+    brief = os.environ.get("LEARNT_STUDY_BRIEF", "0") == "1"
+    trees = 10 if brief else 300 if rows < 10_000 else 200
     entries = []
-    for family in FAMILIES:
+    for family in map(_shortened, FAMILIES) if brief else FAMILIES:
         if family.task == task:
             pairs = [(s, e) for s in family.settings for e in family.encodings]
-            entries += [Candidate(family, s, e, k) for k, (s, e) in enumerate(pairs)]
+            entries += [Candidate(family, s, e, k, trees) for k, (s, e) in enumerate(pairs)]
+    order = [f.name for f in FAMILIES if f.task == task]
 
-    def turn(entry: Candidate) -> tuple[int, int]:
-        count = len(entry.family.settings) * len(entry.family.encodings)
-        return abs(2 * entry.place - count) // 2, entry.family.rank  # middling settings first
+    def turn(entry: Candidate) -> tuple[int, int, int]:
+        if entry.leads:
+            return 0, 0, order.index(entry.family.name)
+        lead = entry.family.leader * len(entry.family.encodings)
+        return 1, abs(entry.place - lead), order.index(entry.family.name)
 
     return sorted(entries, key=turn)
-
-
-def build(spec: dict[str, Any]) -> Any:
-    """The unfitted model of a specification, behind a scaler where it needs one."""
-    from sklearn.pipeline import make_pipeline
-
-    from learnt.preprocessing import StandardScaler
-
-    module, _, name = spec["model"].rpartition(".")
-    model = getattr(import_module(module), name)(**spec["params"])
-    return make_pipeline(StandardScaler(), model) if spec["scale"] else make_pipeline(model)

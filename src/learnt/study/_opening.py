@@ -34,17 +34,20 @@ class Run(Protocol):
     journal: Journal
     say: Callable[[str], None]
     end: float
+    closing: float
     seconds: dict[str, float]
 
 
-def open_test_set(facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, run: Run) -> Rows | None:
-    """Judge the saved model on the test rows and add what they say to `facts`.
+def open_test_set(
+    facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, run: Run, judged: Path
+) -> Rows | None:
+    """Judge the model saved as `judged` on the test rows and add what they say to `facts`.
 
     `oof` are positions of development rows and what models that had not seen them predicted: threshold and interval
     come from there, so that the test rows decide nothing. Returns observed and predicted amounts of a regression.
     """
     s, development = run.settings, sealed.development
-    model = load(run.folder / "model.learnt")  # what is judged is the file that will be used
+    model = load(judged)  # what is judged is a file, as it will be used
     use = _written_down(facts, problem, sealed, run)
     level = 1 - 0.05 / use  # Bonferroni: every look at the same rows spends confidence
     X, y = sealed.box.open(reason=f"study of {problem.name}, {ordinal(use)} use")
@@ -84,19 +87,31 @@ def open_test_set(facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: 
     facts["beats_constant"] = bool(facts["chosen"]["family"] != "constant" and gain["low"] > 0)
     facts["bracket"] = _bracket(facts)
     facts["importances"] = []
-    if facts["beats_constant"]:
-        deadline = max(run.end - 0.05 * s.budget, time.monotonic() + 1.0)
-        with progress.task("importances"):
-            facts["importances"] = judge.importances(model, X, y, problem.classes, seed=s.seed, deadline=deadline)
     _write_predictions(run.folder, problem, sealed, oof, output, threshold, test)
     run.seconds["predict one row"] = _latency(model, X[:1])
     return None if problem.classify else (y, output)
 
 
+def add_importances(facts: dict[str, Any], problem: Problem, sealed: Sealed, judged: Path, run: Run) -> None:
+    """What the judged model uses, measured on the opened test rows in the time that is left."""
+    if not facts["beats_constant"]:
+        return
+    rows = sealed.test
+    with progress.task("importances"):
+        facts["importances"] = judge.importances(
+            load(judged),
+            problem.X[rows],
+            problem.y[rows],
+            problem.classes,
+            seed=run.settings.seed,
+            deadline=run.end - 0.4 * run.closing,
+        )
+
+
 def _written_down(facts: dict[str, Any], problem: Problem, sealed: Sealed, run: Run) -> int:
     """Record the opening; which use of these rows it is. The same question asked again is the same use."""
     fresh = str(run.journal.add("fresh run", "", time.time_ns())) if run.settings.fresh else ""
-    asked = f"{run.journal.key}|{facts['chosen']['id']}|{run.settings.cost}|{facts['model']['rows']}|{fresh}"
+    asked = f"{run.journal.key}|{facts['chosen']['id']}|{run.settings.cost}|{facts['model']['judged_rows']}|{fresh}"
     opening = hashlib.sha256(asked.encode()).hexdigest()[:16]
     return record_opening(sealed.hash, opening, problem.name, run.folder / "test-sets.jsonl")
 

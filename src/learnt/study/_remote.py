@@ -8,6 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import Any
 
 from learnt.study._errors import StudyError
 
-START_UP = 15.0  # seconds a fresh process may take to import and to read the rows
 STOPPED = "the process that fits models was stopped"
 
 
@@ -74,7 +74,7 @@ class Worker:
         """Give one order and wait for its answer, at most `timeout` seconds."""
         process = self._running()
         assert process.stdin is not None
-        patience = timeout if self._ready else timeout + START_UP
+        until = time.monotonic() + timeout
         self._count += 1
         order = {"id": self._count, "do": do, "with": arguments}
         try:
@@ -87,8 +87,8 @@ class Worker:
             ) from None
         while True:
             try:
-                # The first answer waits for imports and data as well; that time is not the model's fault.
-                message = self._answers.get(timeout=max(patience, 0.01))
+                # The first answer waits for imports and data as well.
+                message = self._answers.get(timeout=max(until - time.monotonic(), 0.01))
             except queue.Empty:
                 self._end()
                 if not self._stopped:
@@ -104,7 +104,7 @@ class Worker:
                 why = "killed, perhaps out of memory" if code in (-9, 137) else f"exit code {code}"
                 raise Failed(f"the process fitting it died ({why})")
             if message.get("ready"):
-                self._ready, patience = True, timeout
+                self._ready = True
             elif "compiling" in message:
                 self.on_compile(message["compiling"])
             elif message.get("id") == self._count:

@@ -65,6 +65,7 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         dark=Markup(_DARK),
         classify=facts["task"] == "classify",
         loss_name=_loss_name(facts),
+        curve_loss=_curve_loss(facts),
         use=ordinal(facts["test"]["use"]),
         finished=finished,
         unfinished=_unfinished(entries),
@@ -96,6 +97,12 @@ def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def _loss_name(facts: dict[str, Any]) -> str:
+    """Of the loss that decided the race."""
+    return facts["race"]["loss_name"]
+
+
+def _curve_loss(facts: dict[str, Any]) -> str:
+    """Of the loss of learning curve and importances, which falls into noise, bias and variance."""
     return "Brier score" if facts["task"] == "classify" else "RMSE"
 
 
@@ -119,7 +126,7 @@ def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
     }
     charts["race"] = _race_chart(facts)
     if facts["diagnosis"] is not None:
-        charts |= _diagnosis_charts(facts["diagnosis"], _loss_name(facts), _scale(facts))
+        charts |= _diagnosis_charts(facts["diagnosis"], _curve_loss(facts), _scale(facts))
     if classify:
         charts |= _class_charts(facts)
     elif points is not None:
@@ -136,7 +143,7 @@ def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
         scale = _scale(facts)
         grown = [[float(scale(base + f[k]) - scale(base)) for k in ("loss_added", "low", "high")] for f in top]
         rows = [Row(f["column"], value, low, high) for f, (value, low, high) in zip(top, grown)]
-        charts["importances"] = plots.importances(rows, x_label=f"{_loss_name(facts)} added when shuffled")
+        charts["importances"] = plots.importances(rows, x_label=f"{_curve_loss(facts)} added when shuffled")
     return charts
 
 
@@ -228,7 +235,7 @@ def _provenance(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("Table", f"{facts['table']}, {facts['data']['rows']:,} rows, sha256 {facts['data']['hash'][:16]}…"),
         ("Test set", f"{seal['how']}; fingerprint {seal['hash'][:16]}…; {ordinal(facts['test']['use'])} use"),
         ("Cross-validation", f"{facts['race']['folds']} folds of the other {seal['development_rows']:,} rows"),
-        ("Choice", "one-standard-error rule; ties by the corrected resampled t-test"),
+        ("Choice", f"{facts['choice']['rule']}; ties by the corrected resampled t-test"),
         ("Model", f"{facts['chosen']['model']}, {_settings(facts['chosen']['params'])}"),
         ("Model file", f"sha256 {facts['model']['sha256'][:16]}…"),
         ("Seed", str(settings["seed"])),

@@ -8,6 +8,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,26 +18,43 @@ import numpy as np
 import polars as pl
 
 from learnt._version import __version__
-from learnt.diagnosis import curve_sizes, read_curve
 from learnt.engine import progress
+from learnt.engine.threads import thread_count
 from learnt.plots import number
 from learnt.study._ahead import compile_ahead
 from learnt.study._bench import MOST_CELLS, lay_out
+from learnt.study._budget import Budget
 from learnt.study._ceiling import floor_and_ceiling
+from learnt.study._combine import Standing
+from learnt.study._curve import diagnose
+from learnt.study._decide import (
+    Decision,
+    Keeper,
+    choice_fact,
+    chosen_fact,
+    decide,
+    fit_judged,
+    fit_on_everything,
+    kept_out_of_fold,
+    standing_rows,
+)
 from learnt.study._errors import StudyError
 from learnt.study._example import TARGET, make_deliveries
 from learnt.study._families import candidates_for
 from learnt.study._folder import check_nothing_is_lost, held, make_folder
+from learnt.study._ground import Ground
 from learnt.study._journal import Journal
-from learnt.study._opening import open_test_set
+from learnt.study._metric import metric_of
+from learnt.study._objective import Objective
+from learnt.study._opening import add_importances, open_test_set
 from learnt.study._output import plain_data, write_text
 from learnt.study._predict import keep_with_model
 from learnt.study._problem import Problem, pose
-from learnt.study._race import Entry, Race, choose, fit_name, held_file, run_race, rungs_for, standings
+from learnt.study._race import Race, run_race
 from learnt.study._read import open_table
-from learnt.study._remote import Failed, TooSlow, Worker
+from learnt.study._remote import Worker
 from learnt.study._report import write_report
-from learnt.study._seal import Sealed, seal
+from learnt.study._seal import PARTS, Sealed, seal
 from learnt.study._settings import Settings
 from learnt.study._words import summarise
 
@@ -119,45 +137,118 @@ class _Run:
     def __init__(self, settings: Settings, folder: Path, journal: Journal, say: Say, began: float) -> None:
         self.settings, self.folder, self.journal, self.say, self.began = settings, folder, journal, say, began
         self.work = folder / f".work-{journal.key}"
-        self.end = began + settings.budget
+        self.budget = Budget(settings.budget, began)
         self.seconds: dict[str, float] = {}
+
+    @property
+    def end(self) -> float:
+        return self.budget.end
+
+    @property
+    def closing(self) -> float:
+        return self.budget.closing
 
     def all_steps(self, frame: pl.DataFrame, name: str, data_hash: str, example: bool) -> Study:
         s = self.settings
-        problem = self._timed("profile", pose, frame, s.target, **self._asked(name))
-        self._say_what_was_found(problem, len(frame))
-        if s.cost is not None and problem.positive is None:
-            raise StudyError("Costs of false alarms and misses need a target with two classes; leave --cost out.")
-        sealed = self._timed("seal", seal, problem, s.seed)
-        self.say(f"Sealed {len(sealed.test):,} test rows: {sealed.how}.")
-        development = sealed.development
-        y = problem.y[development]
-        codes = np.searchsorted(np.array(problem.classes), y) if problem.classify else y
-        lay_out(self.work, problem.X[development], codes, sealed.folds, problem.classes, s.seed)
-        rungs = rungs_for(self._most_rows(problem, sealed))
-        families = {c.family.model: c.family for c in candidates_for(problem.task)}
-        with Worker(self.work, s.threads) as worker:
-            worker.start()  # loads while the ceiling is measured
-            self.seconds["compiling"] = compile_ahead(worker, families.values(), rungs, self.say)
-            self.end += self.seconds["compiling"]  # the budget is for models
-            ceiling = self._remembered("ceiling", "", floor_and_ceiling, problem, development, s.seed)
+        self.work.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            workers = [stack.enter_context(Worker(self.work, s.threads)) for _ in range(self._processes(frame))]
+            for worker in workers:
+                worker.start()  # they load while the rows are looked at
+            problem = self._timed("profile", pose, frame, s.target, **self._asked(name))
+            self._say_what_was_found(problem, len(frame))
+            if s.cost is not None and problem.positive is None:
+                raise StudyError("Costs of false alarms and misses need a target with two classes; leave --cost out.")
+            sealed = self._timed("seal", seal, problem, s.seed)
+            self.say(f"Sealed {len(sealed.test):,} test rows: {sealed.how}.")
+            ground = self._lay_out(problem, sealed)
+            families = {c.family.name: c.family for c in candidates_for(problem.task)}
+            sizes = [min(ground.training_rows, 1000), ground.training_rows]
+            self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
+            self.budget.not_counted(self.seconds["compiling"])
+            ceiling = self._remembered("ceiling", "", floor_and_ceiling, problem, sealed.development, s.seed)
             self._say_ceiling(problem, ceiling)
-            race = self._race(worker, problem, sealed)
-            chosen, best, spread = choose(race)
-            rows = standings(race, chosen)
-            self._say_choice(race, chosen, best)
-            diagnosis = self._diagnose(worker, race, chosen, sealed, ceiling)
-            oof = self._out_of_fold(worker, race, chosen)
-            fitted = self._fit(worker, chosen, race, len(development))
-        facts = {
+            race = self._race(workers, problem, ground)
+            keeper = Keeper(workers, race, self.budget)
+            refit = s.final == "all"
+            decision = self._timed(
+                "choice", decide, race, ground, self.journal, self.budget, keeper, prefer=s.prefer, refit=refit
+            )
+            judged = self.folder / ("judged.learnt" if refit else "model.learnt")
+            development = sealed.development
+            chosen, judged_rows = self._timed(
+                "final fit",
+                fit_judged,
+                decision,
+                workers[0],
+                self.budget,
+                judged,
+                s.threads,
+                lambda: (problem.X[development], problem.y[development]),
+            )
+            self._say_choice(decision, chosen)
+            oof = kept_out_of_fold(decision, chosen, self.journal, keeper)
+            facts = self._facts(frame, name, data_hash, example, problem, sealed, ceiling)
+            facts |= {
+                "race": {
+                    "entries": standing_rows(decision, chosen),
+                    "rungs": [race.rows],
+                    "rows": race.rows,
+                    "all_rows": race.all_rows,
+                    "halved": race.halved,
+                    "folds": race.folds,
+                    "parts": race.parts,
+                    "cut_short": race.cut_short,
+                    "standard_error": decision.choice.standard_error,
+                    "best": decision.best.label,
+                    "loss_name": ground.objective.name,
+                },
+                "choice": choice_fact(decision, chosen, s.prefer),
+                "chosen": chosen_fact(chosen, problem.classify),
+                "model": {"file": "model.learnt", "rows": judged_rows, "judged_rows": judged_rows, "final": "judged"},
+            }
+            points = self._timed("test", open_test_set, facts, problem, sealed, oof, self, judged)
+            if refit:
+                self._refit(facts, problem, chosen, workers[0], judged)
+            facts["diagnosis"] = self._timed(
+                "learning curve",
+                diagnose,
+                workers,
+                self.journal,
+                ground,
+                self.budget,
+                chosen.recipe,
+                race.rows,
+                ceiling,
+            )
+            if facts["diagnosis"] is not None:
+                self.say(facts["diagnosis"]["finding"])
+        self._timed("importances", add_importances, facts, problem, sealed, judged, self)
+        facts["summary"] = summarise(facts)
+        self._write(facts, points)
+        return Study(facts, self.folder)
+
+    def _facts(
+        self,
+        frame: pl.DataFrame,
+        name: str,
+        data_hash: str,
+        example: bool,
+        problem: Problem,
+        sealed: Sealed,
+        ceiling: dict[str, Any],
+    ) -> dict[str, Any]:
+        """What is known before the race."""
+        free = {"threads": None, "fresh": None, "overwrite": None}
+        return {
             "learnt": __version__,
             "table": name,
             "example": _truth(example),
             "target": problem.target,
             "task": problem.task,
             "classes": problem.classes,
-            "positive": None if problem.positive is None else problem.classes[problem.positive],
-            "settings": {**asdict(s), "threads": None, "fresh": None, "overwrite": None},
+            "positive": None if problem.positive is None else (problem.classes or [])[problem.positive],
+            "settings": {**asdict(self.settings), **free},
             "data": {
                 "rows": len(frame),
                 "width": frame.width,
@@ -172,32 +263,28 @@ class _Run:
             },
             "seal": {
                 "test_rows": len(sealed.test),
-                "development_rows": len(development),
+                "development_rows": len(sealed.development),
                 "how": sealed.how,
                 "hash": sealed.hash,
             },
             "ceiling": ceiling,
-            "race": {
-                "entries": rows,
-                "rungs": race.rungs,
-                "folds": len(sealed.folds),
-                "cut_short": race.cut_short,
-                "standard_error": spread,
-                "best": best.candidate.label,
-            },
-            "chosen": {
-                "label": chosen.candidate.label,
-                "id": chosen.candidate.id,
-                "family": chosen.candidate.family.name,
-                **chosen.candidate.spec(),
-            },
-            "diagnosis": diagnosis,
-            "model": fitted,
         }
-        points = self._timed("test", open_test_set, facts, problem, sealed, oof, self)
-        facts["summary"] = summarise(facts)
-        self._write(facts, points)
-        return Study(facts, self.folder)
+
+    def _processes(self, frame: pl.DataFrame) -> int:
+        """How many processes fit models: one a core, fewer where each would need much memory for its rows."""
+        large = frame.height * frame.width > 5_000_000
+        return min(thread_count(self.settings.threads), 2 if large else 4)
+
+    def _lay_out(self, problem: Problem, sealed: Sealed) -> Ground:
+        s, y = self.settings, problem.y[sealed.development]
+        codes = np.searchsorted(np.array(problem.classes), y) if problem.classes is not None else y
+        n_classes = None if problem.classes is None else len(problem.classes)
+        metric = None
+        if s.metric is not None:
+            metric = Objective.plain(metric_of(s.metric, problem.task, n_classes or 2, problem.positive, s.cost))
+        lay_out(self.work, problem.X[sealed.development], codes, sealed.folds, problem.classes, s.seed, metric)
+        parts = min(PARTS, len(sealed.folds))
+        return Ground(codes, sealed.folds, parts, n_classes, Objective(n_classes, metric), s.seed)
 
     # --- step 1 ---
 
@@ -233,16 +320,8 @@ class _Run:
 
     # --- step 4 ---
 
-    @staticmethod
-    def _most_rows(problem: Problem, sealed: Sealed) -> int:
-        """Training rows on the last rung of the race."""
-        rows = min(max(len(train) for train, _ in sealed.folds), 100_000)
-        return min(rows, max(MOST_CELLS // max(4 * len(problem.features), 1), 1000))
-
-    def _race(self, worker: Worker, problem: Problem, sealed: Sealed) -> Race:
-        now = time.monotonic()
-        deadline = now + 0.6 * max(self.end - now, 0.0)
-        started = now
+    def _race(self, workers: list[Worker], problem: Problem, ground: Ground) -> Race:
+        started = time.monotonic()
         with progress.task("racing models") as bar:
 
             def step(label: str, done: int, total: int) -> None:
@@ -250,160 +329,62 @@ class _Run:
                 bar.note(label)
 
             race = run_race(
-                worker,
+                workers,
                 self.journal,
+                ground,
+                self.budget,
                 task=problem.task,
-                rows=self._most_rows(problem, sealed),
-                folds=len(sealed.folds),
-                deadline=deadline,
+                most=max(MOST_CELLS // max(len(problem.features), 1), 1000),
+                refit=self.settings.final == "all",
                 on_step=step,
             )
             bar.done = bar.total or 0
         self.seconds["race"] = time.monotonic() - started
         return race
 
-    def _say_choice(self, race: Race, chosen: Entry, best: Entry) -> None:
+    def _say_choice(self, decision: Decision, chosen: Standing) -> None:
+        race = decision.race
         told: dict[tuple[str, str, str], list[str]] = {}
-        finished = set(map(id, race.finished()))
         for entry in race.entries:
-            if entry.state in ("failed", "skipped") and id(entry) not in finished:
+            if entry.state in ("failed", "skipped"):
                 key = (entry.candidate.family.name, entry.state, entry.note)
                 told.setdefault(key, []).append(entry.candidate.label)
         for (family, state, note), labels in told.items():
             who = labels[0] if len(labels) == 1 else f"{family} ({len(labels)} settings)"
             self.say(f"{who} {state}: {note.rstrip('.')}.")
-        if race.last < len(race.rungs) - 1:
-            sizes = f"{race.rungs[race.last]:,} of {race.rungs[-1]:,} rows"
-            self.say(f"The budget ended the race at {sizes}; a larger --budget goes on from here.")
-        done, all_of_them = len(finished), len(race.entries)
-        why = "the best" if chosen is best else f"the simplest within one standard error of {best.candidate.label}"
-        self.say(f"Raced {all_of_them} models, {done} to the end; chosen: {chosen.candidate.label} ({why}).")
+        if race.halved:
+            sizes = f"{race.rows:,} of {race.all_rows:,} rows"
+            self.say(f"The budget let models race on {sizes} only; the final model is fitted on all of them.")
+        done, all_of_them = sum(e.state == "finished" for e in race.entries), len(race.entries)
+        rule = choice_fact(decision, chosen, self.settings.prefer)["rule"]
+        self.say(f"Raced {all_of_them} models, {done} to the end; chosen: {chosen.label} ({rule}).")
+        if decision.simple is not decision.best and decision.choice.cost > 0:
+            costs = f"{100 * decision.choice.cost:.1f}%"
+            self.say(f"The simplest within one standard error is {decision.simple.label}; its loss is {costs} higher.")
 
-    # --- step 5 ---
+    # --- step 6 ---
 
-    def _diagnose(
-        self, worker: Worker, race: Race, chosen: Entry, sealed: Sealed, ceiling: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        """Learning curve of the choice and what it says; None when there was no time for it."""
-        most = race.rungs[race.last]
-        top = min(min(len(train) for train, _ in sealed.folds), race.rungs[race.last])
-        sizes = curve_sizes(top, 6)
-        now = time.monotonic()
-        deadline = now + 0.45 * max(self.end - now, 0.0)
-        started, spec = now, chosen.candidate.spec()
-        curve: dict[int, list[dict]] = {}
-        with progress.task("learning curve", total=len(sizes) * race.folds) as bar:
-            for size in reversed(sizes):  # the largest first: one size is enough for a verdict
-                found = []
-                for fold in range(race.folds):
-                    result = self._curve_point(worker, chosen, spec, fold, size, most, deadline)
-                    bar.advance()
-                    if result is None:
-                        break
-                    found.append(result)
-                if len(found) == race.folds:
-                    curve[size] = found
-        self.seconds["learning curve"] = time.monotonic() - started
-        if not curve:
-            return None
-        kept = sorted(curve)
-        train = np.array([[r["train_loss"] for r in curve[size]] for size in kept])
-        valid = np.array([[r["loss"] for r in curve[size]] for size in kept])
-        noise = (ceiling["noise"]["lower"], ceiling["noise"]["upper"])
-        constant = next(e for e in race.entries if e.candidate.is_constant)
-        level = constant.mean(race.last)
-        words: dict[str, Any] = {"form": lambda v: number(math.sqrt(max(v, 0.0))), "loss_name": "RMSE"}
-        if "bayes_error" in ceiling:
-            words = {"form": number, "loss_name": "Brier score"}
-        verdict = read_curve(np.array(kept), train, valid, noise=noise, constant=level, **words)
-        self.say(verdict.finding)
-        return {
-            "regime": verdict.regime,
-            "finding": verdict.finding,
-            "evidence": list(verdict.evidence),
-            "treatments": list(verdict.treatments),
-            "parts": {part: getattr(verdict, part)._asdict() for part in ("noise", "bias", "variance")},
-            "loss": verdict.loss,
-            "train_loss": verdict.train_loss,
-            "constant": verdict.constant,
-            "curve": {"sizes": kept, "train": train.tolist(), "valid": valid.tolist()},
-        }
-
-    def _curve_point(
-        self, worker: Worker, chosen: Entry, spec: dict, fold: int, size: int, most: int, deadline: float
-    ) -> dict | None:
-        name = f"{chosen.candidate.id}@{size}#{fold}"
-        result = self.journal.get("fit", name)
-        if result is not None:
-            return result
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return None
-        try:
-            result = worker.call("evaluate", left, spec=spec, fold=fold, rows=size, most=most)
-        except TooSlow:
-            return None
-        except Failed:  # too few rows for this model
-            return None
-        return self.journal.add("fit", name, result)
-
-    def _out_of_fold(self, worker: Worker, race: Race, chosen: Entry) -> tuple[np.ndarray, np.ndarray]:
-        """Predictions of the choice for development rows by models that did not see them: rows and predictions.
-
-        The race has left them in files; what is no longer there (a finished study run again) is worked out again.
-        """
-        started = time.monotonic()
-        rows, predicted = [], []
-        spec, size = chosen.candidate.spec(), race.rungs[race.last]
-        for fold in range(race.needed(race.last)):
-            path = held_file(self.work / "held", fit_name(chosen, race, fold))
-            if not path.exists():
-                # Known to take so long; a restarted process also has to prepare its rows.
-                left = max(0.5 * (self.end - time.monotonic()), 10.0 + 3 * chosen.seconds(race.last))
-                try:
-                    worker.call("evaluate", left, spec=spec, fold=fold, rows=size, most=size, keep=str(path))
-                except (TooSlow, Failed):
-                    continue
-            with np.load(path) as held:
-                rows.append(held["rows"])
-                predicted.append(held["predicted"])
-        self.seconds["out of fold"] = time.monotonic() - started
-        if not rows:
-            raise StudyError(
-                "The budget ended before the chosen model could be checked; run again with a larger --budget."
-            )
-        return np.concatenate(rows), np.concatenate(predicted)
-
-    def _fit(self, worker: Worker, chosen: Entry, race: Race, rows: int) -> dict[str, Any]:
-        """The final model on all development rows, or on as many as the time left allows."""
-        started = time.monotonic()
-        path, spec = str(self.folder / "model.learnt"), chosen.candidate.spec()
-        left = self.end - time.monotonic()
-        size = race.rungs[race.last]
-        preparing = max(e.preparation(race.last) for e in race.entries)
-        expected = 1.5 * (chosen.seconds(race.last) + preparing) * (rows / size) ** 1.1
-        limits: list[int | None] = [None, size] if expected < 0.7 * left or size >= rows else [size]
-        for k, limit in enumerate(limits):
-            last = k == len(limits) - 1
-            try:
-                with progress.task("fitting the final model"):
-                    # The last attempt repeats a fit that is known to end; it is not cut off.
-                    allowed = max(left, 30.0 + 3 * chosen.seconds(race.last)) if last else 0.8 * left
-                    fitted = worker.call("fit", allowed, spec=spec, path=path, rows=limit)
-                self.seconds["final fit"] = time.monotonic() - started
-                return {"file": "model.learnt", "rows": fitted["rows"], "columns": fitted["columns"]}
-            except TooSlow as error:
-                if last:
-                    raise StudyError(f"The final fit was {error}; run again with a larger --budget.") from None
-            except Failed as error:
-                raise StudyError(f"The chosen model could not be fitted to all rows: {error}.") from None
-        raise AssertionError("unreachable: the last attempt returns or raises")
+    def _refit(self, facts: dict[str, Any], problem: Problem, chosen: Standing, worker: Worker, judged: Path) -> None:
+        """After the test set has been opened, its rows may be learnt from: the model to be used has seen every row."""
+        labels = None if problem.classes is None else np.array(problem.classes)
+        y = problem.y if labels is None else np.searchsorted(labels, problem.y)
+        path, s = self.folder / "model.learnt", self.settings
+        rows = self._timed(
+            "refit", fit_on_everything, chosen, worker, self.budget, judged, path, problem.X, y, labels, s.threads
+        )
+        if rows is None:
+            self.say("There was no time to refit the model on all rows; model.learnt is the one that was judged.")
+        else:
+            facts["model"] |= {"rows": rows, "final": "all"}
 
     # --- step 7 ---
 
     def _write(self, facts: dict[str, Any], points: Any) -> None:
         self.seconds["total"] = time.monotonic() - self.began
         keep_with_model(self.folder / "model.learnt", facts)
+        if facts["settings"]["final"] == "all":
+            keep_with_model(self.folder / "judged.learnt", facts)
+            facts["model"]["judged_file"] = "judged.learnt"
         facts["model"]["sha256"] = hashlib.sha256((self.folder / "model.learnt").read_bytes()).hexdigest()
         facts["model"]["bytes"] = (self.folder / "model.learnt").stat().st_size
         run = {"finished": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": self.seconds}

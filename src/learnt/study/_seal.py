@@ -21,6 +21,9 @@ from learnt.study._problem import Problem
 TEST_SHARE = 0.2
 MOST_TEST = 50_000
 FOLDS = 5
+PARTS = FOLDS  # folds that make up one partition of the rows
+REPEATS = ((500, 3), (1500, 2))  # up to so many development rows, so many partitions: few rows make losses jumpy
+LONG, LONG_FOLDS = 10_000, 3  # of more rows than this, so many of the folds tell enough
 
 
 @dataclass
@@ -115,12 +118,14 @@ def _folds(problem: Problem, development: np.ndarray, seed: int) -> list[tuple[n
         return list(GroupKFold(count).split(development, groups=groups))
     units, firsts = _units(problem, development)
     y = problem.y[development][firsts]
-    splitter = (StratifiedKFold if problem.classify else KFold)(FOLDS, shuffle=True, random_state=seed)
+    repeats = next((count for rows, count in REPEATS if len(development) <= rows), 1)
     folds = []
-    for _, held in splitter.split(firsts.reshape(-1, 1), y):
-        inside = np.isin(units, held)
-        folds.append((np.flatnonzero(~inside), np.flatnonzero(inside)))
-    return folds
+    for repeat in range(repeats):
+        splitter = (StratifiedKFold if problem.classify else KFold)(FOLDS, shuffle=True, random_state=seed + repeat)
+        for _, held in splitter.split(firsts.reshape(-1, 1), y):
+            inside = np.isin(units, held)
+            folds.append((np.flatnonzero(~inside), np.flatnonzero(inside)))
+    return folds[:LONG_FOLDS] if len(development) > LONG else folds
 
 
 def _check(problem: Problem, development: np.ndarray, test: np.ndarray) -> None:

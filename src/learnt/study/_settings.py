@@ -12,7 +12,9 @@ from learnt.study._errors import StudyError
 from learnt.study._header import numbered
 from learnt.study._metric import read_metric
 
-FREE = ("budget", "threads", "fresh", "cost", "overwrite")  # what may change while a study stays the same
+RACE = 2  # changes when the results of an older race are of no use any more
+# What may change while a study stays the same.
+FREE = ("budget", "threads", "fresh", "cost", "overwrite", "prefer", "final")
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,17 @@ class Settings:
     fresh: bool = False
     header: bool | None = None  # of a text table: whether its first line holds names; None: look
     overwrite: bool = False
+    prefer: str = "best"  # or "simple": the simplest within one standard error
+    final: str = "all"  # rows the final model is fitted on once the test set is open; or "judged": as it was judged
     metric: str | None = None  # what models are chosen by, a name as in `_metric.read_metric`; None: the usual loss
 
     def __post_init__(self) -> None:
         if self.task not in ("auto", "classify", "regress"):
             raise StudyError(f'The task can be auto, classify or regress; it is "{self.task}".')
+        if self.prefer not in ("best", "simple"):
+            raise StudyError(f'A study can prefer the best or the simple model; it was asked for "{self.prefer}".')
+        if self.final not in ("all", "judged"):
+            raise StudyError(f'The final model can be "all" (refitted on all rows) or "judged"; it is "{self.final}".')
         if not self.budget > 0:
             raise StudyError(f"The budget must be more than 0 seconds; it is {self.budget:g}.")
         if self.seed < 0:
@@ -57,7 +65,7 @@ class Settings:
         asked = asdict(self)
         for free in FREE:
             del asked[free]
-        text = json.dumps({"data": data_hash, "version": __version__, **asked}, sort_keys=True)
+        text = json.dumps({"data": data_hash, "version": __version__, "race": RACE, **asked}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

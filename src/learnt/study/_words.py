@@ -71,7 +71,7 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
     judged = "judged once" if test["use"] == 1 else f"judged ({ordinal(test['use'])} use)"
     said = (
         f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
-        f"{facts['model']['rows']:,} rows and {judged} on {test['rows']:,} rows it had never seen."
+        f"{facts['model']['judged_rows']:,} rows and {judged} on {test['rows']:,} rows it had never seen."
     )
     return {"title": "What it predicts", "text": said}
 

@@ -40,11 +40,12 @@ def main(folder: str, background: bool = False) -> None:
     from learnt.study._errors import one_line
 
     kernel_compiler.when_begun.append(lambda name: answer({"compiling": name}))
-    bench = Bench(Path(folder))
     answer({"ready": True})
+    bench = None
     while True:
         order = orders.get()
         try:
+            bench = bench or Bench(Path(folder))  # the rows are laid out by the time of the first order
             result = getattr(bench, order["do"])(**order["with"])
             answer({"id": order["id"], "result": result})
         except BaseException as error:
