@@ -48,13 +48,36 @@ def cover_hart_lower(nn_error: float, n_classes: int) -> float:
     return ratio * (1 - math.sqrt(max(0.0, 1 - nn_error / ratio)))
 
 
+def without_distance(gamma: float, spread: float, closeness: float) -> float:
+    """The part of a difference between neighbours that is left when their distance has explained all it could.
+
+    γ = noise + κ·(spread − noise), where κ is the share of what the columns explain that the distance to the neighbour
+    lets through: 1 for a row drawn at random, and, for a function whose differences grow at least in proportion to the
+    distance, at most √(δ₁/δ), with δ₁ the mean squared distance to the neighbour and δ to any other row. We take twice
+    that for steps and waves. In many dimensions neighbours are hardly nearer than other rows, κ reaches 1, and nothing
+    is left: then there is no lower bound.
+
+    >>> without_distance(0.3, 1.0, 0.0), without_distance(0.3, 1.0, 0.5)
+    (0.3, 0.0)
+    """
+    share = 2 * math.sqrt(max(closeness, 0.0))
+    return max((gamma - share * spread) / (1 - share), 0.0) if share < 1 else 0.0
+
+
+def _closeness(X: np.ndarray, distance: np.ndarray) -> float:
+    """Mean squared distance to the nearest neighbour as a share of that between any two rows."""
+    apart = 2 * float(np.sort(X, axis=0).var(axis=0).sum())  # sorted: the same sum for any order of the rows
+    return float(np.mean(np.sort(distance[:, 0]) ** 2)) / apart if apart > 0 else 0.0
+
+
 def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, random_state=0) -> BayesErrorBounds:
     """Bracket the Bayes error p* by the leave-one-out error R of the nearest neighbour (Cover and Hart, 1967).
 
         p* ≤ R∞ ≤ p*(2 − c/(c−1)·p*)   ⟹   (c−1)/c·(1 − √(1 − c/(c−1)·R)) ≤ p* ≤ R
 
     The inequality holds for infinitely many rows. With few rows in many dimensions the neighbour is far away, R is
-    too large, and so is the lower bound: a model whose error is below ``lower`` proves that. Scale columns first.
+    too large, and so is ``lower``; ``low`` therefore takes away what the distance may have added (`without_distance`),
+    and is 0 where nothing is left. A model whose error is below ``lower`` proves R too large. Scale columns first.
 
     Parameters
     ----------
@@ -80,15 +103,17 @@ def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, rando
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         return BayesErrorBounds(0.0, 0.0, 0.0, 0.0, 0.0, len(y))
-    index = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)  # of every row, among the others
+    distance, index = NearestNeighbors(n_neighbors=1).fit(X).kneighbors()  # of every row, among the others
     wrong = float(np.sum(codes[index[:, 0]] != codes))
     rate = wilson_interval(wrong, len(y), level)
     c = len(classes)
+    any_other = 1 - float(np.sum((np.bincount(codes) / len(codes)) ** 2))  # the error of a row drawn at random
+    near = without_distance(rate.low, any_other, _closeness(X, distance))
     return BayesErrorBounds(
         cover_hart_lower(rate.estimate, c),
         rate.estimate,
         rate.estimate,
-        cover_hart_lower(rate.low, c),
+        cover_hart_lower(min(near, rate.low), c),
         rate.high,
         len(y),
     )
@@ -101,7 +126,8 @@ def noise_bounds(
 
     For the k-th neighbour, γ(k) = ½ mean (yᵢ − yₙₙ)² = σ² + ½ mean (f(xᵢ) − f(xₙₙ))², so γ(1) is an upper bound in
     the mean; the intercept of γ(k) against the mean squared distance δ(k) (the Gamma test of Stefánsson, Končar and
-    Jones, 1997) takes the second term away where f is smooth, and serves as the lower one, never below zero.
+    Jones, 1997) takes the second term away where f is smooth, and serves as the lower one, never below zero. Both are
+    good estimates in few dimensions only; ``low`` allows for neighbours that are far away (`without_distance`).
 
     Parameters
     ----------
@@ -125,14 +151,16 @@ def noise_bounds(
     halves = sum(0.5 * (column[index] - column[:, None]) ** 2 for column in y.T)
     delta = (distance**2).mean(axis=0)
     gamma = bootstrap_interval(halves[:, 0], level=level, random_state=random_state)
+    near = without_distance(gamma.low, float(y.var(axis=0).sum()), _closeness(X, distance))
     if k < 3 or np.ptp(delta) <= 1e-12 * max(delta.max(), 1e-300):
-        return NoiseBounds(gamma.estimate, gamma.estimate, max(gamma.low, 0.0), gamma.high, len(y))
+        return NoiseBounds(gamma.estimate, gamma.estimate, min(max(gamma.low, 0.0), near), gamma.high, len(y))
     # The intercept of the least-squares line is a fixed linear form of the γ(k): Σ w_k γ(k).
     centered = delta - delta.mean()
     weights = 1 / k - delta.mean() * centered / np.sum(centered**2)
     intercept = bootstrap_interval(halves @ weights, level=level, random_state=random_state)
     lower = min(max(intercept.estimate, 0.0), gamma.estimate)
-    return NoiseBounds(lower, gamma.estimate, min(max(intercept.low, 0.0), lower), gamma.high, len(y))
+    low = min(max(intercept.low, 0.0), lower, near)
+    return NoiseBounds(lower, gamma.estimate, low, gamma.high, len(y))
 
 
 def _drawn(X, y, max_rows: int, random_state) -> tuple[np.ndarray, np.ndarray]:

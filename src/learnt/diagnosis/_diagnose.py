@@ -133,11 +133,11 @@ def _constant_loss(y_train: np.ndarray, y_valid: np.ndarray, classes: np.ndarray
     return float(row_losses(y_valid, np.tile(shares, (len(y_valid), 1)), classes).mean())
 
 
-def _noise(X: np.ndarray, y: np.ndarray, classes: np.ndarray | None, random_state) -> tuple[float, float]:
+def _noise(X: np.ndarray, y: np.ndarray, classes: np.ndarray | None, random_state) -> tuple[float, float, float]:
     scale = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
     if classes is None:
         found, half = noise_bounds(X, y, random_state=random_state), 1.0
     else:
         found, half = noise_bounds(X, y[:, None] == classes[None, :], random_state=random_state), 0.5
-    return half * found.lower, half * found.upper
+    return half * found.low, half * found.lower, half * found.upper

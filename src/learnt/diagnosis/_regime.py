@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-REGIMES = ("no signal", "near the ceiling", "high variance", "high bias")
+REGIMES = ("no signal", "near the ceiling", "high variance", "high bias", "noise or bias")
 
 
 class Part(NamedTuple):
@@ -27,7 +27,8 @@ class Diagnosis:
 
     Attributes
     ----------
-    regime : "no signal", "near the ceiling", "high variance" or "high bias".
+    regime : "no signal", "near the ceiling", "high variance", "high bias", or "noise or bias" where the last two parts
+        cannot be told apart.
     finding : one sentence in plain words.
     evidence : sentences with the numbers behind it.
     treatments : what to do, most promising first.
@@ -56,8 +57,9 @@ def read_curve(
     train: np.ndarray,
     valid: np.ndarray,
     *,
-    noise: tuple[float, float],
+    noise: tuple[float, ...],
     constant: float,
+    seen: float = 1.0,
     form: Callable[[float], str] = "{:.4g}".format,
     loss_name: str = "Loss",
 ) -> Diagnosis:
@@ -71,8 +73,10 @@ def read_curve(
     ----------
     sizes : (s,) training sizes, increasing.
     train, valid : (s, folds) losses on the training rows and on held-out rows.
-    noise : lower and upper estimate of the part no model can remove, in the same units.
+    noise : estimate and upper bound of the part no model can remove, in the same units; three numbers where there is
+        also a lower bound, which comes first. An estimate above what the model reaches is not believed.
     constant : loss of the best constant predictor on held-out rows.
+    seen : the share of the rows there are that the model was given.
     form, loss_name : how losses are written and called in the evidence.
 
     >>> sizes = np.array([100, 200, 400, 800])
@@ -85,20 +89,24 @@ def read_curve(
     sizes = np.asarray(sizes, dtype=np.float64)
     train, valid = np.atleast_2d(train).astype(np.float64), np.atleast_2d(valid).astype(np.float64)
     loss, train_loss = float(valid[-1].mean()), float(train[-1].mean())
-    limit, half = _limit(sizes, train, valid)
-    low, high = (min(max(float(v), 0.0), limit) for v in noise)
-    # Neighbours are never at distance zero, so both ends err on the high side: the lower one is the better estimate.
+    lowest, estimate, highest = (max(float(v), 0.0) for v in (noise if len(noise) == 3 else (noise[0], *noise)))
+    limit, half = _limit(sizes, train, valid, highest)
+    believed = estimate <= limit + half and lowest >= 0.3 * estimate
+    if not believed:  # neighbours are too far apart to say: whatever more rows cannot remove may be noise
+        lowest, estimate = 0.0, limit
+    low, value, high = (min(v, limit) for v in (lowest, estimate, highest))
     parts = {
-        "noise": Part(low, low, high),
-        "bias": Part(max(limit - low, 0.0), max(limit - half - high, 0.0), max(limit + half - low, 0.0)),
+        "noise": Part(value, low, high),
+        "bias": Part(max(limit - value, 0.0), max(limit - half - high, 0.0), max(limit + half - low, 0.0)),
         "variance": Part(max(loss - limit, 0.0), max(loss - limit - half, 0.0), max(loss - limit + half, 0.0)),
     }
-    regime = _regime(loss, constant, parts, float(noise[1]))
+    regime = _regime(loss, constant, parts, highest, believed)
+    falls = _falls(valid)
     return Diagnosis(
         regime=regime,
         finding=_finding(regime, loss, constant, parts),
         evidence=_evidence(sizes, train_loss, valid, constant, parts, form, loss_name),
-        treatments=_TREATMENTS[regime],
+        treatments=tuple(ADVICE[code] for code in advise(regime, falls, seen)),
         loss=loss,
         train_loss=train_loss,
         constant=float(constant),
@@ -109,16 +117,18 @@ def read_curve(
     )
 
 
-def _limit(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray) -> tuple[float, float]:
+def _limit(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, noise: float) -> tuple[float, float]:
     """The limit of the validation curve and half its 95 % interval, between training and validation loss.
 
     Two readings, of which the smaller: the intercept of valid = a + b·n^(−c), and the midpoint of training and
     validation loss. The midpoint is exact for least squares, where training falls short of the limit by as much as
-    validation exceeds it, and for one neighbour, whose variance never shrinks; the intercept sees what more rows
-    would remove.
+    validation exceeds it, and for one neighbour, whose variance never shrinks. Forests and boosting also repeat their
+    training rows without paying for it, so it is followed only down to `noise`, an upper bound of what must be left;
+    the intercept sees what more rows would remove.
     """
     top, bottom = valid[-1], np.minimum(train[-1], valid[-1])
-    midpoint = (top + bottom) / 2
+    midpoint = np.clip((top + bottom) / 2, min(noise, float(top.mean())), None)
+    midpoint = np.minimum(midpoint, top)
     if len(sizes) >= 3:
         mean = valid.mean(axis=1)
         fits = []
@@ -138,13 +148,24 @@ def _limit(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray) -> tuple[flo
     return float(found.mean()), t * spread / math.sqrt(folds)
 
 
-def _regime(loss: float, constant: float, parts: dict[str, Part], noise_high: float) -> str:
+def _regime(loss: float, constant: float, parts: dict[str, Part], noise_high: float, believed: bool) -> str:
     if loss >= 0.99 * constant and noise_high >= 0.9 * constant:
         return "no signal"
-    removable = parts["bias"].value + parts["variance"].value
-    if removable <= 0.10 * loss:
+    bias, variance = parts["bias"], parts["variance"]
+    if believed and bias.value + variance.value <= 0.10 * loss:
         return "near the ceiling"
-    return "high variance" if parts["variance"].value >= parts["bias"].value else "high bias"
+    if variance.value >= max(bias.value, 0.10 * loss):
+        return "high variance"
+    return "high bias" if bias.low > 0 else "noise or bias"
+
+
+def _falls(valid: np.ndarray) -> bool | None:
+    """Whether the last step to more rows lowered the loss by more than chance; None where there was no step."""
+    if len(valid) < 2:
+        return None
+    gained = valid[-2] - valid[-1]
+    spread = float(gained.std(ddof=1)) / math.sqrt(len(gained)) if len(gained) > 1 else 0.0
+    return bool(gained.mean() > max(0.01 * abs(float(valid[-1].mean())), spread))
 
 
 def _finding(regime: str, loss: float, constant: float, parts: dict[str, Part]) -> str:
@@ -158,6 +179,11 @@ def _finding(regime: str, loss: float, constant: float, parts: dict[str, Part]) 
     if regime == "high variance":
         return (
             f"The model changes too much with the rows it is given: about {share['variance']} of its error is variance."
+        )
+    if regime == "noise or bias":
+        return (
+            f"More rows of this kind would remove about {share['variance']} of the error; whether the rest is noise, "
+            "or a pattern that the model does not catch, these rows cannot tell."
         )
     return f"The model is too simple for this table: about {share['bias']} of its error is bias, not noise."
 
@@ -190,25 +216,40 @@ def _share(part: float, whole: float) -> str:
     return f"{min(max(share, 0.0), 100.0):.0f}%"
 
 
-_TREATMENTS: dict[str, tuple[str, ...]] = {
-    "no signal": (
-        "Look for columns that are known at prediction time and could matter; no model invents them.",
-        "Check how the target was recorded: shuffled or mislabelled rows look exactly like this.",
-        "If a weak effect is expected, more rows are needed before it can show.",
-    ),
-    "near the ceiling": (
-        "Look for new columns: only new information lowers the ceiling.",
-        "Check the labels of the rows it gets most wrong: label errors are noise too.",
-        "Stop tuning: the gain left is smaller than the uncertainty of the measurement.",
-    ),
-    "high variance": (
-        "Get more rows: the curve says they would help.",
-        "Regularise more, or average several models (bagging).",
-        "Drop columns that do not matter, so that there is less to overfit.",
-    ),
-    "high bias": (
-        "Let the model bend: interactions, splines, trees or boosting, kernels.",
-        "Regularise less.",
-        "Build columns closer to the mechanism (ratios, differences, time since an event).",
-    ),
+ADVICE: dict[str, str] = {
+    "new columns": "Look for new columns that are known at prediction time: only new information lowers the ceiling.",
+    "columns that matter": "Look for columns that are known at prediction time and matter; no model invents them.",
+    "check the target": "Check how the target was recorded: shuffled or mislabelled rows look exactly like this.",
+    "weak effect": "If a weak effect is expected, more rows are needed before it can show.",
+    "check labels": "Check the labels of the rows it gets most wrong: label errors are noise too.",
+    "stop tuning": "Stop tuning: the gain left is smaller than the uncertainty of the measurement.",
+    "more rows": "Get more rows: the curve says they would help.",
+    "use all rows": "Let it see all rows you have (a larger --budget): the curve says they would help.",
+    "rows do not help": "More rows alone would hardly help: the curve is flat.",
+    "regularise more": "Regularise more, or average several models (bagging).",
+    "fewer columns": "Drop columns that do not matter, so that there is less to overfit.",
+    "bend": "Let the model bend: interactions, splines, trees or boosting, kernels.",
+    "regularise less": "Regularise less.",
+    "build columns": "Build columns closer to the mechanism (ratios, differences, time since an event).",
 }
+
+
+def advise(regime: str, falls: bool | None, seen: float = 1.0) -> list[str]:
+    """What to do, most promising first, as keys of `ADVICE`; from one reading of the curve, so that all of it agrees.
+
+    >>> advise("high variance", falls=True), advise("high variance", falls=False)
+    (['more rows', 'regularise more', 'fewer columns'], ['regularise more', 'fewer columns', 'rows do not help'])
+    """
+    all_rows = seen >= 0.999
+    if regime == "no signal":
+        return ["columns that matter", "check the target", "weak effect" if all_rows else "use all rows"]
+    if regime == "near the ceiling":
+        return ["new columns", "check labels", "stop tuning"]
+    rows = ("more rows" if all_rows else "use all rows") if falls else None
+    if regime == "high variance":
+        found = [rows, "regularise more", "fewer columns", "rows do not help" if falls is False and all_rows else None]
+    elif regime == "high bias":
+        found = ["bend", "regularise less", "build columns", None if all_rows else rows]
+    else:
+        found = [rows, "new columns", "build columns", "check labels"]
+    return [code for code in found if code is not None]

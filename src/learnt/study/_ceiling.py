@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 import numpy as np
 
-from learnt.diagnosis import bayes_error_bounds, noise_bounds, row_losses
+from learnt.diagnosis import bayes_error_bounds, bootstrap_interval, noise_bounds, row_losses, wilson_interval
 from learnt.linear_model import Ridge
 from learnt.preprocessing import StandardScaler, TableEncoder
 from learnt.study._problem import Problem
@@ -20,7 +21,7 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
 
     Nearest neighbours are only as good as the distance they are found by, so several distances are tried, each a
     scaling of the same columns, and the one with the smallest bound is kept: every one of them bounds the same
-    best possible error from above, and the smallest is the sharpest.
+    best possible error from above, and the smallest is the sharpest. `bracket` compares it with what models reach.
     """
     rows = development
     if len(rows) > MOST_ROWS:
@@ -44,6 +45,38 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
     return found
 
 
+def bracket(
+    ceiling: dict[str, Any], losses: np.ndarray, wrong: np.ndarray | None, level: float = 0.95
+) -> dict[str, Any]:
+    """The best possible error in the units of the headline: from neighbours, and never above what a model has reached.
+
+    Parameters
+    ----------
+    ceiling : what `floor_and_ceiling` found.
+    losses : squared losses of the chosen model on development rows that it had not seen.
+    wrong : where classes are predicted, whether it was wrong on each of them.
+
+    The bound from below is that of neighbours less what their distance may have added, and 0 where a model proves it
+    too high; that from above is the smaller of theirs and the model's own, each with its confidence. Returned as error
+    rates of classes or as roots of squared errors; `known` says whether there is anything to tell beyond the model.
+    """
+    loss = bootstrap_interval(losses, level=level)
+    noise = ceiling["noise"]
+    low = noise["low"] if noise["low"] <= loss.estimate else 0.0
+    high = min(noise["high"], loss.high)
+    if wrong is None:
+        found = {"lower": math.sqrt(max(low, 0.0)), "upper": math.sqrt(max(high, 0.0))}
+        reached, constant = math.sqrt(loss.estimate), ceiling["constant"]["rmse"]
+    else:
+        error = wilson_interval(float(np.sum(wrong)), len(wrong), level)
+        lower = ceiling["bayes_error"]["low"] if low > 0 else 0.0
+        lower = lower if lower <= error.estimate else 0.0
+        found = {"lower": lower, "upper": max(min(2 * high, error.high), lower)}  # 1 − max p ≤ 1 − Σ p² = 2 · noise
+        reached, constant = error.estimate, ceiling["constant"]["error"]
+    known = found["lower"] > 0.02 * constant or found["upper"] < reached
+    return {**found, "reached": reached, "known": bool(known)}
+
+
 def _constant(problem: Problem, development: np.ndarray) -> dict[str, Any]:
     y = problem.y[development]
     if problem.classes is None:
@@ -64,9 +97,24 @@ def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[
     spread = np.where(centered.std(axis=0) > 0, centered.std(axis=0), 1.0)
     correlation = np.abs(X.T @ (centered / spread) / len(X)).max(axis=1)
     correlation[correlation < 2 / np.sqrt(len(X))] = 0.0  # no more than chance
+    correlation = np.maximum(correlation, _explained(X, centered))
     weight = np.sqrt((np.atleast_2d(line.coef_) ** 2).sum(axis=0))
     distances = [("all columns alike", X)]
-    for name, scale in (("columns by their correlation", correlation), ("columns by their weight", weight)):
+    for name, scale in (("columns by what they explain", correlation), ("columns by their weight", weight)):
         if scale.max() > 0:
             distances.append((name, X * (scale / scale.max())))
     return distances
+
+
+def _explained(X: np.ndarray, centered: np.ndarray) -> np.ndarray:
+    """Of each column, the root of the share of the target that it explains alone, whatever the shape of the curve.
+
+    The target's differences between neighbours along the column, against its variance (von Neumann's ratio).
+    """
+    whole = float((centered**2).sum()) / len(X)
+    shares = np.empty(X.shape[1])
+    for j in range(X.shape[1]):
+        along = centered[np.argsort(X[:, j], kind="stable")]
+        shares[j] = 1 - 0.5 * float(((along[1:] - along[:-1]) ** 2).sum()) / (len(X) - 1) / whole if whole > 0 else 0.0
+    shares[shares < 3 / np.sqrt(len(X))] = 0.0  # no more than chance
+    return np.sqrt(shares)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import time
 from collections.abc import Callable
@@ -13,9 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
+from learnt.diagnosis import row_losses
 from learnt.engine import progress
 from learnt.persistence import load
 from learnt.study import _judge as judge
+from learnt.study._ceiling import bracket
 from learnt.study._journal import Journal
 from learnt.study._output import prediction_columns
 from learnt.study._problem import Problem
@@ -85,7 +86,7 @@ def open_test_set(
     test["use"] = use
     facts["test"] = test
     facts["beats_constant"] = bool(facts["chosen"]["family"] != "constant" and gain["low"] > 0)
-    facts["bracket"] = _bracket(facts)
+    facts["bracket"] = _bracket(facts, problem, truth, predicted)
     facts["importances"] = []
     _write_predictions(run.folder, problem, sealed, oof, output, threshold, test)
     run.seconds["predict one row"] = _latency(model, X[:1])
@@ -149,13 +150,12 @@ def _latency(model: Any, row: pl.DataFrame) -> float:
     return (time.perf_counter() - started) / 5
 
 
-def _bracket(facts: dict[str, Any]) -> dict[str, Any]:
-    """The best possible error in the units of the headline, never above what the model has already reached."""
-    if facts["task"] == "classify":
-        found, now = facts["ceiling"]["bayes_error"], facts["test"]["error"]
-    else:
-        found = {k: math.sqrt(max(v, 0.0)) for k, v in facts["ceiling"]["noise"].items()}
-        now = facts["test"]["rmse"]
-    broken = now["high"] < found["lower"]
-    upper = min(found["upper"], now["estimate"]) if now["estimate"] >= found["lower"] else found["lower"]
-    return {"lower": found["lower"], "upper": upper, "low": found["low"], "high": found["high"], "broken": broken}
+def _bracket(facts: dict[str, Any], problem: Problem, truth: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+    """The best possible error, compared with the model on rows it had not seen, and never above its own on the test."""
+    names = None if problem.classes is None else np.array(problem.classes)
+    wrong = None if names is None else names[predicted.argmax(axis=1)] != truth
+    found = bracket(facts["ceiling"], row_losses(truth, predicted, names), wrong)
+    now = facts["test"]["error" if problem.classify else "rmse"]
+    if now["estimate"] < found["lower"]:  # a bound that the test rows do not bear out is not said
+        found |= {"lower": 0.0, "known": found["upper"] < found["reached"]}
+    return found

@@ -1,0 +1,86 @@
+"""Advice from one diagnosis: over many states of a curve no piece of it denies another, nor the evidence beside it."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from learnt.diagnosis import read_curve
+from learnt.diagnosis._regime import ADVICE, REGIMES, advise
+
+CODES = {text: code for code, text in ADVICE.items()}
+DENY = [
+    ("regularise more", "regularise less"),
+    ("regularise more", "bend"),
+    ("fewer columns", "bend"),
+    ("fewer columns", "regularise less"),
+    ("more rows", "rows do not help"),
+    ("use all rows", "rows do not help"),
+    ("use all rows", "more rows"),
+    ("use all rows", "weak effect"),
+    *(("stop tuning", other) for other in ("regularise more", "regularise less", "bend", "use all rows", "more rows")),
+]
+
+
+def curves():
+    """Losses a + b·n^(−c) with training losses below them, over noise, bias, variance, trends and shares of rows."""
+    sizes = np.array([100, 200, 400, 800])
+    wiggle = np.array([-1, 0.5, 1, -0.5])[None, :]
+    grid = itertools.product(
+        (0.02, 0.2, 0.9),  # limit
+        (0.0, 0.01, 0.3),  # what rows remove between the first and the last size
+        (0.0, 0.5, 1.0),  # training loss as a share of validation loss
+        (0.0, 0.01, 0.05),  # spread of the folds
+        ((0.0, 0.0, 0.01), (0.15, 0.19, 0.2), (0.0, 0.9, 1.1), (0.0, 0.5, 3.0), (0.8, 0.85, 0.95)),  # noise
+        (1.0, 0.3),  # share of the rows seen
+        (1.0, 0.22),  # the constant
+    )
+    for limit, fall, own, spread, noise, seen, constant in grid:
+        for length in (1, 2, 4):
+            n = sizes[-length:]
+            valid = (limit + fall * 100 / n)[:, None] + spread * wiggle * limit
+            train = own * valid
+            yield read_curve(n, train, valid, noise=noise, constant=constant, seen=seen), seen
+
+
+def test_no_advice_denies_another_nor_the_evidence():
+    states = list(curves())
+    seen_regimes = set()
+    for found, seen in states:
+        codes = [CODES[text] for text in found.treatments]
+        seen_regimes.add(found.regime)
+        assert len(codes) == len(set(codes)) >= 2
+        for a, b in DENY:
+            assert not (a in codes and b in codes), (found.regime, codes)
+        evidence = " ".join(found.evidence)
+        if "more rows" in codes or "use all rows" in codes:
+            flat = "hardly changed" in evidence or "rose by" in evidence
+            assert not flat or found.regime == "no signal", (codes, evidence)
+        if "more rows" in codes:
+            assert seen == 1.0
+        if "rows do not help" in codes:
+            assert "fell by" not in evidence or found.variance.value > 0
+        if "too simple" in found.finding:
+            assert "regularise more" not in codes
+            assert found.bias.low > 0  # proven, not guessed
+        if found.regime == "near the ceiling":
+            assert found.noise.value >= 0.9 * found.loss * 0.999
+        assert found.noise.value + found.bias.value + found.variance.value == pytest.approx(found.loss)
+        assert found.noise.low <= found.noise.value <= max(found.noise.high, found.noise.value)
+        assert found.noise.value <= found.loss + 1e-12
+    assert seen_regimes == set(REGIMES)
+
+
+def test_every_piece_of_advice_is_a_sentence_and_is_given_somewhere():
+    given = {c for r in REGIMES for falls in (True, False, None) for seen in (1.0, 0.2) for c in advise(r, falls, seen)}
+    assert given == set(ADVICE)
+    assert all(text.endswith(".") and "\n" not in text for text in ADVICE.values())
+
+
+def test_an_estimate_of_noise_above_the_models_own_loss_is_not_believed():
+    sizes = np.array([100, 200, 400, 800])
+    valid = np.full((4, 3), 0.09) + np.array([-0.001, 0.0, 0.001])  # the model reaches 0.09 = 0.3²
+    found = read_curve(sizes, 0.9 * valid, valid, noise=(0.0, 0.82**2, 1.08**2), constant=2.0)
+    assert found.regime == "noise or bias"
+    assert found.noise.low == 0.0
+    assert "ceiling" not in found.finding
