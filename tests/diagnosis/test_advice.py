@@ -32,7 +32,7 @@ def curves():
         (0.0, 0.5, 1.0),  # training loss as a share of validation loss
         (0.0, 0.01, 0.05),  # spread of the folds
         ((0.0, 0.0, 0.01), (0.15, 0.19, 0.2), (0.0, 0.9, 1.1), (0.0, 0.5, 3.0), (0.8, 0.85, 0.95)),  # noise
-        (1.0, 0.3),  # share of the rows seen
+        (1.0, 0.3, None),  # share of the rows seen
         (1.0, 0.22),  # the constant
     )
     for limit, fall, own, spread, noise, seen, constant in grid:
@@ -58,6 +58,8 @@ def test_no_advice_denies_another_nor_the_evidence():
             assert not flat or found.regime == "no signal", (codes, evidence)
         if "more rows" in codes:
             assert seen == 1.0
+        if seen is None:
+            assert not {"more rows", "use all rows", "rows do not help"} & set(codes)
         if "rows do not help" in codes:
             assert "fell by" not in evidence or found.variance.value > 0
         if "too simple" in found.finding:

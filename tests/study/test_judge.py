@@ -6,8 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import average_precision_score, f1_score
 
 from learnt.study import _judge as judge
+from learnt.study._metric import metric_of
+from learnt.study._rare import criterion, judge_metric
 
 
 @pytest.mark.parametrize("cost", [(1.0, 1.0), (1.0, 10.0), (3.0, 0.5), (0.0, 1.0)])
@@ -106,3 +109,56 @@ def test_importances_find_the_column_that_matters():
     assert [f["column"] for f in found] == ["strong", "weak", "useless"]
     assert found[0]["loss_added"] == pytest.approx(2 * 9 * X["strong"].var(), rel=0.15)
     assert judge.importances(Plain(), X, y, None, seed=0, deadline=time.monotonic() - 1) == []
+
+
+def test_a_rare_class_is_judged_by_what_is_found_and_what_is_called():
+    rng = np.random.default_rng(5)
+    y = np.where(rng.random(2000) < 0.03, "yes", "no")
+    p = np.clip(np.where(y == "yes", 0.25, 0.02) + 0.08 * rng.normal(size=2000), 0, 1)
+    found = judged(p, y, threshold=0.15)
+    rare, called, there = found["rare"], p >= 0.15, y == "yes"
+    assert rare["class"] == "yes"
+    assert (rare["found"], rare["missed"]) == ((called & there).sum(), (~called & there).sum())
+    assert rare["recall"]["estimate"] == pytest.approx(called[there].mean())
+    assert rare["precision"]["estimate"] == pytest.approx(there[called].mean())
+    area = rare["average_precision"]
+    assert area["estimate"] == pytest.approx(average_precision_score(there, p))
+    assert area["low"] < area["estimate"] < area["high"]
+    assert found["ranks"]  # better than a constant, although at one half it calls nothing
+    assert "rare" not in judged(p, np.where(rng.random(2000) < 0.3, "yes", "no"))
+    none = judged(np.zeros(2000), y)["rare"]
+    assert none["precision"] is None
+    assert none["recall"]["estimate"] == 0
+
+
+@pytest.mark.parametrize(("rare", "positive"), [(1, 1), (0, 1)])
+def test_the_threshold_of_a_rare_class_has_the_best_f1(rare, positive):
+    rng = np.random.default_rng(6)
+    of_rare = rng.random(600) < 0.06
+    score = np.clip(np.where(of_rare, 0.35, 0.1) + 0.1 * rng.normal(size=600), 0, 1).round(2)
+    y, p = (of_rare, score) if rare == positive else (~of_rare, 1 - score)
+    by, value = criterion(None, rare, positive)
+    found = judge.choose_threshold(y, p, (1.0, 1.0), 0, value)
+    decided = (p >= found["threshold"]) == (rare == positive)
+    brute = max(f1_score(of_rare, score >= t, zero_division=0) for t in np.unique(score))
+    assert by == "best F1"
+    assert f1_score(of_rare, decided) == pytest.approx(brute)
+    assert found["low"] <= found["threshold"] <= found["high"]
+
+
+def test_a_metric_asked_for_is_judged_against_the_constant_with_an_interval():
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 300)
+    p = np.clip(0.3 + 0.4 * y + 0.2 * rng.normal(size=300), 0.01, 0.99)
+    both, flat = np.column_stack([1 - p, p]), np.full((300, 2), 0.5)
+    options = {"threshold": None, "groups": None, "level": 0.95, "seed": 0}
+    for name in ("roc_auc", "log_loss", "accuracy"):
+        found = judge_metric(metric_of(name, "classify"), y, both, flat, **options)
+        assert found["low"] < found["estimate"] < found["high"]
+        assert found["gain"]["low"] > 0
+        nothing = judge_metric(metric_of(name, "classify"), y, flat, flat, **options)
+        assert nothing["gain"]["low"] == nothing["gain"]["high"] == 0
+    grouped = judge_metric(
+        metric_of("roc_auc", "classify"), y, both, flat, **options | {"groups": np.arange(300) // 30}
+    )
+    assert grouped["low"] < grouped["estimate"] < grouped["high"]

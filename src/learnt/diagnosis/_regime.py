@@ -59,7 +59,7 @@ def read_curve(
     *,
     noise: tuple[float, ...],
     constant: float,
-    seen: float = 1.0,
+    seen: float | None = 1.0,
     form: Callable[[float], str] = "{:.4g}".format,
     loss_name: str = "Loss",
 ) -> Diagnosis:
@@ -76,7 +76,8 @@ def read_curve(
     noise : estimate and upper bound of the part no model can remove, in the same units; three numbers where there is
         also a lower bound, which comes first. An estimate above what the model reaches is not believed.
     constant : loss of the best constant predictor on held-out rows.
-    seen : the share of the rows there are that the model was given.
+    seen : the share of the rows there are that the model was given; None where the curve ends before those it was
+        given, and so says nothing about still more rows.
     form, loss_name : how losses are written and called in the evidence.
 
     >>> sizes = np.array([100, 200, 400, 800])
@@ -234,13 +235,14 @@ ADVICE: dict[str, str] = {
 }
 
 
-def advise(regime: str, falls: bool | None, seen: float = 1.0) -> list[str]:
+def advise(regime: str, falls: bool | None, seen: float | None = 1.0) -> list[str]:
     """What to do, most promising first, as keys of `ADVICE`; from one reading of the curve, so that all of it agrees.
 
     >>> advise("high variance", falls=True), advise("high variance", falls=False)
     (['more rows', 'regularise more', 'fewer columns'], ['regularise more', 'fewer columns', 'rows do not help'])
     """
-    all_rows = seen >= 0.999
+    falls = None if seen is None else falls
+    all_rows = seen is None or seen >= 0.999
     if regime == "no signal":
         return ["columns that matter", "check the target", "weak effect" if all_rows else "use all rows"]
     if regime == "near the ceiling":

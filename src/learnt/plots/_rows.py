@@ -153,8 +153,13 @@ def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=Fals
     return picture(WIDTH, bottom + 42, marks, title, said)
 
 
-def decomposition(parts: Sequence[tuple[str, float]]) -> Chart:
-    """The parts of an error as one stacked bar, each labelled with its share.
+def decomposition(
+    parts: Sequence[tuple[str, float]],
+    *,
+    title: str = "What the error is made of",
+    form: Callable[[float], str] | None = None,
+) -> Chart:
+    """The parts of an error, or of anything, as one stacked bar, each labelled with its share or as `form` writes it.
 
     >>> decomposition([("noise", 0.7), ("bias", 0.2), ("variance", 0.1)]).title
     'What the error is made of'
@@ -180,12 +185,12 @@ def decomposition(parts: Sequence[tuple[str, float]]) -> Chart:
         at += share * width
     x = left
     for k, (name, value) in enumerate(parts):
-        label = f"{name} {100 * max(value, 0.0) / total:.0f}%"
+        label = f"{name} {100 * max(value, 0.0) / total:.0f}%" if form is None else f"{name} {form(value)}"
         marks.append(tag("rect", x=x, y=y + 38, width=11.0, height=11.0, rx=2, fill=colors[k % len(colors)]))
         marks.append(text(x + 16, y + 48, label, fill=INK))
         x += 40 + 6.6 * len(label)
     said = ", ".join(f"{name} {percent(max(v, 0.0) / total)}" for name, v in parts)
-    return picture(WIDTH, y + 58, marks, "What the error is made of", said)
+    return picture(WIDTH, y + 58, marks, title, said)
 
 
 def confusion(matrix: Sequence[Sequence[float]], labels: Sequence[str]) -> Chart:

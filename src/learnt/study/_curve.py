@@ -59,7 +59,9 @@ def diagnose(
         return None
     loss = lambda key: np.array([[points[size, fold][key] for fold in range(folds)] for size in kept])  # noqa: E731
     train, valid = loss("train_loss"), loss("loss")
-    return _read(kept, train, valid, ceiling, _level(ground, folds))
+    # The final model has seen all rows; a curve that ends before them says nothing about still more.
+    seen = 1.0 if kept[-1] >= 0.9 * ground.training_rows else None
+    return _read(kept, train, valid, ceiling, _level(ground, folds), seen)
 
 
 class _Shared:
@@ -104,13 +106,18 @@ def _level(ground: Ground, folds: int) -> float:
 
 
 def _read(
-    sizes: list[int], train: np.ndarray, valid: np.ndarray, ceiling: dict[str, Any], constant: float
+    sizes: list[int],
+    train: np.ndarray,
+    valid: np.ndarray,
+    ceiling: dict[str, Any],
+    constant: float,
+    seen: float | None,
 ) -> dict[str, Any]:
-    noise = (ceiling["noise"]["lower"], ceiling["noise"]["upper"])
+    noise = (ceiling["noise"]["low"], ceiling["noise"]["lower"], ceiling["noise"]["upper"])
     words: dict[str, Any] = {"form": lambda v: number(math.sqrt(max(v, 0.0))), "loss_name": "RMSE"}
     if "bayes_error" in ceiling:
         words = {"form": number, "loss_name": "Brier score"}
-    verdict = read_curve(np.array(sizes), train, valid, noise=noise, constant=constant, **words)
+    verdict = read_curve(np.array(sizes), train, valid, noise=noise, constant=constant, seen=seen, **words)
     return {
         "regime": verdict.regime,
         "finding": verdict.finding,

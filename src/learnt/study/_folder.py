@@ -20,7 +20,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-OUTPUTS = ("report.html", "model.learnt", "study.json", "predictions.parquet")
+OUTPUTS = ("report.html", "model.learnt", "judged.learnt", "study.json", "predictions.parquet")
 LOCK = ".lock"
 _HELD = (BlockingIOError, PermissionError)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import polars as pl
 
 from learnt.diagnosis import Interval, auc_interval, bootstrap_interval, row_losses, spread_columns, wilson_interval
 from learnt.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
+from learnt.study._metric import counts_by_threshold
+from learnt.study._rare import judge_rare, lopsided, rare_class
 
 COVERAGE = 0.9
 _POINTS = 200
@@ -41,20 +44,33 @@ def decide(probability: np.ndarray, classes: list, positive: int | None, thresho
     return np.where(probability[:, positive] >= threshold, positive, 1 - positive)
 
 
-def choose_threshold(y_positive: np.ndarray, score: np.ndarray, cost: tuple[float, float], seed: int) -> dict[str, Any]:
+def choose_threshold(
+    y_positive: np.ndarray,
+    score: np.ndarray,
+    cost: tuple[float, float],
+    seed: int,
+    value: Callable[..., np.ndarray] | None = None,
+) -> dict[str, Any]:
     """The threshold with the lowest cost on out-of-fold predictions, over every value of the score.
 
     `cost` is (false alarm, missed positive). The reference is Elkan's: with true probabilities the best threshold is
-    fp / (fp + fn), whatever the data.
+    fp / (fp + fn), whatever the data. `value` is a function of hits, false alarms, misses and right rejections to be
+    made as large as possible instead.
     """
     fp, fn = cost
-    thresholds, costs = _cost_curve(y_positive, score, fp, fn)
+
+    def curve(rows: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
+        cuts, *counts = counts_by_threshold(y_positive[rows], score[rows])
+        if value is not None:
+            return cuts, -value(*counts)
+        return cuts, (fp * counts[1] + fn * counts[2]) / len(score)
+
+    thresholds, costs = curve(slice(None))
     best = float(thresholds[int(costs.argmin())])
     rng = np.random.default_rng([seed, 11])
     again = []
     for _ in range(100):
-        rows = rng.integers(0, len(score), len(score))
-        t, c = _cost_curve(y_positive[rows], score[rows], fp, fn)
+        t, c = curve(rng.integers(0, len(score), len(score)))
         again.append(float(t[int(c.argmin())]))
     low, high = np.quantile(again, [0.05, 0.95])
     keep = np.unique(np.linspace(0, len(thresholds) - 1, _POINTS).round().astype(int))
@@ -64,20 +80,8 @@ def choose_threshold(y_positive: np.ndarray, score: np.ndarray, cost: tuple[floa
         "high": float(high),
         "elkan": fp / (fp + fn),
         "cost_per_row": float(costs.min()),
-        "curve": {"threshold": thresholds[keep].tolist(), "cost": costs[keep].tolist()},
+        "curve": {"threshold": thresholds[keep].tolist(), "cost": (costs if value is None else -costs)[keep].tolist()},
     }
-
-
-def _cost_curve(y: np.ndarray, score: np.ndarray, fp: float, fn: float) -> tuple[np.ndarray, np.ndarray]:
-    """Cost per row of calling positive every row whose score is at least t, for t half-way between all scores."""
-    order = np.argsort(score, kind="stable")
-    s, positive = score[order], y[order].astype(bool)
-    missed = np.concatenate([[0], np.cumsum(positive)])
-    alarms = (~positive).sum() - np.concatenate([[0], np.cumsum(~positive)])
-    costs = (fp * alarms + fn * missed) / len(s)
-    cuts = np.concatenate([[0.0], (s[1:] + s[:-1]) / 2, [1.0]])
-    distinct = np.concatenate([[True], s[1:] > s[:-1], [True]])
-    return cuts[distinct], costs[distinct]
 
 
 def judge_classes(
@@ -119,6 +123,11 @@ def judge_classes(
         "threshold": threshold,
     }
     found["per_class"] = _per_class(np.array(found["confusion"]), classes)
+    found["mean_recall"] = float(np.mean([c["recall"] for c in found["per_class"] if c["recall"] is not None]))
+    found["lopsided"] = lopsided(shares)
+    if (rare := rare_class(shares)) is not None:
+        judged = judge_rare(codes == rare, decided == rare, probability[:, rare], float(shares[rare]), level, seed)
+        found["rare"] = {"class": classes[rare], **judged}
     present = np.unique(codes)
     if len(classes) == 2 and len(present) == 2:
         found |= _two_classes(codes == positive, probability[:, positive], threshold, level, cost)
@@ -135,6 +144,7 @@ def _two_classes(
     called = score >= threshold
     found: dict[str, Any] = {
         "auc": _plain(auc_interval(y, score, level)),
+        "ranks": auc_interval(y, score, 1 - (1 - level) / 5).low > 0.5,  # better than chance, beyond doubt
         "roc": {"fpr": np.asarray(fpr)[keep].tolist(), "tpr": np.asarray(tpr)[keep].tolist()},
         "at_threshold": {"fpr": float(called[~y].mean()), "tpr": float(called[y].mean())},
         "calibration": calibration_bins(y, score, level),

@@ -18,8 +18,10 @@ from learnt.persistence import load
 from learnt.study import _judge as judge
 from learnt.study._ceiling import bracket
 from learnt.study._journal import Journal
+from learnt.study._metric import Metric, metric_of
 from learnt.study._output import prediction_columns
 from learnt.study._problem import Problem
+from learnt.study._rare import criterion, judge_metric, rare_class
 from learnt.study._seal import Sealed, record_opening
 from learnt.study._settings import Settings
 from learnt.study._words import ordinal
@@ -58,18 +60,18 @@ def open_test_set(
     truth = problem.y[development][held]
     groups = None if problem.groups is None else problem.groups[sealed.test]
     output = judge.predict(model, X, problem.classes)
-    threshold = 0.5
+    threshold, metric = 0.5, _metric(problem, s)
+    learnt_from = problem.y[development]
     if problem.classes is not None:
+        shares = np.array([np.mean(learnt_from == c) for c in problem.classes])
         if problem.positive is not None:
-            is_positive = truth == problem.classes[problem.positive]
-            score = predicted[:, problem.positive]
-            facts["threshold"] = judge.choose_threshold(is_positive, score, s.cost or (1.0, 1.0), s.seed)
-            threshold = facts["threshold"]["threshold"] if s.cost else 0.5
+            facts["threshold"] = _threshold(problem, shares, truth, predicted, metric, s)
+            threshold = facts["threshold"]["threshold"] if facts["threshold"]["used"] else 0.5
         test = judge.judge_classes(
             y,
             output,
             problem.classes,
-            np.array([np.mean(problem.y[development] == c) for c in problem.classes]),
+            shares,
             positive=problem.positive,
             threshold=threshold,
             cost=s.cost,
@@ -80,12 +82,20 @@ def open_test_set(
         gain = test["brier_gain"]
     else:
         half = float(np.quantile(np.abs(truth - predicted), judge.COVERAGE))
-        mean = float(problem.y[development].mean())
+        mean = float(learnt_from.mean())
         test = judge.judge_amounts(y, output, mean, half, groups=groups, level=level, seed=s.seed)
         gain = test["gain"]
     test["use"] = use
     facts["test"] = test
-    facts["beats_constant"] = bool(facts["chosen"]["family"] != "constant" and gain["low"] > 0)
+    better = gain["low"] > 0 or test.get("ranks", False)
+    if metric is not None:
+        constant = np.tile(shares, (len(y), 1)) if problem.classify else np.full(len(y), mean)
+        codes = np.searchsorted(np.array(problem.classes), y) if problem.classify else y
+        options: dict[str, Any] = {"groups": groups, "level": level, "seed": s.seed}
+        options["threshold"] = threshold if metric.at_best_threshold else None
+        test["metric"] = judge_metric(metric, codes, output, constant, **options)
+        better = test["metric"]["gain"]["low"] > 0
+    facts["beats_constant"] = bool(facts["chosen"]["family"] != "constant" and better)
     facts["bracket"] = _bracket(facts, problem, truth, predicted)
     facts["importances"] = []
     _write_predictions(run.folder, problem, sealed, oof, output, threshold, test)
@@ -107,6 +117,33 @@ def add_importances(facts: dict[str, Any], problem: Problem, sealed: Sealed, jud
             seed=run.settings.seed,
             deadline=run.end - 0.4 * run.closing,
         )
+
+
+def _metric(problem: Problem, settings: Settings) -> Metric | None:
+    if settings.metric is None:
+        return None
+    classes = len(problem.classes) if problem.classes is not None else 2
+    return metric_of(settings.metric, problem.task, classes, problem.positive, settings.cost)
+
+
+def _threshold(
+    problem: Problem,
+    shares: np.ndarray,
+    truth: np.ndarray,
+    predicted: np.ndarray,
+    metric: Metric | None,
+    settings: Settings,
+) -> dict[str, Any]:
+    """The best threshold on development rows: by costs, the metric asked for, the F1 of a rare class, or errors."""
+    assert problem.classes is not None
+    assert problem.positive is not None
+    is_positive = truth == problem.classes[problem.positive]
+    score = predicted[:, problem.positive]
+    wanted = None if settings.cost else criterion(metric, rare_class(shares), problem.positive)
+    by = "lowest cost" if settings.cost else "fewest errors" if wanted is None else wanted[0]
+    value = None if wanted is None else wanted[1]
+    found = judge.choose_threshold(is_positive, score, settings.cost or (1.0, 1.0), settings.seed, value)
+    return {**found, "by": by, "used": settings.cost is not None or wanted is not None}
 
 
 def _written_down(facts: dict[str, Any], problem: Problem, sealed: Sealed, run: Run) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from learnt import plots
 from learnt.plots import Row, number, percent
-from learnt.study._words import interval_words, ordinal, share
+from learnt.study._words import interval_words, metric_words, ordinal, share
 
 MOST_COLUMNS = 60
 MOST_IMPORTANCES = 15
@@ -45,7 +45,12 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
     def loss(value: float) -> str:
         return f"{value:.3f}" if facts["task"] == "classify" else number(float(scale(value)))
 
+    def raced(value: float) -> str:
+        shown = float(_raced(facts)(value))
+        return f"{shown:.3f}" if facts["task"] == "classify" or abs(shown) <= 1 else number(shown)
+
     environment.filters |= {
+        "raced": raced,
         "percent": share,
         "number": number,
         "count": lambda n: f"{n:,}",
@@ -53,6 +58,8 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         "interval_number": partial(interval_words, form=number),
         "loss": loss,
         "interval_loss": partial(interval_words, form=loss),
+        "measure": metric_words,
+        "measures": lambda part: f"{metric_words(part, 'low')}–{metric_words(part, 'high')}",
         "seconds": _seconds,
         "bytes": _bytes,
     }
@@ -111,19 +118,30 @@ def _scale(facts: dict[str, Any]) -> Callable[[Any], Any]:
     return (lambda v: v) if facts["task"] == "classify" else (lambda v: np.sqrt(np.maximum(v, 0.0)))
 
 
+def _raced(facts: dict[str, Any]) -> Callable[[Any], Any]:
+    """Losses of the race as people read them: of the metric asked for, where there is one, larger may be better."""
+    if "metric" in facts["test"]:
+        return (lambda v: -v) if facts["test"]["metric"]["greater"] else (lambda v: v)
+    return _scale(facts)
+
+
 def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
     classify, test = facts["task"] == "classify", facts["test"]
     bracket = facts["bracket"]
-    shown = None if bracket["broken"] else (bracket["lower"], bracket["upper"])
+    shown = (bracket["lower"], bracket["upper"]) if bracket["known"] else None
     if classify:
         now, constant, form = test["error"], test["constant_error"], share
     else:
         now, constant, form = test["rmse"], test["constant_rmse"], number
-    charts: dict[str, Any] = {
-        "ruler": plots.ruler(
+    charts: dict[str, Any] = {}
+    if "rare" not in test:  # of a rare class the share of wrong rows says next to nothing
+        charts["ruler"] = plots.ruler(
             now["estimate"], (now["low"], now["high"]), constant=constant, bracket=shown, name="this model", form=form
         )
-    }
+    elif test["rare"]["recall"] is not None:
+        rare = test["rare"]
+        parts = [("false alarms", rare["false_alarms"]), ("missed", rare["missed"]), ("found", rare["found"])]
+        charts["rare"] = plots.decomposition(parts, title=f"The rows of {rare['class']}", form="{:,}".format)
     charts["race"] = _race_chart(facts)
     if facts["diagnosis"] is not None:
         charts |= _diagnosis_charts(facts["diagnosis"], _curve_loss(facts), _scale(facts))
@@ -158,14 +176,12 @@ def _race_chart(facts: dict[str, Any]) -> Any:
         if len(wanted) >= MOST_RACERS:
             break
         wanted.add(entry["id"])
-    scale = _scale(facts)
-    rows = [
-        Row(
-            e["label"], float(scale(e["loss"])), float(scale(e["low"])), float(scale(e["high"])), e["state"] == "chosen"
-        )
-        for e in finished
-        if e["id"] in wanted
-    ]
+    scale = _raced(facts)
+    rows = []
+    for e in finished:
+        if e["id"] in wanted:
+            low, high = sorted((float(scale(e["low"])), float(scale(e["high"]))))
+            rows.append(Row(e["label"], float(scale(e["loss"])), low, high, e["state"] == "chosen"))
     constant = next((float(scale(e["loss"])) for e in finished if e["family"] == "constant"), None)
     form = "{:.3f}".format if facts["task"] == "classify" else number
     return plots.race(rows, x_label=_loss_name(facts), reference=constant, form=form)
@@ -204,8 +220,10 @@ def _class_charts(facts: dict[str, Any]) -> dict[str, Any]:
         )
     if "threshold" in facts:
         t = facts["threshold"]
-        label = "cost a row" if facts["settings"]["cost"] else "errors a row"
-        form = number if facts["settings"]["cost"] else percent
+        label = {"lowest cost": "cost a row", "fewest errors": "errors a row"}.get(
+            t["by"], t["by"].removeprefix("best ")
+        )
+        form = percent if t["by"] == "fewest errors" else number
         charts["cost"] = plots.cost_curve(
             t["curve"]["threshold"],
             t["curve"]["cost"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import shutil
 import time
 from collections.abc import Callable
@@ -310,13 +309,9 @@ class _Run:
     def _say_ceiling(self, problem: Problem, ceiling: dict[str, Any]) -> None:
         constant = ceiling["constant"]
         if problem.classify:
-            b = ceiling["bayes_error"]
-            best = f"no rule is likely to err on less than {b['lower']:.1%}"
-            self.say(f'Always saying "{constant["predicts"]}" errs on {constant["error"]:.1%}; {best}.')
+            self.say(f'Always saying "{constant["predicts"]}" errs on {constant["error"]:.1%}.')
         else:
-            n = ceiling["noise"]
-            between = f"{number(math.sqrt(n['lower']))} and {number(math.sqrt(n['upper']))}"
-            self.say(f"Always saying the mean has an RMSE of {number(constant['rmse'])}; noise is between {between}.")
+            self.say(f"Always saying the mean has an RMSE of {number(constant['rmse'])}.")
 
     # --- step 4 ---
 

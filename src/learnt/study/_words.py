@@ -40,19 +40,68 @@ def summarise(facts: dict[str, Any]) -> dict[str, Any]:
     lines = [_what(facts)]
     lines += _classes(facts) if classify else _amounts(facts)
     lines.append(_next(facts))
-    return {"headline": _headline(facts), "lines": lines, "beats_constant": facts["beats_constant"]}
+    short = verdict(facts)
+    return {"headline": _headline(facts), "verdict": short, "lines": lines, "beats_constant": facts["beats_constant"]}
+
+
+def tried(facts: dict[str, Any]) -> int:
+    """How many models beside the constant were measured to the end."""
+    return sum("loss" in e and e["family"] != "constant" for e in facts["race"]["entries"])
+
+
+def verdict(facts: dict[str, Any]) -> str:
+    """In a few words, whether the model is of any use."""
+    if tried(facts) == 0:
+        return "nothing was tried"
+    return "better than a constant" if facts["beats_constant"] else "no better than a constant"
 
 
 def _headline(facts: dict[str, Any]) -> str:
     target, test = facts["target"], facts["test"]
+    if tried(facts) == 0:
+        why = "no model could be fitted" if _failed(facts) else "the budget ended before any model was fitted"
+        return f"Nothing was tried on “{target}”: {why}."
     if not facts["beats_constant"]:
+        if facts["race"]["cut_short"]:
+            count = tried(facts)
+            none = f"None of the {count} models" if count > 1 else "The one model"
+            return f"{none} there was time for predicts “{target}” {'' if count > 1 else 'no '}better than a constant."
         return f"No model predicts “{target}” better than a constant."
+    can = f"“{target}” can be predicted"
+    if "metric" in test:
+        m = test["metric"]
+        return f"{can}: {m['words']} {metric_words(m)}, against {metric_words(m, 'constant')} of a constant."
     if facts["task"] == "classify" and "cost" in test and _saved(test) > 0:
-        return f"“{target}” can be predicted: errors cost {share(_saved(test))} less than without a model."
+        return f"{can}: errors cost {share(_saved(test))} less than without a model."
+    if "rare" in test:
+        return _rare_headline(can, test["rare"])
+    if facts["task"] == "classify" and test.get("lopsided"):
+        chance = 1 / len(facts["classes"])
+        return f"{can}: {share(test['mean_recall'])} of a class are found on average, where chance is {share(chance)}."
     if facts["task"] == "classify":
         right = 1 - test["error"]["estimate"]
-        return f"“{target}” can be predicted: {share(right)} of new rows come out right."
-    return f"“{target}” can be predicted to within {number(test['mae']['estimate'])} on average."
+        return f"{can}: {share(right)} of new rows come out right."
+    return f"{can} to within {number(test['mae']['estimate'])} on average."
+
+
+def _failed(facts: dict[str, Any]) -> bool:
+    states = {e["state"] for e in facts["race"]["entries"] if "loss" not in e}
+    return states == {"failed"}
+
+
+def _rare_headline(can: str, rare: dict[str, Any]) -> str:
+    area = rare["average_precision"]
+    if rare["recall"] is None or rare["precision"] is None or area is None:
+        return f"{can} to some degree, but too few “{rare['class']}” were among the test rows to judge it."
+    return (
+        f"{can}: {share(rare['recall']['estimate'])} of the rare “{rare['class']}” are found, "
+        f"{share(rare['precision']['estimate'])} of those called are right (PR area {area['estimate']:.2f})."
+    )
+
+
+def metric_words(part: dict[str, Any], key: str = "estimate") -> str:
+    """A value of the metric asked for, as people write it."""
+    return f"{part[key]:.3f}" if abs(part[key]) <= 1 else number(part[key])
 
 
 def _saved(test: dict[str, Any]) -> float:
@@ -79,47 +128,93 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
 def _classes(facts: dict[str, Any]) -> list[dict[str, str]]:
     test = facts["test"]
     level = _level(test["level"])
-    good = f"Wrong on {share(test['error']['estimate'])} of new rows ({level} {interval_words(test['error'])})"
+    good = [f"Wrong on {share(test['error']['estimate'])} of new rows ({level} {interval_words(test['error'])})"]
     if "low" in test.get("auc", {}):
         area = test["auc"]
-        good += f"; ROC area {area['estimate']:.3f} ({area['low']:.3f}–{area['high']:.3f}), where chance is 0.5"
+        good.append(f"ROC area {area['estimate']:.3f} ({area['low']:.3f}–{area['high']:.3f}), where chance is 0.5")
+    if "rare" in test:
+        good = [*_rare_words(test["rare"], level), good[-1]] if len(good) > 1 else _rare_words(test["rare"], level)
+    said = "; ".join(part for part in (_metric_line(test), *good) if part)
     if "cost" in test:
         paid, least = test["cost"], min(test["cost_of_none"], test["cost_of_all"])
-        good += f". With your costs it says {facts['positive']} from {share(test['threshold'])} on, which costs "
-        good += f"{number(paid['estimate'])} a row ({interval_words(paid, number)}); without a model {number(least)}"
-    most = facts["ceiling"]["constant"]["predicts"]
-    usual, error = test["constant_error"], test["error"]["estimate"]
-    constant = f'Always saying "{most}" is wrong on {share(usual)}'
-    gain = test["brier_gain"]
-    if error < usual:
-        constant += f": the model removes {share((usual - error) / usual)} of those errors."
-    elif gain["low"] > 0:
-        constant += ": no fewer errors, but its probabilities are better than the bare shares of the classes."
+        said += f". With your costs it says {facts['positive']} from {share(test['threshold'])} on, which costs "
+        said += f"{number(paid['estimate'])} a row ({interval_words(paid, number)}); without a model {number(least)}"
+    elif facts.get("threshold", {}).get("used"):
+        said += f". It says {facts['positive']} from a probability of {share(test['threshold'])} on, chosen on "
+        said += f"development rows for the {facts['threshold']['by']}"
+    lines = [{"title": "How good it is", "text": said + "."}, {"title": "Against a constant", "text": _constant(facts)}]
+    ceiling = _ceiling_of_classes(facts)
+    return lines + ([{"title": "Against the best possible", "text": ceiling}] if ceiling else [])
+
+
+def _rare_words(rare: dict[str, Any], level: str) -> list[str]:
+    found = [f"Finds {rare['found']:,} of the {rare['rows']:,} “{rare['class']}” among the test rows"]
+    if rare["recall"] is not None:
+        found[0] += f" (recall {share(rare['recall']['estimate'])}, {level} {interval_words(rare['recall'])})"
+    if rare["precision"] is not None:
+        precision = rare["precision"]
+        called = f"of those it calls, {share(precision['estimate'])} are right (precision, {interval_words(precision)})"
+        found.append(f"{called}, with {rare['false_alarms']:,} false alarm{'s' * (rare['false_alarms'] != 1)}")
     else:
-        constant += ": the model is no better."
-    return [
-        {"title": "How good it is", "text": good + "."},
-        {"title": "Against a constant", "text": constant},
-        {"title": "Against the best possible", "text": _ceiling_of_classes(facts)},
-    ]
+        found.append("it calls no row so")
+    if rare["average_precision"] is not None:
+        area = rare["average_precision"]
+        between = f"{area['low']:.3f}–{area['high']:.3f}"
+        found.append(f"PR area {area['estimate']:.3f} ({between}), where chance is {rare['share']:.3f}")
+    return found
+
+
+def _metric_line(test: dict[str, Any]) -> str:
+    if "metric" not in test:
+        return ""
+    m = test["metric"]
+    between = f"{metric_words(m, 'low')}–{metric_words(m, 'high')}"
+    name = m["words"][0].upper() + m["words"][1:]
+    return f"{name} {metric_words(m)} ({between}), of a constant {metric_words(m, 'constant')}"
+
+
+def _constant(facts: dict[str, Any]) -> str:
+    test, most = facts["test"], facts["ceiling"]["constant"]["predicts"]
+    usual, error = test["constant_error"], test["error"]["estimate"]
+    if "rare" in test and facts["beats_constant"]:
+        rare = test["rare"]["class"]
+        return f'Always saying "{most}" is wrong on {share(usual)} of rows only, and finds none of the “{rare}”.'
+    said = f'Always saying "{most}" is wrong on {share(usual)}'
+    if error < usual and facts["beats_constant"]:
+        return said + f": the model removes {share((usual - error) / usual)} of those errors."
+    if facts["beats_constant"]:
+        how = (
+            "probabilities are better than the bare shares"
+            if test["brier_gain"]["low"] > 0
+            else "order of rows tells more"
+        )
+        return said + f": no fewer errors, but its {how} of the classes."
+    return said + (": the model is no better." if tried(facts) else ".")
+
+
+UNKNOWN = "Neighbouring rows are too few or too far apart to say how good any model could be."
 
 
 def _ceiling_of_classes(facts: dict[str, Any]) -> str:
-    low, high = facts["bracket"]["lower"], facts["bracket"]["upper"]
-    error = facts["test"]["error"]
-    if facts["bracket"]["broken"]:
-        return (
-            f"Nearest neighbours put it at {share(low)} or more, but the model is already better: with so many "
-            "columns for so few rows, neighbours are too far apart to tell."
-        )
-    between = interval_words({"low": low, "high": high})
-    said = f"No rule on these columns is likely to be wrong on less than {between} of rows"
+    if "rare" in facts["test"]:
+        return ""  # a bound on the share of wrong rows says nothing about a class of few rows
+    found = facts["bracket"]
+    if not found["known"]:
+        return UNKNOWN
+    error, low, high = facts["test"]["error"], found["lower"], found["upper"]
+    if low == 0:
+        return f"Similar rows agree so well that a rule wrong on at most {share(high)} of rows should be possible."
+    said = f"No rule on these columns is likely to be wrong on less than {share(low)} of rows"
     if not facts["beats_constant"]:
         return said + "."
-    room = error["estimate"] - low
-    if error["low"] <= low or room < 0.1 * error["estimate"]:
+    if _at_the_ceiling(facts):
         return said + ": this model is about as good as the columns allow."
+    room = max(error["estimate"] - low, 0.0)
     return said + f": at most {100 * room:.1f} points are left to gain."
+
+
+def _at_the_ceiling(facts: dict[str, Any]) -> bool:
+    return bool(facts.get("diagnosis")) and facts["diagnosis"]["regime"] == "near the ceiling"
 
 
 def _amounts(facts: dict[str, Any]) -> list[dict[str, str]]:
@@ -137,37 +232,46 @@ def _amounts(facts: dict[str, Any]) -> list[dict[str, str]]:
     if rmse["estimate"] < usual:
         constant += f": the model's is {share(1 - rmse['estimate'] / usual)} smaller."
     else:
-        constant += ": the model is no better."
-    low, high = facts["bracket"]["lower"], facts["bracket"]["upper"]
-    if facts["bracket"]["broken"]:
-        ceiling = (
-            f"Nearest neighbours put the noise at {number(low)} or more, but the model is already better than that."
-        )
-    elif low < 0.02 * usual:
-        ceiling = f"Noise that no model on these columns can remove is at most about {number(high)} (RMSE)"
-        ceiling += "." if not facts["beats_constant"] else f", against {number(rmse['estimate'])} now."
-    else:
-        ceiling = f"Noise that no model on these columns can remove is about {number(low)}–{number(high)} (RMSE)"
-        if facts["beats_constant"] and rmse["low"] <= low:
-            ceiling += ": this model is about as good as the columns allow."
-        elif facts["beats_constant"]:
-            ceiling += f", against {number(rmse['estimate'])} now: there is room for a better model."
-        else:
-            ceiling += "."
-    return [
-        {"title": "How good it is", "text": good},
-        {"title": "Against a constant", "text": constant},
-        {"title": "Against the best possible", "text": ceiling},
-    ]
+        constant += ": the model is no better." if tried(facts) else "."
+    if "metric" in test:
+        good = f"{_metric_line(test)}. {good}"
+    lines = [{"title": "How good it is", "text": good}, {"title": "Against a constant", "text": constant}]
+    return [*lines, {"title": "Against the best possible", "text": _ceiling_of_amounts(facts)}]
+
+
+def _ceiling_of_amounts(facts: dict[str, Any]) -> str:
+    found, now = facts["bracket"], facts["test"]["rmse"]["estimate"]
+    if not found["known"]:
+        return UNKNOWN
+    if found["lower"] == 0:
+        return f"Similar rows agree so well that an RMSE of at most {number(found['upper'])} should be possible."
+    said = f"Noise that no model on these columns can remove is at least about {number(found['lower'])} (RMSE)"
+    if not facts["beats_constant"]:
+        return said + "."
+    if _at_the_ceiling(facts):
+        return said + ": this model is about as good as the columns allow."
+    if found["upper"] < now:
+        return said + f" and at most {number(found['upper'])}, against {number(now)} now."
+    return said + f", against {number(now)} now."
 
 
 def _next(facts: dict[str, Any]) -> dict[str, str]:
     diagnosis = facts.get("diagnosis")
-    if diagnosis is None:
+    if tried(facts) == 0 and _failed(facts):
         return {
             "title": "What to do next",
-            "text": "Give the study more time (--budget 5m): it ended before a diagnosis.",
+            "text": "Look at the remarks below on why models failed, and at the columns.",
         }
+    if diagnosis is None or tried(facts) == 0:
+        ended = "any model was fitted" if tried(facts) == 0 else "a diagnosis"
+        return {"title": "What to do next", "text": f"Give the study more time (--budget 5m): it ended before {ended}."}
+    rare = facts["test"].get("rare")
+    if rare is not None and rare["recall"] is not None and rare["recall"]["high"] - rare["recall"]["low"] > 0.2:
+        few = f"{rare['rows']:,} “{rare['class']}” in the test set leave its recall open between"
+        said = (
+            f"Judge it on more rows of “{rare['class']}” before you rely on it: {few} {interval_words(rare['recall'])}."
+        )
+        return {"title": "What to do next", "text": said}
     return {"title": "What to do next", "text": f"{diagnosis['finding']} {diagnosis['treatments'][0]}"}
 
 
