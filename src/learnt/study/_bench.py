@@ -17,11 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.diagnosis import noise_bounds, row_losses, spread_columns
 from learnt.engine import kernel_cache
 from learnt.engine.threads import set_threads
-from learnt.ensemble import recalibrate
 from learnt.preprocessing import TableEncoder
 from learnt.study._ground import fold_rows
 from learnt.study._objective import Objective
-from learnt.study._recipe import Recipe, Spec, build, build_recipe, settled
+from learnt.study._recipe import Recipe, Spec, build, build_recipe, recalibrated, settled
 
 MOST_CELLS = 40_000_000  # of one prepared training fold
 MOST_KEPT = 100_000_000  # cells of all prepared folds that are kept
@@ -177,12 +176,9 @@ class Bench:
                 model = build(member["spec"]).fit(inside[:rows], y_inside[:rows])
                 own = slice(None, min(rows, TRAIN_SAMPLE))
                 pair = [self._predict(model, X) for X in (outside, inside[own])]
-                if member["calibration"] is not None:
-                    pair = [recalibrate(p, **member["calibration"]) for p in pair]
-                parts.append([member["weight"] * p for p in pair])
+                parts.append([member["weight"] * recalibrated(p, member["calibration"]) for p in pair])
         predicted, own_predicted = (np.sum([pair[k] for pair in parts], axis=0) for k in (0, 1))
-        if recipe["calibration"] is not None:
-            predicted, own_predicted = (recalibrate(p, **recipe["calibration"]) for p in (predicted, own_predicted))
+        predicted, own_predicted = (recalibrated(p, recipe["calibration"]) for p in (predicted, own_predicted))
         return {
             "rows": min(rows, len(inside)),
             "loss": float(row_losses(y_outside, predicted, self.classes).mean()),

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.ensemble import recalibrate
 from learnt.study._objective import row_losses
+from learnt.study._recipe import recalibrated
 
 FLOORS = (1e-6, 1e-3, 1e-2)
 LEAST_GAIN = 1e-3  # of the loss; less is not worth another step in the model
@@ -96,7 +96,7 @@ def calibrate(p: np.ndarray, y: np.ndarray, groups: np.ndarray) -> tuple[Map | N
         mapped = np.empty_like(p)
         for g in np.unique(groups):
             inside = groups == g
-            mapped[inside] = recalibrate(p[inside], **fit_map(p[~inside], y[~inside], offsets))
+            mapped[inside] = recalibrated(p[inside], fit_map(p[~inside], y[~inside], offsets))
         loss = float(row_losses(y, mapped, p.shape[1]).mean())
         if best is None or loss < best[0]:
             best = loss, offsets, mapped

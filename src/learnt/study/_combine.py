@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from learnt.ensemble import recalibrate
 from learnt.study._blend import cross_fitted
 from learnt.study._calibration import calibrate
 from learnt.study._choice import Contender
 from learnt.study._ground import Ground
 from learnt.study._race import Entry, Race, settle
-from learnt.study._recipe import Recipe, alone, settled
+from learnt.study._recipe import Recipe, alone, recalibrated, settled
 
 CALIBRATED = 12  # of the leaders
 BLENDED = 16  # may become members
@@ -174,11 +173,7 @@ def out_of_fold(standing: Standing, race: Race, ground: Ground, held: Held) -> t
             entry = by_id[name]
             picked, _ = settle(entry, ground.parts)
             p = ground.constant(fold) if entry.candidate.is_constant else held(entry, fold)[picked[fold]]
-            if member["calibration"] is not None:
-                p = recalibrate(p, **member["calibration"])
-            total = total + member["weight"] * p
-        if standing.recipe["calibration"] is not None:
-            total = recalibrate(total, **standing.recipe["calibration"])
+            total = total + member["weight"] * recalibrated(p, member["calibration"])
         rows.append(ground.held[fold])
-        predicted.append(total)
+        predicted.append(recalibrated(total, standing.recipe["calibration"]))
     return np.concatenate(rows), np.concatenate(predicted)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from learnt.ensemble import RecalibratedClassifier, VotingClassifier, VotingRegressor
 from learnt.preprocessing import PolynomialFeatures, StandardScaler, TableEncoder
 
 Spec = dict[str, Any]
@@ -71,6 +71,8 @@ def build_recipe(recipe: Recipe, classify: bool) -> Any:
 def _average(models: list[Any], weights: list[float], classify: bool) -> Any:
     if len(models) == 1:
         return models[0]
+    from learnt.ensemble import VotingClassifier, VotingRegressor  # seconds that only a blend should wait for
+
     named = [(f"member{k}", model) for k, model in enumerate(models, 1)]
     if classify:
         return VotingClassifier(named, voting="soft", weights=weights)
@@ -78,4 +80,17 @@ def _average(models: list[Any], weights: list[float], classify: bool) -> Any:
 
 
 def _calibrated(model: Any, calibration: dict[str, Any] | None) -> Any:
-    return model if calibration is None else RecalibratedClassifier(model, **calibration)
+    if calibration is None:
+        return model
+    from learnt.ensemble import RecalibratedClassifier
+
+    return RecalibratedClassifier(model, **calibration)
+
+
+def recalibrated(probability: np.ndarray, calibration: dict[str, Any] | None) -> np.ndarray:
+    """Probabilities bent by a map, or as they are."""
+    if calibration is None:
+        return probability
+    from learnt.ensemble import recalibrate
+
+    return recalibrate(probability, **calibration)

@@ -57,6 +57,8 @@ from learnt.study._seal import PARTS, Sealed, seal
 from learnt.study._settings import Settings
 from learnt.study._words import summarise
 
+LONG_ENOUGH = 30.0  # seconds of a budget that pay for more than one partition of few rows
+
 Say = Callable[[str], None]
 
 
@@ -283,7 +285,8 @@ class _Run:
             metric = Objective.plain(metric_of(s.metric, problem.task, n_classes or 2, problem.positive, s.cost))
         lay_out(self.work, problem.X[sealed.development], codes, sealed.folds, problem.classes, s.seed, metric)
         parts = min(PARTS, len(sealed.folds))
-        return Ground(codes, sealed.folds, parts, n_classes, Objective(n_classes, metric), s.seed)
+        folds = sealed.folds if s.budget >= LONG_ENOUGH else sealed.folds[:PARTS]
+        return Ground(codes, folds, parts, n_classes, Objective(n_classes, metric), s.seed)
 
     # --- step 1 ---
 
