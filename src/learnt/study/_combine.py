@@ -19,7 +19,7 @@ from learnt.study._ground import Ground
 from learnt.study._race import Entry, Race, settle
 from learnt.study._recipe import Recipe, alone, recalibrated, settled
 
-CALIBRATED = 12  # of the leaders
+CALIBRATED = 24  # of the leaders
 BLENDED = 16  # may become members
 BLENDED_BY_METRIC = 6  # where every average has to be scored by a metric of decisions or ranks
 BLEND_RANK = 9  # nothing is less simple
