@@ -140,7 +140,7 @@ def test_no_fit_begins_or_ends_in_the_time_set_aside(tmp_path, seconds, pace):
     closing = min(max(CLOSING[0] * seconds, CLOSING[1]), CLOSING[2])
     assert clock() <= seconds - closing + 1e-9
     leaders = found.finished()[:5]
-    wanted = final_seconds([e.final_fit() for e in leaders], 1000 / 800, True)
+    wanted = final_seconds([e.final_fit() for e in leaders], 1000 / 800, True, 1)
     assert seconds - clock() >= closing + min(wanted, MOST_FINAL * seconds) - pace  # one fit may have been under way
     assert found.entries[0].state == "finished"  # the constant, always
     skipped = [e for e in found.entries if e.state == "skipped"]
@@ -172,6 +172,12 @@ def test_time_is_divided_as_said():
     budget.already_spent(1000.0)  # whatever was spent, final fits and closing keep their share
     assert budget.left() == pytest.approx((MOST_FINAL + CLOSING[0]) * 100.0 + CLOSING[1])
     assert budget.for_final_fits() > 0.3 * 100.0
+    busy = Budget(20.0, clock=clock)
+    idle = busy.closing
+    busy.notice_pace(3.0, 1.0)  # things take three times as long
+    assert busy.closing == pytest.approx(max(idle, 3 * CLOSING[1]))
+    busy.notice_pace(1e9, 1.0)
+    assert busy.closing <= 0.4 * 20.0
 
 
 def test_a_fold_has_no_say_in_the_value_it_is_judged_at():

@@ -7,6 +7,10 @@ _errors    every error becomes one sentence on standard error, exit code 2 (``--
 
 from __future__ import annotations
 
+import time
+
+STARTED = time.monotonic()  # before anything heavy is imported: a budget counts from here
+
 __all__ = ["main"]
 
 

@@ -10,6 +10,7 @@ import polars as pl
 from rich.console import Console
 from rich.markup import escape
 
+from learnt.cli import STARTED
 from learnt.cli._errors import Interrupted, tell
 from learnt.engine import progress
 from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, predict_table, read_table, study
@@ -47,7 +48,7 @@ def run_study(
         name = Path(table).name.split(".")[0] if table is not None else example_path().stem
         out = f"learnt-study-{name or 'table'}"
     try:
-        found = study(table, target, out=out, say=say, budget=seconds, cost=costs, **options)
+        found = study(table, target, out=out, say=say, budget=seconds, cost=costs, began=STARTED, **options)
     except KeyboardInterrupt:
         raise Interrupted(_kept(Path(out))) from None
     if not quiet:

@@ -87,6 +87,7 @@ def decide(
     *,
     prefer: str,
     refit: bool,
+    threads: int = 1,
 ) -> Decision:
     """Calibrate, blend and choose; once worked out for a set of finished entries, it stays as it was."""
     names = "|".join(sorted(e.candidate.id for e in race.finished())) + f"@{race.rows}"
@@ -94,7 +95,7 @@ def decide(
     known = journal.get("standings", name)
     if known is None:
         growth = len(ground.y) / max(race.rows, 1)
-        once = final_seconds([1.0], growth, refit)
+        once = final_seconds([1.0], growth, refit, threads)
         found = combine(race, ground, held, 0.7 * budget.for_final_fits() / once)
         known = journal.add("standings", name, [s.plain() for s in found])
     standings = [Standing(**fields) for fields in known]

@@ -24,10 +24,9 @@ from learnt.study._journal import Journal
 from learnt.study._remote import Failed, TooSlow, Worker
 
 LEAST_SECONDS = 0.3  # no fit is begun with less
-LONG = 20_000  # training rows from which on fits are first timed on fewer rows
+LONG = 25_000  # training rows from which on fits are first timed on fewer rows
 PROBED = 5_000  # so many
-PROBES = 4  # by the leaders of so many families
-SHARE_OF_LEADERS = 0.5  # of the race's time, which the leaders on all rows may take
+SHARE_OF_LEADERS = 0.8  # of the race's time, which the leaders on all rows may take
 GROWTH = 1.15  # most fits grow a little faster than their rows
 LEADERS = 5  # of the race, whose final fits time is set aside for
 
@@ -189,7 +188,8 @@ class _Race:
         if known is not None:
             return int(known)
         seconds = 0.0
-        probes = [e for e in self.entries if e.candidate.leads and not e.candidate.is_constant][:PROBES]
+        leaders = [e for e in self.entries if e.candidate.leads and not e.candidate.is_constant]
+        probes = leaders[:1] + [e for e in leaders[1:] if e.candidate.family.brief]  # trees take the most time
         for entry in probes:
             try:
                 left = max(self.budget.race_until(0.0) - self.budget.clock(), LEAST_SECONDS) / 4
@@ -255,7 +255,8 @@ class _Race:
         done = [e for e in self.entries if len(e.results) == self.folds]
         leaders = sorted(done, key=lambda e: (e.mean(), e.candidate.id))[:LEADERS]
         growth = len(self.ground.y) / max(self.rows, 1)
-        return self.budget.race_until(final_seconds([e.final_fit() for e in leaders], growth, self.refit))
+        fits = [e.final_fit() for e in leaders]
+        return self.budget.race_until(final_seconds(fits, growth, self.refit, len(self.workers)))
 
     def _expected(self, entry: Entry) -> float:
         """Seconds of one fit: its own, or the quickest that its family has shown."""

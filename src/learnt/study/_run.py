@@ -88,6 +88,7 @@ def study(
     *,
     out: str | Path | None = None,
     say: Say = lambda text: None,
+    began: float | None = None,
     **options: Any,
 ) -> Study:
     """Go from a table to a judged model: profile, seal, bracket, race, choose and diagnose, test once, report.
@@ -98,6 +99,7 @@ def study(
     target : name of the column to predict.
     out : folder for the report, the model, the numbers and the predictions; ``learnt-study-<name>`` by default.
     say : called with one sentence whenever something worth saying happened.
+    began : the `time.monotonic()` from which the budget counts; now by default. A command counts its start as well.
     **options : ``task``, ``time``, ``group``, ``cost``, ``keep``, ``drop``, ``seed``, ``budget`` (seconds),
         ``threads``, ``fresh``, ``header``, ``metric``, ``overwrite``; see `Settings`.
 
@@ -112,7 +114,7 @@ def study(
     >>> found = study("deliveries.csv", "late", budget=30)      # doctest: +SKIP
     >>> found.facts["test"]["error"]                            # doctest: +SKIP
     """
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     frame, name, data_hash, example = open_table(table, options.get("header"))
     if target is None:
         if not example:
@@ -167,13 +169,24 @@ class _Run:
             sizes = [min(ground.training_rows, 1000), ground.training_rows]
             self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
             self.budget.not_counted(self.seconds["compiling"])
+            started, calculated = time.monotonic(), time.process_time()
             ceiling = self._remembered("ceiling", "", floor_and_ceiling, problem, sealed.development, s.seed)
+            self.budget.notice_pace(time.monotonic() - started, time.process_time() - calculated)
             self._say_ceiling(problem, ceiling)
             race = self._race(workers, problem, ground)
             keeper = Keeper(workers, race, self.budget)
             refit = s.final == "all"
             decision = self._timed(
-                "choice", decide, race, ground, self.journal, self.budget, keeper, prefer=s.prefer, refit=refit
+                "choice",
+                decide,
+                race,
+                ground,
+                self.journal,
+                self.budget,
+                keeper,
+                prefer=s.prefer,
+                refit=refit,
+                threads=len(workers),
             )
             judged = self.folder / ("judged.learnt" if refit else "model.learnt")
             development = sealed.development
