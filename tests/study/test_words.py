@@ -1,6 +1,7 @@
 """Sentences of a study, from numbers made up over many states: none denies another, none denies the numbers."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,6 +23,21 @@ def diagnosis(limit, fall, noise, constant, seen=1.0):
     return {**parts, "evidence": list(found.evidence)}
 
 
+@cache
+def judged(share, skill, n, k, noise):
+    """Made-up predictions of classes, judged; `skill` is how far apart the scores of the classes are."""
+    names = ["no", "yes", "maybe"][:k]
+    y = (RNG.random(n) < share).astype(int) if k == 2 else RNG.choice(3, n, p=[1 - share, share / 2, share / 2])
+    shares = np.bincount(y, minlength=k) / n
+    logits = np.log(np.maximum(shares, 1e-9)) + skill * (np.eye(k)[y] + noise * RNG.normal(size=(n, k)))
+    p = np.exp(logits - logits.max(axis=1, keepdims=True))
+    p = p / p.sum(axis=1, keepdims=True) if skill else np.tile(shares, (n, 1))
+    order = np.argsort(names)
+    options = {"positive": 1 if k == 2 else None, "threshold": 0.4, "cost": None, "groups": None, "level": 0.95}
+    test = judge.judge_classes(np.array(names)[y], p[:, order], sorted(names), shares[order], seed=0, **options)
+    return test, sorted(names), shares[order]
+
+
 def classes(
     share=0.4,
     skill=2.0,
@@ -34,31 +50,14 @@ def classes(
     k=2,
     noise=0.8,
 ):
-    """Facts of a study of classes; `skill` is how far apart the scores of the classes are."""
-    names = ["no", "yes", "maybe"][:k]
-    y = (RNG.random(n) < share).astype(int) if k == 2 else RNG.choice(3, n, p=[1 - share, share / 2, share / 2])
-    shares = np.bincount(y, minlength=k) / n
-    logits = np.log(np.maximum(shares, 1e-9)) + skill * (np.eye(k)[y] + noise * RNG.normal(size=(n, k)))
-    p = np.exp(logits - logits.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    if skill == 0:
-        p = np.tile(shares, (n, 1))
-    order = np.argsort(names)
-    options = {
-        "positive": 1 if k == 2 else None,
-        "threshold": 0.4,
-        "cost": None,
-        "groups": None,
-        "level": 0.95,
-        "seed": 0,
-    }
-    test = judge.judge_classes(np.array(names)[y], p[:, order], sorted(names), shares[order], **options)
+    """Facts of a study of classes."""
+    test, names, shares = judged(share, skill, n, k, noise)
     better = bool(finished) and (test["brier_gain"]["low"] > 0 or test.get("ranks", False))
     entries = [{"family": f, "state": "finished", "loss": 0.1} for f in ("constant", *finished)]
     entries += [{"family": "forest", "state": "skipped", "note": "no time was left"}] * cut
-    most = sorted(names)[int(shares[order].argmax())]
+    most = names[int(shares.argmax())]
     return {
-        "target": "y", "task": "classify", "classes": sorted(names), "positive": "yes" if k == 2 else None,
+        "target": "y", "task": "classify", "classes": names, "positive": "yes" if k == 2 else None,
         "test": {**test, "use": 1}, "beats_constant": better, "settings": {"cost": None},
         "data": {"features": ["a"]}, "chosen": {"label": "boosted trees", "family": "boosted trees"},
         "model": {"rows": 400, "judged_rows": 400}, "race": {"entries": entries, "cut_short": cut},
@@ -85,6 +84,18 @@ def test_where_nothing_was_tried_the_headline_says_so():
     few = classes(skill=0, finished=("a", "b"), cut=True)
     assert summarise(few)["headline"] == "None of the 2 models there was time for predicts “y” better than a constant."
     assert summarise(classes(skill=0))["headline"] == "No model predicts “y” better than a constant."
+
+
+def test_a_winner_that_could_not_be_fitted_in_time_is_named():
+    facts = classes(skill=0)
+    facts["chosen"] = {"label": "constant", "family": "constant", "id": "constant"}
+    facts["choice"] = {"wanted": {"label": "boosted trees, leaves 10", "family": "boosted trees", "id": "b10"}}
+    found = summarise(facts)
+    assert (
+        found["headline"] == "No time was left to fit the model that won the race for “y” (boosted trees, leaves 10)."
+    )
+    assert "better than a constant" not in text_of(found)
+    assert "before the final fit" in found["lines"][-1]["text"]
 
 
 def test_a_rare_class_is_never_called_right_by_its_absence():

@@ -74,7 +74,7 @@ def _tell(found: Study) -> None:
     console.print(f"[{style}]{escape(summary['headline'])}[/{style}]")
     for line in summary["lines"]:
         console.print(f"  [bold]{line['title']}.[/bold] {escape(line['text'])}", soft_wrap=True)
-    if not found.beats_constant:
+    if found.facts["summary"]["verdict"] == "no better than a constant":
         console.print("  That is an answer too: the report says what was tried and what might help.")
     console.print(f"  Model, numbers and predictions are in [bold]{escape(str(found.folder))}[/bold]; the report:")
 

@@ -66,6 +66,7 @@ def open_test_set(
         shares = np.array([np.mean(learnt_from == c) for c in problem.classes])
         if problem.positive is not None:
             facts["threshold"] = _threshold(problem, shares, truth, predicted, metric, s)
+            facts["threshold"]["used"] &= facts["chosen"]["family"] != "constant"  # of a constant all cuts are alike
             threshold = facts["threshold"]["threshold"] if facts["threshold"]["used"] else 0.5
         test = judge.judge_classes(
             y,

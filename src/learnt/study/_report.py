@@ -13,7 +13,7 @@ import numpy as np
 
 from learnt import plots
 from learnt.plots import Row, number, percent
-from learnt.study._words import interval_words, metric_words, ordinal, share
+from learnt.study._words import has_model, interval_words, metric_words, ordinal, share
 
 MOST_COLUMNS = 60
 MOST_IMPORTANCES = 15
@@ -63,6 +63,8 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         "seconds": _seconds,
         "bytes": _bytes,
     }
+    if not has_model(facts):
+        facts = {**facts, "diagnosis": None}  # the curve of a constant says nothing
     charts = {name: Markup(str(chart)) for name, chart in _charts(facts, points).items() if chart is not None}
     entries = facts["race"]["entries"]
     finished = [e for e in entries if "loss" in e]

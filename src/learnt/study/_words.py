@@ -38,7 +38,8 @@ def summarise(facts: dict[str, Any]) -> dict[str, Any]:
     """Headline, verdict and lines from the numbers of a finished study."""
     classify = facts["task"] == "classify"
     lines = [_what(facts)]
-    lines += _classes(facts) if classify else _amounts(facts)
+    if has_model(facts):
+        lines += _classes(facts) if classify else _amounts(facts)
     lines.append(_next(facts))
     short = verdict(facts)
     return {"headline": _headline(facts), "verdict": short, "lines": lines, "beats_constant": facts["beats_constant"]}
@@ -49,10 +50,25 @@ def tried(facts: dict[str, Any]) -> int:
     return sum("loss" in e and e["family"] != "constant" for e in facts["race"]["entries"])
 
 
+def has_model(facts: dict[str, Any]) -> bool:
+    """Whether there is anything to judge beyond a constant that stands in for want of time."""
+    return tried(facts) > 0 and unfitted(facts) is None
+
+
+def unfitted(facts: dict[str, Any]) -> str | None:
+    """The model that won the race but could not be fitted in time, so that only a constant is left; else None."""
+    wanted = facts.get("choice", {}).get("wanted")
+    if wanted is None or facts["chosen"]["family"] != "constant" or wanted["family"] == "constant":
+        return None
+    return wanted["label"]
+
+
 def verdict(facts: dict[str, Any]) -> str:
     """In a few words, whether the model is of any use."""
     if tried(facts) == 0:
         return "nothing was tried"
+    if unfitted(facts) is not None:
+        return "no time for the final fit"
     return "better than a constant" if facts["beats_constant"] else "no better than a constant"
 
 
@@ -61,6 +77,8 @@ def _headline(facts: dict[str, Any]) -> str:
     if tried(facts) == 0:
         why = "no model could be fitted" if _failed(facts) else "the budget ended before any model was fitted"
         return f"Nothing was tried on “{target}”: {why}."
+    if (winner := unfitted(facts)) is not None:
+        return f"No time was left to fit the model that won the race for “{target}” ({winner})."
     if not facts["beats_constant"]:
         if facts["race"]["cut_short"]:
             count = tried(facts)
@@ -117,6 +135,13 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
         kind = " or ".join(str(c) for c in facts["classes"])
     columns = f"{len(data['features'])} column{'s' if len(data['features']) != 1 else ''}"
     test = facts["test"]
+    if not has_model(facts):
+        constant = facts["ceiling"]["constant"]["predicts"]
+        constant = number(constant) if isinstance(constant, float) else f'"{constant}"'
+        said = (
+            f"“{facts['target']}” ({kind}) from {columns}. The model file holds a constant that always says {constant}."
+        )
+        return {"title": "What it predicts", "text": said}
     judged = "judged once" if test["use"] == 1 else f"judged ({ordinal(test['use'])} use)"
     said = (
         f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
@@ -134,7 +159,8 @@ def _classes(facts: dict[str, Any]) -> list[dict[str, str]]:
         good.append(f"ROC area {area['estimate']:.3f} ({area['low']:.3f}–{area['high']:.3f}), where chance is 0.5")
     if "rare" in test:
         good = [*_rare_words(test["rare"], level), good[-1]] if len(good) > 1 else _rare_words(test["rare"], level)
-    said = "; ".join(part for part in (_metric_line(test), *good) if part)
+    said = "; ".join(good)
+    said = f"{_metric_line(test)}. {said}" if "metric" in test else said
     if "cost" in test:
         paid, least = test["cost"], min(test["cost_of_none"], test["cost_of_all"])
         said += f". With your costs it says {facts['positive']} from {share(test['threshold'])} on, which costs "
@@ -165,8 +191,6 @@ def _rare_words(rare: dict[str, Any], level: str) -> list[str]:
 
 
 def _metric_line(test: dict[str, Any]) -> str:
-    if "metric" not in test:
-        return ""
     m = test["metric"]
     between = f"{metric_words(m, 'low')}–{metric_words(m, 'high')}"
     name = m["words"][0].upper() + m["words"][1:]
@@ -262,9 +286,12 @@ def _next(facts: dict[str, Any]) -> dict[str, str]:
             "title": "What to do next",
             "text": "Look at the remarks below on why models failed, and at the columns.",
         }
-    if diagnosis is None or tried(facts) == 0:
-        ended = "any model was fitted" if tried(facts) == 0 else "a diagnosis"
-        return {"title": "What to do next", "text": f"Give the study more time (--budget 5m): it ended before {ended}."}
+    if diagnosis is None or not has_model(facts):
+        ended = "any model was fitted" if tried(facts) == 0 else "the final fit" if unfitted(facts) else "a diagnosis"
+        said = (
+            f"Give the study more time (--budget 5m): it ended before {ended}, and goes on from what is in its journal."
+        )
+        return {"title": "What to do next", "text": said}
     rare = facts["test"].get("rare")
     if rare is not None and rare["recall"] is not None and rare["recall"]["high"] - rare["recall"]["low"] > 0.2:
         few = f"{rare['rows']:,} “{rare['class']}” in the test set leave its recall open between"
