@@ -8,7 +8,7 @@
     augmented   qr of the data with √α·I below them (ridge)
 
 `auto` takes cholesky (begun in single precision where there are many columns) or dual, looks at the condition number,
-and changes to svd when the digits would not be there.
+and changes to svd when the digits would not be there: of a factor from sums over rows (`_basis`) where these settle.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
+from learnt.linear_model._basis import factor_by_basis
 from learnt.linear_model._centred import CentredRows
 from learnt.linear_model._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
 from learnt.linear_model._moments import (
@@ -132,6 +133,10 @@ def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectr
             if not spectrum:
                 return Solution(coef, m.x_mean, m.y_mean, "cholesky")
             return Solution(coef, m.x_mean, m.y_mean, "cholesky", m.gram.shape[0], scatter=m.gram)
+        found = factor_by_basis(rows, m)
+    if found is not None:
+        with single_blas():
+            return _from_factor(rows, *found, m.x_mean, m.y_mean, alpha)
     return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
 
 
@@ -241,16 +246,25 @@ def _by_factor(rows: Rows, center: bool, alpha: np.ndarray, solver: str, known_m
         if solver in ("augmented", "qr") and alpha.any():
             columns = [_augmented(left, right[:, j], alpha[j]) for j in range(k)]
             return Solution(np.column_stack(columns), x_mean, y_mean, solver)
-        U, s, Vt = np.linalg.svd(left, full_matrices=False)
-        # The cut-off that NumPy's lstsq takes by default.
-        cut = np.finfo(rows.dtype if rows.dtype in (np.float32, np.float64) else np.float64).eps
-        cut *= max(left.shape[0], rows.n_rows, d) * (s[0] if s.size else 0.0)
-        rank = int((s > cut).sum())
-        kept = s > cut if not alpha.any() else s > 0
-        rotated = U.T @ right
-        filters = np.zeros((s.size, k))
-        filters[kept] = 1.0 / (s[kept, None] + alpha / s[kept, None])  # s/(s² + α), where s² might overflow
-        return Solution(Vt.T @ (filters * rotated), x_mean, y_mean, "svd", rank, s)
+        return _from_factor(rows, left, right, x_mean, y_mean, alpha)
+
+
+def _from_factor(
+    rows: Rows, left: np.ndarray, right: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray, alpha: np.ndarray
+) -> Solution:
+    """The shortest solution from R and Qᵀy, by the singular values of R."""
+    d, k = len(x_mean), right.shape[1]
+    U, s, Vt = np.linalg.svd(left, full_matrices=False)
+    # The cut-off that NumPy's lstsq takes by default.
+    cut = float(np.finfo(np.float32 if "32" in str(rows.dtype) else np.float64).eps)
+    cut *= max(left.shape[0], rows.n_rows, d) * (s[0] if s.size else 0.0)
+    rank = int((s > cut).sum())
+    kept = s > cut if not alpha.any() else s > 0
+    rotated = U.T @ right
+    filters = np.zeros((s.size, k))
+    filters[kept] = 1.0 / (s[kept, None] + alpha / s[kept, None])  # s/(s² + α), where s² might overflow
+    singular = np.append(s, np.zeros(max(min(rows.n_rows, d) - s.size, 0)))  # columns that the others make up
+    return Solution(Vt.T @ (filters * rotated), x_mean, y_mean, "svd", rank, singular)
 
 
 def _triangle_rank(triangle: np.ndarray) -> int:
