@@ -161,6 +161,8 @@ def decomposition(
 ) -> Chart:
     """The parts of an error, or of anything, as one stacked bar, each labelled with its share or as `form` writes it.
 
+    A part without a name has no label.
+
     >>> decomposition([("noise", 0.7), ("bias", 0.2), ("variance", 0.1)]).title
     'What the error is made of'
     """
@@ -185,11 +187,13 @@ def decomposition(
         at += share * width
     x = left
     for k, (name, value) in enumerate(parts):
+        if not name:
+            continue
         label = f"{name} {100 * max(value, 0.0) / total:.0f}%" if form is None else f"{name} {form(value)}"
         marks.append(tag("rect", x=x, y=y + 38, width=11.0, height=11.0, rx=2, fill=colors[k % len(colors)]))
         marks.append(text(x + 16, y + 48, label, fill=INK))
         x += 40 + 6.6 * len(label)
-    said = ", ".join(f"{name} {percent(max(v, 0.0) / total)}" for name, v in parts)
+    said = ", ".join(f"{name} {percent(max(v, 0.0) / total)}" for name, v in parts if name)
     return picture(WIDTH, y + 58, marks, title, said)
 
 

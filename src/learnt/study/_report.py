@@ -193,7 +193,9 @@ def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any
     curve = diagnosis["curve"]
     train, valid = scale(np.array(curve["train"])), scale(np.array(curve["valid"]))
     parts = diagnosis["parts"]
-    charts = {"parts": plots.decomposition([(name, parts[name]["value"]) for name in ("noise", "bias", "variance")])}
+    together = parts["noise"]["low"] == 0 and parts["bias"]["value"] == 0  # the two could not be told apart
+    names = {"noise": "noise or bias", "bias": ""} if together else {}
+    charts = {"parts": plots.decomposition([(names.get(k, k), parts[k]["value"]) for k in parts])}
     if len(curve["sizes"]) > 1:
         charts["curve"] = plots.learning_curve(
             curve["sizes"],
@@ -201,7 +203,7 @@ def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any
             valid.mean(axis=1),
             train_spread=train.std(axis=1),
             valid_spread=valid.std(axis=1),
-            floor=float(scale(parts["noise"]["value"])),
+            floor=None if together else float(scale(parts["noise"]["value"])),
             constant=float(scale(diagnosis["constant"])),
             loss=loss,
         )

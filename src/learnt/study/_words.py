@@ -147,6 +147,8 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
         f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
         f"{facts['model']['judged_rows']:,} rows and {judged} on {test['rows']:,} rows it had never seen."
     )
+    if facts["model"].get("final") == "all":
+        said += f" The model file was then fitted again on all {facts['model']['rows']:,} rows."
     return {"title": "What it predicts", "text": said}
 
 
