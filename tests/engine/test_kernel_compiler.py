@@ -92,7 +92,7 @@ def test_a_kernel_that_calls_itself_may_be_called_by_others():
 @pytest.fixture
 def other_insides(monkeypatch):
     """A Numba whose flags and libraries are not as we know them."""
-    forget = kernel_compiler.quick_flags.cache_clear, kernel_compiler.draft_compiler.cache_clear
+    forget = kernel_compiler.quick_flags.cache_clear, kernel_compiler.compilers.cache_clear
     monkeypatch.setattr(kernel_compiler, "_STEPS", ("_a_step_that_it_does_not_have",))
     monkeypatch.setattr(Flags, "__hash__", lambda self: hash(self.summary()))
     for each in forget:
@@ -104,7 +104,7 @@ def other_insides(monkeypatch):
 
 def test_numba_with_other_insides_compiles_in_its_own_way(other_insides, pair):
     assert kernel_compiler.quick_flags() is None
-    assert kernel_compiler.draft_compiler() is None
+    assert kernel_compiler.compilers() == (None, None)
     callee, caller = pair
     assert caller(np.arange(4.0)) == 3.0
     (result,) = callee.resolve_for_kernels().overloads.values()

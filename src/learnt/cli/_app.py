@@ -73,6 +73,9 @@ def study(
 
     Exit code 0: the report is there; 2: an error; 3, with --require-better only: no model beat the best constant.
     """
+    from learnt.engine.late_import import import_late_in_our_processes
+
+    import_late_in_our_processes()
     from learnt.cli._study import run_study
 
     options = {"task": task, "time": time, "group": group, "keep": keep, "drop": drop, "seed": seed}

@@ -139,8 +139,8 @@ class Kernel:
         flags = _REASSOCIATING if self._reassociate else _EXACT
         options: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry, "_nrt": self._allocates}
         calls_itself = self.python.__name__ in self.python.__code__.co_names  # and needs machine code of its own
-        if not entry and not calls_itself:
-            options["pipeline_class"] = kernel_compiler.draft_compiler()
+        whole, draft = kernel_compiler.compilers()
+        options["pipeline_class"] = whole if entry or calls_itself else draft
         dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(function)
         kernel_compiler.compare_flags_quickly(dispatcher)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself

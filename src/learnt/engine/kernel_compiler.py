@@ -12,14 +12,26 @@ are compiled in its own way.
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+# Numba's passes for `with` blocks, functions made inside functions, literal arguments, and parallel loops.
+_NEVER_NEEDED = {
+    "with_lifting",
+    "inline_inlinables",
+    "find_literally",
+    "literal_unroll",
+    "LiteralPropagation",
+    "dump_parfor_diagnostics",
+}
+_FOR_CLOSURES = {"inline_closure_likes", "make_function_op_code_to_jit_function"}
 _STEPS = "_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "get_pointer_to_function"
 
 
@@ -54,15 +66,18 @@ def quick_flags() -> type | None:
 
 
 @functools.cache
-def draft_compiler() -> Any:
-    """The compiler of kernels that only kernels call; None: Numba's own."""
+def compilers() -> tuple[Any, Any]:
+    """The compiler of kernels that Python calls and that of kernels that only kernels call; None: Numba's own."""
     try:
+        from numba.core import types
         from numba.core.codegen import JITCodeLibrary
-        from numba.core.compiler import Compiler
+        from numba.core.compiler import Compiler, DefaultPassBuilder
+        from numba.core.compiler_machinery import PassManager, register_pass
+        from numba.core.typed_passes import NopythonRewrites
     except ImportError:
-        return None
+        return None, None
     if not all(hasattr(JITCodeLibrary, name) for name in _STEPS) or not hasattr(Compiler, "compile_extra"):
-        return None
+        return None, None
 
     class NoMemory:
         """Stands for the code generator where a function is not loaded, and has no place for what it would keep."""
@@ -70,7 +85,7 @@ def draft_compiler() -> Any:
         def set_env(self, name: str, environment: Any) -> None: ...
 
     class Draft(JITCodeLibrary):
-        """Code to be linked into that of others."""
+        """Code to be linked into that of others, and optimised there."""
 
         codegen = NoMemory()
 
@@ -80,12 +95,65 @@ def draft_compiler() -> Any:
             self._finalize_dynamic_globals()
             self._finalized = True
 
-    class DraftCompiler(Compiler):
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class RewriteArrayExpressions(NopythonRewrites):
+        """Numba's pass, where there is an expression that makes an array."""
+
+        _name = "learnt_array_expressions"
+
+        def run_pass(self, state: Any) -> bool:
+            made = (sign.return_type for sign in state.calltypes.values() if sign is not None)
+            return super().run_pass(state) if any(isinstance(what, types.Array) for what in made) else False
+
+    class KernelCompiler(Compiler):
+        """Leaves passes out that have nothing to do in a function over arrays and numbers."""
+
+        def compile_extra(self, func: Any) -> Any:
+            with rare_garbage_collection():
+                return super().compile_extra(func)
+
+        def define_pipelines(self) -> list[Any]:
+            code = self.state.func_id.func.__code__
+            left_out = _NEVER_NEEDED
+            if "array" not in code.co_names and not any(hasattr(value, "co_code") for value in code.co_consts):
+                left_out = _NEVER_NEEDED | _FOR_CLOSURES
+            manager = PassManager("kernel")
+            for step, why in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
+                if step is NopythonRewrites:
+                    manager.add_pass(RewriteArrayExpressions, why)
+                elif step.name() not in left_out:
+                    manager.add_pass(step, why)
+            manager.finalize()
+            return [manager]
+
+    class DraftCompiler(KernelCompiler):
         def compile_extra(self, func: Any) -> Any:
             self.state.library = Draft(self.state.targetctx.codegen(), func.__qualname__)
             return super().compile_extra(func)
 
-    return DraftCompiler
+    return KernelCompiler, DraftCompiler
+
+
+_collecting = threading.Lock()
+_compiling = 0
+
+
+@contextmanager
+def rare_garbage_collection() -> Iterator[None]:
+    """A compiler makes millions of objects that live until it is done; looking through them finds next to nothing."""
+    global _compiling
+    with _collecting:
+        _compiling += 1
+        first = _compiling == 1 and gc.isenabled()
+        if first:
+            gc.disable()
+    try:
+        yield
+    finally:
+        with _collecting:
+            _compiling -= 1
+        if first:
+            gc.enable()
 
 
 def compare_flags_quickly(dispatcher: Any) -> None:

@@ -35,6 +35,9 @@ def main(folder: str, background: bool = False) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
+    from learnt.engine.late_import import import_late_in_our_processes
+
+    import_late_in_our_processes()
     from learnt.engine import kernel_compiler
     from learnt.study._bench import Bench
     from learnt.study._errors import one_line

@@ -1,0 +1,52 @@
+"""A package that others import on the off chance is loaded at its first use, and is then the package itself."""
+
+import subprocess
+import sys
+
+import pytest
+
+BEGIN = """
+import sys
+from learnt.engine.late_import import import_late_in_our_processes
+import_late_in_our_processes()
+loaded = lambda: "scipy.stats._stats_py" in sys.modules
+import scipy.stats
+from scipy import stats
+from scipy.stats import rankdata
+import sklearn.base, sklearn.metrics
+assert not loaded()
+"""
+USES = {
+    "attribute": "assert stats.norm.cdf(0.0) == 0.5",
+    "function": "assert rankdata([3, 1, 2]).tolist() == [3.0, 1.0, 2.0]",
+    "class": "from scipy.stats import rv_continuous; assert isinstance(stats.norm, rv_continuous)",
+    "submodule": "from scipy.stats.distributions import norm; assert norm.cdf(0.0) == 0.5",
+    "scikit-learn": "from sklearn.metrics import roc_auc_score as a; assert a([0, 1], [0.1, 0.9]) == 1.0",
+}
+END = """
+if {used}:
+    assert loaded()
+    assert type(sys.modules["scipy.stats"]).__name__ == type(__import__("scipy").stats).__name__ == "module"
+    assert scipy.stats.norm is __import__("scipy").stats.norm is stats.norm  # whoever got the stand-in has it too
+import scipy.stats
+assert scipy.stats.norm.cdf(0.0) == 0.5
+"""
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_first_use_loads_it(use):
+    code = BEGIN + USES[use] + END.format(used=use != "scikit-learn")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_loaded_already_or_not_installed_is_left_alone():
+    code = """
+import sys, json
+from learnt.engine.late_import import import_late
+import_late("json")
+import_late("no_such_package_anywhere")
+assert sys.modules["json"] is json and "no_such_package_anywhere" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
