@@ -11,6 +11,7 @@ from learnt.baseline._door import require_fitted, row_count, stand_in
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice
 from learnt.engine.validation import check_target, check_weights
+from learnt.engine.weights import without_absent
 
 
 class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
@@ -59,7 +60,7 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         check_choice(self, "strategy", ("prior", "most_frequent", "constant"))
         name = type(self).__name__
-        rows = stand_in(self, X, y)
+        rows, y, sample_weight, _ = without_absent(stand_in(self, X, y), y, sample_weight)
         if y is None:
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         weight = check_weights(sample_weight, rows)

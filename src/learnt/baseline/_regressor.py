@@ -12,6 +12,7 @@ from learnt.baseline._door import require_fitted, row_count, stand_in
 from learnt.baseline._quantiles import quantiles, row_worth
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.validation import check_target, check_weights
+from learnt.engine.weights import without_absent
 
 _KEPT = 1_001  # order statistics kept for intervals: all up to so many rows, every thousandth beyond
 
@@ -67,7 +68,7 @@ class ConstantRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_choice(self, "strategy", ("mean", "median", "quantile", "constant"))
         check_number(self, "quantile", 0, 1, also=(None,))
         name = type(self).__name__
-        rows = stand_in(self, X, y)
+        rows, y, sample_weight, _ = without_absent(stand_in(self, X, y), y, sample_weight)
         if y is None:
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         targets = check_target(y, "numbers", rows, name)

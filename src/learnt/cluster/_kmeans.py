@@ -31,8 +31,9 @@ from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callback
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Rows, as_rows, transform
 from learnt.engine.threads import single_blas
-from learnt.engine.validation import check_fit, check_predict, check_weights
+from learnt.engine.validation import check_fit, check_predict, check_weights, frame_matrix, is_frame
 from learnt.engine.verbose import tell
+from learnt.engine.weights import absent_rows, at_their_places, present_rows, take_rows
 
 _ONE_THREAD = 1 << 16  # multiplications for which BLAS has one thread anyway
 _INITS = ("k-means++", "farthest-first", "random")
@@ -95,6 +96,8 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     16.0
     """
 
+    labels_: Any
+
     def __init__(
         self,
         n_clusters=8,
@@ -122,13 +125,27 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
         """Find the clusters; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_params()
+        given, present = X, present_rows(sample_weight, X)
         X, _, w = check_fit(self, X, None, sample_weight, accept_sparse=True, foreign=True, lazy=True, order="C")
         rows = as_rows(X, None, w)
         n_init = self._check_against(rows)
         with single_blas():  # once for the whole fit: changing the limit costs more than a small fit
             best = self._best_run(X, rows, w, n_init)
         self._record(best, rows)
+        if present is not None:
+            self._label_absent(given, present, np.shape(sample_weight)[0])
         return self
+
+    def _label_absent(self, given: Any, present: np.ndarray, n: int) -> None:
+        """A row of weight 0, which has moved no centre, has the label of the nearest, or −1 where it has none."""
+        rows = take_rows(given, absent_rows(present, n))
+        cells: Any = frame_matrix(rows, type(self).__name__) if is_frame(rows) else rows
+        cells = cells.toarray() if sparse.issparse(cells) else to_numpy(cells)
+        finite = np.isfinite(cells.astype(np.float64, copy=False)).all(axis=1)
+        labels = np.full(len(cells), -1)
+        if finite.any():
+            labels[finite] = to_numpy(self.predict(take_rows(rows, finite)))
+        self.labels_ = like(at_their_places(to_numpy(self.labels_), present, n, labels), self.labels_)
 
     def _check_params(self) -> None:
         check_number(self, "n_clusters", 1, integer=True)

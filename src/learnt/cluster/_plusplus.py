@@ -12,6 +12,7 @@ from learnt.cluster._seeding import plus_plus
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit
+from learnt.engine.weights import present_rows, take_params
 
 
 class _PlusPlus(BaseEstimator):
@@ -55,9 +56,12 @@ def kmeans_plusplus(
     checks = _PlusPlus(n_clusters, n_local_trials)
     check_number(checks, "n_clusters", 1, integer=True)
     check_number(checks, "n_local_trials", 1, integer=True, also=(None,))
+    present = present_rows(sample_weight, X)
     X, _, w = check_fit(checks, X, None, sample_weight, accept_sparse=True, order="C")
     if X.shape[0] < n_clusters:
         raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={n_clusters}; ask for fewer clusters.")
+    if present is not None and x_squared_norms is not None:
+        x_squared_norms = take_params({"norms": x_squared_norms}, present, np.shape(sample_weight)[0])["norms"]
     if x_squared_norms is not None and len(x_squared_norms) != X.shape[0]:
         raise ValueError(
             f"The length of x_squared_norms {len(x_squared_norms)} should be equal to the length of n_samples "
@@ -67,4 +71,6 @@ def kmeans_plusplus(
         seeds_of(X, w, None, None), lottery_of(X), n_clusters, random_state_of(random_state), n_local_trials
     )
     centers = X[index]
-    return (centers.toarray() if hasattr(centers, "toarray") else centers), index
+    return (centers.toarray() if hasattr(centers, "toarray") else centers), (
+        index if present is None else present[index]
+    )

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
 from learnt.engine.finite import require_finite
+from learnt.engine.weights import rows_as_given, without_absent
 
 FLOATS = (np.float64, np.float32)
 # scikit-learn's words, which people search for.
@@ -52,7 +53,7 @@ def check_fit(
     order: str | None = None,
     reset: bool = True,
 ) -> Checked:
-    """Data for `fit`: sets `n_features_in_` and `feature_names_in_`.
+    """Data for `fit`, without the rows of weight 0: sets `n_features_in_` and `feature_names_in_`.
 
     Parameters
     ----------
@@ -69,8 +70,10 @@ def check_fit(
         False in `partial_fit` after the first call: the columns must be those of the first.
     """
     name = type(estimator).__name__
-    matrix = _matrix(estimator, X, reset, accept_sparse, foreign, lazy, allow_nan, any_cells, min_rows, order)
-    targets = None if target is None else check_target(y, target, matrix, name)
+    X, y, sample_weight, rows = without_absent(X, None if target is None else y, sample_weight)
+    with rows_as_given(rows):
+        matrix = _matrix(estimator, X, reset, accept_sparse, foreign, lazy, allow_nan, any_cells, min_rows, order)
+        targets = None if target is None else check_target(y, target, matrix, name)
     return Checked(matrix, targets, check_weights(sample_weight, matrix))
 
 

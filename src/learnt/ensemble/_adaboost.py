@@ -17,7 +17,7 @@ from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callback
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit, check_predict
 from learnt.ensemble._adaboost_learners import class_votes, learner_of
-from learnt.ensemble._common import Members, by_columns, rows_of
+from learnt.ensemble._common import Members, by_columns
 from learnt.tree import DecisionTreeClassifier
 
 LEAST = float(np.finfo(float).eps)  # that a row of weight above 0 weighs
@@ -130,8 +130,6 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
         X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, any_cells=True)
         X = by_columns(X, given)
         total = float(len(y)) if w is None else float(w.sum())
-        if w is not None and not w.all():
-            X, y, w = rows_of(X, w > 0), y[w > 0], w[w > 0]
         self.classes_, codes = encode_labels(y)
         self.n_classes_ = len(self.classes_)
         weights = np.full(len(y), 1 / len(y)) if w is None else w / total

@@ -77,18 +77,17 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
         X, known = as_trees_compare(self.estimator_, by_columns(X, given), type(self).__name__)
         n, random = X.shape[0], random_state_of(self.random_state)
         weights = np.full(n, 1 / n) if w is None else w / w.sum()
-        there = weights > 0
         make = member_maker(self.estimator_)
         self.estimators_ = []
         self.estimator_weights_ = np.zeros(self.n_estimators)
         self.estimator_errors_ = np.ones(self.n_estimators)
         with fit_loop(self, self.n_estimators, X, y) as loop:
             for t in range(self.n_estimators):
-                weights = np.where(there, np.maximum(weights, LEAST), 0.0)
+                weights = np.maximum(weights, LEAST)
                 member = make(random)
                 fit_drawn(member, X, y, random, weights, known)
                 self.estimators_.append(member)
-                loss = self._losses(np.abs(member.predict(X, **known) - y), there)
+                loss = self._losses(np.abs(member.predict(X, **known) - y))
                 error = float((weights * loss).sum())
                 if error >= 0.5:
                     if t > 0:  # the first is kept, whatever it is
@@ -106,9 +105,9 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
                 weights /= weights.sum()
         return self
 
-    def _losses(self, errors: np.ndarray, there: np.ndarray) -> np.ndarray:
+    def _losses(self, errors: np.ndarray) -> np.ndarray:
         """The loss of every row, between 0 and 1."""
-        largest = errors[there].max()
+        largest = errors.max()
         share = errors / largest if largest > 0 else errors
         if self.loss == "linear":
             return share

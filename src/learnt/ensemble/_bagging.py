@@ -19,6 +19,7 @@ from learnt.engine.progress import task
 from learnt.engine.random import borrowed, random_state_of
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.weights import Places, absent_rows, at_their_places, present_rows, take_params, take_rows
 from learnt.ensemble._common import (
     Members,
     as_trees_compare,
@@ -28,9 +29,9 @@ from learnt.ensemble._common import (
     fit_member,
     member_maker,
     routing_enabled,
-    rows_of,
     run_members,
 )
+from learnt.ensemble._forest_sampling import draw_weighted, sample_size
 
 _SEEDS = np.iinfo(np.int32).max
 _GRAIN = 1 << 13
@@ -53,7 +54,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
     def _prototype(self) -> Any:
         raise NotImplementedError
 
-    def _score_unseen(self, X: Any, y: np.ndarray) -> None:
+    def _score_unseen(self, X: Any, y: np.ndarray, present: Places, given: Any) -> None:
         raise NotImplementedError
 
     def _targets(self, y: np.ndarray) -> np.ndarray:
@@ -63,7 +64,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         self._check_params()
         check_fit_params(self, fit_params)
         # What cells may hold is for the members to say.
-        given = X
+        given, present = X, present_rows(sample_weight, X)
         X, y, w = check_fit(
             self, X, y, sample_weight, target=target, accept_sparse=True, allow_nan=True, any_cells=True
         )
@@ -77,7 +78,8 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             )
         self.estimator_ = self._prototype()
         X, known = as_trees_compare(self.estimator_, X, type(self).__name__)
-        self._plan(X.shape, w)
+        n = X.shape[0] if present is None else np.shape(sample_weight)[0]
+        self._plan(X.shape, n, w, present)
         if not (self.warm_start and hasattr(self, "estimators_")):
             self.estimators_: list[Any] = []
             self.estimators_features_: list[np.ndarray] = []
@@ -100,14 +102,16 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         self._seeds = np.concatenate([self._seeds, seeds])
         if routing_enabled():
             fit_params = dict(process_routing(self, "fit", **fit_params).estimator["fit"])
-        self._fit_members(X, y, seeds, {**fit_params, **known})
+        self._fit_members(X, y, present, seeds, {**take_params(fit_params, present, n), **known})
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)
         if self.oob_score:
-            self._score_unseen(X, y)
+            self._score_unseen(X, y, present, given)
         return self
 
-    def _fit_members(self, X: Any, y: np.ndarray, seeds: np.ndarray, fit_params: dict[str, Any]) -> None:
+    def _fit_members(
+        self, X: Any, y: np.ndarray, present: Places, seeds: np.ndarray, fit_params: dict[str, Any]
+    ) -> None:
         weighted = _takes_weights(self.estimator_)
         everything = not self.bootstrap_features and self._max_features == X.shape[1]
         make = member_maker(self.estimator_)
@@ -116,14 +120,15 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             def fit(seed: int) -> tuple[Any, np.ndarray]:
                 member = make(borrowed(seed))
                 features, rows = self._draw(seed)
+                rows = rows if present is None else np.searchsorted(present, rows)
                 part = X if everything else columns_of(X, features)
                 if weighted:  # a row drawn twice weighs 2
                     counts = np.bincount(rows, minlength=X.shape[0]).astype(np.float64)
                     del rows  # n whole numbers on every thread
                     member = self._fit_one(member, part, y, {**fit_params, "sample_weight": counts}, counts)
                 else:
-                    taken = _taken(fit_params, rows, X.shape[0])
-                    member = self._fit_one(member, rows_of(part, rows), y[rows], taken, None)
+                    taken = take_params(fit_params, rows, X.shape[0])
+                    member = self._fit_one(member, take_rows(part, rows), y[rows], taken, None)
                 bar.advance()
                 return member, features
 
@@ -163,24 +168,12 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         if self.oob_score and self.warm_start:
             raise ValueError("Out of bag estimate only available if warm_start=False; set one of them to False.")
 
-    def _plan(self, shape: tuple[int, int], w: np.ndarray | None) -> None:
-        """How many rows and columns each member gets."""
+    def _plan(self, shape: tuple[int, int], n_given: int, w: np.ndarray | None, present: Places) -> None:
+        """How many rows and columns each member gets; samples are drawn among the rows as they were given."""
         n, d = shape
-        self._n_samples, self._sample_weight = n, w
-        if self.max_samples is None:
-            self._max_samples = n
-        elif isinstance(self.max_samples, Integral):
-            self._max_samples = int(self.max_samples)
-        else:
-            self._max_samples = max(1, int(self.max_samples * (n if w is None else w.sum())))
-            if self._max_samples < max(10, n ** (1 / 3)):
-                what = f"number of samples is {n}" if w is None else f"total sum of sample weights is {w.sum():.6g}"
-                warnings.warn(
-                    f"Using the fractional value max_samples={self.max_samples!r} when the {what} results in a low "
-                    f"number ({self._max_samples}) of bootstrap samples. We recommend passing `max_samples` as an "
-                    "integer instead.",
-                    stacklevel=4,
-                )
+        self._n_samples = n_given
+        self._sample_weight = None if w is None else at_their_places(w, present, n_given, 0.0)
+        self._max_samples = sample_size(self.max_samples, n, w, stacklevel=5)
         if not self.bootstrap and self._max_samples > n:
             raise ValueError(
                 f"Effective max_samples={self._max_samples} must be <= n_samples={n} to be able to sample without "
@@ -197,8 +190,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         features = _indices(random, self.bootstrap_features, self.n_features_in_, self._max_features)
         if self._sample_weight is None:
             return features, _indices(random, self.bootstrap, self._n_samples, self._max_samples)
-        p = self._sample_weight / self._sample_weight.sum()
-        return features, random.choice(self._n_samples, self._max_samples, replace=self.bootstrap, p=p)
+        return features, draw_weighted(random, self._sample_weight, self._max_samples, replace=self.bootstrap)
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
@@ -224,16 +216,24 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         if X.shape[0] <= _GRAIN or not own:
             return answer(X)
         return np.concatenate(
-            for_blocks(lambda lo, hi: answer(rows_of(X, slice(lo, hi))), X.shape[0], grain=_GRAIN, n_jobs=n_jobs)
+            for_blocks(lambda lo, hi: answer(take_rows(X, slice(lo, hi))), X.shape[0], grain=_GRAIN, n_jobs=n_jobs)
         )
 
-    def _unseen(self, X: Any) -> Any:
+    def _unseen(self, X: Any, present: Places) -> Any:
         """(member, columns, which rows it was not fitted on), for each member."""
         for member, features, seed in zip(self.estimators_, self.estimators_features_, self._seeds):
             seen = np.zeros(self._n_samples, dtype=bool)
             seen[self._draw(int(seed))[1]] = True
+            seen = seen if present is None else seen[present]
             if not seen.all():
-                yield member, self._part(rows_of(X, ~seen), features), ~seen
+                yield member, self._part(take_rows(X, ~seen), features), ~seen
+
+    def _with_absent(self, unseen: np.ndarray, present: Places, given: Any, answer: Any) -> np.ndarray:
+        """Of rows of weight 0, which no member has seen, what all members say."""
+        if present is None:
+            return unseen
+        absent = take_rows(given, absent_rows(present, self._n_samples))
+        return at_their_places(unseen, present, self._n_samples, answer(absent))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Which metadata goes to the members, for scikit-learn's routing."""
@@ -268,14 +268,6 @@ def _takes_weights(estimator: Any) -> bool:
     if routing_enabled():
         return bool(get_routing_for_object(estimator).consumes("fit", ("sample_weight",)))
     return has_fit_parameter(estimator, "sample_weight")
-
-
-def _taken(fit_params: dict[str, Any], rows: np.ndarray, n: int) -> dict[str, Any]:
-    """Parameters with one entry a row follow the rows."""
-    return {
-        key: np.asarray(value)[rows] if np.ndim(value) and np.shape(value)[0] == n else value
-        for key, value in fit_params.items()
-    }
 
 
 def warn_of_unseen(missing: bool) -> None:

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.baseline import ConstantClassifier
 from learnt.engine.labels import encode_labels
+from learnt.engine.weights import Places, take_rows
 from learnt.ensemble._bagging import Bagging, warn_of_unseen
-from learnt.ensemble._common import fit_member, rows_of
+from learnt.ensemble._common import fit_member
 from learnt.tree import DecisionTreeClassifier
 
 
@@ -125,7 +126,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             rows = slice(None) if counts is None else counts > 0
             if len(np.unique(y[rows])) > 1:
                 raise
-            return ConstantClassifier().fit(rows_of(X, rows), y[rows])
+            return ConstantClassifier().fit(take_rows(X, rows), y[rows])
 
     def _calls(self) -> dict[str, str]:
         answer = "predict_proba" if hasattr(self._prototype(), "predict_proba") else "predict"
@@ -181,12 +182,12 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
         return self._over_rows(self._check(X), deviation)
 
-    def _score_unseen(self, X: Any, y: np.ndarray) -> None:
+    def _score_unseen(self, X: Any, y: np.ndarray, present: Places, given: Any) -> None:
         votes = np.zeros((len(y), self.n_classes_))
-        for member, part, unseen in self._unseen(X):
+        for member, part, unseen in self._unseen(X, present):
             votes[unseen] += self._ballot(member, part, {})
         total = votes.sum(axis=1, keepdims=True)
         warn_of_unseen(bool((total == 0).any()))
         with np.errstate(invalid="ignore"):
-            self.oob_decision_function_ = votes / total
+            self.oob_decision_function_ = self._with_absent(votes / total, present, given, self.predict_proba)
         self.oob_score_ = float(np.mean(votes.argmax(axis=1) == y))

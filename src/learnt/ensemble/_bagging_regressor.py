@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
+from learnt.engine.weights import Places
 from learnt.ensemble._bagging import Bagging, warn_of_unseen
 from learnt.metrics import r2_score
 from learnt.tree import DecisionTreeRegressor
@@ -113,12 +114,13 @@ class BaggingRegressor(RegressorMixin, Bagging):
         """How far the members disagree: the standard deviation of their predictions, not of y."""
         return self._over_rows(self._check(X), lambda rows: np.std(list(self._answers(rows, {})), axis=0))
 
-    def _score_unseen(self, X: Any, y: np.ndarray) -> None:
+    def _score_unseen(self, X: Any, y: np.ndarray, present: Places, given: Any) -> None:
         total, count = np.zeros(y.shape), np.zeros(len(y))
-        for member, part, unseen in self._unseen(X):
+        for member, part, unseen in self._unseen(X, present):
             total[unseen] += member.predict(part)
             count[unseen] += 1
         warn_of_unseen(bool((count == 0).any()))
         count = np.maximum(count, 1).reshape((-1,) + (1,) * (y.ndim - 1))
-        self.oob_prediction_ = total / count
-        self.oob_score_ = float(r2_score(y, self.oob_prediction_))
+        found = total / count
+        self.oob_prediction_ = self._with_absent(found, present, given, self.predict)
+        self.oob_score_ = float(r2_score(y, found))

@@ -149,17 +149,6 @@ def is_numbers(X: Any) -> bool:
     return isinstance(X, np.ndarray) and X.dtype != object
 
 
-def rows_of(X: Any, rows: Any) -> Any:
-    """Some rows of a table, a frame or not: indices, flags or a slice."""
-    if not is_frame(X):
-        return X[rows]
-    import narwhals as nw
-
-    if isinstance(rows, np.ndarray) and rows.dtype.kind == "b":
-        rows = np.flatnonzero(rows)
-    return nw.from_native(X, eager_only=True)[rows].to_native()
-
-
 def columns_of(X: Any, columns: np.ndarray) -> Any:
     """Some columns of a table, a frame or not."""
     if not is_frame(X):

@@ -20,7 +20,8 @@ from learnt.engine.random import random_state_of
 from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.threads import run_tasks, thread_count
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, refuse_elsewhere, require_target_a_row
-from learnt.ensemble._common import names_categories
+from learnt.engine.weights import Places, absent_rows, at_their_places, rows_as_given, take_rows, without_absent
+from learnt.ensemble._common import names_categories, row_count
 from learnt.ensemble._forest_growth import Grower, max_features_of
 from learnt.ensemble._forest_members import empty_tree, tree_estimator
 from learnt.ensemble._forest_sampling import Sampling, sample_size
@@ -51,9 +52,12 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         With `sample_weight` rows are drawn in proportion to it, or, without `bootstrap`, weighted by it.
         """
         self._check_parameters()
-        X, _, w = check_fit(self, self._learn_categories(X), y, sample_weight, accept_sparse=True, allow_nan=True)
-        X = self._single(X)
-        targets = self._targets(y, X)
+        given = X
+        X, y, sample_weight, present = without_absent(X, y, sample_weight)
+        with rows_as_given(present):
+            X, _, w = check_fit(self, self._learn_categories(X), y, sample_weight, accept_sparse=True, allow_nan=True)
+            X = self._single(X)
+            targets = self._targets(y, X)
         weights = self._weights(targets, w)
         known = self._known_trees()
         sampling = self._sampling(X.shape[0], weights)
@@ -62,9 +66,9 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
             self._grow(X, y, targets, sampling, seeds, known)
         else:
             warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=2)
-        self._remember_sample(sampling)
+        self._remember_sample(sampling, given, present)
         if self.oob_score and (len(seeds) or not hasattr(self, "oob_score_")):
-            self._score_left_out(X, targets, sampling)
+            self._score_left_out(X, targets, sampling, partial(self._with_absent, given, present))
         self._finish(X, targets, sampling)
         return self
 
@@ -141,7 +145,8 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
             raise ValueError(
                 "sample_weight is 0 in every row, so there is nothing to learn from; give some rows weight."
             )
-        return Sampling(n, sample_size(n, self.max_samples, weights) if self.bootstrap else None, weights)
+        size = sample_size(self.max_samples, n, weights, stacklevel=5) if self.bootstrap else None
+        return Sampling(n, size, weights)
 
     def _grow_trees(self, X: Any, y: Any, targets: np.ndarray, sampling: Sampling, seeds: np.ndarray) -> list[Any]:
         """What was grown from each seed; the table that all trees share is gone when this returns."""
@@ -189,8 +194,21 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
     def _finish(self, X: Any, targets: np.ndarray, sampling: Sampling) -> None:
         """What is left to do once the trees are there."""
 
-    def _remember_sample(self, sampling: Sampling) -> None:
-        self._sample = {"n": sampling.n, "size": sampling.size, "weights": sampling.weights}
+    def _remember_sample(self, sampling: Sampling, given: Any, present: Places) -> None:
+        """Which rows of the table that was given the trees have seen."""
+        n, weights = sampling.n, sampling.weights
+        if weights is not None and present is not None:
+            n = row_count(given, type(self).__name__)
+            weights = at_their_places(weights, present, n, 0.0)
+        self._sample = {"n": n, "size": sampling.size, "weights": weights}
+
+    def _with_absent(self, given: Any, present: Places, unseen: np.ndarray) -> np.ndarray:
+        """What unseeing trees say, of every row that was given: of rows of weight 0 all trees."""
+        if present is None:
+            return unseen
+        n = self._sample["n"]
+        absent = self._rows(take_rows(given, absent_rows(present, n)))
+        return at_their_places(unseen, present, n, self._sum_of_trees(absent) / self.grove_.n_trees)
 
     # --- what can be asked of the trees
 

@@ -15,6 +15,8 @@ from learnt.engine.columns import monotone_directions
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError
 from learnt.engine.validation import check_target
+from learnt.engine.weights import without_absent
+from learnt.ensemble._common import row_count
 from learnt.ensemble._forest_base import BaseForest, target_columns
 from learnt.ensemble._forest_left_out import permutation_importances, predictions
 from learnt.ensemble._forest_sampling import Sampling
@@ -97,21 +99,25 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             )
         return -monotone_directions(self, d)  # the tree's first value is the share of class 0
 
-    def _score_left_out(self, X: Any, targets: np.ndarray, sampling: Sampling) -> None:
+    def _score_left_out(self, X: Any, targets: np.ndarray, sampling: Sampling, with_absent: Any) -> None:
         kind = type_of_target(targets if self.n_outputs_ > 1 else targets[:, 0])
         if kind == "multiclass-multioutput" or kind == "unknown":
             raise ValueError(
                 f"The type of target cannot be used to compute OOB estimates: got {kind}, and only binary, multiclass "
                 "and multilabel-indicator are supported."
             )
-        votes = predictions(self.grove_, self.seeds_, sampling, X)
-        votes = votes.reshape(len(votes), self.n_outputs_, -1).transpose(0, 2, 1)
+        shares = predictions(self.grove_, self.seeds_, sampling, X)
+        found = self._votes(shares).argmax(axis=1)
+        votes = self._votes(with_absent(shares))
         self.oob_decision_function_ = votes[:, :, 0] if self.n_outputs_ == 1 else votes
-        found = votes.argmax(axis=1)
         if callable(self.oob_score):
             self.oob_score_ = self.oob_score(targets, found[:, 0] if self.n_outputs_ == 1 else found)
         else:
             self.oob_score_ = float((found == targets).all(axis=1).mean())
+
+    def _votes(self, shares: np.ndarray) -> np.ndarray:
+        """(n, n_classes, n_outputs)."""
+        return shares.reshape(len(shares), self.n_outputs_, -1).transpose(0, 2, 1)
 
     def predict_proba(self, X: Any) -> Any:
         """The mean over trees of the shares of the classes in each row's leaf; a list of arrays for several outputs."""
@@ -147,7 +153,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
 
         X and y are those of `fit`. Returns `importances` (n_features, n_trees), `importances_mean`, `importances_std`.
         """
-        X, sampling = training_rows(self, X)
+        X, y, sampling = training_rows(self, X, y)
         columns = target_columns(y, X, type(self).__name__)
         codes = [np.searchsorted(c, column) for c, column in zip(self._class_list(), columns.T)]
         y_codes = np.column_stack(codes)
@@ -186,18 +192,21 @@ def tree_deviation(forest: Any, X: Any) -> np.ndarray:
     return np.sqrt(np.maximum(squares / k - (total / k) ** 2, 0.0))
 
 
-def training_rows(forest: Any, X: Any) -> tuple[Any, Sampling]:
-    """X as `fit` saw it and the samples, refused where there are no rows left out."""
-    X = forest._rows(X)
+def training_rows(forest: Any, X: Any, y: Any) -> tuple[Any, Any, Sampling]:
+    """X and y as `fit` saw them, without rows of weight 0, and the samples; refused where no rows are left out."""
     sampling = Sampling(**forest._sample)
     if sampling.size is None:
         raise ValueError(
             "permutation_importances needs rows that trees have not seen; fit with bootstrap=True, or use "
             "sklearn.inspection.permutation_importance on other data."
         )
-    if X.shape[0] != sampling.n:
-        raise ValueError(f"permutation_importances takes the {sampling.n} rows of fit, and X has {X.shape[0]}.")
-    return X, sampling
+    n = row_count(X, type(forest).__name__)
+    if n != sampling.n:
+        raise ValueError(f"permutation_importances takes the {sampling.n} rows of fit, and X has {n}.")
+    X, y, weights, present = without_absent(X, y, sampling.weights)
+    if present is not None:
+        sampling = Sampling(len(present), sampling.size, weights)
+    return forest._rows(X), y, sampling
 
 
 def importance_bunch(importances: np.ndarray) -> Bunch:

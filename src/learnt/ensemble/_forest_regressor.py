@@ -72,12 +72,12 @@ class ForestRegressor(RegressorMixin, BaseForest):
             errors, floor = standardized_errors(self.grove_, self.seeds_, sampling, X, targets[:, 0])
         self._errors = {"sorted": errors, "floor": float(floor)}
 
-    def _score_left_out(self, X: Any, targets: np.ndarray, sampling: Sampling) -> None:
+    def _score_left_out(self, X: Any, targets: np.ndarray, sampling: Sampling, with_absent: Any) -> None:
         found = predictions(self.grove_, self.seeds_, sampling, X)
-        single = self.n_outputs_ == 1
-        self.oob_prediction_ = found[:, 0] if single else found
+        column = 0 if self.n_outputs_ == 1 else slice(None)
+        self.oob_prediction_ = with_absent(found)[:, column]
         scorer = self.oob_score if callable(self.oob_score) else r2_score
-        self.oob_score_ = float(scorer(targets[:, 0] if single else targets, self.oob_prediction_))
+        self.oob_score_ = float(scorer(targets[:, column], found[:, column]))
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean over trees of the value of each row's leaf; with `return_std` also the spread of the trees."""
@@ -141,7 +141,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
 
         X and y are those of `fit`. Returns `importances` (n_features, n_trees), `importances_mean`, `importances_std`.
         """
-        X, sampling = training_rows(self, X)
+        X, y, sampling = training_rows(self, X, y)
         targets = target_columns(y, X, type(self).__name__).astype(np.float64)
 
         def score(rows: np.ndarray, values: np.ndarray) -> float:

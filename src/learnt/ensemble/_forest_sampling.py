@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+MOST_DRAWN = 1 << 26  # rows of a sample that is larger than the table: half a gigabyte
+
 
 class Sampling:
     """The samples of the trees of one forest: the same draws as scikit-learn's for the same seeds.
@@ -29,12 +31,12 @@ class Sampling:
     def indices(self, seed: int) -> np.ndarray:
         """The rows of a sample, as often as they were drawn."""
         if self.size is None:
-            return np.arange(self.n, dtype=np.int32)
+            there = np.arange(self.n, dtype=np.int32)
+            return there if self.weights is None else there[self.weights > 0]
         random = np.random.RandomState(seed)
         if self.weights is None:
             return random.randint(0, self.n, self.size).astype(np.int32)
-        chances = self.weights / self.weights.sum()
-        return random.choice(self.n, self.size, replace=True, p=chances).astype(np.int32)
+        return draw_weighted(random, self.weights, self.size, replace=True).astype(np.int32)
 
     def counts(self, seed: int) -> np.ndarray:
         """How often each row was drawn."""
@@ -45,20 +47,30 @@ class Sampling:
         return np.flatnonzero(self.counts(seed) == 0)
 
 
-def sample_size(n: int, max_samples: Any, weights: np.ndarray | None) -> int:
-    """How many rows are drawn for each tree; a share is one of the weight of all rows."""
+def draw_weighted(random: np.random.RandomState, weights: np.ndarray, size: int, *, replace: bool) -> np.ndarray:
+    """Rows drawn in proportion to their weights: the same whether rows of weight 0 are among them or not."""
+    return random.choice(len(weights), size, replace=replace, p=weights / weights[weights > 0].sum())
+
+
+def sample_size(max_samples: Any, n: int, weights: np.ndarray | None, *, stacklevel: int) -> int:
+    """How many of n rows are drawn for each member; a share is one of the weight of all rows, as in scikit-learn."""
     if max_samples is None:
         return n
-    if isinstance(max_samples, Integral):
-        return int(max_samples)
-    total = n if weights is None else float(weights.sum())
-    size = max(int(max_samples * total), 1)
-    if size < max(10, n ** (1 / 3)):
-        what = "number of samples is" if weights is None else "total sum of sample weights is"
+    share = not isinstance(max_samples, Integral)
+    total = float(n) if weights is None else float(weights.sum())
+    what = f"number of samples is {n}" if weights is None else f"total sum of sample weights is {total:.6g}"
+    size = max(int(max_samples * total), 1) if share else int(max_samples)
+    if share and size < max(10, n ** (1 / 3)):
         warnings.warn(
-            f"Using the fractional value max_samples={max_samples} when the {what} {total} results in a low number "
-            f"({size}) of bootstrap samples; pass max_samples as a whole number instead.",
-            stacklevel=4,
+            f"Using the fractional value max_samples={max_samples!r} when the {what} results in a low number ({size}) "
+            "of bootstrap samples. We recommend passing `max_samples` as an integer instead.",
+            stacklevel=stacklevel,
+        )
+    if size > max(n, MOST_DRAWN):
+        why = f", where the {what}," if share else ""
+        raise ValueError(
+            f"max_samples={max_samples!r}{why} would draw {size:.3g} rows for every member, more than memory is for; "
+            "pass max_samples as a whole number, or weights that count rows."
         )
     return size
 

@@ -18,7 +18,8 @@ from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit, check_predict
-from learnt.ensemble._common import Members, member_maker, rows_of
+from learnt.engine.weights import take_rows
+from learnt.ensemble._common import Members, member_maker
 from learnt.ensemble._functional_steps import best_constant, gradients, has_leaves, line_search, set_leaves, total_loss
 from learnt.erm import losses
 from learnt.metrics import accuracy_score, r2_score
@@ -133,8 +134,6 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         )
         if w is not None and not has_fit_parameter(prototype, "sample_weight"):
             raise TypeError(f"Underlying estimator {type(prototype).__name__} does not support sample weights.")
-        if w is not None and not w.all():
-            X, y, w = rows_of(X, w > 0), y[w > 0], w[w > 0]
         loss, y = self._pose(loss, y)
         random = random_state_of(self.random_state)
         held = np.zeros(len(y), dtype=bool)
@@ -207,8 +206,8 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         out = np.flatnonzero(held)
         here = (y[kept], None if w is None else w[kept])
         there = (y[out], None if w is None else w[out])
-        X_kept = X if not len(out) else rows_of(X, kept)
-        X_out = rows_of(X, out)
+        X_kept = X if not len(out) else take_rows(X, kept)
+        X_out = take_rows(X, out)
         self.init_ = best_constant(loss, *here, len(getattr(self, "classes_", ())))
         scores = np.tile(self.init_, (len(kept), 1))
         beside = np.tile(self.init_, (len(out), 1))
@@ -241,7 +240,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         """The learners of one round, what they say of every row, and how far to go."""
         slope = gradients(loss, y, scores)
         part = slice(None) if rows is None else rows
-        X_part = X if rows is None else rows_of(X, rows)
+        X_part = X if rows is None else take_rows(X, rows)
         weights = None if w is None else w[part]
         more = {} if weights is None else {"sample_weight": weights}
         members, leaves = [], False

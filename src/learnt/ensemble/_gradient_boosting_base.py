@@ -115,8 +115,6 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         X, y, w = check_fit(self, X, y, sample_weight, target=self._target, accept_sparse=True, allow_nan=True)
         require_float32(X, type(self).__name__)
         w = None if w is None or (w == 1).all() else w
-        if w is not None and not (w > 0).all():
-            X, y, w = X[w > 0], y[w > 0], w[w > 0]
         codes = self._encode_target(y, not going_on)
         if not going_on:
             drawn = isinstance(self.random_state, np.random.RandomState)  # its draws are for rows and trees alone

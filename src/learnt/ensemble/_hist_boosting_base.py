@@ -17,6 +17,7 @@ from learnt.engine.random import first_seed
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
 from learnt.engine.verbose import tell
+from learnt.engine.weights import rows_as_given, without_absent
 from learnt.ensemble._common import names_categories
 from learnt.ensemble._hist_boosting_columns import (
     interaction_groups,
@@ -93,9 +94,11 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
                 f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} when "
                 "warm_start==True: trees are only ever added."
             )
+        X, y, sample_weight, present = without_absent(X, y, sample_weight)
         X = with_cells(X, names_categories(self))
         as_codes = is_frame(X) or is_cells(X)
-        X, y, w = self._door(X, y, sample_weight, going_on)
+        with rows_as_given(present):
+            X, y, w = self._door(X, y, sample_weight, going_on)
         w = None if w is None or (w == 1).all() else w
         codes = self._encode_target(y, not going_on)
         loss = self._loss_for(codes)
@@ -169,6 +172,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             raise ValueError("X_val is provided, but y_val was not provided.")
         if self.early_stopping is False or (self.early_stopping != "auto" and not self.early_stopping):
             raise ValueError("X_val and y_val are passed to fit while at the same time early_stopping is False.")
+        X_val, y_val, sample_weight_val, _ = without_absent(X_val, y_val, sample_weight_val)
         if self._categories:
             require_same_columns(self, X_val)
         X_val = with_coded_cells(with_cells(X_val, bool(self._categories)), self._categories)

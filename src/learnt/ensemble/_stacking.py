@@ -83,6 +83,7 @@ class StackingClassifier(ClassifierMixin, Stacking):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> StackingClassifier:
         """Fit members and final estimator; `sample_weight` is passed on to all of them."""
         check_fit_params(self, fit_params)
+        X, y, fit_params, present = self._present(X, y, fit_params)
         check_choice(self, "stack_method", ("auto", *METHODS))
         check_flag(self, "passthrough")
         if not is_classifier(self._final()):
@@ -94,7 +95,7 @@ class StackingClassifier(ClassifierMixin, Stacking):
             self.classes_, codes = [classes for classes, _ in coded], np.column_stack([code for _, code in coded])
         else:
             self.classes_, codes = encode_labels(check_target(y, "label", np.empty((n_rows, 0)), name))
-        return self._fit_stack(X, codes, fit_params, self.stack_method)
+        return self._fit_stack(X, codes, fit_params, self.stack_method, present)
 
     def _final(self) -> Any:
         return LogisticRegression() if self.final_estimator is None else self.final_estimator
@@ -174,12 +175,13 @@ class StackingRegressor(RegressorMixin, Stacking):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> StackingRegressor:
         """Fit members and final estimator; `sample_weight` is passed on to all of them."""
         check_fit_params(self, fit_params)
+        X, y, fit_params, present = self._present(X, y, fit_params)
         check_flag(self, "passthrough")
         if not is_regressor(self._final()):
             raise ValueError(f"'final_estimator' parameter should be a regressor. Got {self._final()!r:.80}.")
         name = type(self).__name__
         targets = check_target(y, "number", np.empty((row_count(X, name), 0)), name)
-        return self._fit_stack(X, targets, fit_params, "predict")
+        return self._fit_stack(X, targets, fit_params, "predict", present)
 
     def _final(self) -> Any:
         return RidgeCV() if self.final_estimator is None else self.final_estimator

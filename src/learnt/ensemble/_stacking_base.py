@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.progress import task
+from learnt.engine.weights import Places, take_folds
 from learnt.ensemble._common import fit_member, member_params, plain_columns, routing_enabled, run_members
 from learnt.ensemble._named_members import NamedMembers, check_members
 
@@ -40,7 +41,7 @@ class Stacking(NamedMembers):
     cv: Any
     passthrough: Any
 
-    def _fit_stack(self, X: Any, y: np.ndarray, fit_params: dict[str, Any], method: str) -> Any:
+    def _fit_stack(self, X: Any, y: np.ndarray, fit_params: dict[str, Any], method: str, present: Places) -> Any:
         names = check_members(self, kind=not is_classifier(self))
         self.final_estimator_ = clone(self._final())
         params = member_params(self, names, fit_params)
@@ -57,7 +58,7 @@ class Stacking(NamedMembers):
             self._fit_members(fit, bar)
             self.stack_method_ = [_method_of(name, member, method) for name, member in kept]
             if not prefit:
-                folds = check_cv(self.cv, y=y, classifier=is_classifier(self))
+                folds = check_cv(take_folds(self.cv, present), y=y, classifier=is_classifier(self))
                 if len(y) < getattr(folds, "n_splits", 0):
                     raise ValueError(
                         f"{type(self).__name__} cuts the rows into {folds.n_splits} folds, and X has n_samples="

@@ -108,6 +108,7 @@ class VotingClassifier(ClassifierMixin, _Voting):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> VotingClassifier:
         """Fit a copy of every member; `sample_weight` is passed on to all of them."""
         check_fit_params(self, fit_params)
+        X, y, fit_params, _ = self._present(X, y, fit_params)
         check_choice(self, "voting", ("hard", "soft"))
         check_flag(self, "flatten_transform")
         name = type(self).__name__
@@ -221,6 +222,7 @@ class VotingRegressor(RegressorMixin, _Voting):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> VotingRegressor:
         """Fit a copy of every member; `sample_weight` is passed on to all of them."""
         check_fit_params(self, fit_params)
+        X, y, fit_params, _ = self._present(X, y, fit_params)
         name = type(self).__name__
         targets = check_target(y, "number", np.empty((row_count(X, name), 0)), name)
         return self._fit_voters(X, targets, fit_params)

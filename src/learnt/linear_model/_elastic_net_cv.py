@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
+from learnt.engine.weights import present_rows, take_folds, take_params
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._coordinate_folds import FoldErrors
 from learnt.linear_model._coordinate_path import penalty_grid, solve_path, unpacked
@@ -34,13 +35,15 @@ class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
         """Choose the penalty and fit with it; `params` go to the splitter, with scikit-learn's metadata routing."""
         self._check_parameters()
         self._refuse_unrouted(params)
+        present, n = present_rows(sample_weight, X), np.size(sample_weight)
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
         X, y = unpacked(X), self._shaped(y)
         Y = y if y.ndim == 2 else y[:, None]
         ratios = np.atleast_1d(getattr(self, "l1_ratio", 1.0)).astype(float)
         with single_blas():
             alphas = self._grids(X, Y, w, ratios)
-            folds = self._folds(X, y, w, params)
+            cv = check_cv(take_folds(self.cv, present))
+            folds = self._folds(cv, X, y, w, take_params(params, present, n))
             work = FoldErrors(X, Y, w, self.fit_intercept, folds)
             errors = self._errors(work, list(zip(ratios, alphas, strict=True)))
         best = np.unravel_index(np.argmin(errors.mean(axis=1)), alphas.shape)
@@ -99,10 +102,10 @@ class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
             [penalty_grid(problem.q, problem.weight, r, self.eps, int(self.alphas), positive) for r in ratios]
         )
 
-    def _folds(self, X: Any, y: np.ndarray, w: Any, params: dict[str, Any]) -> list:
+    def _folds(self, cv: Any, X: Any, y: np.ndarray, w: Any, params: dict[str, Any]) -> list:
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, "fit", sample_weight=w, **params).splitter.split
-        return list(check_cv(self.cv).split(X, y, **params))
+        return list(cv.split(X, y, **params))
 
     def _refuse_unrouted(self, params: dict[str, Any]) -> None:
         if params and not get_config()["enable_metadata_routing"]:

@@ -15,6 +15,7 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.validation import check_fit
+from learnt.engine.weights import at_their_places, present_rows
 from learnt.erm.solvers import Sums
 from learnt.linear_model._base import LinearPredictor, scores
 from learnt.linear_model._glm_newton import Result, newton, row_space, sample
@@ -118,7 +119,7 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
     n_iter_ : int
         Steps over all rows.
     outliers_ : array of shape (n_samples,)
-        Which rows have errors beyond εσ.
+        Which rows have errors beyond εσ; none of weight 0.
 
     Examples
     --------
@@ -130,6 +131,8 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
     >>> model.coef_.round(1), bool(model.outliers_[3])
     (array([2.]), True)
     """
+
+    outliers_: np.ndarray
 
     def __init__(self, *, epsilon=1.35, max_iter=100, alpha=0.0001, warm_start=False, fit_intercept=True, tol=1e-05):
         self.epsilon = epsilon
@@ -146,10 +149,12 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         check_number(self, "alpha", 0)
         check_flag(self, "warm_start", "fit_intercept")
         check_number(self, "tol", 0)
+        present = present_rows(sample_weight, X)
         X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
         rows = as_rows(X, y, w)
         result, unit = self._minimise(rows)
         self._record(result, unit, X, y)
+        self.outliers_ = at_their_places(self.outliers_, present, np.size(sample_weight), False)
         return self
 
     def _minimise(self, rows: Any) -> tuple[Result, float]:

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.rows import ArrayRows
 from learnt.engine.validation import check_fit
+from learnt.engine.weights import at_their_places, present_rows
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._least_squares import least_squares
 
@@ -41,7 +42,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEst
     coef_ : array of shape (n_features,)
     intercept_ : float
     variance_ : array of shape (n_samples,)
-        σᵢ² of the training rows.
+        σᵢ² of the training rows; ∞ for rows of weight 0.
     n_iter_ : int
         Least-squares problems solved.
 
@@ -74,6 +75,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEst
         check_number(self, "max_iter", 1, integer=True)
         check_number(self, "tol", 0)
         check_flag(self, "fit_intercept")
+        present, n = present_rows(sample_weight, X), np.size(sample_weight)
         X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
         w = np.ones(X.shape[0]) if w is None else w
         y64 = y.astype(np.float64)
@@ -82,7 +84,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEst
         n_iter = 0
         while n_iter < self.max_iter:
             n_iter += 1
-            weights = w * (variance[w > 0].min() / variance)
+            weights = w * (variance.min() / variance)
             solution = least_squares(ArrayRows(X, y, weights), "auto", self.fit_intercept)
             prediction = np.asarray(X @ solution.coef[:, 0]) + solution.intercept[0]
             residual = y64 - prediction
@@ -105,7 +107,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEst
                     stacklevel=2,
                 )
         record_coefficients(self, solution.coef, solution.intercept, ArrayRows(X, y), True)
-        self.variance_, self.n_iter_ = variance, n_iter
+        self.variance_, self.n_iter_ = at_their_places(variance, present, n, np.inf), n_iter
         return self
 
     def _variances(

@@ -19,6 +19,7 @@ from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import ParameterError, check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
+from learnt.engine.weights import present_rows, take_folds, take_params
 from learnt.linear_model import _logistic_cv_folds as folds_of
 from learnt.linear_model._logistic import _SOLVERS, LogisticRegression
 from learnt.linear_model._logistic_cv_folds import Path, Settings
@@ -138,11 +139,13 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
         """Choose C and fit the coefficients with it; a row of weight 2 counts as two rows, one of weight 0 as none."""
         ratios = self._check_parameters()
         self._refuse_unrouted(params)
+        present, n = present_rows(sample_weight, X), np.size(sample_weight)
         X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
         self.classes_, codes = encode_labels(y)
         self.Cs_, self.l1_ratios_ = self._grid(), ratios
         weight = self._row_weights(codes, w)
-        splits, score_params = self._folds(X, y, w, params)
+        cv = check_cv(take_folds(self.cv, present), y, classifier=True)
+        splits, score_params = self._folds(cv, X, y, w, take_params(params, present, n))
         with single_blas():
             paths, scores = self._search(X, y, codes, weight, splits, score_params)
             theta = self._choose(X, codes, weight, paths, scores)
@@ -217,9 +220,8 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
             return w
         return table[codes] if w is None else w * table[codes]
 
-    def _folds(self, X: Any, y: Any, w: Any, params: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    def _folds(self, cv: Any, X: Any, y: Any, w: Any, params: dict[str, Any]) -> tuple[list, dict[str, Any]]:
         """Pairs of rows to fit and rows to judge, and what the scorer is passed."""
-        cv = check_cv(self.cv, y, classifier=True)
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=w, **params)
             return list(cv.split(X, y, **routed.splitter.split)), dict(routed.scorer.score)

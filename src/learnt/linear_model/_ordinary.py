@@ -12,6 +12,7 @@ from learnt.engine.cached import cached_property
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.validation import check_fit
+from learnt.engine.weights import present_rows
 from learnt.linear_model._base import is_single, record_coefficients
 from learnt.linear_model._inference_predictor import InferringPredictor
 from learnt.linear_model._least_squares import Solution, least_squares, singular_values
@@ -89,7 +90,8 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
         check_choice(self, "solver", _SOLVERS)
         if is_operator(X):
             return self._fit_operator(X, y, sample_weight)
-        plain = type(X) is np.ndarray  # whose sums will show whether all cells are finite
+        # Whose sums will show whether all cells are finite, and where not.
+        plain = type(X) is np.ndarray and present_rows(sample_weight, X) is None
         X, y, w = check_fit(
             self, X, y, sample_weight, target="numbers", accept_sparse=not self.positive, foreign=True, lazy=True,
             allow_nan=plain,

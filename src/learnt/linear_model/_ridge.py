@@ -13,6 +13,7 @@ from learnt.engine.arrays import is_numpy
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
+from learnt.engine.weights import present_rows
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._least_squares import least_squares
 from learnt.linear_model._moments import require_finite_cells
@@ -100,7 +101,8 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
             raise ValueError("'lbfgs' solver can be used only when positive=True; use solver='auto'.")
         if self.positive and self.solver not in ("auto", "lbfgs"):
             raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")
-        plain = type(X) is np.ndarray  # whose sums will show whether all cells are finite
+        # Whose sums will show whether all cells are finite, and where not.
+        plain = type(X) is np.ndarray and present_rows(sample_weight, X) is None
         X, y, w = check_fit(
             self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True, allow_nan=plain
         )

@@ -16,10 +16,11 @@ from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.rows import ArrayRows
 from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.weights import present_rows, take_folds, take_params, without_absent
 from learnt.linear_model._base import scores
 from learnt.linear_model._least_squares import least_squares
 from learnt.linear_model._ridge import _SOLVERS, _SYNONYMS, check_alpha
-from learnt.linear_model._ridge_cv import RidgeCV
+from learnt.linear_model._ridge_cv import RidgeCV, with_absent_results
 
 
 class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
@@ -33,9 +34,9 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
         check_class_weight(self)
         if _has_several_labels(y, type(self).__name__):
             y = np.asarray(y.toarray() if sparse.issparse(y) else y)
-            X, labels, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
+            X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
             self.classes_ = np.arange(y.shape[1])
-            Y, self._multilabel = np.where(labels > 0, 1.0, -1.0), True
+            Y, self._multilabel = np.where(y > 0, 1.0, -1.0), True
         else:
             X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
             self.classes_, codes = encode_labels(y)
@@ -226,7 +227,7 @@ class RidgeClassifierCV(_RidgeLabels):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> RidgeClassifierCV:
         """Choose α and fit the coefficients with it."""
         check_flag(self, "fit_intercept", "store_cv_results")
-        given = X, y
+        given, present = (X, y), present_rows(sample_weight, X)
         X, Y, w = self._posed(X, y, sample_weight)
         if self.cv is not None:
             return self._search(*given, sample_weight, X.dtype, params)
@@ -239,6 +240,7 @@ class RidgeClassifierCV(_RidgeLabels):
         self.alpha_, self.best_score_ = search.alpha_, search.best_score_
         if self.store_cv_results:
             self.cv_results_ = search.cv_results_
+            self.cv_results_ = with_absent_results(self, present, np.size(sample_weight))
         self._record(search.coef_, search.intercept_, X.dtype)
         return self
 
@@ -247,8 +249,11 @@ class RidgeClassifierCV(_RidgeLabels):
             raise ValueError("cv!=None and store_cv_results=True are incompatible; use GridSearchCV to see every fold.")
         from sklearn.model_selection import GridSearchCV  # slow to import, seldom needed
 
+        n = np.size(sample_weight)
+        X, y, sample_weight, present = without_absent(X, y, sample_weight)
+        params, cv = take_params(params, present, n), take_folds(self.cv, present)
         model = RidgeClassifier(fit_intercept=self.fit_intercept, class_weight=self.class_weight)
-        search = GridSearchCV(model, {"alpha": list(self.alphas)}, cv=self.cv, scoring=self.scoring)
+        search = GridSearchCV(model, {"alpha": list(self.alphas)}, cv=cv, scoring=self.scoring)
         search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}), **params)
         best = search.best_estimator_
         self.alpha_, self.best_score_ = best.alpha, search.best_score_

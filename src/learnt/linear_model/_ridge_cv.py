@@ -15,6 +15,7 @@ from learnt.engine.arrays import is_numpy, to_numpy
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.validation import check_fit
+from learnt.engine.weights import Places, at_their_places, present_rows, take_folds, take_params, without_absent
 from learnt.linear_model import _leave_one_out as loo
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._leave_one_out_wide import wide_residuals
@@ -90,7 +91,9 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         alphas = self._checked_alphas()
         if self.cv is not None and y is not None:
             return self._search(X, y, sample_weight, alphas, params)
-        plain = type(X) is np.ndarray  # whose sums will show whether all cells are finite
+        present, n = present_rows(sample_weight, X), np.size(sample_weight)
+        # Whose sums will show whether all cells are finite, and where not.
+        plain = type(X) is np.ndarray and present is None
         X, y, w = check_fit(
             self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True, allow_nan=plain
         )
@@ -98,6 +101,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         ask = partial(require_finite_cells, self, X) if plain else None
         coef, intercept = (self._fit_wide if self._is_wide(rows) else self._fit_tall)(rows, alphas, ask)
         record_coefficients(self, coef, intercept, rows, is_single(y), flat=True)
+        if self.store_cv_results:
+            self.cv_results_ = with_absent_results(self, present, n)
         return self
 
     def _is_wide(self, rows: Rows) -> bool:
@@ -163,8 +168,11 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
             raise ValueError("cv!=None and alpha_per_target=True are incompatible; fit one RidgeCV for each target.")
         from sklearn.model_selection import GridSearchCV  # slow to import, seldom needed
 
+        n = np.size(sample_weight)
+        X, y, sample_weight, present = without_absent(X, y, sample_weight)
+        params, cv = take_params(params, present, n), take_folds(self.cv, present)
         model = Ridge(fit_intercept=self.fit_intercept, solver="lsqr" if sparse.issparse(X) else "auto")
-        search = GridSearchCV(model, {"alpha": list(alphas)}, cv=self.cv, scoring=self.scoring)
+        search = GridSearchCV(model, {"alpha": list(alphas)}, cv=cv, scoring=self.scoring)
         search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}), **params)
         best = search.best_estimator_
         self.alpha_, self.best_score_ = best.alpha, search.best_score_
@@ -192,6 +200,11 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def with_absent_results(model: Any, present: Places, n: int) -> np.ndarray:
+    """`cv_results_` with a place for every row that was given: rows of weight 0 have no error and no prediction."""
+    return at_their_places(model.cv_results_, present, n, 0.0 if model.scoring is None else np.nan)
 
 
 class _Given(RegressorMixin, BaseEstimator):

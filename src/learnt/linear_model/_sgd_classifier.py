@@ -44,7 +44,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
         """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, order="C")
-        classes = np.unique(y if w is None else y[w > 0])
+        classes = np.unique(y)
         if len(classes) < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {len(classes)} class ({classes.tolist()}); "

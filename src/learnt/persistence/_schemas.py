@@ -151,7 +151,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.cluster.KMeans": Schema(
         state={**_features, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
-        extra={"labels_": whole(None, below="k"), "n_iter_": count(), "converged_": flag},
+        extra={"labels_": whole(None, low=-1, below="k"), "n_iter_": count(), "converged_": flag},
     ),
     "learnt.decomposition.DictionaryLearning": Schema(
         params=_coding,
@@ -247,7 +247,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         params={"fit_intercept": flag}, state=_linear, extra=_chosen, rule=_linear_rule
     ),
     "learnt.linear_model.IterativelyReweightedLeastSquares": Schema(
-        state=_GLM.state, extra={"n_iter_": count(), "variance_": real(None, low=0)}, rule=_linear_rule
+        state=_GLM.state, extra={"n_iter_": count(), "variance_": real(None, low=0, finite=False)}, rule=_linear_rule
     ),
     "learnt.linear_model.LinearRegression": Schema(
         params={"fit_intercept": flag, "positive": flag},
@@ -348,12 +348,12 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.linear_model.RidgeClassifierCV": Schema(
         state={**_ridge_labels, "alpha_": number(0), "best_score_": number()},
-        extra={"cv_results_": anyof(real(None, None), real(None, None, None))},
+        extra={"cv_results_": anyof(real(None, None, finite=False), real(None, None, None, finite=False))},
     ),
     "learnt.linear_model.RidgeCV": Schema(
         params={"fit_intercept": flag, "store_cv_results": flag, "alpha_per_target": flag},
         state={**_linear, "alpha_": anyof(number(0), real("t", low=0)), "best_score_": anyof(number(), real("t"))},
-        extra={"cv_results_": anyof(real(None, None), real(None, None, None))},
+        extra={"cv_results_": anyof(real(None, None, finite=False), real(None, None, None, finite=False))},
         rule=_linear_rule,
     ),
     "learnt.linear_model.SGDClassifier": Schema(

@@ -80,11 +80,3 @@ def warn_unfinished(estimator: Any, gap: float, asked: float) -> None:
         ConvergenceWarning,
         stacklevel=4,
     )
-
-
-def positive_rows(X: Any, y: np.ndarray, w: np.ndarray | None) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Rows without weight are not there."""
-    if w is None:
-        return X, y, np.ones(X.shape[0])
-    keep = w > 0
-    return (X, y, w) if keep.all() else (X[keep], y[keep], w[keep])

@@ -16,7 +16,7 @@ from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm._design import Design
 from learnt.svm._joint import JointCurvature, JointLoss
-from learnt.svm._linear import check_common, goal, positive_rows, warn_unfinished, watcher
+from learnt.svm._linear import check_common, goal, warn_unfinished, watcher
 from learnt.svm._losses import hinge
 from learnt.svm._newton import Outcome, minimize
 from learnt.svm._sparse_coefficients import minimize_l1
@@ -118,7 +118,7 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
         dtype = X.dtype
-        X, y, w = positive_rows(X, y, w)
+        w = np.ones(X.shape[0]) if w is None else w
         self.classes_, codes = encode_labels(y)
         table = self._class_weights(np.bincount(codes, w))
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0

@@ -11,7 +11,7 @@ from learnt.engine import progress
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
-from learnt.svm._linear import check_common, goal, linear_scores, positive_rows, warn_unfinished, watcher
+from learnt.svm._linear import check_common, goal, linear_scores, warn_unfinished, watcher
 from learnt.svm._losses import insensitive
 from learnt.svm._strategy import pose, solve
 
@@ -92,7 +92,7 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, BaseEstimator):
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
         dtype = X.dtype
-        X, y, w = positive_rows(X, y, w)
+        w = np.ones(X.shape[0]) if w is None else w
         squared = self.loss == "squared_epsilon_insensitive"
         loss = insensitive(y.astype(np.float64), self.C * w, float(self.epsilon), squared)
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0

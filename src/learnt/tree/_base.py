@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -16,6 +17,7 @@ from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
 from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights, require_target_a_row
+from learnt.engine.weights import rows_as_given, without_absent
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 
 WHOLE, REAL = (int, np.integer), (float, np.floating)
@@ -57,8 +59,22 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
         check_number(self, "min_significance", 0, 1, open_low=True, also=(None,))
         check_choice(self, "missing", ("direction", "surrogate"))
 
-    def _read(self, X: Any, sample_weight: Any, check_input: bool = True) -> tuple[Any, np.ndarray | None]:
-        """X with codes in place of categories, and weights."""
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, check_input: bool, target: Callable[..., np.ndarray]
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """X with codes in place of categories, `target(y, X)`, and weights, without rows of weight 0.
+
+        Where X is checked already, which is what ensembles of trees say, it is shared and not copied: then rows of
+        weight 0 are left for the growth to pass over.
+        """
+        present = None
+        if check_input:
+            X, y, sample_weight, present = without_absent(X, y, sample_weight)
+        with rows_as_given(present):
+            X = self._table(X, check_input)
+            return X, target(y, X), check_weights(sample_weight, X)
+
+    def _table(self, X: Any, check_input: bool) -> Any:
         name = type(self).__name__
         self._categories = None
         if self.categorical_features is not None and not sparse.issparse(X):
@@ -69,7 +85,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
             self.n_features_in_ = X.shape[1]
         require_float32(X, name)
         refuse_sparse_missing(X, name)
-        return X, check_weights(sample_weight, X)
+        return X
 
     def _coded(self, X: Any) -> Any:
         return X if self._categories is None else self._categories.encode(X)
@@ -84,7 +100,8 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
         drawn: np.ndarray | None = None,
     ) -> None:
         """Grow the tree on checked data; where rows are drawn, on those, as on a copy of them."""
-        n, d = X.shape if drawn is None else (len(drawn), X.shape[1])
+        d = X.shape[1]
+        n = len(drawn) if drawn is not None else X.shape[0] if weights is None else int(np.count_nonzero(weights))
         total = float(n) if weights is None else float(weights.sum())
         leaf = _count(self.min_samples_leaf, n)
         self.max_features_ = max_features_of(self.max_features, d)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils import compute_sample_weight
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError, check_choice
 from learnt.engine.validation import check_target
+from learnt.engine.weights import at_their_places
 from learnt.tree._base import BaseTree, target_of
 
 
@@ -121,9 +123,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         self._check_parameters()
         check_choice(self, "criterion", ("gini", "entropy", "log_loss", "error"))
         _check_class_weight(self)
-        X, weights = self._read(X, sample_weight, check_input)
-        labels = _labels(y, X, type(self).__name__)
-        encoded = [_short_codes(column) for column in np.atleast_2d(labels.T)]
+        X, labels, weights = self._read(X, y, sample_weight, check_input, partial(_labels, name=type(self).__name__))
+        present = None if weights is None or weights.all() else weights > 0
+        encoded = [_short_codes(column, present) for column in np.atleast_2d(labels.T)]
         codes = np.stack([code for _, code in encoded], axis=1) if len(encoded) > 1 else encoded[0][1][:, None]
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, labels)
@@ -177,10 +179,11 @@ def _labels(y: Any, X: Any, name: str) -> np.ndarray:
     return labels
 
 
-def _short_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _short_codes(column: np.ndarray, present: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The classes and each row's position among them, in a byte where they are few: kept while the tree grows."""
-    classes, codes = encode_labels(column)
-    return classes, codes.astype(np.min_scalar_type(len(classes)))
+    classes, codes = encode_labels(column if present is None else column[present])
+    codes = codes.astype(np.min_scalar_type(len(classes)))
+    return classes, codes if present is None else at_their_places(codes, np.flatnonzero(present), len(column), 0)
 
 
 def _check_class_weight(tree: Any) -> None:

@@ -96,8 +96,6 @@ class DyadicPartitionRegressor(RegressorMixin, BaseEstimator):
                 f"X has {X.shape[1]} columns and cubes are kept in up to {MOST_COLUMNS} dimensions; use a "
                 "DecisionTreeRegressor, which cuts one column at a time."
             )
-        if w is not None and not w.all():
-            X, y, w = X[w > 0], y[w > 0], w[w > 0]
         X, y = X.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
         uniform = self.partition == "uniform"
         chosen = self.depth if uniform else self.tau

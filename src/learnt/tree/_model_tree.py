@@ -65,8 +65,6 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
         """Grow the tree and fit its leaves; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_params()
         X, y, w = check_fit(self, X, y, sample_weight, target="number")
-        if w is not None and not w.all():
-            X, y, w = X[w > 0], y[w > 0], w[w > 0]
         X, y = X.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
         weights = np.ones(len(y)) if w is None else w
         constant = self.leaf == "constant" if isinstance(self.leaf, str) else False

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from learnt.engine.validation import check_weights
+from learnt.engine.weights import without_absent
 from learnt.forestry import prune_by_errors
 from learnt.tree._base import BaseTree, target_of
 
@@ -36,6 +37,7 @@ def prune(tree: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """
     if not isinstance(tree, BaseTree):
         raise TypeError(f"prune takes a fitted decision tree of learnt.tree; it got a {type(tree).__name__}.")
+    X, y, sample_weight, _ = without_absent(X, y, sample_weight)
     rows = tree._rows(X)
     targets = target_of(y, rows, "prune")
     targets = targets.reshape(len(targets), -1)

@@ -118,8 +118,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
                 FutureWarning,
                 stacklevel=2,
             )
-        X, weights = self._read(X, sample_weight, check_input)
-        targets = self._numbers(y, X)
+        X, targets, weights = self._read(X, y, sample_weight, check_input, self._numbers)
         self.n_outputs_ = targets.shape[1] if targets.ndim == 2 else 1
         self._grow(X, targets, weights, None, self.criterion)
         return self

@@ -1,0 +1,142 @@
+"""A row of weight 0 is not in the table.
+
+Whoever fits with weights leaves such rows out before anything else looks at the table: their classes do not exist, they
+are in no bin, median, fold or sample, and what their cells hold does not matter. `engine.validation.check_fit` does it
+for all estimators; those that look at the table before that call `without_absent` first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.arrays import is_foreign_array, is_lazy, like, namespace, to_numpy
+
+Places = np.ndarray | None  # of the rows that are there; None: all are
+
+
+def present_rows(weights: Any, X: Any) -> Places:
+    """Where the rows of weight above 0 are; None where none has weight 0, or the weights are no weights of these rows.
+
+    Weights that are wrong are refused later, by `check_weights`, whole.
+
+    >>> present_rows([1.0, 0.0, 2.0], np.zeros((3, 1))), present_rows([1.0, 2.0, 2.0], np.zeros((3, 1)))
+    (array([0, 2]), None)
+    """
+    if weights is None or is_lazy(weights) or is_lazy(X) or np.ndim(weights) != 1:
+        return None
+    if is_foreign_array(weights) and bool(namespace(weights).all(weights > 0)):  # on its device
+        return None
+    try:
+        values = to_numpy(weights).astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        return None
+    if values.all() or not values.any() or len(values) != _n_rows(X) or not (values >= 0).all():
+        return None
+    return np.flatnonzero(values)
+
+
+def without_absent(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any, Places]:
+    """X, y and weights without the rows of weight 0, and where the other rows were."""
+    rows = present_rows(weights, X)
+    if rows is None or (y is not None and _n_rows(y) != _n_rows(X)):  # which will be refused
+        return X, y, weights, None
+    return take_rows(X, rows), None if y is None else take_rows(y, rows), take_rows(weights, rows), rows
+
+
+def take_rows(table: Any, rows: Any) -> Any:
+    """Some rows of an array, a sparse matrix, a list, or a frame or series of any library: places, flags or a slice.
+
+    >>> take_rows(["a", "b", "c"], np.array([0, 2]))
+    ['a', 'c']
+    """
+    if is_foreign_array(table):
+        places = like(np.arange(table.shape[0])[rows], table, namespace(table).int64)
+        return namespace(table).take(table, places, axis=0)
+    if isinstance(table, np.ndarray):
+        return table[rows]
+    if sparse.issparse(table):
+        return (table if table.format in ("csr", "csc") else table.tocsr())[rows]
+    import narwhals as nw
+
+    if isinstance(rows, np.ndarray) and rows.dtype.kind == "b":
+        rows = np.flatnonzero(rows)
+    native = nw.from_native(table, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame | nw.Series):
+        return native[rows].to_native()
+    if isinstance(table, list | tuple):
+        return table[rows] if isinstance(rows, slice) else [table[i] for i in rows]
+    return np.asarray(table)[rows]
+
+
+def take_params(params: dict[str, Any], rows: Places, n: int) -> dict[str, Any]:
+    """Parameters of `fit` that have one entry for each of n rows follow the rows."""
+    if rows is None:
+        return params
+    return {key: take_rows(v, rows) if np.ndim(v) and np.shape(v)[0] == n else v for key, v in params.items()}
+
+
+def take_folds(cv: Any, rows: Places) -> Any:
+    """`cv` for the rows that are there: where it lists the rows of every fold, they are counted anew.
+
+    >>> take_folds([([0, 1], [2, 3])], np.array([0, 2, 3]))
+    [(array([0]), array([1, 2]))]
+    """
+    if rows is None or cv is None or isinstance(cv, int | str | np.integer) or hasattr(cv, "split"):
+        return cv
+
+    def counted(part: Any) -> np.ndarray:
+        part = np.asarray(part)
+        part = np.flatnonzero(part) if part.dtype.kind == "b" else part
+        return np.searchsorted(rows, part[np.isin(part, rows)])
+
+    return [(counted(train), counted(test)) for train, test in cv]
+
+
+def at_their_places(values: np.ndarray, rows: Places, n: int, absent: Any) -> np.ndarray:
+    """One entry for each of n rows: `values` where a row is there, `absent` (a value, or one for each) elsewhere.
+
+    >>> at_their_places(np.array([5, 6]), np.array([0, 2]), 3, -1)
+    array([ 5, -1,  6])
+    """
+    if rows is None:
+        return values
+    out = np.empty((n, *values.shape[1:]), dtype=values.dtype)
+    out[absent_rows(rows, n)] = absent
+    out[rows] = values
+    return out
+
+
+def absent_rows(rows: np.ndarray, n: int) -> np.ndarray:
+    """The rows that are not there, as flags."""
+    absent = np.ones(n, dtype=bool)
+    absent[rows] = False
+    return absent
+
+
+@contextmanager
+def rows_as_given(rows: Places) -> Iterator[None]:
+    """Errors raised inside name rows by their places in the table that the caller has."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        message = str(error) if rows is None else re.sub(r"at row (\d+)", lambda m: _named(m, rows), str(error))
+        if message == str(error):
+            raise
+        raise type(error)(message) from None
+
+
+def _named(found: re.Match[str], rows: np.ndarray) -> str:
+    return f"at row {rows[int(found[1])]}"
+
+
+def _n_rows(table: Any) -> int:
+    shape = getattr(table, "shape", None)
+    if shape:
+        return int(shape[0])
+    return len(table) if hasattr(table, "__len__") else len(np.asarray(table))
