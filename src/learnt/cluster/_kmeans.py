@@ -33,7 +33,7 @@ from learnt.engine.rows import Rows, as_rows, transform
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_weights, frame_matrix, is_frame
 from learnt.engine.verbose import tell
-from learnt.engine.weights import absent_rows, at_their_places, present_rows, take_rows
+from learnt.engine.weights import absent_rows, at_their_places, present_rows, rows_given, take_rows
 
 _ONE_THREAD = 1 << 16  # multiplications for which BLAS has one thread anyway
 _INITS = ("k-means++", "farthest-first", "random")
@@ -133,7 +133,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             best = self._best_run(X, rows, w, n_init)
         self._record(best, rows)
         if present is not None:
-            self._label_absent(given, present, np.shape(sample_weight)[0])
+            self._label_absent(given, present, rows_given(sample_weight))
         return self
 
     def _label_absent(self, given: Any, present: np.ndarray, n: int) -> None:

@@ -12,7 +12,7 @@ from learnt.cluster._seeding import plus_plus
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit
-from learnt.engine.weights import present_rows, take_params
+from learnt.engine.weights import present_rows, rows_given, take_params
 
 
 class _PlusPlus(BaseEstimator):
@@ -61,7 +61,7 @@ def kmeans_plusplus(
     if X.shape[0] < n_clusters:
         raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={n_clusters}; ask for fewer clusters.")
     if present is not None and x_squared_norms is not None:
-        x_squared_norms = take_params({"norms": x_squared_norms}, present, np.shape(sample_weight)[0])["norms"]
+        x_squared_norms = take_params({"norms": x_squared_norms}, present, rows_given(sample_weight))["norms"]
     if x_squared_norms is not None and len(x_squared_norms) != X.shape[0]:
         raise ValueError(
             f"The length of x_squared_norms {len(x_squared_norms)} should be equal to the length of n_samples "

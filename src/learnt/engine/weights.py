@@ -28,7 +28,7 @@ def present_rows(weights: Any, X: Any) -> Places:
     >>> present_rows([1.0, 0.0, 2.0], np.zeros((3, 1))), present_rows([1.0, 2.0, 2.0], np.zeros((3, 1)))
     (array([0, 2]), None)
     """
-    if weights is None or is_lazy(weights) or is_lazy(X) or np.ndim(weights) != 1:
+    if weights is None or is_lazy(weights) or is_lazy(X):
         return None
     if is_foreign_array(weights) and bool(namespace(weights).all(weights > 0)):  # on its device
         return None
@@ -36,9 +36,14 @@ def present_rows(weights: Any, X: Any) -> Places:
         values = to_numpy(weights).astype(np.float64, copy=False)
     except (TypeError, ValueError):
         return None
-    if values.all() or not values.any() or len(values) != _n_rows(X) or not (values >= 0).all():
+    if values.ndim != 1 or values.all() or not values.any() or not (values >= 0).all() or len(values) != _n_rows(X):
         return None
     return np.flatnonzero(values)
+
+
+def rows_given(weights: Any) -> int:
+    """How many rows have weights; 0 where none were given."""
+    return 0 if weights is None else int(to_numpy(weights).size)
 
 
 def without_absent(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any, Places]:
@@ -78,7 +83,7 @@ def take_params(params: dict[str, Any], rows: Places, n: int) -> dict[str, Any]:
     """Parameters of `fit` that have one entry for each of n rows follow the rows."""
     if rows is None:
         return params
-    return {key: take_rows(v, rows) if np.ndim(v) and np.shape(v)[0] == n else v for key, v in params.items()}
+    return {key: take_rows(v, rows) if _is_row_by_row(v, n) else v for key, v in params.items()}
 
 
 def take_folds(cv: Any, rows: Places) -> Any:
@@ -129,6 +134,10 @@ def rows_as_given(rows: Places) -> Iterator[None]:
         if message == str(error):
             raise
         raise type(error)(message) from None
+
+
+def _is_row_by_row(values: Any, n: int) -> bool:
+    return not isinstance(values, str | dict) and hasattr(values, "__len__") and _n_rows(values) == n
 
 
 def _named(found: re.Match[str], rows: np.ndarray) -> str:

@@ -19,7 +19,7 @@ from learnt.engine.progress import task
 from learnt.engine.random import borrowed, random_state_of
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
-from learnt.engine.weights import Places, absent_rows, at_their_places, present_rows, take_params, take_rows
+from learnt.engine.weights import Places, absent_rows, at_their_places, present_rows, rows_given, take_params, take_rows
 from learnt.ensemble._common import (
     Members,
     as_trees_compare,
@@ -78,7 +78,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             )
         self.estimator_ = self._prototype()
         X, known = as_trees_compare(self.estimator_, X, type(self).__name__)
-        n = X.shape[0] if present is None else np.shape(sample_weight)[0]
+        n = X.shape[0] if present is None else rows_given(sample_weight)
         self._plan(X.shape, n, w, present)
         if not (self.warm_start and hasattr(self, "estimators_")):
             self.estimators_: list[Any] = []

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, get_tags
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.params import ParameterError, check_verbose
 from learnt.engine.verbose import tell
-from learnt.engine.weights import Places, take_params, without_absent
+from learnt.engine.weights import Places, rows_given, take_params, without_absent
 from learnt.ensemble._common import run_members
 
 DROP = "drop"
@@ -98,7 +97,7 @@ class NamedMembers(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
         """X, y and what else `fit` was given, without the rows of weight 0, and where the others were."""
         weights: Any = fit_params.get("sample_weight")
         X, y, _, present = without_absent(X, y, weights)
-        return X, y, take_params(fit_params, present, np.size(weights)), present
+        return X, y, take_params(fit_params, present, rows_given(weights)), present
 
     def _kept(self) -> list[tuple[str, Any]]:
         """The members that are not dropped, as given."""

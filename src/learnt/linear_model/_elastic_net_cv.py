@@ -17,7 +17,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
-from learnt.engine.weights import present_rows, take_folds, take_params
+from learnt.engine.weights import present_rows, rows_given, take_folds, take_params
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._coordinate_folds import FoldErrors
 from learnt.linear_model._coordinate_path import penalty_grid, solve_path, unpacked
@@ -35,7 +35,7 @@ class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
         """Choose the penalty and fit with it; `params` go to the splitter, with scikit-learn's metadata routing."""
         self._check_parameters()
         self._refuse_unrouted(params)
-        present, n = present_rows(sample_weight, X), np.size(sample_weight)
+        present, n = present_rows(sample_weight, X), rows_given(sample_weight)
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
         X, y = unpacked(X), self._shaped(y)
         Y = y if y.ndim == 2 else y[:, None]

@@ -15,7 +15,7 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.validation import check_fit
-from learnt.engine.weights import at_their_places, present_rows
+from learnt.engine.weights import at_their_places, present_rows, rows_given
 from learnt.erm.solvers import Sums
 from learnt.linear_model._base import LinearPredictor, scores
 from learnt.linear_model._glm_newton import Result, newton, row_space, sample
@@ -154,7 +154,7 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         rows = as_rows(X, y, w)
         result, unit = self._minimise(rows)
         self._record(result, unit, X, y)
-        self.outliers_ = at_their_places(self.outliers_, present, np.size(sample_weight), False)
+        self.outliers_ = at_their_places(self.outliers_, present, rows_given(sample_weight), False)
         return self
 
     def _minimise(self, rows: Any) -> tuple[Result, float]:

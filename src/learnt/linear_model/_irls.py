@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.rows import ArrayRows
 from learnt.engine.validation import check_fit
-from learnt.engine.weights import at_their_places, present_rows
+from learnt.engine.weights import at_their_places, present_rows, rows_given
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._least_squares import least_squares
 
@@ -75,7 +75,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEst
         check_number(self, "max_iter", 1, integer=True)
         check_number(self, "tol", 0)
         check_flag(self, "fit_intercept")
-        present, n = present_rows(sample_weight, X), np.size(sample_weight)
+        present, n = present_rows(sample_weight, X), rows_given(sample_weight)
         X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
         w = np.ones(X.shape[0]) if w is None else w
         y64 = y.astype(np.float64)

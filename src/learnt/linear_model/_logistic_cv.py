@@ -19,7 +19,7 @@ from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import ParameterError, check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
-from learnt.engine.weights import present_rows, take_folds, take_params
+from learnt.engine.weights import present_rows, rows_given, take_folds, take_params
 from learnt.linear_model import _logistic_cv_folds as folds_of
 from learnt.linear_model._logistic import _SOLVERS, LogisticRegression
 from learnt.linear_model._logistic_cv_folds import Path, Settings
@@ -139,7 +139,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
         """Choose C and fit the coefficients with it; a row of weight 2 counts as two rows, one of weight 0 as none."""
         ratios = self._check_parameters()
         self._refuse_unrouted(params)
-        present, n = present_rows(sample_weight, X), np.size(sample_weight)
+        present, n = present_rows(sample_weight, X), rows_given(sample_weight)
         X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
         self.classes_, codes = encode_labels(y)
         self.Cs_, self.l1_ratios_ = self._grid(), ratios

@@ -16,7 +16,7 @@ from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.rows import ArrayRows
 from learnt.engine.validation import check_fit, check_predict
-from learnt.engine.weights import present_rows, take_folds, take_params, without_absent
+from learnt.engine.weights import present_rows, rows_given, take_folds, take_params, without_absent
 from learnt.linear_model._base import scores
 from learnt.linear_model._least_squares import least_squares
 from learnt.linear_model._ridge import _SOLVERS, _SYNONYMS, check_alpha
@@ -240,7 +240,7 @@ class RidgeClassifierCV(_RidgeLabels):
         self.alpha_, self.best_score_ = search.alpha_, search.best_score_
         if self.store_cv_results:
             self.cv_results_ = search.cv_results_
-            self.cv_results_ = with_absent_results(self, present, np.size(sample_weight))
+            self.cv_results_ = with_absent_results(self, present, rows_given(sample_weight))
         self._record(search.coef_, search.intercept_, X.dtype)
         return self
 
@@ -249,7 +249,7 @@ class RidgeClassifierCV(_RidgeLabels):
             raise ValueError("cv!=None and store_cv_results=True are incompatible; use GridSearchCV to see every fold.")
         from sklearn.model_selection import GridSearchCV  # slow to import, seldom needed
 
-        n = np.size(sample_weight)
+        n = rows_given(sample_weight)
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         params, cv = take_params(params, present, n), take_folds(self.cv, present)
         model = RidgeClassifier(fit_intercept=self.fit_intercept, class_weight=self.class_weight)

@@ -15,7 +15,15 @@ from learnt.engine.arrays import is_numpy, to_numpy
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.validation import check_fit
-from learnt.engine.weights import Places, at_their_places, present_rows, take_folds, take_params, without_absent
+from learnt.engine.weights import (
+    Places,
+    at_their_places,
+    present_rows,
+    rows_given,
+    take_folds,
+    take_params,
+    without_absent,
+)
 from learnt.linear_model import _leave_one_out as loo
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._leave_one_out_wide import wide_residuals
@@ -91,7 +99,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         alphas = self._checked_alphas()
         if self.cv is not None and y is not None:
             return self._search(X, y, sample_weight, alphas, params)
-        present, n = present_rows(sample_weight, X), np.size(sample_weight)
+        present, n = present_rows(sample_weight, X), rows_given(sample_weight)
         # Whose sums will show whether all cells are finite, and where not.
         plain = type(X) is np.ndarray and present is None
         X, y, w = check_fit(
@@ -168,7 +176,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
             raise ValueError("cv!=None and alpha_per_target=True are incompatible; fit one RidgeCV for each target.")
         from sklearn.model_selection import GridSearchCV  # slow to import, seldom needed
 
-        n = np.size(sample_weight)
+        n = rows_given(sample_weight)
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         params, cv = take_params(params, present, n), take_folds(self.cv, present)
         model = Ridge(fit_intercept=self.fit_intercept, solver="lsqr" if sparse.issparse(X) else "auto")
