@@ -453,7 +453,7 @@ def test_wrong_weights_get_one_sentence():
     X = np.random.RandomState(0).rand(10, 2)
     with pytest.raises(ValueError, match="sample_weight"):
         KMeans(2).fit(X, sample_weight=np.ones(9))
-    with pytest.raises(ValueError, match="only 1 have a weight above 0"):
+    with pytest.raises(ValueError, match="n_samples=1 should be >= n_clusters=2"):
         KMeans(2, init="random").fit(X, sample_weight=np.eye(10)[0])
 
 

@@ -276,6 +276,28 @@ def test_sparse_rows(metric, container):
         np.testing.assert_array_equal(ours[1], dense[1])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])
+def test_small_distances_of_sparse_rows_have_their_digits(metric, dtype):
+    """Equal rows are at distance 0, and rows of a hundred that differ by 1e-5 at no more and no less than that."""
+    rng = np.random.default_rng(3)
+    X = (rng.normal(size=(40, 8)) + 100.0 * rng.integers(0, 2, size=(40, 8))).astype(dtype)
+    Y = X.copy()
+    Y[:, 2] += dtype(1e-5 if dtype is np.float64 else 1e-3)
+    model = NearestNeighbors(n_neighbors=1, metric=metric).fit(sparse.csr_array(X))
+    distances, index = model.kneighbors(sparse.csr_array(X))
+    np.testing.assert_array_equal(distances, 0.0)
+    np.testing.assert_array_equal(index[:, 0], np.arange(40))
+    U, V = (Z.astype(float) for Z in (X, Y))
+    if metric == "cosine":
+        U, V = (Z / np.linalg.norm(Z, axis=1, keepdims=True) for Z in (U, V))
+    expected = ((U - V) ** 2).sum(axis=1)
+    expected = {"euclidean": np.sqrt(expected), "sqeuclidean": expected, "cosine": expected / 2}[metric]
+    found, _ = model.kneighbors(sparse.csr_array(Y))
+    # Rows of length 1 are rounded by ε, of which their differences of δ keep ε/δ of their digits.
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-6 if metric == "cosine" else 1e-12)
+
+
 def test_precomputed_distances_dense_and_sparse():
     X = np.random.RandomState(0).rand(30, 3)
     D = cdist(X, X)

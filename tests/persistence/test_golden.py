@@ -34,7 +34,12 @@ def test_a_file_of_a_release_loads_and_says_what_it_said(path, golden, models):
     for method, result in expected.items():
         if said[method].dtype.kind == "f":
             tolerance = 1e-5 if said[method].dtype == np.float32 else 1e-12
-            np.testing.assert_allclose(said[method], np.array(result), rtol=tolerance, atol=tolerance)
+            near = tolerance
+            if path.stem == "neighbors-sparse":
+                # This release took ‖x − x‖² from products, which are rounded by about 4ε‖x‖² on each machine in its own
+                # way: what should be 0 was up to 2‖x‖√ε. It is 0 now.
+                near = 2 * np.linalg.norm(models[path.stem][1], axis=1).max() * np.sqrt(np.finfo(float).eps)
+            np.testing.assert_allclose(said[method], np.array(result), rtol=tolerance, atol=near)
         else:
             np.testing.assert_array_equal(said[method].astype(str), np.array(result).astype(str))
 

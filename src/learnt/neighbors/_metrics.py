@@ -24,6 +24,8 @@ _OF_NUMBERS = {"braycurtis", "canberra", "chebyshev", "correlation", "hamming", 
 _OF_NUMBERS |= {"seuclidean", "haversine", "nan_euclidean"}
 _OF_FLAGS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 NAMES = tuple(sorted({*BY_PRODUCTS, *_OF_NUMBERS, *_OF_FLAGS, *SAME, "precomputed"}))
+_CANCELS = 1e-6  # of ‖q‖² + ‖t‖²: below, products leave fewer than nine digits of a squared distance
+_PAIRS = 1 << 14  # of rows whose differences are taken at a time
 SPARSE_NAMES = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed", "sqeuclidean")
 
 
@@ -115,21 +117,41 @@ def _by_function(metric: Any, params: dict, Q: Any, T: Any) -> np.ndarray:
 
 
 def sparse_scores(Q: Any, T: Any) -> np.ndarray:
-    """Squared Euclidean distances of CSR rows."""
-    product = (Q @ T.T).toarray().astype(np.float64)
+    """Squared Euclidean distances of CSR rows: from products, and where those cancel from differences.
+
+    ‖q‖² + ‖t‖² − 2qᵀt is rounded by some ε(‖q‖² + ‖t‖²), of which a small distance would be made; rows that are equal
+    have distance 0 on every machine.
+    """
+    Q = Q.astype(np.float64, copy=False)
+    product = (Q @ T.T).toarray()
     product *= -2.0
-    product += _norms(Q)[:, None]
-    product += _norms(T)
-    return np.maximum(product, 0.0, out=product)
+    squares = _norms(Q), _norms(T)
+    product += squares[0][:, None]
+    product += squares[1]
+    near = np.argwhere(product <= _CANCELS * np.add.outer(*squares))
+    for lo in range(0, len(near), _PAIRS):
+        q, t = near[lo : lo + _PAIRS].T
+        product[q, t] = _norms(Q[q] - T[t])
+    return product
 
 
 def sparse_cosine(Q: Any, T: Any) -> np.ndarray:
-    """Cosine distances of CSR rows."""
-    product = (Q @ T.T).toarray().astype(np.float64)
-    length = np.sqrt(np.outer(_norms(Q), _norms(T)))
-    np.divide(product, length, out=product, where=length > 0)
-    return np.clip(1.0 - product, 0.0, 2.0, out=product)
+    """Cosine distances of CSR rows: half the squared distances of rows of length 1; 1 for a row of zeros."""
+    (Q, no_direction), (T, nowhere) = _units(Q), _units(T)
+    distances = 0.5 * sparse_scores(Q, T)
+    distances[no_direction], distances[:, nowhere] = 1.0, 1.0
+    return np.minimum(distances, 2.0, out=distances)
+
+
+def _units(X: Any) -> tuple[Any, np.ndarray]:
+    """Rows divided by their lengths, and which have none."""
+    length = np.sqrt(_norms(X))
+    unit = X.astype(np.float64)
+    unit.data /= np.repeat(np.where(length > 0, length, 1.0), np.diff(X.indptr))
+    return unit, length == 0
 
 
 def _norms(X: Any) -> np.ndarray:
-    return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    """Squared lengths of CSR rows."""
+    X = X.astype(np.float64, copy=False)
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
