@@ -354,7 +354,7 @@ def test_cells_that_are_not_finite_are_named_by_the_caller_s_row_and_do_not_matt
         X, y, w = rng.normal(size=shape), rng.normal(size=shape[0]), np.ones(shape[0])
         w[4], X[4, 2] = 0.0, np.nan
         there = w > 0
-        np.testing.assert_array_equal(kind().fit(X, y, w).coef_, kind().fit(X[there], y[there]).coef_)
+        np.testing.assert_array_equal(kind().fit(X, y, w).coef_, kind().fit(X[there], y[there], w[there]).coef_)
         X[9, 2] = np.nan
         with pytest.raises(ValueError, match=r"^X contains NaN at row 9, column 2"):
             kind().fit(X, y, w)
