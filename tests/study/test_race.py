@@ -191,3 +191,17 @@ def test_a_fold_has_no_say_in_the_value_it_is_judged_at():
     moved = curves.copy()
     moved[3] = -moved[3]
     assert pick_values(moved, 5)[0][3] == picked[3]
+
+
+def test_a_model_that_is_not_for_this_table_is_left_out_and_nothing_was_cut_short(tmp_path):
+    class Narrow(Pretend):
+        def call(self, do, timeout, *, spec, **order):
+            return (
+                {"unfit": "not for 79 columns"} if spec["products"] else super().call(do, timeout, spec=spec, **order)
+            )
+
+    for _ in range(2):  # the second time from the journal
+        found = race(tmp_path, Narrow(Clock()))
+        entry = next(e for e in found.entries if e.candidate.family.products)
+        assert (entry.state, entry.note) == ("skipped", "not for 79 columns")
+        assert not found.cut_short

@@ -116,7 +116,7 @@ class Bench:
         inside, y_inside, outside, y_outside, valid = self.prepared(fold, spec["encoding"], most)
         prepared = time.perf_counter() - started
         if inside.shape[1] > spec["most_columns"]:
-            raise ValueError(f"not for {inside.shape[1]} columns, at most {spec['most_columns']}")
+            return {"unfit": f"not for {inside.shape[1]} columns, at most {spec['most_columns']}"}
         inside, y_inside = inside[:rows], y_inside[:rows]
         outside, y_outside, valid = outside[:tested], y_outside[:tested], valid[:tested]
         with warnings.catch_warnings(record=True) as caught:
@@ -221,8 +221,10 @@ class Bench:
         rows = np.random.default_rng([self.seed, 99]).permutation(
             len(y)
         )  # cross-validation inside a model cuts in order
-        y = y[rows] if self.labels is None else np.array(self.labels)[y[rows]]
-        model = build_recipe(recipe, self.labels is not None)
+        codes = y[rows]
+        y = codes if self.labels is None else np.array(self.labels)[codes]
+        present = None if self.labels is None else np.unique(codes).tolist()
+        model = build_recipe(recipe, present)
         started = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -139,14 +139,12 @@ def fit_judged(
             with progress.task("fitting the final model"):
                 fitted = worker.call("fit", left, recipe=standing.recipe, path=str(path), threads=thread_count(threads))
             return standing, int(fitted["rows"])
-        except TooSlow:
+        except (TooSlow, Failed):
             continue
-        except Failed as error:
-            raise StudyError(f"The chosen model could not be fitted to all rows: {error}.") from None
     constant = next(s for s in decision.standings if s.rank == 0)
     X, y = constant_rows()
     part = path.with_suffix(".part")
-    save(build_recipe(constant.recipe, decision.ground.n_classes is not None).fit(X, y), part)
+    save(_constant(constant, decision.ground.n_classes is not None).fit(X, y), part)
     os.replace(part, path)
     return constant, len(y)
 
@@ -168,7 +166,7 @@ def fit_on_everything(
     """
     if standing.rank == 0:
         part = path.with_suffix(".part")
-        save(build_recipe(standing.recipe, labels is not None).fit(X, y if labels is None else labels[y]), part)
+        save(_constant(standing, labels is not None).fit(X, y if labels is None else labels[y]), part)
         os.replace(part, path)
         return len(y)
     left = budget.for_final_fits()
@@ -182,6 +180,10 @@ def fit_on_everything(
         pass
     shutil.copyfile(judged, path)
     return None
+
+
+def _constant(standing: Standing, classify: bool) -> Any:
+    return build_recipe(standing.recipe, [] if classify else None)  # a constant has no map of probabilities
 
 
 # --- as facts ------------------------------------------------------------------------------------------------
@@ -246,7 +248,7 @@ def choice_fact(decision: Decision, chosen: Standing, prefer: str) -> dict[str, 
     part = lambda s: {"label": s.label, "id": s.id, "family": s.family, "loss": s.loss}  # noqa: E731
     wanted = decision.chosen
     if wanted is not chosen:
-        rule = "the best that there was time to fit"
+        rule = "the best that could be fitted in time"
     elif prefer == "simple":
         rule = "the simplest within one standard error of the best"
     elif chosen is decision.best:

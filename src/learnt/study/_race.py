@@ -124,7 +124,7 @@ class _Race:
         self.lock = threading.Lock()
         self.started = budget.clock()
         self.spent = 0.0  # seconds that earlier runs of the same study have raced
-        self.closed = False
+        self.closed = self.cut_short = False
         self.trouble: BaseException | None = None
 
     def run(self) -> Race:
@@ -132,8 +132,9 @@ class _Race:
         if self.all_rows > LONG:
             self.rows = self._rows_that_fit()
         over = self.journal.get("race over", self._name())
-        self._remember(over or {})
-        self.closed = over is not None
+        self._remember({} if over is None else over["states"])
+        if over is not None:
+            self.closed, self.cut_short = True, over["cut_short"]
         threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self.workers]
         for thread in threads:
             thread.start()
@@ -146,15 +147,15 @@ class _Race:
             raise
         if self.trouble is not None:
             raise self.trouble
-        cut_short = any(e.state == "skipped" for e in self.entries)
         for entry in self.entries:
             if entry.state == "racing":
                 whole = len(entry.results) == self.folds
                 entry.state, entry.note = ("finished", "") if whole else ("skipped", "no time was left")
         if not self.closed:
-            self.journal.add("race over", self._name(), {e.candidate.id: [e.state, e.note] for e in self.entries})
+            states = {e.candidate.id: [e.state, e.note] for e in self.entries}
+            self.journal.add("race over", self._name(), {"states": states, "cut_short": self.cut_short})
         seconds = self.budget.clock() - self.started
-        return Race(self.entries, self.rows, self.all_rows, self.folds, self.ground.parts, cut_short, seconds)
+        return Race(self.entries, self.rows, self.all_rows, self.folds, self.ground.parts, self.cut_short, seconds)
 
     def _constant(self) -> None:
         """Measured here: it costs nothing, and without it nothing can be said."""
@@ -215,7 +216,7 @@ class _Race:
                 except (TooSlow, Failed) as error:
                     self._fail(entry, fold, error)
                 else:
-                    self._record(entry, fold, result)
+                    self._record(entry, fold, result) if "unfit" not in result else self._leave_out(entry, result)
         except BaseException as error:
             self.trouble = error
             self.closed = True
@@ -240,6 +241,7 @@ class _Race:
                 left = self._until() - self.budget.clock()
                 needed = self._expected(entry) * math.ceil(len(waiting) / len(self.workers))
                 if self.closed or left < LEAST_SECONDS or needed > left:
+                    self.cut_short = True
                     entry.state, entry.note = "skipped", f"no time was left for {self.rows:,} rows"
                     if not self.closed and left >= LEAST_SECONDS:
                         entry.note = f"about {needed:.0f} s were needed for {self.rows:,} rows, {left:.0f} s remained"
@@ -272,12 +274,19 @@ class _Race:
             entry.running.discard(fold)
             entry.results[fold] = result
 
+    def _leave_out(self, entry: Entry, result: dict[str, Any]) -> None:
+        """The model is not for this table: no failure, and no want of time."""
+        with self.lock:
+            entry.running.clear()
+            entry.state, entry.note = "skipped", result["unfit"]
+
     def _fail(self, entry: Entry, fold: int, error: Exception) -> None:
         """A failure is a line of the report, not written down: it is tried again, perhaps with more time or memory."""
         with self.lock:
             entry.running.discard(fold)
             if entry.state == "racing":
                 slow = isinstance(error, TooSlow)
+                self.cut_short = self.cut_short or slow
                 entry.state = "skipped" if slow else "failed"
                 entry.note = f"{error} on {self.rows:,} rows" if slow else str(error)
 

@@ -49,8 +49,12 @@ def build(spec: Spec) -> Any:
     return make_pipeline(*preparation(spec), bare(spec))
 
 
-def build_recipe(recipe: Recipe, classify: bool) -> Any:
-    """The unfitted model of a recipe for raw tables; members whose columns are prepared alike share the preparation."""
+def build_recipe(recipe: Recipe, present: list[int] | None) -> Any:
+    """The unfitted model of a recipe for raw tables; members whose columns are prepared alike share the preparation.
+
+    `present` are the numbers of the classes among the rows it will be fitted on, None for amounts.
+    """
+    classify = present is not None
     groups: dict[tuple, list[dict[str, Any]]] = {}
     for member in recipe["members"]:
         spec = member["spec"]
@@ -59,13 +63,13 @@ def build_recipe(recipe: Recipe, classify: bool) -> Any:
     for members in groups.values():
         spec = members[0]["spec"]
         numeric = "raw" if spec["encoding"] == "none" else spec["encoding"]
-        models = [_calibrated(bare(m["spec"]), m["calibration"]) for m in members]
+        models = [_calibrated(bare(m["spec"]), m["calibration"], present) for m in members]
         model = _average(models, [m["weight"] for m in members], classify)
         steps = [("table", TableEncoder(numeric=numeric))]
         steps += [(f"prepare{k}", step) for k, step in enumerate(preparation(spec), 1)]
         parts.append((Pipeline([*steps, ("model", model)]), sum(m["weight"] for m in members)))
     whole = _average([part for part, _ in parts], [weight for _, weight in parts], classify)
-    return _calibrated(whole, recipe["calibration"])
+    return _calibrated(whole, recipe["calibration"], present)
 
 
 def _average(models: list[Any], weights: list[float], classify: bool) -> Any:
@@ -79,9 +83,11 @@ def _average(models: list[Any], weights: list[float], classify: bool) -> Any:
     return VotingRegressor(named, weights=weights)
 
 
-def _calibrated(model: Any, calibration: dict[str, Any] | None) -> Any:
+def _calibrated(model: Any, calibration: dict[str, Any] | None, present: list[int] | None) -> Any:
     if calibration is None:
         return model
+    if calibration["offsets"] is not None and present is not None:
+        calibration = {**calibration, "offsets": [calibration["offsets"][k] for k in present]}
     from learnt.ensemble import RecalibratedClassifier
 
     return RecalibratedClassifier(model, **calibration)
