@@ -1,5 +1,6 @@
 """What the documents say is true: their snippets run, and their lists are complete."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -26,20 +27,126 @@ def test_snippets_run_one_after_the_other(name, fewest, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_worked_example_of_contributing_is_a_good_estimator():
+PLACES = ["numpy", "torch", "strict", "parquet", "dask"]
+
+
+def rows_in(place, X, y, w, folder):
+    if place == "torch":
+        import torch
+
+        return torch.asarray(X), torch.asarray(y), torch.asarray(w)
+    if place == "strict":
+        import array_api_strict as xp
+
+        return tuple(xp.asarray(part, device=xp.Device("device1")) for part in (X, y, w))
+    if place == "parquet":
+        import polars as pl
+
+        pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(y=pl.Series(y), w=pl.Series(w)).write_parquet(
+            folder / "t.parquet"
+        )
+        table = learnt.scan(folder / "t.parquet")
+        return table.drop("y", "w"), table["y"], table["w"]
+    if place == "dask":
+        import dask.array as da
+
+        return da.from_array(X, chunks=(40, 3)), da.from_array(y, chunks=40), da.from_array(w, chunks=40)
+    return X, y, w
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_worked_example_of_contributing_runs_wherever_the_rows_lie(place, tmp_path, monkeypatch):
+    """The snippets of CONTRIBUTING.md as a module, so that Dask can send its functions about."""
     import numpy as np
     from sklearn.neighbors import NearestCentroid as Oracle
 
-    scope = {}
-    for code in snippets("CONTRIBUTING.md"):
-        exec(code, scope)
+    (tmp_path / "nearest_centroid_example.py").write_text("\n".join(snippets("CONTRIBUTING.md")))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "nearest_centroid_example", raising=False)
+    from nearest_centroid_example import NearestCentroid
+
+    from learnt.engine.arrays import to_numpy
+
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(90, 3)), np.repeat([0, 1, 2], 30)
+    X, y = rng.normal(size=(120, 3)), np.repeat([0, 1, 2, 7], 30)
     X += y[:, None]
-    model = scope["NearestCentroid"]().fit(X, y)
+    w = np.where(y == 2, 0.0, rng.uniform(0.5, 2, 120))
+    data, labels, weights = rows_in(place, X, y, w, tmp_path)
+
     oracle = Oracle().fit(X, y)
+    model = NearestCentroid().fit(data, labels)
     np.testing.assert_allclose(model.centroids_, oracle.centroids_)
-    np.testing.assert_array_equal(model.predict(X), oracle.predict(X))
+    predicted = model.predict(data)
+    predicted = predicted.compute() if place == "dask" else to_numpy(predicted)
+    np.testing.assert_array_equal(predicted, oracle.predict(X))
+    assert model.score(data, labels) == pytest.approx(oracle.score(X, y))
+
+    weighted = NearestCentroid().fit(data, labels, weights)  # a class without weight is not there
+    assert weighted.classes_.tolist() == [0, 1, 7]
+    expected = [np.average(X[y == label], axis=0, weights=w[y == label]) for label in (0, 1, 7)]
+    np.testing.assert_allclose(weighted.centroids_, expected)
+
+
+def prose(name):
+    """A document without its snippets and without the rows of a table that say what is not done."""
+    text = re.sub(r"```.*?```", "", (ROOT / name).read_text(), flags=re.S)
+    if name == "docs/coverage.md":
+        return "\n".join(line for line in text.splitlines() if line.startswith("|") and "| done |" in line)
+    return text
+
+
+# What the documents name and is not ours: shell, places to fill in, other libraries, what a page asks to be written.
+ELSEWHERE = {"sudo", "chromium", "ulimit", "FAMILY", "MODEL", "TABLE", "FILE", "Y", "w", "plt", "prange"}
+ELSEWHERE |= {"check_estimator", "OneVsRestClassifier", "NearestCentroid", "tests/neighbors/test_nearest_centroid.py"}
+
+
+def is_there(name, words):
+    """Whether a name in backticks stands for something: a file, or words of the code."""
+    in_a_folder = name.startswith(("tests/", "src/", "docs/", "examples/", "benchmarks/"))
+    if in_a_folder or re.fullmatch(r"[\w/]+\.(py|md)", name):
+        folders = [ROOT, ROOT / "src/learnt", *(ROOT / "src/learnt").glob("*/")]
+        return any((folder / name).exists() for folder in folders)
+    if name.endswith("*"):
+        return any(word.startswith(name[:-1]) for word in words)
+    return all(word in words for word in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*\)|\"[^\"]*\"|=.*", "", name)))
+
+
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_what_is_named_is_there(document):
+    code = [*(ROOT / "src").rglob("*.py"), ROOT / "pyproject.toml", ROOT / "Makefile"]
+    words = set(re.findall(r"\w+", "\n".join(path.read_text() for path in code)))
+    names = set(re.findall(r"`([^`\n]+)`", prose(document))) - ELSEWHERE
+    assert sorted(name for name in names if not is_there(name, words | ELSEWHERE)) == []
+
+
+@pytest.mark.parametrize("room", sorted(path.parent.name for path in (ROOT / "src/learnt").glob("*/__init__.py")))
+def test_what_a_room_lists_is_in_it(room):
+    """Lines `name, name    what it is` of a room's own page name its modules and public names."""
+    module = importlib.import_module(f"learnt.{room}")
+    folder = ROOT / "src/learnt" / room
+    listed = re.findall(r"(?m)^\s*([\w, ]+?),?\s{2,}\S", "\n".join((module.__doc__ or "").splitlines()[1:]))
+    names = {name for line in listed for name in re.split(r",\s*", line.strip()) if name.isidentifier()}
+    assert sorted(name for name in names if not (hasattr(module, name) or list(folder.glob(f"{name}*")))) == []
+
+
+GIVEN = """
+import numpy as np
+
+X = np.random.default_rng(0).normal(size=(200, 3))
+y = (X[:, 0] > 0).astype(int)
+frame, frame_val, y_val, X_new = X, X[:50], y[:50], X[:5]
+"""
+
+
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name.startswith("docs/") and snippets(name)])
+def test_snippets_of_the_docs_run(document, tmp_path):
+    """After some data, which short ones take as given."""
+    code = "\n".join([GIVEN, *snippets(document)])
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)

@@ -2,8 +2,8 @@
 
 bayes_error_bounds, noise_bounds      the ceiling, from nearest neighbours
 diagnose, read_curve                  noise, bias, variance; regime and treatments
-wilson_interval, bootstrap_interval,  how far a measured number may be from the truth
-auc_interval, corrected_t             … and whether two models differ at all
+wilson_interval, bootstrap_interval,  how far a measured number may be from the truth; whether two models differ at all
+auc_interval                          is told by learnt.model_selection.corrected_interval and compare_scores
 """
 
 from learnt.diagnosis._bayes import BayesErrorBounds as BayesErrorBounds
