@@ -125,13 +125,19 @@ def test_a_study_ends_with_the_path_of_its_report_and_its_model_predicts(capfd):
     assert json.loads(capfd.readouterr().out)["model"]["cls"] == "sklearn.pipeline.Pipeline"
 
 
-def test_noise_ends_with_kind_words_and_with_exit_code_3_only_when_asked(capfd):
-    table(160, noise=True).write_csv("n.csv")
-    assert run(["study", "n.csv", "--target", "y", "--out", "o"]) == 0
+def test_noise_in_a_file_without_names_ends_with_kind_words_and_exit_code_3_only_when_asked(capfd):
+    table(160, noise=True).write_csv("n.csv", include_header=False)
+    command = ["study", "n.csv", "--no-header", "--target", "3", "--out", "o"]
+    assert run(command) == 0
     out, _ = capfd.readouterr()
-    assert run(["study", "n.csv", "--target", "y", "--out", "o", "--require-better", "--quiet"]) == 3
+    assert run([*command, "--require-better", "--quiet"]) == 3
     assert capfd.readouterr().out.strip() == os.path.join("o", "report.html")
-    assert "No model predicts" in out
+    assert run(["study", "n.csv", "--no-header", "--target", "2", "--out", "o"]) == 2
+    assert "another target" in capfd.readouterr().err  # nothing of the first study is replaced
+    table(5).drop("y").write_csv("new.csv", include_header=False)
+    assert run(["predict", "o", "new.csv", "--no-header"]) == 0
+    assert capfd.readouterr().out.count("\n") == 6
+    assert re.search("No model predicts|None of the [0-9]+ models there was time for", out)
     assert os.path.exists(out.rstrip().split("\n")[-1])
     with open("o/study.json", encoding="utf-8") as file:
         area = json.load(file)["test"]["auc"]

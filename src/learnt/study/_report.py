@@ -79,7 +79,7 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         finished=finished,
         unfinished=_unfinished(entries),
         ties=_ties(finished),
-        has_auc=any("auc" in e for e in finished),
+        has_auc=facts["test"].get("metric", {}).get("name") != "roc_auc_score" and any("auc" in e for e in finished),
         columns=[{**c, "holds": _values(c)} for c in facts["data"]["columns"][:MOST_COLUMNS]],
         shown_importances=MOST_IMPORTANCES,
         provenance=_provenance(facts),

@@ -156,11 +156,12 @@ def _classes(facts: dict[str, Any]) -> list[dict[str, str]]:
     test = facts["test"]
     level = _level(test["level"])
     good = [f"Wrong on {share(test['error']['estimate'])} of new rows ({level} {interval_words(test['error'])})"]
-    if "low" in test.get("auc", {}):
+    asked = test.get("metric", {}).get("name")
+    if "low" in test.get("auc", {}) and asked != "roc_auc_score":
         area = test["auc"]
         good.append(f"ROC area {area['estimate']:.3f} ({area['low']:.3f}–{area['high']:.3f}), where chance is 0.5")
     if "rare" in test:
-        good = [*_rare_words(test["rare"], level), good[-1]] if len(good) > 1 else _rare_words(test["rare"], level)
+        good = _rare_words(test["rare"], level) + good[1:]
     said = "; ".join(good)
     said = f"{_metric_line(test)}. {said}" if "metric" in test else said
     if "cost" in test:
