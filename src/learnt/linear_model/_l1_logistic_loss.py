@@ -16,6 +16,7 @@ class TwoClasses:
 
     def __init__(self, y: np.ndarray, w: np.ndarray) -> None:
         self._y, self.weights = y.astype(np.float64), w
+        self._side = 2.0 * self._y - 1.0
         self._at: np.ndarray | None = None
 
     def start(self) -> np.ndarray:
@@ -30,10 +31,11 @@ class TwoClasses:
     def total(self, Z: np.ndarray) -> float:
         """The loss at these scores; what was computed for them last is kept."""
         if Z is not self._at:
-            z = Z[:, 0]
-            small = np.exp(-np.abs(z))
-            losses = np.log1p(small) + np.maximum(z, 0.0) - self._y * z
-            self._p = np.where(z >= 0, 1.0, small) / (1.0 + small)
+            margins = self._side * Z[:, 0]
+            small = np.exp(-np.abs(margins))
+            losses = np.log1p(small) - np.minimum(margins, 0.0)
+            self._wrong = np.where(margins >= 0, small, 1.0) / (1.0 + small)  # the probability of the other class
+            self._curve = self.weights * small / (1.0 + small) ** 2
             self._total, self._at = float(self.weights @ losses), Z
         return self._total
 
@@ -44,14 +46,14 @@ class TwoClasses:
 
     def residuals(self) -> np.ndarray:
         """(n, 1): how the loss falls with each score."""
-        return (self.weights * (self._y - self._p))[:, None]
+        return (self.weights * self._side * self._wrong)[:, None]
 
     def curvature(self) -> np.ndarray:
-        return self.weights * self._p * (1.0 - self._p)
+        return self._curve
 
     def curved(self, rows: np.ndarray, part: slice) -> np.ndarray:
         """(1, m, 1, m): Σ h x xᵀ of a part of the rows, which are columns here and are changed."""
-        rows *= np.sqrt(self.weights[part] * self._p[part] * (1.0 - self._p[part]))
+        rows *= np.sqrt(self._curve[part])
         return (rows @ rows.T)[None, :, None, :]
 
     def imbalance(self) -> tuple[np.ndarray, np.ndarray]:
@@ -60,8 +62,7 @@ class TwoClasses:
 
     def entropy(self, share: float) -> float:
         """Σ ω H(p̃) where p̃ lies `share` of the way from what was seen to what is thought."""
-        wrong = share * np.abs(self._p - self._y)  # the probability of the class that was not seen
-        wrong = np.clip(wrong, _TINY, 1.0 - _ROUNDING)
+        wrong = np.clip(share * self._wrong, _TINY, 1.0 - _ROUNDING)
         return -float(self.weights @ (wrong * np.log(wrong) + (1.0 - wrong) * np.log1p(-wrong)))
 
 
@@ -86,9 +87,11 @@ class ManyClasses:
             below = Z - Z.max(axis=1)[:, None]
             own = below.T.ravel()[self._own]
             E = np.exp(below, out=below)
-            sums = E.sum(axis=1)
-            self.probabilities = E / sums[:, None]
-            self._total, self._at = float(self.weights @ (np.log(sums) - own)), Z
+            others = (E * (1.0 - self._seen)).sum(axis=1)  # alone, for all digits of 1 − p and −log p where p is near 1
+            sums = others + np.exp(own)
+            self.probabilities, self._wrong = E / sums[:, None], others / sums
+            losses = np.where(own == 0.0, np.log1p(others), np.log(sums) - own)
+            self._total, self._at = float(self.weights @ losses), Z
         return self._total
 
     def scores(self) -> np.ndarray:
@@ -96,7 +99,8 @@ class ManyClasses:
         return self._at
 
     def residuals(self) -> np.ndarray:
-        return self.weights[:, None] * (self._seen - self.probabilities)
+        fall = np.where(self._seen > 0, self._wrong[:, None], -self.probabilities)
+        return self.weights[:, None] * fall
 
     def curved(self, rows: np.ndarray, part: slice) -> np.ndarray:
         """(K, m, K, m): Σ ω pₖ(1[k = l] − pₗ) x xᵀ of a part of the rows, which are columns here.

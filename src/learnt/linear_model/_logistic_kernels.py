@@ -21,8 +21,9 @@ _CHUNK = 4096  # cells: 32 KiB of float64
 def log_link(scores, y, r, n):
     """Σ rᵢ ℓ(yᵢ, scoresᵢ) over the first n rows; weights r become rᵢ (pᵢ − yᵢ). y is 0 or 1.
 
-    With e = exp(−|s|):  ℓ = log(1 + e) + max(s, 0) − y s,  p = 1/(1 + e) or e/(1 + e), and
-    log(1 + e) = 2 artanh(u), u = e/(2 + e) ≤ 1/3, by a polynomial in u². Both quotients come from one division.
+    With m = ±s, the margin, and e = exp(−|s|):  ℓ = log(1 + e) + max(−m, 0),  1 − p = e/(1 + e) or 1/(1 + e) for the
+    class itself, and log(1 + e) = 2 artanh(u), u = e/(2 + e) ≤ 1/3, by a polynomial in u². Both quotients come from one
+    division. Nothing is taken from 1: all digits of small losses count where weights are large.
     """
     loss = 0.0
     for i in range(n):
@@ -37,10 +38,11 @@ def log_link(scores, y, r, n):
         high = (0.11111095430673142 + 0.09091429900236955 * v) + v2 * (0.07681838124445817 + 0.06795652742789947 * v)
         tail = 0.04940394524382393 + 0.08890381913056651 * v
         log1p = 2.0 * u * (low + v4 * high + (v4 * v4) * tail)
-        loss += r[i] * (log1p + max(s, 0.0) - y[i] * s)
+        side = 2.0 * y[i] - 1.0
+        margin = side * s
+        loss += r[i] * (log1p + max(-margin, 0.0))
         p = q * (2.0 + e)
-        p = p if s > 0.0 else e * p
-        r[i] *= p - y[i]
+        r[i] *= -side * (e * p if margin > 0.0 else p)
     return loss
 
 
@@ -154,7 +156,10 @@ def csr_loss_gradient(data, indices, indptr, y, w, table, theta, out):
 
 @kernel(reassociate=True)
 def softmax_link(S, codes, w, table):
-    """Multinomial log loss of scores S (n × K, C order), which become wᵢ (pᵢₖ − [yᵢ = k])."""
+    """Multinomial log loss of scores S (n × K, C order), which become wᵢ (pᵢₖ − [yᵢ = k]).
+
+    Where a row's class is the likeliest, 1 − p and −log p come from the other classes alone, with all their digits.
+    """
     n, K = S.shape
     flat = S.reshape(n * K)
     own = np.empty(n)
@@ -169,15 +174,18 @@ def softmax_link(S, codes, w, table):
         flat[i] = exp_nonpositive(flat[i])
     loss = 0.0
     for i in range(n):
-        total = 0.0
+        total = S[i, codes[i]]
+        S[i, codes[i]] = 0.0
+        others = 0.0
         for k in range(K):
-            total += S[i, k]
+            others += S[i, k]
+        total += others
         weight = table[codes[i]] * (w[i] if w.size else 1.0)
-        loss += weight * (math.log(total) - own[i])
+        loss += weight * (math.log1p(others) if own[i] == 0.0 else math.log(total) - own[i])
         factor = weight / total
         for k in range(K):
             S[i, k] *= factor
-        S[i, codes[i]] -= weight
+        S[i, codes[i]] = -factor * others
     return loss
 
 

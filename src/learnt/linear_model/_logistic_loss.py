@@ -5,6 +5,8 @@ A row of weight w with class y and scores s (one score where there are two class
     two classes   w (log(1 + eˢ) − y s),            y = 0 or 1
     K classes     w (log Σₖ e^{sₖ} − s_y)
 
+computed so that a small loss has all its digits, and so has its derivative: with weights of 1e10 they are what counts.
+
 Each statistic is written once against the Array API and serves every library; NumPy arrays and CSR matrices that are
 large enough go to compiled twins in `_logistic_kernels`. Coefficients come as `theta`: K × (d + 1) with the
 intercept last, K = 1 for two classes, always float64, and so is the arithmetic.
@@ -215,17 +217,19 @@ def _residuals(block: Block, scores: Any, target: Target) -> tuple[Any, Any]:
     """Σ loss, and its derivative in the scores (n × K)."""
     xp = namespace(scores)
     if target.binary:
-        s, y = scores[:, 0], _indicator(block, scores, target)
-        e = xp.exp(-xp.abs(s))
-        loss = xp.log1p(e) + xp.where(s > 0, s, xp.zeros_like(s)) - y * s
-        residuals = (xp.where(s > 0, xp.ones_like(s), e) / (1 + e) - y)[:, None]
+        side = 2 * _indicator(block, scores, target) - 1
+        margin = side * scores[:, 0]
+        e = xp.exp(-xp.abs(margin))
+        loss = xp.log1p(e) + xp.where(margin < 0, -margin, xp.zeros_like(margin))
+        residuals = (-side * xp.where(margin > 0, e, xp.ones_like(e)) / (1 + e))[:, None]
     else:
         own = _one_hot(block, scores, target)
         shifted = scores - xp.max(scores, axis=1, keepdims=True)
-        e = xp.exp(shifted)
-        totals = xp.sum(e, axis=1, keepdims=True)
-        loss = xp.log(totals[:, 0]) - xp.sum(own * shifted, axis=1)
-        residuals = e / totals - own
+        e, below = xp.exp(shifted), xp.sum(own * shifted, axis=1)
+        others = xp.sum((1 - own) * e, axis=1, keepdims=True)
+        totals = others + xp.sum(own * e, axis=1, keepdims=True)
+        loss = xp.where(below == 0, xp.log1p(others[:, 0]), xp.log(totals[:, 0]) - below)
+        residuals = ((1 - own) * e - own * others) / totals
     if block.w is None and not target.weighted:
         return xp.sum(loss), residuals
     w = row_weights(block, scores, target)

@@ -18,7 +18,7 @@ import numpy as np
 
 from learnt.engine.rows import Rows
 from learnt.engine.threads import run_tasks
-from learnt.erm.solvers.curved import ROUNDING, STALLED, Flat, Outcome, Point, search
+from learnt.erm.solvers.curved import ROUNDING, Flat, Outcome, Point, Progress, at_rest, search
 from learnt.linear_model import _logistic_many_kernels as kernels
 from learnt.linear_model._logistic_loss import Target, csr_arrays, kernel_arrays
 from learnt.linear_model._logistic_problem import sparse_lanes
@@ -117,7 +117,7 @@ def descend(
         here = columns.look(theta)
         return here.value, here.gradient
 
-    n_iter, stop = 0, False
+    n_iter, stop, progress = 0, False, Progress()
     while True:
         goal = 2 * max(max(tol, ROUNDING) * here.value, enough)
         size = float(here.gradient @ (here.gradient / here.diagonal))
@@ -134,9 +134,9 @@ def descend(
             return ended("stopped")
         if n_iter >= max_iter:
             return ended("iterations")
-        lower = search(evaluate, place, step, -left)
+        lower = None if progress.over(place.value, left) else search(evaluate, place, step, -left)
         if lower is None:
-            return ended("converged" if left <= STALLED * place.value else "stalled")
+            return ended(at_rest(left, place.value))
         if lower.theta is not here.theta:
             here = columns.look(lower.theta)
         n_iter += 1

@@ -75,13 +75,13 @@ class RowProblem:
         return np.append(coef, state.c - coef @ self.Z.mean)[None, :]
 
     def look(self, t: np.ndarray, c: float, Gt: np.ndarray, pull: float) -> State:
-        scores = Gt + c
-        small = np.exp(-np.abs(scores))
+        side = 2.0 * self.y - 1.0
+        margins = side * (Gt + c)
+        small = np.exp(-np.abs(margins))
         total = 1.0 + small
-        probability = np.where(scores >= 0, 1.0, small) / total
-        losses = np.log(total) + np.maximum(scores, 0.0) - scores * self.y
-        value = float(self.w @ losses) + pull
-        return State(t, c, Gt, pull, value, self.w * (probability - self.y), self.w * small / (total * total))
+        wrong = np.where(margins >= 0, small, 1.0) / total
+        value = float(self.w @ (np.log1p(small) - np.minimum(margins, 0.0))) + pull
+        return State(t, c, Gt, pull, value, -self.w * side * wrong, self.w * small / (total * total))
 
     def read(self, state: State) -> State:
         """The same place by the word of X."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import blas, lapack  # plain routines: the wrappers cost more than a small solution
 
-from learnt.erm.solvers.curved import Flat, Outcome, Point
+from learnt.erm.solvers.curved import Flat, Outcome, Point, Progress, at_rest
 from learnt.linear_model._logistic_curvature import cholesky
 
 _NOISE = 1e-14  # of a value, relative
@@ -42,19 +42,20 @@ def newton(
         A[:, :-1] = Z
     k = A.shape[1]
     penalty, u = penalty[:k], start[:k]
+    side = 2.0 * y - 1.0
 
     def look(u: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """The objective, its gradient, the scores, and the curve of each row's loss."""
         scores = A @ u
-        small = np.exp(-np.abs(scores))
+        margins = scores * side
+        small = np.exp(-np.abs(margins))
         total = small + 1.0
         curve = small / total
-        residual = np.where(scores >= 0, 1.0 - curve, curve)
-        residual -= y
+        residual = np.where(margins >= 0, curve, 1.0 - curve)
+        residual *= -side
         curve /= total
-        losses = np.log(total, out=total)
-        losses += np.maximum(scores, 0.0, out=small)
-        losses -= scores * y
+        losses = np.log1p(small, out=small)  # small losses with all their digits, which large weights bring out
+        losses -= np.minimum(margins, 0.0, out=margins)
         if w is not None:
             residual *= w
             curve *= w
@@ -75,7 +76,7 @@ def newton(
         )
 
     value, gradient, scores, curve = look(u)
-    factor = equations(curve)
+    factor, progress = equations(curve), Progress()
     for n_iter in range(max_iter + 1):
         step = lapack.dpotrs(factor, gradient, lower=1)[0]
         left = float(gradient @ step)
@@ -85,6 +86,8 @@ def newton(
         if left <= goal or n_iter == max_iter:
             status = "converged" if left <= goal else "iterations"
             return Outcome(whole(u), value, left / 2, n_iter, status, Flat())
+        if progress.over(value, left):
+            return Outcome(whole(u), value, left / 2, n_iter, at_rest(left, value), Flat())
         t = 1.0
         for _ in range(_HALVINGS):
             trial = u - t * step

@@ -26,11 +26,14 @@ class Softmax(Loss):
 
     def value(self, y: Any, score: Any) -> Any:
         xp = namespace(score)
-        shifted = score - xp.max(score, axis=1, keepdims=True)
-        return xp.log(xp.sum(xp.exp(shifted), axis=1)) - xp.sum(shifted * _indicator(y, score), axis=1)
+        own = _indicator(y, score)
+        _, others, total, below = _odds(score, own)
+        return xp.where(below == 0, xp.log1p(others), xp.log(total) - below)
 
     def gradient(self, y: Any, score: Any) -> Any:
-        return self.mean(score) - _indicator(y, score)
+        own = _indicator(y, score)
+        e, others, total, _ = _odds(score, own)
+        return ((1 - own) * e - own * others[:, None]) / total[:, None]
 
     def curvature(self, y: Any, score: Any) -> Any:
         xp = namespace(score)
@@ -43,6 +46,18 @@ class Softmax(Loss):
         xp = namespace(score)
         e = xp.exp(score - xp.max(score, axis=1, keepdims=True))
         return e / xp.sum(e, axis=1, keepdims=True)
+
+
+def _odds(score: Any, own: Any) -> tuple[Any, Any, Any, Any]:
+    """exp(s − max s), its sum over the other classes and over all, and how far the own score is below the largest.
+
+    Where a row's class is the likeliest, 1 − p and −log p come from the others alone, with all their digits.
+    """
+    xp = namespace(score)
+    shifted = score - xp.max(score, axis=1, keepdims=True)
+    e = xp.exp(shifted)
+    others = xp.sum((1 - own) * e, axis=1)
+    return e, others, others + xp.sum(own * e, axis=1), xp.sum(own * shifted, axis=1)
 
 
 def _indicator(y: Any, score: Any) -> Any:

@@ -18,6 +18,7 @@ from learnt.engine.threads import single_blas
 from learnt.erm._problem import Problem
 from learnt.erm.solvers._base import Solver
 from learnt.erm.solvers._memory import Pair, inverse_times
+from learnt.erm.solvers.curved import Progress
 
 _SMALLEST_RCOND = 1e-10  # below, eigenvalues tell what is there from what is rounding
 
@@ -92,6 +93,7 @@ def sparing_newton(
     elif sums is None:
         sums = objective.at(point)
     scale = 0.0  # of the objective: what is small is small against this
+    progress = Progress()
     patience = 2.0 + len(start) / 20  # gradients that one more pass for the curvature costs
     while True:
         with single_blas():
@@ -101,6 +103,8 @@ def sparing_newton(
         goal = tol**2 * max(abs(sums.value), 1e-9 * scale)
         # Where rounding ends the search, what is left is rounding too.
         stage = Stage(point, sums, curvature, max(decrement, 0.0), goal, 1e-13 * scale, n_iter, decrement <= goal)
+        if n_iter > told and progress.over(sums.value, stage.decrement):
+            stage = stage._replace(done=True)
         if stage.done or n_iter > told:
             yield stage
             told = n_iter

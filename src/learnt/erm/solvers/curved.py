@@ -19,6 +19,7 @@ ROUNDING = 1e-26  # a distance, relative to f, below which steps only move round
 STALLED = 1e-10  # one at which an end of all progress counts as the precision of float64, not as a failure
 _NOISE = 1e-14  # of a value, relative
 _TRIALS = 40
+_IDLE = 10  # steps without progress, after which there will be none
 
 
 class Curvature(Protocol):
@@ -55,6 +56,25 @@ class Outcome(NamedTuple):
     n_iter: int
     status: str  # "converged", "iterations", "stopped" (by `watch`) or "stalled"
     curvature: Curvature
+
+
+class Progress:
+    """Whether steps still lead anywhere: the value falls by more than its rounding, or the distance halves."""
+
+    def __init__(self) -> None:
+        self._value, self._left, self._idle = np.inf, np.inf, 0
+
+    def over(self, value: float, left: float) -> bool:
+        """After one more step; `left` is twice the distance from the minimum."""
+        lower, nearer = value < self._value - _NOISE * abs(value), left <= 0.5 * self._left
+        self._value, self._left = min(self._value, value), left if nearer else self._left
+        self._idle = 0 if lower or nearer else self._idle + 1
+        return self._idle >= _IDLE
+
+
+def at_rest(left: float, value: float) -> str:
+    """What an end of all progress is: the precision of float64, or a failure."""
+    return "converged" if left <= STALLED * value else "stalled"
 
 
 class Memory:
@@ -136,6 +156,7 @@ def minimize(
     point = Point(theta, *evaluate(theta))
     curvature = curvature_at(theta)
     pairs = Memory(memory)
+    progress = Progress()
     n_iter, stop = 0, False
     left: list[float] = []
     while True:
@@ -162,9 +183,9 @@ def minimize(
             return ended("stopped")
         if n_iter >= max_iter:
             return ended("iterations")
-        lower = search(evaluate, point, -step, -left[-1])
+        lower = None if progress.over(point.value, left[-1]) else search(evaluate, point, -step, -left[-1])
         if lower is None:
-            return ended("converged" if left[-1] <= STALLED * point.value else "stalled")
+            return ended(at_rest(left[-1], point.value))
         pairs.add(lower.theta - point.theta, lower.gradient - point.gradient, curvature)
         point = lower
         n_iter += 1
