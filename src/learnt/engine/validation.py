@@ -182,6 +182,17 @@ def _column_names(X: Any) -> list[str] | None:
     return [str(column) for column in nw.from_native(X).columns]
 
 
+def check_same_columns(estimator: Any, X: Any) -> None:
+    """Refuse to go on (`warm_start`) from a fit to another number of columns, before anything of it is forgotten."""
+    shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+    before = getattr(estimator, "n_features_in_", None)
+    if before is not None and len(shape) == 2 and shape[1] != before:
+        raise ValueError(
+            f"X has {shape[1]} features, but {type(estimator).__name__} goes on from a fit to {before} "
+            "(warm_start=True); give as many, or set warm_start=False to begin anew."
+        )
+
+
 def _remember_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> None:
     """Set, or compare with, `n_features_in_` and `feature_names_in_`."""
     if is_foreign_array(X) or is_lazy(X):

@@ -18,7 +18,7 @@ from learnt.engine.params import ParameterError, check_flag, check_number, check
 from learnt.engine.progress import task
 from learnt.engine.random import borrowed, random_state_of
 from learnt.engine.threads import for_blocks
-from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.validation import check_fit, check_predict, check_same_columns
 from learnt.engine.weights import Places, absent_rows, at_their_places, present_rows, rows_given, take_params, take_rows
 from learnt.ensemble._common import (
     Members,
@@ -63,6 +63,9 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, fit_params: dict[str, Any], target: str) -> Any:
         self._check_params()
         check_fit_params(self, fit_params)
+        going_on = bool(self.warm_start and hasattr(self, "estimators_"))
+        if going_on:
+            check_same_columns(self, X)
         # What cells may hold is for the members to say.
         given, present = X, present_rows(sample_weight, X)
         X, y, w = check_fit(
@@ -80,7 +83,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         X, known = as_trees_compare(self.estimator_, X, type(self).__name__)
         n = X.shape[0] if present is None else rows_given(sample_weight)
         self._plan(X.shape, n, w, present)
-        if not (self.warm_start and hasattr(self, "estimators_")):
+        if not going_on:
             self.estimators_: list[Any] = []
             self.estimators_features_: list[np.ndarray] = []
             self._seeds = np.empty(0, dtype=np.int64)

@@ -112,8 +112,11 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
 
     def _targets(self, y: np.ndarray) -> np.ndarray:
-        self.classes_, codes = encode_labels(y)
-        self.n_classes_ = len(self.classes_)
+        classes, codes = encode_labels(y)
+        going_on = self.warm_start and hasattr(self, "estimators_")
+        if going_on and not np.array_equal(classes, getattr(self, "classes_", classes)):
+            raise ValueError("y has other classes than the members that are there; set warm_start=False to begin anew.")
+        self.classes_, self.n_classes_ = classes, len(classes)
         return codes
 
     def _fit_one(

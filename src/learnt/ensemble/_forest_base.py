@@ -19,7 +19,14 @@ from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callback
 from learnt.engine.random import random_state_of
 from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.threads import run_tasks, thread_count
-from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, refuse_elsewhere, require_target_a_row
+from learnt.engine.validation import (
+    NOT_FITTED,
+    check_fit,
+    check_predict,
+    check_same_columns,
+    refuse_elsewhere,
+    require_target_a_row,
+)
 from learnt.engine.weights import Places, absent_rows, at_their_places, rows_as_given, take_rows, without_absent
 from learnt.ensemble._common import names_categories, row_count
 from learnt.ensemble._forest_growth import Grower, max_features_of
@@ -52,6 +59,8 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         With `sample_weight` rows are drawn in proportion to it, or, without `bootstrap`, weighted by it.
         """
         self._check_parameters()
+        if self.warm_start and hasattr(self, "grove_"):
+            check_same_columns(self, X)
         given = X
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         with rows_as_given(present):
@@ -132,11 +141,6 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={self.grove_.n_trees} "
                 "when warm_start==True; trees are only ever added."
-            )
-        if self.grove_.n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {self.n_features_in_} features, but the trees that are there were grown on "
-                f"{self.grove_.n_features}; set warm_start=False to grow a new forest."
             )
         return self.grove_.n_trees
 

@@ -53,8 +53,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             labels, code = encode_labels(check_target(column, "label", X, type(self).__name__))
             classes.append(labels)
             codes.append(code)
-        grows_on = self.warm_start and hasattr(self, "grove_") and self.n_estimators > self.grove_.n_trees
-        if grows_on and not _same_classes(classes, self._class_list()):
+        if self.warm_start and hasattr(self, "grove_") and not _same_classes(classes, self._class_list()):
             raise ValueError(
                 "y has other classes than the trees that are there; set warm_start=False to grow a new forest."
             )

@@ -16,7 +16,7 @@ from learnt.engine.params import ParameterError, check_choice, check_flag, check
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy, random_state_of
 from learnt.engine.single import require_float32
-from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.validation import check_fit, check_predict, check_same_columns
 from learnt.engine.verbose import tell
 from learnt.ensemble._gradient_boosting_losses import HuberError, leaf_updates
 from learnt.ensemble._gradient_boosting_rows import rows_in_bag
@@ -112,6 +112,8 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, monitor: Callable[..., Any] | None) -> Any:
         self._check_params()
         going_on = bool(self.warm_start and hasattr(self, "_trees"))
+        if going_on:
+            check_same_columns(self, X)
         X, y, w = check_fit(self, X, y, sample_weight, target=self._target, accept_sparse=True, allow_nan=True)
         require_float32(X, type(self).__name__)
         w = None if w is None or (w == 1).all() else w

@@ -194,7 +194,11 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         if not fresh:
             known = np.isin(y, self.classes_)
             if not known.all():
-                raise ValueError(f"y holds the class {y[~known][0]!r}, which was not there in the first fit.")
+                new = y[~known][:1].tolist()[0]
+                raise ValueError(
+                    f"y holds the class {new!r}, which was not there in the first fit (warm_start=True); give all "
+                    "classes to the first fit."
+                )
             return np.searchsorted(self.classes_, y).astype(np.float64)
         self.classes_, codes = encode_labels(y)
         self.n_classes_ = len(self.classes_)

@@ -15,7 +15,7 @@ from learnt.engine.params import ParameterError, check_choice, check_flag, check
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import first_seed
 from learnt.engine.threads import single_blas
-from learnt.engine.validation import check_fit, check_predict, check_target, check_weights, is_frame
+from learnt.engine.validation import check_fit, check_predict, check_same_columns, check_target, check_weights, is_frame
 from learnt.engine.verbose import tell
 from learnt.engine.weights import rows_as_given, without_absent
 from learnt.ensemble._common import names_categories
@@ -94,6 +94,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
                 f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} when "
                 "warm_start==True: trees are only ever added."
             )
+        if going_on:
+            check_same_columns(self, X)
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         X = with_cells(X, names_categories(self))
         as_codes = is_frame(X) or is_cells(X)

@@ -222,7 +222,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
         known = np.isin(y, self.classes_)
         if not known.all():
             raise ValueError(
-                f"y holds the class {y[~known][0]!r}, which {type(self).__name__} has not seen before; "
+                f"y holds the class {y[~known][:1].tolist()[0]!r}, which {type(self).__name__} has not seen before; "
                 "give all classes to the first fit."
             )
         return np.searchsorted(self.classes_, y).astype(np.float64)

@@ -73,9 +73,13 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEsti
         check_number(self, "tol", 0, open_low=True)
         check_number(self, "verbose", 0, integer=True, also=(True, False))
 
+    def _goes_on(self, d: int) -> bool:
+        """Whether there are coefficients of these columns to start from."""
+        return bool(self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (d,))
+
     def _start(self, family: Family, mean: float, d: int) -> np.ndarray | None:
         """The last fit, or no slope and the mean of y; None where no finite intercept gives that mean."""
-        if self.warm_start and hasattr(self, "coef_"):
+        if self._goes_on(d):
             return np.append(to_numpy(self.coef_), self.intercept_).astype(np.float64)
         start = np.zeros(d + 1)
         if self.fit_intercept:
@@ -160,7 +164,7 @@ def _minimise(rows: Rows, family: Family, model: Any, start: np.ndarray, loop: A
     if shift is not None:
         start = np.append(start[:-1], start[-1] + shift @ start[:-1])
     objective = Objective(rows, family, *setting, shift)
-    some = None if model.warm_start and hasattr(model, "coef_") else sample(rows)
+    some = None if model._goes_on(rows.n_features) else sample(rows)
     if some is not None:
         there, curvature = newton(Objective(some, family, *setting, shift), start, limits[0], 30)
         point = np.append(there.coef, there.intercept + (0.0 if shift is None else float(shift @ there.coef)))
@@ -234,7 +238,7 @@ class PoissonRegressor(_GeneralizedLinearRegressor):
     tol : float, default=1e-4
         The objective ends within about tol² of its minimum.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Start from the coefficients of the last fit if it had as many columns.
     verbose : int, default=0
         Kept for scikit-learn's signature; see `learnt.engine.progress`.
 

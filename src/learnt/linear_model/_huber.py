@@ -105,7 +105,7 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
     alpha : float, default=0.0001
         Strength of the penalty, at least 0.
     warm_start : bool, default=False
-        Start from the last fit.
+        Start from the last fit if it had as many columns.
     fit_intercept : bool, default=True
     tol : float, default=1e-5
         The objective ends within about tol² of its minimum, relatively (tol for wide sparse tables).
@@ -158,7 +158,7 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         return self
 
     def _minimise(self, rows: Any) -> tuple[Result, float]:
-        again = self.warm_start and hasattr(self, "coef_")
+        again = self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (rows.n_features,)
         start, unit = _start(rows, self.fit_intercept)
         if again:
             start = np.concatenate([self.coef_, [self.intercept_, max(self.scale_, unit * 1e-6)]]) / unit

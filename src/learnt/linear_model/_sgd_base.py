@@ -13,6 +13,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from learnt.engine import progress
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
+from learnt.engine.validation import check_same_columns
 from learnt.linear_model._sgd_run import SCHEDULES, End, Settings, Start
 
 _LARGEST = 2**31 - 1
@@ -91,6 +92,13 @@ class StochasticDescent(progress.CallbackSupportMixin):
             until_perfect=until_perfect,
         )
 
+    def _goes_on(self, X: Any, coef_init: Any) -> bool:
+        """Whether a fit starts from the last one, which must have had the same columns."""
+        going_on = bool(self._get("warm_start") and hasattr(self, "coef_") and coef_init is None)
+        if going_on:
+            check_same_columns(self, X)
+        return going_on
+
     def _initial(self, shape: tuple[int, ...], coef: Any, intercept: Any) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients (K, d) and intercepts (K,) to start from: as given, or 0."""
         k, d = shape
@@ -99,7 +107,8 @@ class StochasticDescent(progress.CallbackSupportMixin):
             given = np.asarray(coef, dtype=np.float64)
             if given.size != k * d or given.shape not in ((k, d), (d,)):
                 raise ValueError(
-                    f"Provided coef_init does not match dataset: it has shape {given.shape}, not {(k, d)}."
+                    f"Provided coef_init does not match dataset: it has shape {given.shape}, not {(k, d)}; give one of "
+                    "that shape or, where it is the last fit's, set warm_start=False to begin anew."
                 )
             start[:] = given.reshape(k, d)
         if intercept is not None:

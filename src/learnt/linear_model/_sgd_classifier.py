@@ -43,6 +43,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Any:
         """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
         self._check_parameters()
+        going_on = self._goes_on(X, coef_init)
         X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, order="C")
         classes = np.unique(y)
         if len(classes) < 2:
@@ -50,11 +51,11 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
                 f"The number of classes has to be greater than one; got {len(classes)} class ({classes.tolist()}); "
                 "a constant needs no model, see learnt.baseline.ConstantClassifier."
             )
-        if self._get("warm_start") and hasattr(self, "coef_") and coef_init is None:
+        if going_on:
             coef_init, intercept_init = self.coef_, self.intercept_
-        self.classes_ = classes
         k = len(classes) if len(classes) > 2 else 1
         starts = self._starts(k, X.shape[1], coef_init, intercept_init)
+        self.classes_ = classes
         ends = self._descend(X, y, w, starts, 1.0, self._get("max_iter"))
         self._warn(ends)
         return self

@@ -97,8 +97,9 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, BaseEstim
     ) -> SGDRegressor:
         """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
         self._check_parameters()
+        going_on = self._goes_on(X, coef_init)
         X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, order="C")
-        if self.warm_start and hasattr(self, "coef_") and coef_init is None:
+        if going_on:
             coef_init, intercept_init = self.coef_, self.intercept_
         (start,) = self._starts(1, X.shape[1], coef_init, intercept_init)
         self._warn([self._descend(X, y, w, start, 1.0, self.max_iter)])
