@@ -24,6 +24,7 @@ from typing import Any, overload
 
 from learnt.engine import kernel_cache, kernel_compiler
 from learnt.engine.forks import hold_while_forking
+from learnt.engine.interrupts import check_stopped
 from learnt.engine.kernel_digest import CannotTell, code_parts, hash_parts, names_read
 
 # Named flags, never blanket fast-math: `contract` allows fused multiply-add; `reassoc` lets a sum be vectorised.
@@ -76,6 +77,7 @@ class Kernel:
         run = self._run
         if run is None:
             run = self.resolve()
+        check_stopped()
         return run(*args)
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from learnt.engine.forks import hold_while_forking
+from learnt.engine.interrupts import Scope, Stopped, check_stopped
 
 T = TypeVar("T")
 Setter = Callable[[int], Any]
@@ -163,28 +164,32 @@ def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) ->
     threads = min(allowed, len(tasks))
     if threads <= 1 or inside_pool():
         with single_blas():
-            return [task() for task in tasks]
+            return [_unless_stopped(task) for task in tasks]
     results: list[Any] = [None] * len(tasks)
     position = iter(range(len(tasks)))
     taking = threading.Lock()
     failed = threading.Event()
 
+    scope = Scope()  # Ctrl-C, or an error in one task, stops the others
+
     def worker() -> None:
         _local.working = True
         try:
-            while not failed.is_set():
-                with taking:
-                    index = next(position, None)
-                if index is None:
-                    return
-                results[index] = tasks[index]()
+            with scope.entered():
+                while not failed.is_set():
+                    with taking:
+                        index = next(position, None)
+                    if index is None:
+                        return
+                    results[index] = tasks[index]()
         except BaseException:
             failed.set()
+            scope.stop()
             raise
         finally:
             _local.working = False
 
-    with single_blas():
+    with single_blas(), scope.open():
         pool = _pool(max(threads, allowed if n_jobs is None else get_threads()) - 1 or 1)
         futures: list[Future[None]] = []
         for _ in range(threads - 1):
@@ -194,14 +199,30 @@ def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) ->
                 break
         try:
             worker()  # the calling thread works too: one hand-over less, and no wait on a busy pool
-        finally:
-            for future in futures:
-                if not future.cancel():
-                    future.exception()
-        for future in futures:
-            if not future.cancelled():
-                future.result()
+            errors = _wait_for(futures)
+        except BaseException as error:
+            failed.set()
+            scope.stop()
+            errors = _wait_for(futures)
+            if isinstance(error, Stopped) and errors:
+                raise errors[0] from None
+            raise
+        if errors:
+            raise errors[0]
+        if scope.stopped:
+            raise Stopped
     return results
+
+
+def _unless_stopped(task: Callable[[], T]) -> T:
+    check_stopped()
+    return task()
+
+
+def _wait_for(futures: Sequence[Future[Any]]) -> list[BaseException]:
+    """Until all that have begun are over; what they failed of, not counting that they were stopped."""
+    errors = [None if future.cancel() else future.exception() for future in futures]
+    return [error for error in errors if error is not None and not isinstance(error, Stopped)]
 
 
 def for_blocks(task: Callable[[int, int], T], n: int, *, grain: int, n_jobs: int | None = None) -> list[T]:
@@ -213,6 +234,7 @@ def for_blocks(task: Callable[[int, int], T], n: int, *, grain: int, n_jobs: int
     [4, 4, 2]
     """
     if n <= grain:
+        check_stopped()
         with single_blas():
             return [task(0, n)] if n > 0 else []
     blocks = [(lo, min(lo + grain, n)) for lo in range(0, n, grain)]

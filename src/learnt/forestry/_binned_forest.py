@@ -7,12 +7,15 @@ as the distinct rows of a bootstrap sample with how often each was drawn.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.interrupts import stoppable
 from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_grow import grow
+from learnt.forestry._binned_forest_pairs import LONG, STOP, first_state
 from learnt.forestry._binned_forest_random import grow_at_random, packed_rows
 from learnt.forestry._bins import Bins, code_room, find_bins
 from learnt.forestry._scale import impurity_in_scale, power_of
@@ -206,7 +209,9 @@ def _grow_as_given(
             slots[:] = y.T
         slots += (width * np.arange(outputs, dtype=np.uint32))[:, None]
     sums = np.int64 if pair and classes and w.dtype == np.uint8 else np.float64
-    nodes = grow(
+    state = first_state(seed)
+    grown = partial(
+        grow,
         table.codes,
         np.uint64(table.row_step),
         np.uint64(table.rows_begin),
@@ -220,7 +225,7 @@ def _grow_as_given(
         _YES if random_splits else None,
         *limits,
         0 if max_leaf_nodes is None else int(max_leaf_nodes),
-        np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32], dtype=np.int64),
+        state,
         rows,
         w,
         targets,
@@ -237,6 +242,7 @@ def _grow_as_given(
         weight,
         value,
     )
+    nodes = stoppable(grown, state[STOP:], long=len(rows) * table.n_features > LONG)
     return per_output, value[:nodes], {name: array[:nodes] for name, array in arrays.items()}
 
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry._binned_forest_pairs import (
     FEW,
+    STOP,
     draw,
     draw_column,
     last_edge,
@@ -253,7 +255,7 @@ def grow(
     # Sums of whole numbers are exact: those of a child follow from the split, and a leaf is never looked at.
     in_bytes = classes and whole
     known = plain is not None and in_bytes and not best_first
-    while size > 0:
+    while size > 0 and atomic_load(state, STOP) == 0:
         if best_first:
             node, size = pop(frontier, gains, size)
         else:

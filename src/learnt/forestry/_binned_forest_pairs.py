@@ -15,7 +15,14 @@ from learnt.forestry._binned_forest_search import code_range, gather_many
 FEW = 24  # rows up to which sorting is quicker than sums a bin
 _CALLS = 32  # rows from which on a loop is worth a call of its own, which is compiled better
 _MASK = (1 << 32) - 1
+STOP = 2  # of `state`, after the two words of the generator
+LONG = 1 << 18  # cells of a table that a tree takes a fraction of a second to grow on
 _BELOW_1 = 1.0 / (1 << 30)
+
+
+def first_state(seed: int) -> np.ndarray:
+    """What draws begin with; state[STOP] is set where growth is to end."""
+    return np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32, 0], dtype=np.int64)
 
 
 @kernel

@@ -8,11 +8,15 @@ children lie next to each other and after their parent: right = left + 1.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.interrupts import stoppable
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.forestry._binned_forest_pairs import LONG, STOP, first_state
 from learnt.forestry._binned_forest_random_search import (
     BITS,
     COLUMN,
@@ -183,7 +187,7 @@ def grow_random(
     root = weight[0]
     if extent > 0.0 and rules[MAX_DEPTH] > 0 and n >= smallest and root >= 2 * min_weight:
         size = push(frames, extents, size, zero, n, zero, zero, ones_of_root, extent)
-    while size > 0:
+    while size > 0 and atomic_load(state, STOP) == 0:
         size -= 1
         lo, hi, depth = frames[size, START], frames[size, END], frames[size, DEPTH] + 1
         node, st = frames[size, NODE], frames[size, ONES]
@@ -318,10 +322,11 @@ def grow_at_random(
     most_frames = min(n, 254 * d) + 2
     small, large, cuts = (np.zeros(width, np.uint8) for _ in range(3))
     counts, inside, rows, unused = (np.zeros(width, np.int32) for _ in range(4))
-    return grow_random(
-        codes[rows_begin:], step, codes[:rows_begin], bins.edges, bins.places, rules,
+    state = first_state(seed)
+    grown = partial(
+        grow_random, codes[rows_begin:], step, codes[:rows_begin], bins.edges, bins.places, rules,
         np.array([min_weight, min_decrease]),
-        np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32], dtype=np.int64), ones,
+        state, ones,
         np.concatenate([marks, np.zeros(n, np.uint32)]), ys, amounts, near, np.arange(d, dtype=np.int32),
         np.zeros(d, np.int32),
         None if whole else np.zeros(n * BYTE_LANES, np.uint8), None if whole else np.empty(n, np.uint32),
@@ -329,3 +334,4 @@ def grow_at_random(
         np.zeros((N_FEW, FEW), np.int64),
         np.empty((most_frames, N_FRAME), np.int64), np.empty(most_frames), *out,
     )  # fmt: skip
+    return stoppable(grown, state[STOP:], long=n * d > LONG)

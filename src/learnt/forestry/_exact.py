@@ -10,12 +10,14 @@ well (`_exact_general`). Both give the same tree.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from learnt.engine.cached import cached_property
+from learnt.engine.interrupts import stoppable
 from learnt.forestry._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, GINI, NUMBER_CRITERIA, SQUARED
 from learnt.forestry._exact_absolute import median_work
 from learnt.forestry._exact_data import (
@@ -24,6 +26,7 @@ from learnt.forestry._exact_data import (
     CRITERION,
     DIRECTION,
     GAP,
+    LONG,
     MAX_DEPTH,
     MAX_FEATURES,
     MAX_LEAVES,
@@ -39,6 +42,7 @@ from learnt.forestry._exact_data import (
     RANDOM,
     ROW_SHIFT,
     SEED,
+    STOP,
     WEIGHTED,
     Problem,
 )
@@ -292,7 +296,8 @@ def _plain_tree(problem: Problem, parts: int) -> Tree:
     waiting: list[Any] = [np.empty((frames, N_FRAME), np.int64), np.empty((frames, 2)), np.empty((frames, n_sums))]
     nodes: list[Any] = [np.empty(room, kind) for kind in kinds] + [np.empty((room, n_sums))]
     state = np.zeros(N_STATE, np.int64)
-    while not grow_plain(*given, *heap, *waiting, *nodes, state):
+    stop, long = chosen[STOP:N_CHOSEN], m * d > LONG
+    while not stoppable(partial(grow_plain, *given, *heap, *waiting, *nodes, state), stop, long=long):
         if state[COUNT] < len(nodes[0]):
             waiting = [doubled(array) for array in waiting]
         else:

@@ -6,10 +6,12 @@ node, the rows of the node are sorted by each.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.interrupts import stoppable
 from learnt.engine.threads import for_blocks
 from learnt.forestry._criteria import ABSOLUTE
 from learnt.forestry._exact_absolute import median_work
@@ -25,12 +27,14 @@ from learnt.forestry._exact_data import (
     IMPURITY,
     LAST,
     LEFT,
+    LONG,
     LOWER,
     MAX_LEAVES,
     MAX_P_VALUE,
     MONOTONE,
     MULTIWAY,
     N_BEST,
+    N_CHOSEN,
     N_CLASSES,
     N_KEPT,
     N_ORDER,
@@ -41,6 +45,7 @@ from learnt.forestry._exact_data import (
     SLOT,
     SPLIT,
     START,
+    STOP,
     SURROGATES,
     TABLE,
     TABLE_SIZE,
@@ -134,7 +139,7 @@ def grow_general(problem: Problem, X: Any, rows: np.ndarray | None) -> Tree:
         targets, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts, grown.ints, grown.floats,
         grown.totals, grown.waiting, grown.state,
     )  # fmt: skip
-    while not grow(*given, *grown.arrays()):
+    while not stoppable(partial(grow, *given, *grown.arrays()), chosen[STOP:N_CHOSEN], long=m * d > LONG):
         grown.enlarge()
     return _as_tree(grown, best_first, d, n_classes, n_outputs, rules, shift)
 

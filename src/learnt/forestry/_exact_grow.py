@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry._criteria import EPSILON, POISSON, class_impurity, deviation
 from learnt.forestry._exact_absolute import rank_rows, side_median
@@ -55,6 +56,7 @@ from learnt.forestry._exact_data import (
     SPLIT,
     SPLITS_LEFT,
     START,
+    STOP,
     SURROGATES,
     TABLE,
     TABLE_SIZE,
@@ -352,7 +354,7 @@ def grow(
     scratch, uniform, relatives, tests, best, chosen, parts, begins, heap, order, ranked_ints, ranked_floats,
     ranked_table, ints, floats, totals, waiting, branches, kept_ints, kept_floats, kept_codes, state,
 ):  # fmt: skip
-    """Grow until nothing waits, which returns True, or until there is no room for another split.
+    """Grow until nothing waits or chosen[STOP] is set, which returns True, or until there is no room for another split.
 
     What is None is not used, and not compiled: sparse or dense columns to sort at each node (`cells`, `columns`);
     classes (`logs`), sums of y (`amounts`) or absolute errors (`medians`); categories (`groups`), random thresholds
@@ -371,7 +373,7 @@ def grow(
     )
     n_found, n_touched = zero, zero
     room = True
-    while n_waiting + n_heap > 0:
+    while n_waiting + n_heap > 0 and atomic_load(chosen, STOP) == 0:
         room = max(count, n_waiting) + most + 2 <= ints.shape[0]
         if groups is not None:
             room = room and table_size + most + 3 <= branches.size

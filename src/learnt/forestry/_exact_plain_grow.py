@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry._criteria import EPSILON
 from learnt.forestry._exact_absolute import rank_rows
@@ -28,6 +29,7 @@ from learnt.forestry._exact_data import (
     ROW_SHIFT,
     SCORE,
     SPLITS_LEFT,
+    STOP,
     THRESHOLD,
     TOTAL_WEIGHT,
     TOTALS,
@@ -66,7 +68,7 @@ def grow_plain(
     features, sums, parts, codes, slots, drawn, records, spare, local, side, best, chosen, heap, gains, frames, sizes,
     pending, left, right, feature_of, cut_at, goes_left, impurities, rows_of, weight_of, totals, state,
 ):  # fmt: skip
-    """Grow until nothing waits, which returns True, or until there is no room for another split.
+    """Grow until nothing waits or chosen[STOP] is set, which returns True, or until there is no room for another split.
 
     What is None is not used, and not compiled: classes (`logs`), sums of numbers (`amounts`) or their medians (`by_y`),
     ways to sweep (`quick`, `slow`), random thresholds (`drawn`), subtrees sorted once (`local`), best gain first
@@ -83,7 +85,7 @@ def grow_plain(
         weigh_sides(zero, end, end, total, marks, y, weights, logs, amounts, by_y, rules, side, sums, parts)
         add_frame(zero, zero, zero, zero, end, zero, zero, parts, sums, frames, sizes, pending)
         n_waiting, splits_left = one, rules[MAX_LEAVES] - 1
-    while n_waiting + n_heap > 0 or fresh >= 0:
+    while (n_waiting + n_heap > 0 or fresh >= 0) and atomic_load(chosen, STOP) == 0:
         if heap is not None:
             if fresh >= 0:  # looked at last; leaves as well, as in scikit-learn, whose heap this is
                 sift_up(heap, gains, zero, n_heap, fresh)

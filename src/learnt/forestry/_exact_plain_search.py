@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry._exact_absolute import sweep_absolute
 from learnt.forestry._exact_data import (
     GAP,
     LABEL_BITS,
+    MANY,
     MAX_FEATURES,
     MIN_LEAF,
     MIN_WEIGHT,
     MISSING_LEFT,
     POSITION,
     ROW_SHIFT,
+    STOP,
     TOTALS,
     WEIGHT_MASK,
     WEIGHTED,
@@ -48,6 +51,8 @@ def search_best(
     weighted, shift, bits, mask = rules[WEIGHTED], rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK]
     min_leaf = rules[MIN_LEAF]
     while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + constants):
+        if m > MANY and atomic_load(chosen, STOP) != 0:
+            break
         visited += 1
         j = constants + draw(chosen) % (undrawn - found - constants)
         if j < known:

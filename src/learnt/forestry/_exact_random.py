@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry._criteria import GINI, class_purity, number_purity
 from learnt.forestry._exact_data import (
@@ -18,6 +19,7 @@ from learnt.forestry._exact_data import (
     GAP,
     LABEL_BITS,
     LABEL_MASK,
+    MANY,
     MAX_FEATURES,
     MIN_LEAF,
     MIN_WEIGHT,
@@ -30,6 +32,7 @@ from learnt.forestry._exact_data import (
     RUNNING,
     SCORE,
     SEED,
+    STOP,
     THRESHOLD,
     TOTALS,
     WEIGHT_MASK,
@@ -159,6 +162,8 @@ def search_random(
     undrawn, found, constants, visited = features.shape[1], zero, zero, zero
     resident, gap = np.int64(-1), np.float32(facts[GAP, 0])
     while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + constants):
+        if m > MANY and atomic_load(chosen, STOP) != 0:
+            break
         batch = max(one, min(np.int64(AHEAD), rules[MAX_FEATURES] - visited, undrawn - found)) if known == 0 else one
         n_drawn, again = draw_ahead(known, found, constants, undrawn, batch, features, drawn, chosen)
         visited += n_drawn + again

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry._criteria import ABSOLUTE, GINI, SQUARED, class_purity, number_purity
 from learnt.forestry._exact_absolute import side_median, sweep_absolute
@@ -20,6 +21,7 @@ from learnt.forestry._exact_data import (
     GAP,
     LABEL_BITS,
     LABEL_MASK,
+    MANY,
     MAX_FEATURES,
     MIN_LEAF,
     MIN_WEIGHT,
@@ -35,6 +37,7 @@ from learnt.forestry._exact_data import (
     RUNNING,
     SAVED,
     SCORE,
+    STOP,
     THRESHOLD,
     TOTALS,
     WEIGHT_MASK,
@@ -193,6 +196,8 @@ def find_split(
     two = plain and rules[N_CLASSES] == 2 and criterion == GINI and bits > 0
     squared = plain and criterion == SQUARED and limits[MIN_WEIGHT] <= 0.0
     while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + drawn_constant):
+        if end - start > MANY and atomic_load(chosen, STOP) != 0:
+            break
         visited += 1
         j = drawn_constant + draw(chosen) % (undrawn - found - drawn_constant)
         if j < known:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from learnt.engine.interrupts import stoppable
 from learnt.engine.threads import inside_pool, run_tasks, thread_count
 from learnt.forestry._bins import Bins
 from learnt.forestry._histogram import BLOCK, CONSTANT, EXACT, PAIR, TAKEN, cells_for
@@ -16,6 +17,7 @@ from learnt.forestry._histogram_team import STOP, WORD
 from learnt.forestry._leafwise_kernel import (
     ANY_ORDER,
     BEST_FIRST,
+    HALT,
     LEVELS,
     N_FLOATS,
     N_INTS,
@@ -50,6 +52,7 @@ from learnt.forestry._leafwise_share import (
 
 _EXACT_CELLS = 1 << 17  # cells of a table below which every bit of a gradient is kept
 _TEAM_CELLS = 1 << 17  # cells above which a tree is worth waking threads for
+_LONG_CELLS = 1 << 25  # cells above which a tree may take a fraction of a second
 _POOL_BYTES = 1 << 29  # histograms that are kept at a time
 _SHARP_BITS = 26  # of a gradient, from which on sums of rounded ones are good enough for the values of leaves
 _NOTHING = np.empty(0)
@@ -299,7 +302,7 @@ class HistogramGrower:
 
         def lead() -> None:
             try:
-                work(True, *shared)
+                stoppable(partial(work, True, *shared), memory[HALT:], long=count * len(self._draw) > _LONG_CELLS)
             finally:  # also after an error: helpers must not wait for ever
                 team[COMMAND] = STOP
                 team[WORD] |= 1023

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_add
+from learnt.engine.intrinsics import atomic_add, atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry._histogram import BLOCK, clear, running_sums
 from learnt.forestry._histogram_search import side_gain, side_value
@@ -95,7 +95,8 @@ from learnt.forestry._leafwise_share import (
     share,
 )
 
-N_INTS, N_FLOATS, N_MEMORY = 12, 3, 12
+N_INTS, N_FLOATS, N_MEMORY = 12, 3, 13
+HALT = 12  # of `memory`: growth is to end
 BEST_FIRST, LEVELS, ANY_ORDER = 0, 1, 2
 # From when on threads are worth waking: updates of a histogram, rows to partition, cells to search.
 _TEAM_CELLS, _TEAM_ROWS, _SEARCH_CELLS = 1 << 14, 1 << 12, 1 << 12
@@ -456,6 +457,7 @@ def work(lead, team, table, words, ints, floats, room, extra, memory, whole, rea
                     command = decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, heap, free)
                 else:
                     command = around(team, ints, floats, memory, whole, real, data[7], data[8], data[9])
+            command = command if atomic_load(memory, HALT) == 0 else STOP
             together = memory[TOGETHER] if command != STOP else 1023
             team[COMMAND] = command
             if together > 1:

@@ -10,11 +10,13 @@ Reference: Tibshirani et al., Strong rules for discarding predictors in lasso-ty
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from learnt.linear_model._coordinate_kernels import DEPTH, descend, duality_gap
+from learnt.engine.interrupts import stoppable
+from learnt.linear_model._coordinate_kernels import DEPTH, LONG, descend, duality_gap
 
 # How far down to go on the working set, as shares of the gap on all columns and of the goal: closer while sweeps have
 # cost less than a pass over all columns would.
@@ -166,7 +168,9 @@ class Descent:
         past = np.empty((2, DEPTH + 1, m))
         if l1 == 0.0 and l2 == 0.0:
             goal = -goal  # no gap to stop at: until a sweep gains no more than that
-        sweeps, _ = descend(
+        stop = np.zeros(1, np.int64)
+        descent = partial(
+            descend,
             self._Q,
             m,
             self._w,
@@ -184,6 +188,8 @@ class Descent:
             past[1],
             np.empty((DEPTH, DEPTH)),
             np.empty(DEPTH),
+            stop,
         )
+        sweeps, _ = stoppable(descent, stop, long=max_sweeps * m * m > LONG)
         self._slopes[self._taken] = g
         return sweeps

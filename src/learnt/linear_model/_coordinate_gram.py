@@ -7,11 +7,14 @@ path the weights are nearly straight lines in the penalty: the next ones are sou
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
+from learnt.engine.interrupts import stoppable
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
-from learnt.linear_model._coordinate_kernels import DEPTH, descend, duality_gap
+from learnt.linear_model._coordinate_kernels import DEPTH, LONG, descend, duality_gap
 from learnt.linear_model._coordinate_problem import Products
 
 MOST = 1024  # columns: with more, a working set saves steps
@@ -48,8 +51,11 @@ def look_ahead(t, w, g, w_before, g_before, q, l1, l2, positive):
 
 
 @kernel
-def descend_path(Q, q, square, penalties, ridges, positive, goal, most, started, w, past, A, c, W, gaps, counts):
-    """Every penalty down to a gap of `goal`, or for `most` sweeps, from the solution of the one before."""
+def descend_path(Q, q, square, penalties, ridges, positive, goal, most, started, w, past, A, c, W, gaps, counts, stop):
+    """Every penalty down to a gap of `goal`, or for `most` sweeps, from the solution of the one before.
+
+    Ends when stop[0] is set.
+    """
     p, step, last = q.size, 0.0, 0.0
     g, g_before, w_before, l1s, l2s = past[0, 0], past[0, 1], past[0, 2], past[0, 3], past[0, 4]
     residual_slopes(Q, q, w, g)
@@ -61,8 +67,8 @@ def descend_path(Q, q, square, penalties, ridges, positive, goal, most, started,
         if a > 0:
             last, step = step, l1 + l2 - penalties[a - 1] - ridges[a - 1]
             look_ahead(step / last if last != 0.0 else 0.0, w, g, w_before, g_before, q, l1, l2, positive)
-        sweeps, inner, before = 0, goal, math.inf
-        while True:
+        sweeps, inner, before, gap = 0, goal, math.inf, math.inf
+        while atomic_load(stop, 0) == 0:
             gap = duality_gap(w, g, q, p, square, l1, l2, positive)
             if gap <= goal and (sweeps > 0 or (started and a == 0)):
                 break
@@ -70,8 +76,9 @@ def descend_path(Q, q, square, penalties, ridges, positive, goal, most, started,
                 break
             before = gap if sweeps > 0 else before
             n, gap = descend(
-                Q, p, w, g, q, square, l1s, l2s, l1, l2, positive, inner, most - sweeps, past[1], past[2], A, c
-            )
+                Q, p, w, g, q, square, l1s, l2s, l1, l2, positive, inner, most - sweeps, past[1], past[2], A, c,
+                stop,
+            )  # fmt: skip
             sweeps += n
             inner *= 0.1  # where this was not enough, since slopes that are kept up to date round
             residual_slopes(Q, q, w, g)
@@ -96,9 +103,11 @@ def gram_path(
     p, n = len(q), len(penalties)
     w = np.zeros(p) if start is None else start.astype(np.float64)
     W, gaps, counts = np.empty((n, p)), np.empty(n), np.empty(n, dtype=np.int64)
-    square = float(problem.squares[target])
-    descend_path(
-        np.ascontiguousarray(problem.Q), q, square, penalties, ridges, positive, tol * square, most, bool(w.any()), w,
-        np.empty((3, DEPTH + 1, p)), np.empty((DEPTH, DEPTH)), np.empty(DEPTH), W, gaps, counts,
+    square, stop = float(problem.squares[target]), np.zeros(1, np.int64)
+    path = partial(
+        descend_path, np.ascontiguousarray(problem.Q), q, square, penalties, ridges, positive, tol * square, most,
+        bool(w.any()), w, np.empty((3, DEPTH + 1, p)), np.empty((DEPTH, DEPTH)), np.empty(DEPTH), W, gaps, counts,
+        stop,
     )  # fmt: skip
+    stoppable(path, stop, long=n * most * p * p > LONG)
     return W.T, gaps, counts.tolist()

@@ -9,8 +9,10 @@ Reference: Bertrand & Massias, Anderson acceleration of coordinate descent, AIST
 
 from __future__ import annotations
 
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 
+LONG = 1e9  # multiplications that may take longer than a fraction of a second
 DEPTH = 5  # sweeps between extrapolations
 ROUNDING = 1e-12
 STILL = 1e-26  # of ‖y‖²: rounding moves F by less, and what converges at all by more
@@ -137,14 +139,14 @@ def extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c):
 
 
 @kernel
-def descend(Q, m, w, g, q, square, l1, l2, penalty, ridge, positive, goal, max_sweeps, past_w, past_g, A, c):
+def descend(Q, m, w, g, q, square, l1, l2, penalty, ridge, positive, goal, max_sweeps, past_w, past_g, A, c, stop):
     """Sweep until the duality gap is `goal` (or, for goal < 0, until a sweep lowers F by less than −goal).
 
-    Or until sweeps do no more than round. Returns the number of sweeps and the last gap. w and g (both for the first m
-    coordinates) are changed in place.
+    Or until sweeps do no more than round, or stop[0] is set. Returns the number of sweeps and the last gap. w and g
+    (both for the first m coordinates) are changed in place.
     """
     sweeps, gap = 0, 0.0
-    while sweeps < max_sweeps:
+    while sweeps < max_sweeps and atomic_load(stop, 0) == 0:
         position = sweeps % DEPTH
         if position == 0:
             for k in range(m):

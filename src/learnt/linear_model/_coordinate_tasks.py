@@ -5,12 +5,16 @@ A column has weights for all targets or for none. The same working set as for on
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.interrupts import stoppable
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.linear_model._coordinate_descent import Descent
+from learnt.linear_model._coordinate_kernels import LONG
 
 
 @kernel
@@ -65,10 +69,10 @@ def tasks_gap(W, G, q, m, n_tasks, square, l1, l2):
 
 
 @kernel
-def descend_rows(Q, m, n_tasks, W, G, q, square, l1, l2, goal, max_sweeps, z):
-    """Sweep until the duality gap is `goal`; returns the number of sweeps."""
+def descend_rows(Q, m, n_tasks, W, G, q, square, l1, l2, goal, max_sweeps, z, stop):
+    """Sweep until the duality gap is `goal`, or stop[0] is set; returns the number of sweeps."""
     sweeps = 0
-    while sweeps < max_sweeps:
+    while sweeps < max_sweeps and atomic_load(stop, 0) == 0:
         sweep_rows(Q, m, n_tasks, W, G, l1, l2, z)
         sweeps += 1
         if tasks_gap(W, G, q, m, n_tasks, square, l1, l2) <= goal:
@@ -95,8 +99,11 @@ class TaskDescent(Descent):
     def _descend(self, l1: float, l2: float, goal: float, max_sweeps: int) -> int:
         m, n_tasks = self._w.shape
         q, G = self._q[self._taken], self._slopes[self._taken]
-        sweeps = descend_rows(
-            self._Q, m, n_tasks, self._w, G, q, self._square, l1, l2, goal, max_sweeps, np.empty(n_tasks)
-        )
+        stop = np.zeros(1, np.int64)
+        descent = partial(
+            descend_rows, self._Q, m, n_tasks, self._w, G, q, self._square, l1, l2, goal, max_sweeps, np.empty(n_tasks),
+            stop,
+        )  # fmt: skip
+        sweeps = stoppable(descent, stop, long=max_sweeps * m * m * n_tasks > LONG)
         self._slopes[self._taken] = G
         return sweeps

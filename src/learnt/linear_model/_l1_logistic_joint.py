@@ -6,14 +6,17 @@ rounds over single classes would.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from learnt.engine.interrupts import stoppable
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.engine.positive import keep_signs
 from learnt.engine.sparse_quadratic import weights_of_changes
-from learnt.linear_model._coordinate_kernels import DEPTH, shrink, sweep
+from learnt.linear_model._coordinate_kernels import DEPTH, LONG, shrink, sweep
 
 SWEEPS = 500
 _MOST_SWEEPS, _PATIENCE = 2000, 30  # in a step, and how often linear equations may bring nothing
@@ -83,8 +86,11 @@ def promised(v: np.ndarray, g: np.ndarray, curves: np.ndarray, l1: np.ndarray, l
 
 
 @kernel
-def joint_sweeps(data, indices, indptr, columns, curves, V, shift, intercept, R, P, w, l1, l2, goal, most):
-    """Coordinate descent over sparse columns: R = U − (curvature between classes) · (change of the scores)."""
+def joint_sweeps(data, indices, indptr, columns, curves, V, shift, intercept, R, P, w, l1, l2, goal, most, stop):
+    """Coordinate descent over sparse columns: R = U − (curvature between classes) · (change of the scores).
+
+    Ends when stop[0] is set.
+    """
     n, K = P.shape
     totals = shift * 0.0
     for i in range(n):
@@ -126,7 +132,7 @@ def joint_sweeps(data, indices, indptr, columns, curves, V, shift, intercept, R,
                     R[i, k] -= factor
                     for t in range(K):
                         R[i, t] += factor * P[i, t]
-        if fell <= goal:
+        if fell <= goal or atomic_load(stop, 0) != 0:
             break
 
 
@@ -150,5 +156,9 @@ def sparse_step(
     if intercept:
         goal += float((U.sum(axis=0) ** 2 / np.maximum((w[:, None] * P * (1 - P)).sum(axis=0), 1e-300)).sum())
     R, P = np.array(U, order="C"), np.ascontiguousarray(P)  # read row by row
-    joint_sweeps(*parts, columns, curves, V, shift, intercept, R, P, w, l1, l2, share * goal, SWEEPS)
+    stop = np.zeros(1, np.int64)
+    sweeps = partial(
+        joint_sweeps, *parts, columns, curves, V, shift, intercept, R, P, w, l1, l2, share * goal, SWEEPS, stop
+    )
+    stoppable(sweeps, stop, long=SWEEPS * parts[0].size * B.shape[1] ** 2 > LONG)
     return V, shift

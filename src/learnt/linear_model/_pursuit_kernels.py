@@ -1,18 +1,22 @@
 """The inner loops of matching pursuit and forward stagewise regression, on rows of the Gram matrix G = XᵀX.
 
-As in `engine.pursuit_kernels`, they stop where they need a row of G that is not there, and go on when called again.
+As in `engine.pursuit_kernels`, they stop where they need a row of G that is not there, and go on when called again;
+and where stop[0] is set.
 """
 
 from __future__ import annotations
 
 import math
 
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.engine.pursuit_kernels import DONE, SPENT
 
+LONG = 1e9  # multiplications that may take longer than a fraction of a second
+
 
 @kernel
-def match(rows, where, square, energy, limit, max_iter, tol, floor, positive, correlation, coef, progress):
+def match(rows, where, square, energy, limit, max_iter, tol, floor, positive, correlation, coef, progress, stop):
     """Matching pursuit: again and again the one column, and its one coefficient, that shorten the residual most.
 
     At most `limit` different columns get a coefficient. progress = (steps, ‖residual‖², columns in use).
@@ -20,7 +24,7 @@ def match(rows, where, square, energy, limit, max_iter, tol, floor, positive, co
     steps, left, used = progress[0], progress[1], progress[2]
     while True:
         progress[0], progress[1], progress[2] = steps, left, used
-        if left <= tol or steps >= max_iter:
+        if left <= tol or steps >= max_iter or atomic_load(stop, 0) != 0:
             return DONE
         j, best, by = -1, 0.0, 0.0
         for c in range(correlation.size):
@@ -46,7 +50,7 @@ def match(rows, where, square, energy, limit, max_iter, tol, floor, positive, co
 
 
 @kernel
-def creep(rows, where, spread, weight, step, max_iter, correlation, coef, progress, features, moves):
+def creep(rows, where, spread, weight, step, max_iter, correlation, coef, progress, features, moves, stop):
     """Forward stagewise: the standardised column most correlated with the residual, a small step, and again.
 
     It ends when no step of this size makes the residual shorter. progress = (steps,); what was done is in `features`
@@ -55,7 +59,7 @@ def creep(rows, where, spread, weight, step, max_iter, correlation, coef, progre
     steps = int(progress[0])
     while True:
         progress[0] = steps
-        if steps >= max_iter:
+        if steps >= max_iter or atomic_load(stop, 0) != 0:
             return DONE
         j, best = -1, 0.5 * step * weight
         for c in range(correlation.size):

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from learnt.engine.interrupts import stoppable
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.pursuit import resume
 from learnt.engine.rows import as_rows
@@ -17,7 +18,7 @@ from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._moments import require_finite_cells
 from learnt.linear_model._pursuit_gram import pose
-from learnt.linear_model._pursuit_kernels import match
+from learnt.linear_model._pursuit_kernels import LONG, match
 from learnt.linear_model._pursuit_solve import atoms_asked
 
 
@@ -86,15 +87,16 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEst
     def _pursue(self, problem: Any, limit: int) -> tuple[np.ndarray, list[int], list[float]]:
         coef = np.zeros(problem.starts.shape)
         tol = -1.0 if self.tol is None else float(self.tol)
-        steps, left = [], []
+        steps, left, stop = [], [], np.zeros(1, np.int64)
         for s, energy in enumerate(problem.energies):
             correlation, progress = problem.starts[s].copy(), np.array([0.0, energy, 0.0])
 
             def step(rows, where, s=s, energy=energy, correlation=correlation, progress=progress):
-                return match(
-                    rows, where, problem.source.square, energy, limit, self.max_iter, tol, np.finfo(float).eps,
-                    bool(self.positive), correlation, coef[s], progress,
+                steps = partial(
+                    match, rows, where, problem.source.square, energy, limit, self.max_iter, tol, np.finfo(float).eps,
+                    bool(self.positive), correlation, coef[s], progress, stop,
                 )  # fmt: skip
+                return stoppable(steps, stop, long=self.max_iter * len(correlation) > LONG)
 
             resume(problem.source, correlation, step)
             steps.append(int(progress[0]))

@@ -12,6 +12,7 @@ from scipy import sparse
 from learnt.erm.losses import NAMES, Hinge
 from learnt.linear_model import _sgd_kernels as k
 
+_CELLS = 1 << 27  # that take a fraction of a second
 SCHEDULES = {"constant": 0, "optimal": 1, "invscaling": 2, "adaptive": 3, "pa1": 4, "pa2": 5}
 
 
@@ -109,6 +110,7 @@ def run(
     paid = np.zeros(v.size if fixed[k.L1] > 0 else 0)
     order = rows.copy()
     epoch_of, matrix = _parts(X)
+    piece = max(1, _CELLS * X.shape[0] // max(1, matrix[0].size))
     others = None if fixed[k.CODE] in k.WRITTEN_OUT else 1
     tol = -np.inf if settings.tol is None else settings.tol
     best, best_score, idle, status = np.inf, -np.inf, 0, "budget"
@@ -119,7 +121,11 @@ def run(
             k.shuffle(order, seed)
         before = moving[k.MOVES]
         now = order if held is None else order[~held[order]]
-        epoch_of(*matrix, y, weight, now, others, v, rest, paid, fixed, moving)
+        loss = 0.0
+        for first in range(0, len(now), piece):  # Ctrl-C is heard between two of them
+            epoch_of(*matrix, y, weight, now[first : first + piece], others, v, rest, paid, fixed, moving)
+            loss += moving[k.LOSS]
+        moving[k.LOSS] = loss
         n_iter = epoch
         if not (np.isfinite(v).all() and np.isfinite(moving[k.INTERCEPT])):
             raise ValueError(

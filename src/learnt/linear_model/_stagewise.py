@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.interrupts import stoppable
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.pursuit import resume
 from learnt.engine.rows import as_rows
@@ -16,7 +17,7 @@ from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._moments import require_finite_cells
 from learnt.linear_model._pursuit_gram import pose
-from learnt.linear_model._pursuit_kernels import creep
+from learnt.linear_model._pursuit_kernels import LONG, creep
 
 
 class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, BaseEstimator):
@@ -77,8 +78,13 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, BaseEstimator)
         correlation, coef, progress = problem.starts[0].copy(), np.zeros(d), np.zeros(1)
         features, moves = np.empty(self.max_iter, dtype=np.int64), np.empty(self.max_iter)
 
+        stop = np.zeros(1, np.int64)
+
         def go(rows, where):
-            return creep(rows, where, spread, n, step, self.max_iter, correlation, coef, progress, features, moves)
+            steps = partial(
+                creep, rows, where, spread, n, step, self.max_iter, correlation, coef, progress, features, moves, stop
+            )
+            return stoppable(steps, stop, long=self.max_iter * d > LONG)
 
         if step > 0:
             resume(problem.source, correlation, go)

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import is_numpy
+from learnt.engine.interrupts import stoppable
+from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.erm._gap import duality_gap
 from learnt.erm._problem import Problem
 from learnt.erm.solvers._base import Solver
 
+_LONG = 1e9  # multiplications that may take longer than a fraction of a second
 _FEW = 500  # columns whose products with each other are worth a matrix
 _CYCLE_STEPS, _CLOSER = 1 << 25, 1e-8  # where cycles cost nothing: many, and until steps are truly small
 
 
 @kernel
-def dense_cycles(X, columns, h, r, w, l1, l2, intercept, tol, cycles):
+def dense_cycles(X, columns, h, r, w, l1, l2, intercept, tol, cycles, stop):
     """Cycles of  min over w, b of  ½ Σ hᵢ (rᵢ − xᵢᵀδ − β)² + l1‖w‖₁ + l2‖w‖², one column after the other.
 
     `r` is what is left to explain and is kept so as `w` and the intercept move. Returns how far the intercept moved.
+    Ends when stop[0] is set.
     """
     n, moved, total = r.size, 0.0, 0.0
     for i in range(n):
@@ -53,13 +58,13 @@ def dense_cycles(X, columns, h, r, w, l1, l2, intercept, tol, cycles):
             for i in range(n):
                 r[i] -= step
             largest = max(largest, total * step * step)
-        if largest <= tol:
+        if largest <= tol or atomic_load(stop, 0) != 0:
             break
     return moved
 
 
 @kernel
-def sparse_cycles(data, rows, starts, columns, h, r, w, l1, l2, intercept, tol, cycles):
+def sparse_cycles(data, rows, starts, columns, h, r, w, l1, l2, intercept, tol, cycles, stop):
     """The same on the columns of a CSC matrix."""
     n, moved, total = r.size, 0.0, 0.0
     for i in range(n):
@@ -89,7 +94,7 @@ def sparse_cycles(data, rows, starts, columns, h, r, w, l1, l2, intercept, tol, 
             for i in range(n):
                 r[i] -= step
             largest = max(largest, total * step * step)
-        if largest <= tol:
+        if largest <= tol or atomic_load(stop, 0) != 0:
             break
     return moved
 
@@ -197,7 +202,9 @@ class CoordinateDescent(Solver):
             shift = self._by_products(problem, working, h, r, w, l1, l2, tol)
         else:
             cycles = dense_cycles if len(columns) == 1 else sparse_cycles
-            shift = cycles(*columns, working, h, r, w, l1, l2, problem.fit_intercept, tol, self.cycles)
+            stop = np.zeros(1, np.int64)
+            descent = partial(cycles, *columns, working, h, r, w, l1, l2, problem.fit_intercept, tol, self.cycles, stop)
+            shift = stoppable(descent, stop, long=self.cycles * columns[0].size > _LONG)
         there = theta.copy()
         there[: len(w)] = w
         if problem.fit_intercept:

@@ -1,0 +1,150 @@
+"""Ctrl-C stops compiled work that takes seconds, on all threads, and leaves none of it running.
+
+Python hears a signal between two of its own steps, on the main thread alone; a compiled call is one step. So
+
+    stoppable(call, stop)      a compiled call that returns early once stop[0] is not 0: where the main thread asks for
+                               it, another thread does it while the main one waits and hears
+    check_stopped()            between the steps of Python's own loops on the pool; every call of a kernel does it
+
+Kernels look at the word by `intrinsics.atomic_load`, once for each node, column or epoch: whatever takes a tenth of a
+second. Work that is over sooner needs none of this. `engine.threads` stops the tasks of a region together.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+_local = threading.local()  # .scope: what this thread's work belongs to
+_ever = False  # whether anything was stopped yet: until then nobody needs to look
+_HEARING = 0.1  # seconds; Windows hears no signal during a wait, only after it
+
+
+class Stopped(BaseException):
+    """Work was given up since other work that belongs to it failed or was interrupted; nobody outside sees this."""
+
+
+class Scope:
+    """Work on several threads that ends together."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._lock = threading.Lock()
+        self._under_way: list[Callable[[], None]] = []
+        self._outer: Scope | None = getattr(_local, "scope", None)
+
+    def stop(self) -> None:
+        """All compiled calls under way return early, and none begins."""
+        global _ever
+        _ever = True
+        with self._lock:
+            self.stopped = True
+            for stop in self._under_way:
+                stop()
+
+    @contextmanager
+    def _ends_by(self, stop: Callable[[], None]) -> Iterator[None]:
+        with self._lock:
+            self._under_way.append(stop)
+            if self.stopped:
+                stop()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way.remove(stop)
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Stops when the work stops that this is part of."""
+        if self._outer is None:
+            yield
+            return
+        with self._outer._ends_by(self.stop):
+            yield
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """What this thread does belongs here."""
+        before = getattr(_local, "scope", None)
+        _local.scope = self
+        try:
+            yield
+        finally:
+            _local.scope = before
+
+    def run(self, call: Callable[[], T], stop: np.ndarray) -> T:
+        """A compiled call that looks at stop[0]."""
+
+        def set_stop() -> None:
+            stop[0] = 1
+
+        with self._ends_by(set_stop):
+            result = call()
+        if stop[0]:
+            raise Stopped
+        return result
+
+
+def check_stopped() -> None:
+    """Give up here if the work that this thread does was stopped."""
+    if _ever:
+        scope: Scope | None = getattr(_local, "scope", None)
+        if scope is not None and scope.stopped:
+            raise Stopped
+
+
+def stoppable(call: Callable[[], T], stop: np.ndarray, *, long: bool = True) -> T:
+    """The result of a compiled call that returns early once stop[0], a whole number of 64 bits, is not 0.
+
+    `long` says whether it may take more than a fraction of a second; another thread costs a ten-thousandth of one.
+
+    >>> stoppable(lambda: 3, np.zeros(1, np.int64))
+    3
+    """
+    if not long:
+        return call()
+    if threading.current_thread() is threading.main_thread():
+        return _while_hearing(call, stop)
+    scope: Scope | None = getattr(_local, "scope", None)
+    return call() if scope is None else scope.run(call, stop)
+
+
+def _while_hearing(call: Callable[[], T], stop: np.ndarray) -> T:
+    """Have another thread make the call; what a signal raises here stops it."""
+    scope = Scope()
+    done = threading.Event()
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(scope.run(call, stop))
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    # A second Ctrl-C does not wait for the thread any more, nor does the end of the program.
+    context: Any = contextvars.copy_context()  # NumPy's errstate
+    thread = threading.Thread(target=context.run, args=(work,), name="learnt-stoppable", daemon=True)
+    with scope.open():
+        try:
+            thread.start()
+            while not done.wait(_HEARING):
+                pass
+        except BaseException:
+            scope.stop()
+            if thread.ident is not None:
+                done.wait()
+            raise
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,156 @@
+"""Ctrl-C: compiled work ends on all threads, the error is the caller's, and later work is done as ever."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from learnt.engine.interrupts import Stopped, check_stopped, stoppable
+from learnt.engine.intrinsics import atomic_load
+from learnt.engine.kernel import kernel
+from learnt.engine.threads import run_tasks, set_threads
+
+HANGS = 60.0  # seconds after which a kernel that was not stopped gives up
+
+
+@kernel
+def spin(stop, most):
+    """Until stopped, or `most` turns."""
+    turns = 0
+    while atomic_load(stop, 0) == 0 and turns < most:
+        turns += 1
+    return turns
+
+
+@pytest.fixture(autouse=True)
+def _compiled_and_many_threads():
+    spin(np.zeros(1, np.int64), 1)
+    set_threads(3)
+    yield
+    set_threads(None)
+
+
+def forever():
+    stop = np.zeros(1, np.int64)
+    return stoppable(lambda: spin(stop, 1 << 40), stop)
+
+
+class Alarm(Exception):
+    """What a signal raises on the main thread."""
+
+
+@pytest.fixture
+def alarm():
+    """Calls for a signal in a tenth of a second; the work must be over long before the second one, a minute later."""
+
+    def ring(number, frame):
+        raise Alarm
+
+    before = signal.signal(signal.SIGALRM, ring)
+    yield lambda: signal.setitimer(signal.ITIMER_REAL, 0.1, HANGS)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, before)
+
+
+needs_alarm = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm")
+
+
+def at_work():
+    return [t.name for t in threading.enumerate() if t.name == "learnt-stoppable"]
+
+
+def test_results_and_errors_come_through():
+    stop = np.zeros(1, np.int64)
+    assert stoppable(lambda: spin(stop, 5), stop) == 5
+    assert stoppable(lambda: spin(stop, 5), stop, long=False) == 5
+    with pytest.raises(ZeroDivisionError):
+        stoppable(lambda: 1 // 0, stop)
+
+
+def test_numpy_settings_go_along():
+    stop = np.zeros(1, np.int64)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        stoppable(lambda: np.float64(1.0) / np.float64(0.0), stop)
+
+
+@needs_alarm
+def test_a_signal_stops_a_call_of_the_main_thread(alarm):
+    alarm()
+    with pytest.raises(Alarm):
+        forever()
+    assert not at_work()
+
+
+@needs_alarm
+@pytest.mark.parametrize("own", [True, False], ids=["the main thread works too", "the main thread waits"])
+def test_a_signal_stops_all_tasks(alarm, own):
+    begun, ended = threading.Event(), threading.Event()
+
+    def task():
+        if threading.current_thread() is threading.main_thread():
+            assert begun.wait(HANGS)
+            alarm()
+            if not own:
+                return
+        begun.set()
+        try:
+            forever()
+        except Stopped:
+            ended.set()
+            raise
+
+    with pytest.raises(Alarm):
+        run_tasks([task] * 2)
+    assert ended.is_set()
+    assert not at_work()
+    assert run_tasks([lambda: 1] * 4) == [1] * 4
+
+
+@needs_alarm
+def test_a_signal_stops_loops_of_tasks_inside_tasks(alarm):
+    inner = []
+
+    def loop():
+        while True:
+            check_stopped()
+            inner.append(run_tasks([lambda: 1] * 3))
+
+    alarm()
+    with pytest.raises(Alarm):
+        run_tasks([loop] * 3)
+
+
+def test_an_error_in_one_task_stops_the_others_and_is_the_one_seen():
+    def fail():
+        time.sleep(0.05)
+        raise KeyError("the third")
+
+    with pytest.raises(KeyError, match="the third"):
+        run_tasks([forever, forever, fail])
+    assert not at_work()
+
+
+def test_work_stopped_inside_other_work_does_not_stop_that():
+    def outer():
+        with pytest.raises(KeyError):
+            run_tasks([lambda: {}["missing"]] * 2)
+        check_stopped()
+        stop = np.zeros(1, np.int64)
+        return stoppable(lambda: spin(stop, 7), stop)
+
+    assert run_tasks([outer] * 3) == [7] * 3
+
+
+def test_other_threads_are_not_the_main_one():
+    seen = []
+
+    def work():
+        stop = np.zeros(1, np.int64)
+        seen.append(stoppable(threading.get_ident, stop))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [thread.ident]
