@@ -192,7 +192,7 @@ def cases() -> dict[str, tuple[Any, ...]]:
             numbers,
         ),
         "stagewise": (
-            made("linear_model", "ForwardStagewiseRegression", learning_rate=1e-6, max_iter=10**8),
+            made("linear_model", "ForwardStagewiseRegression", step_size=1e-6, max_iter=10**8),
             dense,
             5000,
             5000,

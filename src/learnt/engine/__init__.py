@@ -5,6 +5,7 @@
     kernel_digest what decides machine code, as text to be hashed
     private_files files that nobody else could have written
     threads       the one pool and the one knob
+    interrupts    Ctrl-C stops compiled work on all threads
     forks         what a fork waits for
     cached        properties computed once
     arrays        which namespace and device an array belongs to

@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 _local = threading.local()  # .scope: what this thread's work belongs to
 _ever = False  # whether anything was stopped yet: until then nobody needs to look
+_ALONE = nullcontext()
 _HEARING = 0.1  # seconds; Windows hears no signal during a wait, only after it
 
 
@@ -61,24 +62,9 @@ class Scope:
             with self._lock:
                 self._under_way.remove(stop)
 
-    @contextmanager
-    def open(self) -> Iterator[None]:
+    def open(self) -> AbstractContextManager[None]:
         """Stops when the work stops that this is part of."""
-        if self._outer is None:
-            yield
-            return
-        with self._outer._ends_by(self.stop):
-            yield
-
-    @contextmanager
-    def entered(self) -> Iterator[None]:
-        """What this thread does belongs here."""
-        before = getattr(_local, "scope", None)
-        _local.scope = self
-        try:
-            yield
-        finally:
-            _local.scope = before
+        return _ALONE if self._outer is None else self._outer._ends_by(self.stop)
 
     def run(self, call: Callable[[], T], stop: np.ndarray) -> T:
         """A compiled call that looks at stop[0]."""
@@ -91,6 +77,13 @@ class Scope:
         if stop[0]:
             raise Stopped
         return result
+
+
+def enter(scope: Scope | None) -> Scope | None:
+    """From now on what this thread does belongs to `scope`; what it belonged to before."""
+    before: Scope | None = getattr(_local, "scope", None)
+    _local.scope = scope
+    return before
 
 
 def check_stopped() -> None:

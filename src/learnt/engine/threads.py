@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from learnt.engine.forks import hold_while_forking
-from learnt.engine.interrupts import Scope, Stopped, check_stopped
+from learnt.engine.interrupts import Scope, Stopped, check_stopped, enter
 
 T = TypeVar("T")
 Setter = Callable[[int], Any]
@@ -174,19 +174,20 @@ def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) ->
 
     def worker() -> None:
         _local.working = True
+        outer = enter(scope)
         try:
-            with scope.entered():
-                while not failed.is_set():
-                    with taking:
-                        index = next(position, None)
-                    if index is None:
-                        return
-                    results[index] = tasks[index]()
+            while not failed.is_set():
+                with taking:
+                    index = next(position, None)
+                if index is None:
+                    return
+                results[index] = tasks[index]()
         except BaseException:
             failed.set()
             scope.stop()
             raise
         finally:
+            enter(outer)
             _local.working = False
 
     with single_blas(), scope.open():

@@ -42,6 +42,7 @@ from learnt.forestry._exact_random import part_random, search_random
 
 # of a node that waits: its rows, depth, constant columns, and its parent if it is a right child
 F_START, F_END, F_DEPTH, F_KNOWN, F_PARENT, N_FRAME = range(6)
+_SOME = 255
 
 
 @kernel(allocates=False)
@@ -85,7 +86,8 @@ def grow_plain(
         weigh_sides(zero, end, end, total, marks, y, weights, logs, amounts, by_y, rules, side, sums, parts)
         add_frame(zero, zero, zero, zero, end, zero, zero, parts, sums, frames, sizes, pending)
         n_waiting, splits_left = one, rules[MAX_LEAVES] - 1
-    while (n_waiting + n_heap > 0 or fresh >= 0) and atomic_load(chosen, STOP) == 0:
+    # Large nodes look themselves whether growth is to end; of small ones a look at some is enough.
+    while (n_waiting + n_heap > 0 or fresh >= 0) and (count & _SOME != 0 or atomic_load(chosen, STOP) == 0):
         if heap is not None:
             if fresh >= 0:  # looked at last; leaves as well, as in scikit-learn, whose heap this is
                 sift_up(heap, gains, zero, n_heap, fresh)

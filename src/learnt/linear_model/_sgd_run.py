@@ -12,7 +12,7 @@ from scipy import sparse
 from learnt.erm.losses import NAMES, Hinge
 from learnt.linear_model import _sgd_kernels as k
 
-_CELLS = 1 << 27  # that take a fraction of a second
+_CELLS = 1 << 25  # that take a fraction of a second
 SCHEDULES = {"constant": 0, "optimal": 1, "invscaling": 2, "adaptive": 3, "pa1": 4, "pa2": 5}
 
 

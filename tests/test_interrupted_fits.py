@@ -1,0 +1,229 @@
+"""Ctrl-C during a fit: every kernel that may take seconds looks at its stop word, and a large tree is given up.
+
+How long each kind of estimator takes to stop is measured by `benchmarks/interrupts.py`.
+"""
+
+import importlib
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from learnt.engine.interrupts import Stopped
+from learnt.ensemble import (
+    ExtraTreesRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from learnt.erm import ERMRegressor
+from learnt.erm.solvers import CoordinateDescent
+from learnt.forestry._exact_data import COUNT
+from learnt.forestry._leafwise_share import N_NODES
+from learnt.linear_model import (
+    ForwardStagewiseRegression,
+    Lasso,
+    LassoCV,
+    LogisticRegression,
+    MatchingPursuit,
+    MultiTaskLasso,
+)
+from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 12))
+WIDE = rng.normal(size=(60, 1300))
+NUMBERS = X @ np.arange(12.0) + rng.normal(size=300)
+TWO = np.column_stack([NUMBERS, X[:, 0]])
+CLASSES = np.digitize(NUMBERS, [-10.0, 10.0])
+THIN = sparse.csr_array(np.where(X > 0.5, X, 0.0))
+
+
+def last_argument(place):
+    return lambda call, result: call.args[-1][place]
+
+
+def itself(call, result):
+    return result
+
+
+# the room, the estimator and its data; what was done where the kernel was stopped at once, and what shows it
+CASES = {
+    "exact tree": ("forestry._exact", DecisionTreeRegressor(), X, NUMBERS, last_argument(COUNT), 0),
+    "absolute errors": (
+        "forestry._exact",
+        DecisionTreeRegressor(criterion="absolute_error"),
+        X,
+        NUMBERS,
+        last_argument(COUNT),
+        0,
+    ),
+    "best first": ("forestry._exact", DecisionTreeRegressor(max_leaf_nodes=20), X, NUMBERS, last_argument(COUNT), 0),
+    "random tree": ("forestry._exact", ExtraTreeRegressor(), X, NUMBERS, last_argument(COUNT), 0),
+    "several outputs": ("forestry._exact_general", DecisionTreeRegressor(), X, TWO, last_argument(COUNT), 1),
+    "sparse tree": ("forestry._exact_general", DecisionTreeClassifier(), THIN, CLASSES, last_argument(COUNT), 1),
+    "binned forest": (
+        "forestry._binned_forest",
+        RandomForestClassifier(1, splitter="binned"),
+        X,
+        CLASSES,
+        itself,
+        1,
+    ),
+    "binned forest of numbers": (
+        "forestry._binned_forest",
+        RandomForestRegressor(1, splitter="binned"),
+        X,
+        NUMBERS,
+        itself,
+        1,
+    ),
+    "binned extra trees": (
+        "forestry._binned_forest_random",
+        ExtraTreesRegressor(1, splitter="binned"),
+        X,
+        NUMBERS,
+        itself,
+        1,
+    ),
+    "histogram boosting": (
+        "forestry._leafwise",
+        HistGradientBoostingRegressor(max_iter=1),
+        X,
+        NUMBERS,
+        lambda call, result: call.args[8][N_NODES],
+        1,
+    ),
+    "lasso by products": (
+        "linear_model._coordinate_gram",
+        LassoCV(cv=2, n_jobs=1),
+        X,
+        NUMBERS,
+        lambda call, result: call.args[-2].sum(),
+        0,
+    ),
+    "lasso on a working set": (
+        "linear_model._coordinate_descent",
+        Lasso(alpha=0.01),
+        WIDE,
+        WIDE[:, 0],
+        lambda call, result: result[0],
+        0,
+    ),
+    "lasso of several targets": (
+        "linear_model._coordinate_tasks",
+        MultiTaskLasso(alpha=0.01),
+        X,
+        TWO,
+        itself,
+        0,
+    ),
+    "stagewise": (
+        "linear_model._stagewise",
+        ForwardStagewiseRegression(),
+        X,
+        NUMBERS,
+        lambda call, result: call.args[-4][0],
+        0,
+    ),
+    "matching pursuit": (
+        "linear_model._pursuit_plain",
+        MatchingPursuit(),
+        X,
+        NUMBERS,
+        lambda call, result: call.args[-2][0],
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_kernel_that_is_stopped_at_once_does_nothing(monkeypatch, case):
+    room, model, data, target, measure, nothing = CASES[case]
+    module = importlib.import_module(f"learnt.{room}")
+    done = []
+
+    def stop_at_once(call, stop, *, long=True):
+        stop[0] = 1
+        done.append(measure(call, call()))
+        raise Stopped
+
+    monkeypatch.setattr(module, "stoppable", stop_at_once)
+    with pytest.raises(Stopped):
+        model.fit(data, target)
+    assert done == [nothing]
+    monkeypatch.undo()
+    model.fit(data, target).predict(data)
+
+
+@pytest.mark.parametrize(
+    ("room", "model", "target"),
+    [
+        ("linear_model._l1_logistic_joint", LogisticRegression(l1_ratio=1.0, C=10.0), CLASSES),
+        ("erm.solvers._coordinate", ERMRegressor(penalty="l1", alpha=1e-3, solver=CoordinateDescent()), NUMBERS),
+    ],
+    ids=["classes together", "any loss"],
+)
+def test_cycles_end_after_the_first_where_they_are_stopped(monkeypatch, room, model, target):
+    module = importlib.import_module(f"learnt.{room}")
+    monkeypatch.setattr(module, "_FEW", 0, raising=False)  # columns are not multiplied with each other
+    changed = []
+
+    def stop_at_once(call, stop, *, long=True):
+        def run(word):
+            arguments = [np.copy(each) if isinstance(each, np.ndarray) else each for each in call.args]
+            arguments[-1] = np.full(1, word)
+            call.func(*arguments)
+            return arguments
+
+        once, to_the_end = run(1), run(0)
+        changed.append(any(not np.array_equal(a, b) for a, b in zip(once[:-1], to_the_end[:-1], strict=True)))
+        raise Stopped
+
+    monkeypatch.setattr(module, "stoppable", stop_at_once)
+    with pytest.raises(Stopped):
+        model.fit(THIN, target)
+    assert changed == [True]
+
+
+CHILD = """
+    import signal, sys, threading, time
+    import numpy as np
+    from learnt.tree import DecisionTreeRegressor
+    rng = np.random.default_rng(0)
+    X, small = rng.normal(size=(1_000_000, 10)), rng.normal(size=(300, 10))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=len(X))
+    DecisionTreeRegressor().fit(small, small[:, 0])
+    before = time.process_time()
+    print("began", flush=True)
+    try:
+        DecisionTreeRegressor().fit(X, y)
+        print("over", flush=True)
+    except KeyboardInterrupt:
+        print("stopped", time.process_time() - before, flush=True)
+    time.sleep(0.1)
+    print([t.name for t in threading.enumerate() if "stoppable" in t.name], flush=True)
+    print(DecisionTreeRegressor().fit(small, small[:, 0]).get_depth() > 1, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
+def test_a_large_tree_is_given_up():
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(CHILD)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "began\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.5)
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=240)
+    finally:
+        child.kill()
+    stopped, threads, works = out.splitlines()
+    word, seconds = stopped.split()
+    assert word == "stopped"
+    assert float(seconds) < 5.0  # of processor time, most of it before the signal; the whole takes twice as much
+    assert (threads, works) == ("[]", "True")
