@@ -312,3 +312,38 @@ def test_blocks_of_a_file_and_of_a_cluster(tmp_path):
             found = fit(model, *given)
             assert np.asarray(found.classes_).tolist() == few.classes_.tolist()
             np.testing.assert_allclose(found.coef_ if name != "GaussianNB" else found.theta_, expected, atol=1e-5)
+
+
+# A penalty, a prior, a least curvature or the length of a step is measured by the weights of these.
+MEASURED_BY_WEIGHTS = (
+    "FunctionalGradientBoosting",
+    *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor", "StackingClassifier", "StackingRegressor"),
+    *("VotingRegressor", "ARDRegression", "BayesianLinearRegression", "BayesianRidge", "HuberRegressor"),
+    *("LogisticRegression", "LogisticRegressionCV", "Perceptron", "Ridge", "RidgeCV", "RidgeClassifier"),
+    *("RidgeClassifierCV", "SGDClassifier", "SGDRegressor", "LinearSVC", "LinearSVR", "ModelTreeRegressor"),
+)
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_of_any_size(name):
+    """In another unit of the weights, a power of two, the same model to the last bit; or a finite one."""
+    X, y, w = weighted_problem(name)
+    model = made(name, TRIED[name][0])
+    expected = checks.output(fit(model, X, y, w), X)
+    for power in (40, -40):
+        found = checks.output(fit(model, X, y, np.ldexp(w, power)), X)
+        if name in MEASURED_BY_WEIGHTS:
+            assert np.isfinite(found.astype(float)).all()
+        else:
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if name.startswith(("Bagging", "RandomF", "ExtraTrees"))])
+def test_a_share_of_very_large_weights_is_refused(name):
+    """A share of the weight is a number of rows to draw, as in scikit-learn: of 1e12, terabytes of them."""
+    X, y, w = weighted_problem(name)
+    model = made(name, {"bootstrap": True, "max_samples": 0.5})
+    with pytest.raises(ValueError, match=r"max_samples=0.5.* would draw .* rows") as caught:
+        model.fit(X, y, sample_weight=1e12 * w)
+    assert "\n" not in str(caught.value)
+    fit(model.set_params(max_samples=20), X, y, 1e12 * w)

@@ -43,6 +43,8 @@ _OF_TREES = (
     "max_leaf_nodes", "max_features", "ccp_alpha", "learning_rate",
 )  # fmt: skip
 
+_MOST_COUNTED = 2.0**24  # rows; of weights that count none, as many digits are kept as of these
+
 
 class GradientBoosting(CallbackSupportMixin, BaseEstimator):
     """Boosting of least-squares trees; what differs between numbers and classes is in the two subclasses."""
@@ -295,6 +297,8 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         leaf, split = self._least_rows(n)
         columns = Columns(X)
         total = float(n) if w is None else float(w.sum())
+        # In how many rows of the least weight all weigh: the same in any unit of the weights.
+        counts = float(n) if w is None else max(float(n), min(total / float(w.min()), _MOST_COUNTED))
 
         def exact(g: np.ndarray, rows: Any, seed: int) -> Any:
             weights = w
@@ -303,7 +307,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 weights[rows] = 1.0 if w is None else w[rows]
             tree = grow_in_scale(
                 columns,
-                _fixed_point(np.negative(g, out=g), total),
+                _fixed_point(np.negative(g, out=g), counts),
                 criterion="squared_error",
                 weights=weights,
                 max_features=None if self.max_features_ == d else self.max_features_,
@@ -459,7 +463,7 @@ def _as_regressor(trees: BoostedTrees, lo: int, hi: int, rate: float) -> Decisio
 
 
 def _fixed_point(target: np.ndarray, total: float) -> np.ndarray:
-    """The target to about eleven digits, such that its sums over rows are exact; written over what is given.
+    """The target to about eleven digits, such that its sums over `total` rows are exact; written over what is given.
 
     Splits that part the rows alike then gain the same to the last bit, whichever column they are on and whether a row
     weighs 2 or is there twice.
