@@ -7,7 +7,7 @@ WORKERS ?= 2
 FAMILY ?=
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help study test check lint types imports warmup bench browser peers clean
+.PHONY: help study test shake check lint types imports warmup bench browser peers clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ browser:  # Debian's Chromium, which the report's tests open it in
 test: $(VENV)/.installed-dev browser check  ## lint, types, import layers, then every test
 	@echo "== tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+
+shake: $(VENV)/.installed-dev  ## the tests under other processors' arithmetic, one thread, load, random order
+	@$(BIN)/python tests/shaking/shake.py -n $(WORKERS) $(ARGS)
 
 check: lint types imports  ## the quick checks alone
 
