@@ -1,11 +1,15 @@
 """The report in a real browser: no errors, no network, no sideways scrolling, readable in the dark, no injection."""
 
+import copy
 import os
 import re
 import shutil
 
 import pytest
 from playwright.sync_api import sync_playwright
+
+from learnt.study._report import render
+from learnt.study._words import summarise
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -129,3 +133,15 @@ def test_data_never_becomes_markup(classified, regressed):
         outside = re.findall(r"(?:src|href|url)\s*[=(]\s*['\"]?(?:https?:)?//[^'\")\s]+", report)
         assert outside == []
         assert len(report) < 400_000
+
+
+def test_a_page_where_nothing_was_tried_claims_nothing(classified):
+    facts = copy.deepcopy(classified[0].facts)
+    facts["race"]["entries"] = [e for e in facts["race"]["entries"] if e["family"] == "constant"]
+    facts["chosen"] |= {"family": "constant", "label": "constant"}
+    facts |= {"beats_constant": False, "importances": []}
+    facts["summary"] = summarise(facts)
+    text = render(facts)
+    assert "Nothing was tried on" in text
+    for claim in ("no better than a constant", "Where it stands", "What its error is made of", "Threshold and costs"):
+        assert claim not in text

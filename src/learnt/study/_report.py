@@ -76,6 +76,7 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         loss_name=_loss_name(facts),
         curve_loss=_curve_loss(facts),
         use=ordinal(facts["test"]["use"]),
+        has_model=has_model(facts),
         finished=finished,
         unfinished=_unfinished(entries),
         ties=_ties(finished),
@@ -136,11 +137,11 @@ def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
     else:
         now, constant, form = test["rmse"], test["constant_rmse"], number
     charts: dict[str, Any] = {}
-    if "rare" not in test:  # of a rare class the share of wrong rows says next to nothing
+    if has_model(facts) and "rare" not in test:  # of a rare class the share of wrong rows says next to nothing
         charts["ruler"] = plots.ruler(
             now["estimate"], (now["low"], now["high"]), constant=constant, bracket=shown, name="this model", form=form
         )
-    elif test["rare"]["recall"] is not None:
+    elif has_model(facts) and test["rare"]["recall"] is not None:
         rare = test["rare"]
         parts = [("false alarms", rare["false_alarms"]), ("missed", rare["missed"]), ("found", rare["found"])]
         charts["rare"] = plots.decomposition(parts, title=f"The rows of {rare['class']}", form="{:,}".format)
@@ -222,7 +223,7 @@ def _class_charts(facts: dict[str, Any]) -> dict[str, Any]:
         charts["calibration"] = plots.calibration(
             c["predicted"], c["observed"], c["low"], c["high"], c["rows"], name=str(facts["positive"])
         )
-    if "threshold" in facts:
+    if "threshold" in facts and has_model(facts):
         t = facts["threshold"]
         label = {"lowest cost": "cost a row", "fewest errors": "errors a row"}.get(
             t["by"], t["by"].removeprefix("best ")
@@ -244,7 +245,10 @@ def _values(column: dict[str, Any]) -> str:
     if column.get("mean") is not None:
         return f"{number(column['min'])} to {number(column['max'])}, mean {number(column['mean'])}"
     if column.get("min") is not None:
-        return f"{column['min']} to {column['max']}"
+        low, high = str(column["min"]), str(column["max"])
+        if low.startswith("1970-01-01") and high.startswith("1970-01-01"):  # times of day, without a day
+            low, high = (end.removeprefix("1970-01-01").strip() or "00:00:00" for end in (low, high))
+        return f"{low} to {high}"
     if column["kind"] in ("identifier", "text"):
         return column["reason"]
     top = column.get("top") or []
