@@ -106,6 +106,9 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             choices.append((labels, prior, best))
         return choices
 
+    def __learnt_check__(self) -> None:
+        self._choices()
+
     def predict(self, X: Any) -> np.ndarray:
         """The constant, once for every row of X."""
         columns = [labels[[best]] for labels, _, best in self._choices()]

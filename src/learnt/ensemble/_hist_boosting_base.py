@@ -343,6 +343,11 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self, "_trees")
         return self._trees.importances()
 
+    def __learnt_check__(self) -> None:
+        """Of a model from a file: its loss turns as many scores as there are into predictions."""
+        if self._loss_for(np.empty(0)).n_outputs != len(self._baseline):
+            raise ValueError("its loss takes another number of scores than its trees give")
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True

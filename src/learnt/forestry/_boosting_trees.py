@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.bounds import rising, within
 from learnt.engine.cached import cached_property
 from learnt.engine.threads import for_blocks
 from learnt.forestry._bins import Bins, flat_view
@@ -16,6 +17,7 @@ from learnt.forestry._shapley import shapley_rows
 from learnt.forestry._tree import Tree
 from learnt.forestry._walk import CATEGORIES, COLUMN, INNER, MISSING_LEFT, NODE
 
+_MOST_NODES = 2**31  # numbers of nodes are kept in 32 bits
 _FIELDS = {
     "threshold": np.float64,
     "left": np.int64,
@@ -174,38 +176,56 @@ class BoostedTrees:
         return left, left + 1
 
     def validate(self) -> None:
-        """Raise unless every walk from a root ends in a leaf of its tree and stays inside the arrays."""
+        """Raise unless every node but the roots is the child of exactly one, earlier, node of its tree.
+
+        Then every walk from a root ends in a leaf of its tree and stays inside the arrays.
+        """
         n = len(self.left)
-        if any(len(getattr(self, name)) != n for name in list(_FIELDS)[:6]) or len(self.roots) != len(self.outputs):
+        shapes = {name: getattr(self, name).shape for name in _FIELDS}
+        if any(shapes[name] != (n,) for name in list(_FIELDS)[:6]) or shapes["roots"] != shapes["outputs"]:
             raise ValueError("boosted trees have arrays of unequal length")
-        if self.n_features < 1 or self.n_outputs < 1:
+        if n > _MOST_NODES or any(len(shape) != 1 for shape in shapes.values()):
+            raise ValueError("boosted trees have arrays of another shape than trees")
+        if not 1 <= self.n_features <= COLUMN or self.n_outputs < 1:
             raise ValueError("boosted trees have no features or no outputs")
-        if len(self.roots) and (self.roots[0] != 0 or (np.diff(self.roots) <= 0).any() or self.roots[-1] >= n):
+        if bool(len(self.roots)) != bool(n) or not within(self.roots, 0, n - 1) or not rising(self.roots):
             raise ValueError("boosted trees have roots that are not in order")
-        if ((self.outputs < 0) | (self.outputs >= self.n_outputs)).any():
+        if n and self.roots[0] != 0:
+            raise ValueError("boosted trees have nodes before their first root")
+        if not within(self.outputs, 0, self.n_outputs - 1):
             raise ValueError("boosted trees add to an output that does not exist")
+        if not within(self.feature, -1 - self.n_features, self.n_features - 1):
+            raise ValueError("boosted trees split on a column that does not exist")
         nodes = np.arange(n)
         categories, leaf = self.feature < -1, self.feature == -1
-        column = np.where(categories, -2 - self.feature, self.feature)
-        if (column[~leaf] < 0).any() or (column[~leaf] >= self.n_features).any() or self.n_features > COLUMN:
-            raise ValueError("boosted trees split on a column that does not exist")
+        if not within(self.left[~categories], 0, n - 1) or (self.left[leaf] != nodes[leaf]).any():
+            raise ValueError("boosted trees have leaves that lead elsewhere, or children that do not exist")
+        first = np.where(leaf, 0, self.left)
+        first[categories] = self._first_of_tables(np.flatnonzero(categories))
         ends = np.append(self.roots[1:], n)
         end = ends[np.searchsorted(self.roots, nodes, side="right") - 1] if n else nodes
-        inner = ~leaf & ~categories
-        if (self.left[leaf] != nodes[leaf]).any():
-            raise ValueError("boosted trees have leaves that lead elsewhere")
-        if (self.left[inner] <= nodes[inner]).any() or (self.left[inner] + 1 >= end[inner]).any():
+        first, owner = first[~leaf], nodes[~leaf]
+        if (first <= owner).any() or (first + 1 >= end[owner]).any():
             raise ValueError("boosted trees have children outside their tree")
-        at = 0
-        for node in np.flatnonzero(categories):
+        parents = np.bincount(np.concatenate([first, first + 1, self.roots]), minlength=n)
+        if (parents != 1).any():
+            raise ValueError("boosted trees have nodes that are not the child of exactly one node")
+        if not np.isfinite(self.threshold[leaf]).all():
+            raise ValueError("boosted trees have leaves whose values are not finite")
+
+    def _first_of_tables(self, nodes: np.ndarray) -> np.ndarray:
+        """The left child of every node of categories; its table leads to that one and the next, and to both."""
+        first, at = np.empty(len(nodes), dtype=np.int64), 0
+        for k, node in enumerate(nodes.tolist()):
             size = int(self.table[at]) if at < len(self.table) else 0
-            entries = self.table[at + 1 : at + 1 + size]
+            entries = self.table[at + 1 : at + 1 + max(size, 0)]
             if self.left[node] != at or size < 2 or len(entries) != size:
                 raise ValueError("boosted trees have a table of categories outside their tables")
-            low, high = int(entries.min()), int(entries.max())
-            if low <= node or high >= end[node] or high > low + 1 or ((entries != low) & (entries != high)).any():
-                raise ValueError("boosted trees have children outside their tree")
+            first[k], last = int(entries.min()), int(entries.max())
+            if not 0 <= first[k] == last - 1 < len(self.left):
+                raise ValueError("boosted trees have a table of categories that does not lead to two children")
             at += size + 1
+        return first
 
 
 def from_grown(

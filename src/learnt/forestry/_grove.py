@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.bounds import within
 from learnt.engine.cached import cached_property
 from learnt.engine.threads import run_tasks
 from learnt.forestry._grove_layout import add_up, depth_first, lay_nodes, lay_out, parents_first
@@ -109,28 +110,36 @@ class Grove:
         arrays = feature, threshold, missing_left, self.count, self._weight, self._impurity, self.sizes, self.n_classes
         fits = (
             all(a.ndim == 1 for a in (*arrays, self.table_start, self.table))
+            and self.value.ndim == 2
+            and n < 2**31
             and outputs > 0
-            and self.n_classes.min() >= 1
+            and within(self.n_classes, 1, self.value.shape[1])
             and len(self.sizes) > 0
-            and self.sizes.min() >= 1
-            and self.sizes.sum() == n < 2**31
-            and feature.max(initial=-1) < self.n_features < CATEGORIES
+            and within(self.sizes, 1, n)
+            and self.sizes.sum() == n
+            and 1 <= self.n_features < CATEGORIES
+            and within(feature, -1, self.n_features - 1)
             and len(threshold) == len(missing_left) == m
+            and within(missing_left, 0, 1)
             and self.value.shape == (n - m, outputs * self.n_classes.max())
             and len(self.count) == len(self._weight) == n - m
+            and within(self.count, 0, 2**31 - 1)
             and len(self._impurity) in (0, n - m, n)
             and len(self.table_start) in (0, m)
+            and within(self.table_start, -1, len(self.table) - 1)
         )
         if fits:  # a tree of k splits has 2k + 1 nodes
             inside = np.add.reduceat(inner, np.cumsum(self.sizes) - self.sizes, dtype=np.int64)
             fits = bool((self.sizes == 2 * inside + 1).all())
         if not fits:
             raise ValueError("the arrays of the trees do not fit each other")
+        end = 0
         for start in self.table_start[self.table_start >= 0].tolist():
-            size = int(self.table[start]) if start < len(self.table) else -1
-            sides = self.table[start + 1 : start + 1 + size]
-            if size < CODES or len(sides) < size or sides.min() < 0 or sides.max() > 1:
+            size = int(self.table[start])
+            sides = self.table[start + 1 : start + 1 + max(size, 0)]
+            if start < end or size < CODES or len(sides) < size or not within(sides, 0, 1):
                 raise ValueError("the tables of categories do not fit the trees")
+            end = start + 1 + size
 
     @cached_property
     def nodes(self) -> np.ndarray:

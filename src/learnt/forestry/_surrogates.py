@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.bounds import offsets, pieces, within
 from learnt.engine.kernel import kernel
 from learnt.forestry._exact_data import CATEGORIES, MISSING_LEFT
 from learnt.forestry._exact_records import LOW, NAN_CODE, record_value
@@ -95,16 +96,19 @@ class Surrogates:
     def validate(self, tree: Any) -> None:
         """Raise unless every index is inside its array."""
         n, k = tree.node_count, len(self.feature)
-        if self.start.shape != (n + 1,) or self.start[0] != 0 or self.start[-1] != k or (np.diff(self.start) < 0).any():
+        if self.start.shape != (n + 1,) or not offsets(self.start, k):
             raise ValueError("a tree has surrogates that belong to no node")
         others = (self.threshold, self.left_below, self.agreement, self.adjusted, self.table_start, self.table_size)
-        if any(a.shape != (k,) for a in others):
+        if any(a.shape != (k,) for a in (self.feature, *others)) or self.table.ndim != 1:
             raise ValueError("a tree has surrogates of unequal length")
-        if ((self.feature < 0) | (self.feature >= tree.n_features)).any():
+        if not within(self.feature, 0, tree.n_features - 1):
             raise ValueError("a tree has a surrogate on a column that does not exist")
-        ends = self.table_start + self.table_size
-        if ((self.table_start < -1) | (self.table_size < 0) | (ends > len(self.table))).any():
+        tabled = self.table_start != -1
+        inside = within(self.table_size, 0, len(self.table))
+        if not inside or not pieces(self.table_start[tabled], self.table_size[tabled], len(self.table)):
             raise ValueError("a tree has a surrogate with a table outside its tables")
+        if not within(self.left_below, 0, 1) or not within(self.table, 0, UNKNOWN):
+            raise ValueError("a tree has a surrogate that sends rows neither left nor right")
 
     def walk(self, tree: Any, X: np.ndarray, out: np.ndarray) -> None:
         """The leaf of every row of X."""

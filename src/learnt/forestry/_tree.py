@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.bounds import pieces, within
 from learnt.engine.cached import cached_property
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
@@ -36,6 +37,7 @@ _FIELDS: dict[str, type] = {
     "table_size": np.int64,
 }
 _WITHOUT_TABLE = {"table_start": -1, "table_size": 0}
+_NOT_A_TREE = "a tree has nodes that are not the child of exactly one node before them"
 _NO_TABLES, _NO_ENTRIES = np.empty(0, np.int64), np.empty(0, np.int32)
 
 
@@ -223,16 +225,23 @@ class Tree:
         n = self.node_count
         if n < 1 or any(getattr(self, name).shape != (n,) for name in _FIELDS) or self.value.ndim != 3:
             raise ValueError("a tree has arrays of unequal length")
-        if self.n_classes.shape != (self.n_outputs,) or (self.n_classes > self.max_n_classes).any():
+        if self.table.ndim != 1 or len(self.value) != n or self.n_classes.shape != (self.n_outputs,):
+            raise ValueError("a tree has arrays of another shape than a tree's")
+        if not self.n_outputs or not within(self.n_classes, 1, self.max_n_classes):
             raise ValueError("a tree has values that do not fit its outputs")
         leaf = self.is_leaf
         inner = np.flatnonzero(~leaf)
-        if ((self.feature[inner] < 0) | (self.feature[inner] >= self.n_features)).any():
+        if not within(self.feature[inner], 0, self.n_features - 1):
             raise ValueError("a tree splits on a column that does not exist")
-        start, size = self.table_start[inner], self.table_size[inner]
-        tabled = start >= 0
-        if ((start < -1) | (tabled & ((size < CODES) | (start > len(self.table) - size)))).any():
+        if not (within(self.children_left, -1, n - 1) and within(self.children_right, -1, n - 1)):
+            raise ValueError(_NOT_A_TREE)
+        start, size = self.table_start, self.table_size
+        tabled = start != -1
+        if (tabled & leaf).any() or not pieces(start[tabled], size[tabled], len(self.table)):
             raise ValueError("a tree has a table of categories outside its tables")
+        if not within(size[tabled], CODES, len(self.table)) or not within(self.table, 0, n - 1):
+            raise ValueError("a tree has a table of categories that leads outside the tree")
+        tabled = tabled[inner]
         left, right = self.children_left[inner], self.children_right[inner]
         links = [left[~tabled], right[~tabled]]
         owners = [inner[~tabled], inner[~tabled]]
@@ -244,7 +253,7 @@ class Tree:
             owners.append(np.full(len(branches), node))
         child, owner = np.concatenate(links), np.concatenate(owners)
         if len(child) != n - 1 or (child <= owner).any() or not np.array_equal(np.sort(child), np.arange(1, n)):
-            raise ValueError("a tree has nodes that are not the child of exactly one node before them")
+            raise ValueError(_NOT_A_TREE)
         if self.surrogates is not None:
             self.surrogates.validate(self)
 

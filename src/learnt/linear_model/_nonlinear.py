@@ -140,7 +140,7 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
             slopes = problem.tangent(self.coef_, negative, np.where(self.coef_ == 0.0, 1.0, 0.0), True)[:, :-1]
         known = np.isfinite(self.stderr_)
         spread = np.einsum("ij,jk,ik->i", slopes[:, known], self.covariance_[np.ix_(known, known)], slopes[:, known])
-        half = stats.t.ppf(0.5 + coverage / 2, max(self.dof_, 1)) * np.sqrt(self.sigma_**2 + spread)
+        half = stats.t.ppf(0.5 + coverage / 2, max(self.dof_, 1)) * np.sqrt(self.sigma_ * self.sigma_ + spread)
         return -negative - half, -negative + half
 
     def summary(self, level: float = 0.95) -> FitSummary:
@@ -181,7 +181,7 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
         self.cost_ = outcome.cost
         self.dof_ = max(n_rows - p, 0)
         self.sigma_ = math.sqrt(outcome.cost / self.dof_) if self.dof_ else math.nan
-        self.covariance_ = covariance(outcome.triangle, inside, self.sigma_**2, n_rows)
+        self.covariance_ = covariance(outcome.triangle, inside, self.sigma_ * self.sigma_, n_rows)
         self.stderr_ = np.sqrt(np.diag(self.covariance_))
         total = problem.spread()
         self.r2_ = 1.0 - outcome.cost / total if total > 0 else math.nan

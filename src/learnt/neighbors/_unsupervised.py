@@ -91,6 +91,8 @@ class NearestNeighbors(KNeighborsMixin, NeighborsBase):
             raise ValueError("return_distance must be True if sort_results is True.")
         Q = self._queries(X)
         radius = self.radius if radius is None else radius
+        if radius is None:
+            raise ValueError("radius_neighbors needs a radius, and this estimator has none: pass radius.")
         search = BruteSearch(self._fit_X, self.effective_metric_, self.effective_metric_params_)
         found = search.within(Q, radius, self.n_jobs)
         if X is None:

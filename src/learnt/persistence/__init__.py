@@ -13,6 +13,7 @@ How a model walks into its file and back:
                └─ _models      parameters and fitted attributes of an estimator against the schema of its class
                     ├─ _checks      the language of schemas: kind, shape, range and finiteness
                     ├─ _schemas     the fitted attributes of every `learnt` estimator (also _tables, _neighbors)
+                    ├─ _records     the fields of plain data holders: trees, losses, splitters
                     └─ _containers  the same for the scikit-learn containers our models sit in
 
 There is no pickle here and no fallback to one. A file of an older format is brought up to date by `_migrations`.

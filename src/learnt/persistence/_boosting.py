@@ -6,17 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.bounds import within
+from learnt.erm.losses import Loss
 from learnt.forestry import BoostedTrees
 from learnt.persistence._checks import (
     Check,
     Dims,
     Schema,
     anyof,
-    anything,
     choice,
     count,
     dictof,
     estimator,
+    fields,
     flag,
     flags,
     instance,
@@ -24,7 +26,10 @@ from learnt.persistence._checks import (
     none,
     number,
     real,
+    record,
+    text,
 )
+from learnt.persistence._trees import category_values
 
 
 def boosted_trees(value: Any, dims: Dims) -> str | None:
@@ -41,16 +46,9 @@ def boosted_trees(value: Any, dims: Dims) -> str | None:
     return None if value.n_outputs == dims["o"] else "has other outputs than the model"
 
 
-def _values(value: Any, dims: Dims) -> str | None:
-    """The values of a category column: different, numbers in rising order or strings."""
-    if type(value) is np.ndarray and value.size == 0 and value.ndim == 1 and value.dtype.kind in "fO":
-        return None
-    return labels(None)(value, dims)
-
-
 def _bins(value: Any, dims: Dims) -> str | None:
     good = type(value) is np.ndarray and value.dtype == np.int16 and value.ndim == 1
-    return None if good and (value >= -1).all() and (value < 255).all() else "is not a table of bins"
+    return None if good and within(value, -1, 254) else "is not a table of bins"
 
 
 _columns = count(0)
@@ -64,7 +62,7 @@ _state: dict[str, Check] = {
     "validation_score_": real(None, finite=False),
     "do_early_stopping_": flag,
     "is_categorical_": anyof(none, flags("d")),
-    "_categories": dictof(_columns, _values),
+    "_categories": dictof(_columns, category_values),
     "_tables": dictof(_columns, _bins),
     "_random_seed": count(0, 2**63),
 }
@@ -83,8 +81,13 @@ def _rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return None
 
 
-HIST_REGRESSOR = Schema(params={"loss": anything, "quantile": anyof(none, number(0, 1))}, state=_state, rule=_rule)
-HIST_CLASSIFIER = Schema(params={"loss": anything}, state={**_state, "classes_": labels("c")}, rule=_rule)
+_loss = anyof(text, instance(Loss, "the name of a loss or a loss of learnt"))
+HIST_REGRESSOR = Schema(
+    params={"loss": _loss, "quantile": anyof(none, number(0, 1))},
+    state=_state,
+    rule=_rule,
+)
+HIST_CLASSIFIER = Schema(params={"loss": _loss}, state={**_state, "classes_": labels("c")}, rule=_rule)
 
 _classical: dict[str, Check] = {
     "n_features_in_": count(1, name="d"),
@@ -100,8 +103,12 @@ _classical: dict[str, Check] = {
     "init_": anyof(none, choice("zero"), estimator("predict")),
     "_seed": count(0, 2**63),
 }
+_OF_TREES = (
+    "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
+    "max_leaf_nodes", "max_features", "ccp_alpha",
+)  # fmt: skip
 _grown: dict[str, Check] = {
-    "_settings": dictof(count(), dictof(instance(str, "a name"), anything)),
+    "_settings": dictof(count(), fields(**dict.fromkeys(_OF_TREES, record), learning_rate=number(above=0))),
     "_random": instance(np.random.RandomState, "a source of random numbers"),
 }
 
@@ -109,6 +116,8 @@ _grown: dict[str, Check] = {
 def _classical_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     if (state["_trees"].feature < -1).any():
         return "splits on categories"
+    if "_settings" in state and 0 not in state["_settings"]:
+        return "does not say how its first trees were grown"
     if state["_trees"].n_trees != state["n_estimators_"] * state["n_trees_per_iteration_"]:
         return "has other trees than iterations"
     if "c" in dims and dims["o"] != (1 if dims["c"] <= 2 else dims["c"]):

@@ -17,10 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.bounds import within
 from learnt.persistence._errors import shown
 
 PLAIN = (str, bool, int, float, np.generic)
 _NUMBERS = (int, float, np.integer, np.floating)
+
+# Features of a model that holds nothing for each of them, so that its file says nothing about their number.
+FREE_FEATURES = 1 << 22
 
 Dims = dict[str, int]
 Check = Callable[[Any, Dims], "str | None"]
@@ -43,16 +47,19 @@ def _shaped(value: np.ndarray, shape: Sequence[Any], dims: Dims) -> str | None:
 def real(
     *shape: Any, low: float = -math.inf, high: float = math.inf, above: float = -math.inf, finite: bool = True
 ) -> Check:
-    """A floating-point array (float32 or float64) within bounds."""
+    """A floating-point array (float32 or float64) within bounds; NaN and infinities only where not `finite`."""
+    bounded = low > -math.inf or high < math.inf or above > -math.inf
 
     def check(value: Any, dims: Dims) -> str | None:
         if type(value) is not np.ndarray or value.dtype not in (np.float64, np.float32):
             return "is not an array of real numbers"
-        if not finite or not value.size:
+        if not value.size or not (finite or bounded):
             return _shaped(value, shape, dims)
         least, most = float(value.min()), float(value.max())
-        if not (math.isfinite(least) and math.isfinite(most)):
+        if finite and not (math.isfinite(least) and math.isfinite(most)):
             return "holds numbers that are not finite"
+        if math.isnan(least):  # allowed here; the other numbers keep within their bounds all the same
+            least, most = float(np.fmin.reduce(value, axis=None)), float(np.fmax.reduce(value, axis=None))
         if least < low or least <= above or most > high:
             return f"holds numbers outside the range it can have ({least:g} to {most:g})"
         return _shaped(value, shape, dims)
@@ -60,16 +67,16 @@ def real(
     return check
 
 
-def whole(*shape: Any, low: int = 0, below: Any = None) -> Check:
+def whole(*shape: Any, low: int = 0, below: Any = None, kinds: str = "i") -> Check:
     """An array of integers at least `low` and less than `below`."""
 
     def check(value: Any, dims: Dims) -> str | None:
-        if type(value) is not np.ndarray or value.dtype.kind != "i":
+        if type(value) is not np.ndarray or value.dtype.kind not in kinds:
             return "is not an array of integers"
         top = dims.get(below) if isinstance(below, str) else below
         if below is not None and top is None:
             return "counts something that is not there"
-        if value.size and (value.min() < low or (top is not None and value.max() >= top)):
+        if not within(value, low, 2**64 if top is None else top - 1):
             return f"holds integers outside {low} to {top - 1 if top is not None else 'any'}"
         return _shaped(value, shape, dims)
 
@@ -131,13 +138,18 @@ def texts(size: Any) -> Check:
 
 
 def number(low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf, finite: bool = True) -> Check:
-    """One number."""
+    """One number; NaN only where it is neither `finite` nor bounded."""
+    bounded = low > -math.inf or high < math.inf or above > -math.inf
 
     def check(value: Any, dims: Dims) -> str | None:
         if isinstance(value, bool) or not isinstance(value, _NUMBERS):
             return "is not a number"
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            return f"is {shown(value)}, which is too large"
         if finite and isinstance(value, (float, np.floating)) and not math.isfinite(value):
             return "is not a finite number"
+        if value != value:
+            return "is not a number" if bounded else None
         return f"is {shown(value)}, which is out of range" if value < low or value <= above or value > high else None
 
     return check
@@ -180,11 +192,6 @@ none = choice(None)
 flag = instance(bool | np.bool_, "True or False")
 text = instance(str, "a string")
 scalar = instance(PLAIN, "a plain value")
-
-
-def anything(value: Any, dims: Dims) -> str | None:
-    """For what no method but `fit` reads, and `fit` checks itself."""
-    return None
 
 
 def anyof(*checks: Check) -> Check:
@@ -248,6 +255,21 @@ def fields(**known: Check) -> Check:
         return None
 
     return check
+
+
+def record(value: Any, dims: Dims, depth: int = 0) -> str | None:
+    """What people look at and no method reads: numbers, strings, arrays of numbers; lists, tuples and dicts of them."""
+    if value is None or plain(value) or (type(value) is np.ndarray and value.dtype.kind in "biufOU"):
+        return None
+    if type(value) in (list, tuple, dict) and depth < 8:
+        items = value.values() if type(value) is dict else value
+        return next((reason for item in items if (reason := record(item, dims, depth + 1)) is not None), None)
+    return "holds something other than numbers and strings"
+
+
+def either(single: Check, item: Check | None = None) -> Check:
+    """Of one output a value, of several a list of them; whether there is one for each is left to a rule."""
+    return anyof(single, listof(item or single))
 
 
 def estimator(*methods: str) -> Check:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from learnt.persistence._checks import (
+    FREE_FEATURES,
     Check,
     Dims,
     Schema,
     anyof,
-    anything,
     choice,
     count,
     dictof,
@@ -107,6 +107,14 @@ def _column_parts(select: Check, *words: str) -> Check:
         return reason or next((r for item in value if (r := select(item[2], dims)) is not None), None)
 
     return check
+
+
+def _rest(value: Any, dims: Dims) -> str | None:
+    """What happens to columns that no part takes: ("remainder", part, columns)."""
+    if type(value) is not tuple or len(value) != 3 or type(value[0]) is not str or value[0] != "remainder":
+        return "does not say what happens to other columns"
+    reason = anyof(choice("drop", "passthrough"), estimator("fit", "transform"))(value[1], {})
+    return reason or _columns(value[2], dims)
 
 
 def _name_style(value: Any, dims: Dims) -> str | None:
@@ -266,7 +274,7 @@ def _wrapper_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 SCALER = Schema(
     params={"with_mean": flag, "with_std": flag, "copy": flag},
     state={
-        "n_features_in_": count(1, name="d"),
+        "n_features_in_": count(1, FREE_FEATURES, name="d"),
         "mean_": _moments,
         "var_": _moments,
         "scale_": _moments,
@@ -298,11 +306,11 @@ SKLEARN_SCHEMAS = {
             "verbose_feature_names_out": _name_style,
         },
         state={
-            "n_features_in_": count(1, name="d"),
+            "n_features_in_": count(1, FREE_FEATURES, name="d"),
             "transformers_": anyof(_column_parts(_columns, "drop"), choice([])),
             "_columns": listof(_columns),
             "_transformer_to_input_indices": dictof(text, listof(count(0))),
-            "_remainder": anything,
+            "_remainder": _rest,
             "sparse_output_": flag,
             "output_indices_": dictof(text, instance(slice, "a slice")),
         },

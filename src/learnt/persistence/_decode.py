@@ -19,6 +19,7 @@ from learnt.persistence._checks import PLAIN
 from learnt.persistence._encode import MAX_DEPTH
 from learnt.persistence._errors import Refused, shown
 from learnt.persistence._models import check_model
+from learnt.persistence._records import RECORD_FIELDS
 
 MAX_NODES = 20_000_000
 MEMORY_FACTOR = 40  # a file may grow this much in memory: numbers stored in bytes and compressed, strings of one width
@@ -232,9 +233,15 @@ class Decoder:
         if name not in _registry.RECORDS or fields.keys() != set(_registry.RECORDS[name]):
             raise self._no(f"is a record of the unknown kind {shown(name)}")
         cls = self._tell(_registry.resolve, name)
+        known = RECORD_FIELDS.get(name, {})
+        sizes: dict[str, int] = {}
+        for key in (key for key in _registry.RECORDS[name] if key in known):
+            reason = known[key](fields[key], sizes)
+            if reason is not None:
+                raise self._no(f"is a {cls.__name__} whose {key} {reason}")
         try:
             return cls(**fields)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise self._no(f"is a {cls.__name__} of values that it cannot have") from None
 
     def _object(self, content: Any) -> Any:

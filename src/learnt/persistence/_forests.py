@@ -12,16 +12,15 @@ from learnt.persistence._checks import (
     Dims,
     Schema,
     anyof,
-    anything,
+    choice,
     count,
     fields,
-    labels,
     none,
     number,
     real,
     whole,
 )
-from learnt.persistence._trees import categories_check
+from learnt.persistence._trees import OUTPUT_CLASSES, categories_check, classes_of_outputs, numbers_of_outputs
 
 GROVE_FIELDS = (
     "n_features", "n_classes", "criterion", "sizes", "feature", "threshold", "missing_left", "value", "count", "weight",
@@ -37,7 +36,11 @@ def _grove(value: Any, dims: Dims) -> str | None:
         return f"is over {value.n_features} columns"
     if not np.isfinite(value.value).all():
         return "holds values that are not finite"
-    dims["t"], dims["leaves"] = value.n_trees, len(value.value)
+    try:
+        value.nodes  # noqa: B018  laid out here, where what does not fit is refused
+    except ValueError as error:
+        return f"is not one that can be walked: {error}"
+    dims["t"], dims["leaves"] = value.n_trees, len(value.count)
     return None
 
 
@@ -49,31 +52,23 @@ def _leaf_samples(value: Any, dims: Dims) -> str | None:
     return None if fits else "has other targets than leaves"
 
 
+def _sample(value: Any, dims: Dims) -> str | None:
+    """Rows are numbered in 32 bits."""
+    rows, sizes = count(1, 2**31 - 1, name="n"), count(1, 2**31 - 1)
+    return fields(n=rows, size=anyof(none, sizes), weights=anyof(none, real("n", low=0)))(value, {})
+
+
 def _errors(value: Any, dims: Dims) -> str | None:
     reason = fields(sorted=real(None), floor=number(0))(value, {})
     return reason or (None if (np.diff(value["sorted"]) >= 0).all() else "has errors out of order")
 
 
 def _classes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    """One output: an array of classes. Several: a list of them. As many as the trees have values."""
-    k = state["n_outputs_"]
-    classes = [state["classes_"]] if k == 1 else state["classes_"]
-    counts = [state["n_classes_"]] if k == 1 else state["n_classes_"]
-    if type(classes) is not list or type(counts) is not list or len(classes) != k or len(counts) != k:
-        return "has other outputs than its trees"
-    for values, n in zip(classes, counts):
-        sizes: Dims = {}
-        reason = labels("c")(values, sizes)
-        if reason is not None:
-            return f"has classes that {reason}"
-        if type(n) is not int or sizes["c"] != n:
-            return "has other classes than it counts"
-    return None if counts == state["grove_"].n_classes.tolist() else "has other classes than its trees"
+    return classes_of_outputs(state, state["grove_"].n_classes)
 
 
 def _numbers_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    fits = state["grove_"].n_classes.tolist() == [1] * state["n_outputs_"]
-    return None if fits else "has other outputs than its trees"
+    return numbers_of_outputs(state, state["grove_"].n_classes)
 
 
 _shared: dict[str, Check] = {
@@ -82,16 +77,19 @@ _shared: dict[str, Check] = {
     "grove_": _grove,
     "seeds_": whole("t", below=2**32),
     "_importance_sum": real("d", low=-1e-6),
-    "_sample": fields(n=count(1), size=anyof(none, count(1)), weights=anyof(none, real(None, low=0))),
+    "_sample": _sample,
     "_categories": anyof(none, categories_check),
 }
-_score: dict[str, Check] = {"oob_score_": anything}
+_score: dict[str, Check] = {"oob_score_": number(finite=False)}
+_params: dict[str, Check] = {"max_features": anyof(none, count(1), number(0, 1), choice("sqrt", "log2"))}
 FOREST_CLASSIFIER = Schema(
-    state={**_shared, "classes_": anything, "n_classes_": anything},
+    params=_params,
+    state={**_shared, **OUTPUT_CLASSES},
     extra={**_score, "oob_decision_function_": anyof(real(None, None), real(None, None, None))},
     rule=_classes_rule,
 )
 FOREST_REGRESSOR = Schema(
+    params=_params,
     state={**_shared, "_leaf_samples": _leaf_samples, "_errors": _errors},
     extra={**_score, "oob_prediction_": anyof(real(None), real(None, None))},
     rule=_numbers_rule,

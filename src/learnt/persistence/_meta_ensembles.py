@@ -8,6 +8,7 @@ import numpy as np
 
 from learnt.erm.losses import Loss
 from learnt.persistence._checks import (
+    FREE_FEATURES,
     Check,
     Dims,
     Schema,
@@ -87,6 +88,10 @@ def _stack_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     for member, method in zip(state["estimators_"], state["stack_method_"]):
         if not hasattr(member, method):
             return f"has a member without {method}"
+    stacked = getattr(state["final_estimator_"], "n_features_in_", None)
+    passed = width or 0 if model.passthrough else 0
+    if stacked is not None and sum(state["_n_feature_outs"]) + passed != stacked:
+        return "has members that answer in other columns than its final estimator takes"
     if isinstance(state.get("classes_"), np.ndarray):
         return known_classes([state["final_estimator_"]], len(state["classes_"]))
     return None
@@ -111,6 +116,13 @@ def _boosted_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 def _bagging_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     if not state["estimators_"] or len(state["estimators_features_"]) != dims["m"]:
         return "does not say which columns its members take"
+    if state["_max_features"] != len(state["estimators_features_"][0]):
+        return "draws another number of columns than it drew"
+    if not model.bootstrap and state["_max_samples"] > state["_n_samples"]:
+        return "draws more rows than there are"
+    weights = state["_sample_weight"]
+    if weights is not None and len(weights) != state["_n_samples"]:
+        return "has other weights than rows"
     for member, features in zip(state["estimators_"], state["estimators_features_"]):
         reason = _fit_together([member], len(features))
         if reason is not None:
@@ -159,7 +171,7 @@ _stack: dict[str, Check] = {
     **_members,
     "stack_method_": listof(choice("predict_proba", "decision_function", "predict"), "m"),
     "final_estimator_": estimator("predict"),
-    "_n_feature_outs": listof(count(0)),
+    "_n_feature_outs": listof(count(0, FREE_FEATURES)),
 }
 
 _boosted: dict[str, Check] = {
@@ -174,10 +186,10 @@ _bagged: dict[str, Check] = {
     "estimator_": estimator("fit", "predict"),
     "estimators_": listof(estimator("predict"), "m"),
     "estimators_features_": listof(whole(None, below="d")),
-    "_seeds": whole("m"),
+    "_seeds": whole("m", below=2**32),
     "_n_samples": count(1, 2**40),
     "_max_samples": count(1, 2**40),
-    "_max_features": count(1),
+    "_max_features": count(1, FREE_FEATURES),
     "_sample_weight": anyof(none, real(None, low=0)),
 }
 _labelled: dict[str, Check] = {"classes_": labels("c"), "n_classes_": count(1, name="c")}

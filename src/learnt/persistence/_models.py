@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._checks import Check, Dims, Schema, anyof, choice, count, dictof, none, texts
+from learnt.persistence._checks import FREE_FEATURES, Check, Dims, Schema, anyof, choice, count, dictof, none, texts
 from learnt.persistence._containers import SKLEARN_SCHEMAS
 from learnt.persistence._errors import Refused, shown
 from learnt.persistence._schemas import LEARNT_SCHEMAS
 
 SCHEMAS: dict[str, Schema] = {**LEARNT_SCHEMAS, **SKLEARN_SCHEMAS}
 
-_N_JOBS = anyof(none, count(-1024, 1024))
+_N_JOBS = anyof(none, count(-1024, -1), count(1, 1024))
 _OUTPUT = dictof(choice("transform"), choice("default", "pandas", "polars"))
 _BY_FEATURE = ("coef_", "components_", "mean_", "cluster_centers_", "scale_", "var_", "feature_importances_")
 
@@ -43,7 +43,7 @@ def check_model(model: Any, name: str, params: dict[str, Any], state: dict[str, 
         taken = hasattr(cls, key) and not isinstance(getattr(cls, key), cached_property)
         if not key.isidentifier() or key.startswith("__") or key in params or taken:
             raise Refused(f"is a {cls.__name__} with the attribute {shown(key)}, which it cannot have")
-    common = {"n_features_in_": count(1, name="d"), "feature_names_in_": texts("d")}
+    common = {"n_features_in_": count(1, FREE_FEATURES, name="d"), "feature_names_in_": texts("d")}
     if hasattr(cls, "set_output"):
         common["_sklearn_output_config"] = _OUTPUT
     fitted = {key: value for key, value in state.items() if key != "_sklearn_output_config"}

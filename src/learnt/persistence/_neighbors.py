@@ -11,10 +11,11 @@ from learnt.persistence._checks import (
     Dims,
     Schema,
     anyof,
-    anything,
     choice,
     count,
+    either,
     flag,
+    instance,
     labels,
     none,
     number,
@@ -73,7 +74,7 @@ def _metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     if metric == "precomputed" and dims["n"] != dims["d"]:
         return "has distances between other rows than its own"
     known = METRICS[metric]
-    if type(params) is not dict or not params.keys() <= known.keys():
+    if not params.keys() <= known.keys():
         return f"has parameters that the metric {metric!r} does not have"
     reasons = (known[key](value, dims) for key, value in params.items())
     return next((f"has a metric whose parameter {reason}" for reason in reasons if reason is not None), None)
@@ -86,7 +87,7 @@ def _votes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
         return reason
     codes, classes = state["_y"], state["classes_"]
     if state["outputs_2d_"]:
-        if type(codes) is not np.ndarray or type(classes) is not list or codes.shape[1:] != (len(classes),):
+        if type(classes) is not list or codes.shape[1:] != (len(classes),):
             return "does not have one column of codes for each output"
         outputs = [(codes[:, j], names) for j, names in enumerate(classes)]
     else:
@@ -105,7 +106,7 @@ _search: dict[str, Check] = {
     "n_samples_fit_": count(1, name="n"),
     "_fit_X": _rows,
     "effective_metric_": choice(*METRICS),
-    "effective_metric_params_": anything,
+    "effective_metric_params_": instance(dict, "a dict"),
 }
 
 NEAREST_NEIGHBORS = Schema(
@@ -115,6 +116,6 @@ NEAREST_NEIGHBORS = Schema(
 )
 NEIGHBORS_CLASSIFIER = Schema(
     params={"n_neighbors": count(1), "weights": choice(None, "uniform", "distance"), **_metric},
-    state={**_search, "outputs_2d_": flag, "classes_": anything, "_y": anything},
+    state={**_search, "outputs_2d_": flag, "classes_": either(labels(None)), "_y": anyof(whole("n"), whole("n", None))},
     rule=_votes_rule,
 )

@@ -9,23 +9,28 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from learnt.persistence._boosting import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR, HIST_CLASSIFIER, HIST_REGRESSOR
 from learnt.persistence._checks import (
+    FREE_FEATURES,
     Check,
     Dims,
     Schema,
     anyof,
-    anything,
     choice,
     count,
+    either,
     fields,
     flag,
     flags,
+    instance,
     labels,
     listof,
     none,
     number,
     real,
+    record,
     text,
     whole,
 )
@@ -38,7 +43,11 @@ from learnt.persistence._tables import TABLE_ENCODER
 from learnt.persistence._trees import TREE_CLASSIFIER, TREE_REGRESSOR
 
 _features = {"n_features_in_": count(1, name="d")}
+_free_features = {"n_features_in_": count(1, FREE_FEATURES, name="d")}
 _one = anyof(number(), real())  # a number, or a tensor without axes that became an array
+
+
+_intercept = anyof(_one, real(None))
 
 
 def _linear_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
@@ -53,7 +62,7 @@ def _logistic_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return None if dims["r"] == (1 if dims["c"] == 2 else dims["c"]) else "has other coefficients than classes"
 
 
-_linear = {**_features, "coef_": anyof(real("d"), real("t", "d")), "intercept_": anything}
+_linear = {**_features, "coef_": anyof(real("d"), real("t", "d")), "intercept_": _intercept}
 
 _classes = {**_features, "classes_": labels("c")}
 
@@ -81,7 +90,7 @@ def _rest_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 
 
 _GLM = Schema(
-    state={**_features, "coef_": real("d"), "intercept_": anything}, extra={"n_iter_": count()}, rule=_linear_rule
+    state={**_features, "coef_": real("d"), "intercept_": _intercept}, extra={"n_iter_": count()}, rule=_linear_rule
 )
 
 
@@ -92,16 +101,36 @@ _risk = {
     "gap_": anyof(none, number(finite=False)),
     "converged_": flag,
     "solver_": text,
-    "path_": anything,
-    "validation_losses_": anything,
+    "path_": record,
+    "validation_losses_": real(None, finite=False),
 }
 
-_sweeps: dict[str, Check] = {"n_iter_": anything, "dual_gap_": anything}
-_chosen: dict[str, Check] = {"alpha_": number(0), "mse_path_": anything, "alphas_": anything, **_sweeps}
+_counts = anyof(none, count(), listof(count()), whole(None))
+_gaps = anyof(number(finite=False), listof(number(finite=False)), real(None, finite=False))
+_sweeps: dict[str, Check] = {"n_iter_": _counts, "dual_gap_": _gaps}
+_chosen: dict[str, Check] = {"alpha_": number(0), "mse_path_": record, "alphas_": record, **_sweeps}
 
 
 _EVIDENCE: dict[str, Check] = {"alpha_": number(above=0), "X_offset_": real("d"), "X_scale_": real("d")}
 _EVIDENCE_EXTRA: dict[str, Check] = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
+
+
+def _atoms(value: Any, dims: Dims) -> str | None:
+    """A dictionary: at least one row."""
+    reason = real("k", "d")(value, dims)
+    return reason or (None if len(value) else "has no rows")
+
+
+def _dictionary_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """As many components as atoms; without a dictionary every column is one."""
+    fits = state["n_components_"] == (dims["d"] if model.dictionary is None else len(model.dictionary))
+    return None if fits else "has other components than its dictionary"
+
+
+def _kept_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The covariance is that of the coefficients that were kept."""
+    kept = int(np.count_nonzero(state["lambda_"] < model.threshold_lambda))
+    return _linear_rule(model, state, dims) or (None if kept == dims["k"] else "has a covariance of other columns")
 
 
 _coding = {
@@ -132,11 +161,26 @@ _ridge_labels = {
 }
 
 
+def _ridge_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """One row of coefficients for two classes, one a class for more, one a label where rows may have several."""
+    coef, intercept = state["coef_"], state["intercept_"]
+    rows = 1 if coef.ndim == 1 else len(coef)
+    if np.size(intercept) not in (1, rows):
+        return "has other intercepts than coefficients"
+    wanted = rows if state["_multilabel"] else 1 if dims["c"] <= 2 else dims["c"]
+    return None if rows == wanted else "has other coefficients than classes"
+
+
 LEARNT_SCHEMAS: dict[str, Schema] = {
     **META_ENSEMBLES,
     "learnt.baseline.ConstantClassifier": Schema(
         params={"strategy": choice("prior", "most_frequent", "constant")},
-        state={"n_outputs_": count(1), "classes_": anything, "class_prior_": anything, "n_classes_": anything},
+        state={
+            "n_outputs_": count(1),
+            "classes_": either(labels(None)),
+            "class_prior_": either(real(None, low=0, high=1)),
+            "n_classes_": either(count(1)),
+        },
         rule=_shares_rule,
     ),
     "learnt.baseline.ConstantRegressor": Schema(
@@ -155,12 +199,17 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.decomposition.DictionaryLearning": Schema(
         params=_coding,
-        state={**_features, "components_": real("k", "d"), "error_": listof(number()), "n_iter_": count()},
+        state={**_features, "components_": _atoms, "error_": listof(number()), "n_iter_": count()},
     ),
     "learnt.decomposition.MiniBatchDictionaryLearning": Schema(
         params=_coding,
-        state={**_features, "components_": real("k", "d"), "n_steps_": count()},
-        extra={"n_iter_": count(), "_A": real("k", "k"), "_B": real("k", "d"), "_random_state": anything},
+        state={**_features, "components_": _atoms, "n_steps_": count()},
+        extra={
+            "n_iter_": count(),
+            "_A": real("k", "k"),
+            "_B": real("k", "d"),
+            "_random_state": instance(np.random.RandomState, "a source of random numbers"),
+        },
     ),
     "learnt.decomposition.PCA": Schema(
         params={"whiten": flag},
@@ -176,13 +225,14 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.decomposition.SparseCoder": Schema(
         params={**_coding, "dictionary": anyof(none, real(None, "d"), whole(None, "d", low=-(2**62)))},
-        state={**_features, "n_components_": count(1)},
+        state={**_free_features, "n_components_": count(1)},
+        rule=_dictionary_rule,
     ),
     "learnt.linear_model.ARDRegression": Schema(
         params={"threshold_lambda": number()},
         state={**_GLM.state, **_EVIDENCE, "lambda_": real("d"), "sigma_": real("k", "k")},
         extra=_EVIDENCE_EXTRA,
-        rule=_linear_rule,
+        rule=_kept_rule,
     ),
     "learnt.linear_model.BayesianLinearRegression": Schema(
         state={
@@ -253,7 +303,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         params={"fit_intercept": flag, "positive": flag},
         state=_linear,
         extra={
-            "rank_": anything,
+            "rank_": anyof(none, count()),
             "singular_": anyof(none, real(None, low=0)),
             "solver_": text,
             "_inference": fields(
@@ -280,7 +330,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         extra={
             "Cs_": real(None, low=0, finite=False),
             "l1_ratios_": real(None, low=0, high=1),
-            **dict.fromkeys(("C_", "l1_ratio_", "scores_", "coefs_paths_", "n_iter_"), anything),
+            **dict.fromkeys(("C_", "l1_ratio_", "scores_", "coefs_paths_", "n_iter_"), record),
         },
         rule=_logistic_rule,
     ),
@@ -322,16 +372,16 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         rule=_linear_rule,
     ),
     "learnt.linear_model.MatchingPursuit": Schema(
-        params={"fit_intercept": flag}, state={**_linear, "n_iter_": anything}, rule=_linear_rule
+        params={"fit_intercept": flag}, state={**_linear, "n_iter_": _counts}, rule=_linear_rule
     ),
     "learnt.linear_model.OrthogonalMatchingPursuit": Schema(
         params={"fit_intercept": flag},
-        state={**_linear, "n_iter_": anything, "n_nonzero_coefs_": anyof(none, count(1))},
+        state={**_linear, "n_iter_": _counts, "n_nonzero_coefs_": anyof(none, count(1))},
         rule=_linear_rule,
     ),
     "learnt.linear_model.OrthogonalMatchingPursuitCV": Schema(
         params={"fit_intercept": flag},
-        state={**_linear, "n_iter_": anything, "n_nonzero_coefs_": count(1), "mse_path_": real(None, None, low=0)},
+        state={**_linear, "n_iter_": _counts, "n_nonzero_coefs_": count(1), "mse_path_": real(None, None, low=0)},
         rule=_linear_rule,
     ),
     "learnt.linear_model.QuantileRegressor": Schema(
@@ -344,11 +394,12 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         rule=_linear_rule,
     ),
     "learnt.linear_model.RidgeClassifier": Schema(
-        state=_ridge_labels, extra={"n_iter_": anyof(none, whole(None)), "solver_": text}
+        state=_ridge_labels, extra={"n_iter_": anyof(none, whole(None)), "solver_": text}, rule=_ridge_rule
     ),
     "learnt.linear_model.RidgeClassifierCV": Schema(
         state={**_ridge_labels, "alpha_": number(0), "best_score_": number()},
         extra={"cv_results_": anyof(real(None, None, finite=False), real(None, None, None, finite=False))},
+        rule=_ridge_rule,
     ),
     "learnt.linear_model.RidgeCV": Schema(
         params={"fit_intercept": flag, "store_cv_results": flag, "alpha_per_target": flag},
@@ -398,7 +449,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
             "offset": anyof(number(), real("d"), listof(number())),
             "inverse": choice("exact", "algebraic", "asymptotic"),
         },
-        state=_features,
+        state=_free_features,
     ),
     "learnt.preprocessing.FourierFeatures": Schema(
         params={"n_harmonics": count(1, 10**6), "include_bias": flag},
@@ -406,15 +457,15 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.preprocessing.FunctionFeatures": Schema(
         params={"include_original": flag},
-        state={**_features, "_widths": listof(count(0)), "n_output_features_": count(1)},
+        state={**_free_features, "_widths": listof(count(0)), "n_output_features_": count(1)},
     ),
     "learnt.preprocessing.GaussianFeatures": Schema(
-        params={"include_bias": flag}, state={**_features, "centers_": real("k", "d"), "width_": number(above=0)}
+        params={"include_bias": flag}, state={**_features, "centers_": _atoms, "width_": number(above=0)}
     ),
     "learnt.preprocessing.PolynomialFeatures": Schema(
         params={"interaction_only": flag, "include_bias": flag, "order": choice("C", "F")},
         state={
-            **_features,
+            **_free_features,
             "n_output_features_": count(0),
             "_min_degree": count(0, 1000),
             "_max_degree": count(0, 1000),

@@ -9,15 +9,17 @@ from learnt.persistence._checks import (
     Dims,
     Schema,
     anyof,
-    anything,
     choice,
     count,
+    dictof,
     fields,
     flag,
+    instance,
     listof,
     none,
     number,
     real,
+    record,
     text,
 )
 
@@ -37,7 +39,7 @@ _frequency = fields(
 )
 _target = fields(method=choice("target"), levels=listof(text), means=real(None, None))
 _dates: dict[str, Check] = {
-    "reading": anything,
+    "reading": dictof(text, anyof(flag, text)),
     "origin": number(),
     "days": anyof(none, number()),
     "year": anyof(none, number()),
@@ -60,10 +62,10 @@ _entry = fields(
     name=text,
     kind=choice(*_CODINGS, *_DROPPED),
     reason=text,
-    statistics=anything,
+    statistics=dictof(text, record),
     outputs=listof(text),
     suffixes=listof(text),
-    coding=anything,
+    coding=instance(dict, "a dict"),
 )
 
 
@@ -103,7 +105,7 @@ def _column(value: Any, dims: Dims) -> str | None:
         return "has a word twice"
     if kind == "date":
         reading = coding["reading"]
-        if type(reading) is not dict or any(k not in _READINGS or _READINGS[k](v, {}) for k, v in reading.items()):
+        if any(k not in _READINGS or _READINGS[k](v, {}) for k, v in reading.items()):
             return "reads dates in an unknown way"
     if width(kind, coding) != len(value["outputs"]):
         return "has other outputs than its coding writes"

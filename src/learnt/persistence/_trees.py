@@ -6,8 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.bounds import rising, within
 from learnt.forestry import Categories, Surrogates, Tree
-from learnt.persistence._checks import Check, Dims, Schema, anyof, anything, count, labels, none
+from learnt.persistence._checks import (
+    FREE_FEATURES,
+    Check,
+    Dims,
+    Schema,
+    anyof,
+    count,
+    either,
+    labels,
+    none,
+    plain,
+    whole,
+)
 
 
 def tree_check(*, n_classes: bool) -> Check:
@@ -31,43 +44,64 @@ def tree_check(*, n_classes: bool) -> Check:
 
 def categories_check(value: Any, dims: Dims) -> str | None:
     """Categories of some of the d columns."""
-    if value is None:
-        return None
     if type(value) is not Categories:
         return "is not a record of categories"
-    fine = value.columns.ndim == 1 and ((value.columns >= 0) & (value.columns < dims.get("d", 0))).all()
-    return None if fine else "names columns that do not exist"
+    columns = value.columns
+    if columns.ndim != 1 or not within(columns, 0, dims.get("d", 0) - 1) or not rising(columns):
+        return "names columns that do not exist"
+    return next((reason for known in value.values if (reason := category_values(known, {})) is not None), None)
+
+
+def category_values(value: Any, dims: Dims) -> str | None:
+    """The values of a category column: different, numbers in rising order or strings."""
+    if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "fO":
+        if not value.size:
+            return None
+        if value.dtype.kind == "f" or all(type(item) is str for item in value.tolist()):
+            return labels(None)(value, dims)
+    return "is not a list of categories"
+
+
+OUTPUT_CLASSES: dict[str, Check] = {
+    "classes_": either(labels(None)),
+    "n_classes_": anyof(either(count(1)), whole(None, low=1)),
+}
+
+
+def classes_of_outputs(state: dict[str, Any], n_classes: np.ndarray) -> str | None:
+    """One output: an array of classes and their number. Several: lists of them. As many as the trees have values."""
+    single = len(n_classes) == 1
+    classes, counts = state["classes_"], state["n_classes_"]
+    if state["n_outputs_"] != len(n_classes) or {isinstance(classes, np.ndarray), plain(counts)} != {single}:
+        return "has other outputs than its trees"
+    classes, counts = ([classes], [counts]) if single else (classes, list(counts))
+    if [len(values) for values in classes] != [int(n) for n in counts]:
+        return "has other classes than it counts"
+    return None if [int(n) for n in counts] == n_classes.tolist() else "has other classes than its trees"
+
+
+def numbers_of_outputs(state: dict[str, Any], n_classes: np.ndarray) -> str | None:
+    """As many outputs as the trees have, all of them numbers."""
+    fits = state["n_outputs_"] == len(n_classes) and within(n_classes, 1, 1)
+    return None if fits else "has other outputs than its trees"
 
 
 def _classes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    """One output: an array of classes. Several: a list of them. As many as the tree has values."""
-    tree, k = state["tree_"], state["n_outputs_"]
-    classes = [state["classes_"]] if k == 1 else state["classes_"]
-    counts = [state["n_classes_"]] if k == 1 else state["n_classes_"]
-    if k != tree.n_outputs or type(classes) is not list or len(classes) != k or len(counts) != k:
-        return "has other outputs than its tree"
-    for values, n in zip(classes, counts):
-        sizes: Dims = {}
-        reason = labels("c")(values, sizes)
-        if reason is not None:
-            return f"has classes that {reason}"
-        if sizes["c"] != n:
-            return "has other classes than it counts"
-    return None if [int(n) for n in counts] == tree.n_classes.tolist() else "has other classes than its tree"
+    return classes_of_outputs(state, state["tree_"].n_classes)
 
 
 def _numbers_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    return None if state["n_outputs_"] == state["tree_"].n_outputs else "has other outputs than its tree"
+    return numbers_of_outputs(state, state["tree_"].n_classes)
 
 
 _shared: dict[str, Check] = {
-    "n_features_in_": count(1, name="d"),
+    "n_features_in_": count(1, FREE_FEATURES, name="d"),
     "n_outputs_": count(1),
     "max_features_": count(1),
     "_categories": anyof(none, categories_check),
 }
 TREE_CLASSIFIER = Schema(
-    state={**_shared, "tree_": tree_check(n_classes=True), "classes_": anything, "n_classes_": anything},
+    state={**_shared, "tree_": tree_check(n_classes=True), **OUTPUT_CLASSES},
     rule=_classes_rule,
 )
 TREE_REGRESSOR = Schema(state={**_shared, "tree_": tree_check(n_classes=False)}, rule=_numbers_rule)

@@ -89,7 +89,7 @@ class GaussianFeatures(TransformerMixin, BaseEstimator):
             Z = X[lo:hi] - middle
             distance = np.einsum("ij,ij->i", Z, Z)[:, None] + squares - 2.0 * (Z @ centers.T)
             np.maximum(distance, 0.0, out=distance)
-            distance /= -2.0 * self.width_**2
+            distance /= -2.0 * self.width_ * self.width_
             out[lo:hi, bias:] = np.exp(distance, out=distance)
 
         for_blocks(work, len(X), grain=max(16, _CELLS // len(centers)))

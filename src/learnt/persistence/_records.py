@@ -1,0 +1,124 @@
+"""What records may hold in a file: plain data holders that are rebuilt by calling their class with these fields.
+
+Kinds, ranks and dtypes are stated here, so that nothing is cast in silence; that the arrays of a tree fit each other is
+said by the tree itself (`validate`), where its model is checked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.persistence._checks import (
+    Check,
+    anyof,
+    choice,
+    count,
+    flag,
+    instance,
+    listof,
+    none,
+    number,
+    real,
+    text,
+    whole,
+)
+
+_LEAST = -(2**63)
+_places = whole("n", low=_LEAST)  # held against their bounds by `validate`
+_numbers = real("n", finite=False)
+_bytes = whole("n", kinds="u", below=256)
+_table = whole(None, low=_LEAST)
+_features: Check = count(1, 2**31)
+
+
+def _surrogates(value: object, dims: dict[str, int]) -> str | None:
+    return None if value is None or type(value).__name__ == "Surrogates" else "is not a record of surrogates"
+
+
+_BOOSTED: dict[str, Check] = {
+    "n_features": _features,
+    "n_outputs": count(1, 2**31),
+    "threshold": _numbers,
+    "left": _places,
+    "feature": _places,
+    "missing_left": _bytes,
+    "cover": _numbers,
+    "gain": _numbers,
+    "roots": whole("t", low=_LEAST),
+    "outputs": whole("t", low=_LEAST),
+    "table": _table,
+}
+_TREE: dict[str, Check] = {
+    "n_features": _features,
+    "n_classes": whole("o", low=1),
+    "value": real("n", "o", None, finite=False),
+    "table": _table,
+    "surrogates": _surrogates,
+    **dict.fromkeys(("children_left", "children_right", "feature", "n_node_samples"), _places),
+    **dict.fromkeys(("table_start", "table_size"), _places),
+    **dict.fromkeys(("threshold", "impurity", "weighted_n_node_samples"), _numbers),
+    "missing_go_to_left": _bytes,
+}
+_SURROGATES: dict[str, Check] = {
+    "start": whole(None, low=_LEAST),
+    **dict.fromkeys(("feature", "table_start", "table_size"), _places),
+    **dict.fromkeys(("threshold", "agreement", "adjusted"), _numbers),
+    "left_below": _bytes,
+    "table": whole(None, kinds="u", below=256),
+}
+_GROVE: dict[str, Check] = {
+    "n_features": _features,
+    "n_classes": whole("o", low=1),
+    "criterion": choice(
+        "gini", "entropy", "log_loss", "error", "squared_error", "friedman_mse", "absolute_error", "poisson"
+    ),
+    "sizes": whole("t", low=1),
+    "feature": whole("n", low=-1),
+    "threshold": real("inner", finite=False),
+    "missing_left": whole("inner", kinds="u", below=2),
+    "value": real("leaves", None, finite=False),
+    "count": whole("leaves"),
+    "weight": real("leaves", finite=False),
+    "impurity": real(None, finite=False),
+    "table_start": whole(None, low=-1),
+    "table": _table,
+}
+_splitter: dict[str, Check] = {
+    "n_splits": count(1),
+    "shuffle": flag,
+    "random_state": anyof(none, count(), instance(np.random.RandomState, "a source of random numbers")),
+}
+_share = anyof(none, number(0))
+_kinds = instance(type | np.dtype | str, "a type of columns")
+_columns = anyof(none, _kinds, listof(_kinds))
+
+RECORD_FIELDS: dict[str, dict[str, Check]] = {
+    "learnt.erm.losses.EpsilonInsensitive": {"epsilon": number(0)},
+    "learnt.erm.losses.SquaredEpsilonInsensitive": {"epsilon": number(0)},
+    "learnt.erm.losses.Hinge": {"threshold": number()},
+    "learnt.erm.losses.Huber": {"delta": number(above=0)},
+    "learnt.erm.losses.Quantile": {"q": number(0, 1)},
+    "learnt.erm.losses.Tweedie": {"power": number()},
+    "learnt.erm.penalties.Box": dict.fromkeys(("low", "high"), number(finite=False)),
+    "learnt.erm.penalties.ElasticNet": {"l1_ratio": number(0, 1)},
+    "learnt.forestry.BoostedTrees": _BOOSTED,
+    "learnt.forestry.Categories": {"columns": whole("k"), "values": listof(instance(np.ndarray, "an array"), "k")},
+    "learnt.forestry.Grove": _GROVE,
+    "learnt.forestry.Surrogates": _SURROGATES,
+    "learnt.forestry.Tree": _TREE,
+    "sklearn.compose.make_column_selector": {
+        "pattern": anyof(none, text),
+        "dtype_include": _columns,
+        "dtype_exclude": _columns,
+    },
+    "sklearn.model_selection.GroupKFold": _splitter,
+    "sklearn.model_selection.KFold": _splitter,
+    "sklearn.model_selection.ShuffleSplit": {**_splitter, "test_size": _share, "train_size": _share},
+    "sklearn.model_selection.StratifiedKFold": _splitter,
+    "sklearn.model_selection.TimeSeriesSplit": {
+        "n_splits": count(1),
+        "max_train_size": anyof(none, count(1)),
+        "test_size": anyof(none, count(1)),
+        "gap": count(),
+    },
+}
