@@ -7,7 +7,7 @@ import pytest
 
 from learnt.model_selection import corrected_interval
 from learnt.study._blend import cross_fitted, greedy_weights
-from learnt.study._calibration import calibrate, fit_map
+from learnt.study._calibration import calibrate, fit_maps
 from learnt.study._choice import Contender, choose
 from learnt.study._objective import Objective, row_losses
 
@@ -137,7 +137,7 @@ def test_probabilities_that_are_right_are_left_alone():
 
 def test_the_map_is_the_minimum_of_its_loss():
     p, y, _ = probabilities(n=500, classes=3, seed=2)
-    found = fit_map(p, y, offsets=True)
+    _, found = fit_maps(p, y)
 
     def loss(exponent, offsets):
         scores = exponent * np.log(p + found["floor"]) + offsets

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-CLOSING = (0.08, 1.2, 8.0)  # share of the budget for opening the test set and the report; at least, at most (seconds)
+CLOSING = (0.1, 1.2, 10.0)  # share of the budget for the choice, the test set and the report; at least, at most
 MOST_FINAL = 0.35  # share of the budget that the final fits may take
 SLOWEST = 4.0  # pace that is reckoned with
 SLACK = 1.3  # a fit may take so much longer than expected
