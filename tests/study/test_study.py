@@ -182,6 +182,27 @@ def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
     assert (tmp_path / "killed" / "model.learnt").read_bytes() == whole.model.read_bytes()
 
 
+@pytest.mark.parametrize("step", ["keep_with_model", "write_text", "write_report"])
+def test_ended_while_its_files_are_written_it_knows_them_as_its_own(regressed, tmp_path, monkeypatch, step):
+    from learnt.study import _run
+
+    source, out = regressed.folder.parent / "prices.parquet", tmp_path / "out"
+    out.mkdir()
+    (out / "journal.jsonl").write_bytes((regressed.folder / "journal.jsonl").read_bytes())
+
+    def killed(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_run, step, killed)
+        with pytest.raises(KeyboardInterrupt):
+            study(source, "price", out=out, budget=600)
+    assert (out / "study.json").exists() or not (out / "model.learnt").exists()
+    again = study(source, "price", out=out, budget=600)
+    assert numbers(out) == numbers(regressed.folder)
+    assert again.model.read_bytes() == regressed.model.read_bytes()
+
+
 def test_the_worker_dies_with_the_study(tmp_path):
     from learnt.study._bench import lay_out
     from learnt.study._remote import Worker

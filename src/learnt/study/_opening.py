@@ -34,6 +34,7 @@ class Run(Protocol):
 
     settings: Settings
     folder: Path
+    work: Path
     journal: Journal
     say: Callable[[str], None]
     end: float
@@ -99,7 +100,7 @@ def open_test_set(
     facts["beats_constant"] = bool(facts["chosen"]["family"] != "constant" and better)
     facts["bracket"] = _bracket(facts, problem, truth, predicted)
     facts["importances"] = []
-    _write_predictions(run.folder, problem, sealed, oof, output, threshold, test)
+    _write_predictions(run.work, problem, sealed, oof, output, threshold, test)
     run.seconds["predict one row"] = _latency(model, X[:1])
     return None if problem.classify else (y, output)
 

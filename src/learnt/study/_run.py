@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -188,7 +189,7 @@ class _Run:
                 refit=refit,
                 threads=len(workers),
             )
-            judged = self.folder / ("judged.learnt" if refit else "model.learnt")
+            judged = self.work / ("judged.learnt" if refit else "model.learnt")
             development = sealed.development
             chosen, judged_rows = self._timed(
                 "final fit",
@@ -379,7 +380,7 @@ class _Run:
         """After the test set has been opened, its rows may be learnt from: the model to be used has seen every row."""
         labels = None if problem.classes is None else np.array(problem.classes)
         y = problem.y if labels is None else np.searchsorted(labels, problem.y)
-        path, s = self.folder / "model.learnt", self.settings
+        path, s = self.work / "model.learnt", self.settings
         rows = self._timed(
             "refit", fit_on_everything, chosen, worker, self.budget, judged, path, problem.X, y, labels, s.threads
         )
@@ -392,16 +393,22 @@ class _Run:
 
     def _write(self, facts: dict[str, Any], points: Any) -> None:
         self.seconds["total"] = time.monotonic() - self.began
-        keep_with_model(self.folder / "model.learnt", facts)
-        if facts["settings"]["final"] == "all":
-            keep_with_model(self.folder / "judged.learnt", facts)
-            facts["model"]["judged_file"] = "judged.learnt"
-        facts["model"]["sha256"] = hashlib.sha256((self.folder / "model.learnt").read_bytes()).hexdigest()
-        facts["model"]["bytes"] = (self.folder / "model.learnt").stat().st_size
+        made = ["model.learnt"] + (["judged.learnt"] if facts["settings"]["final"] == "all" else [])
+        for name in made:
+            keep_with_model(self.work / name, facts)
+        facts["model"]["judged_file"] = made[-1]
+        facts["model"]["sha256"] = hashlib.sha256((self.work / "model.learnt").read_bytes()).hexdigest()
+        facts["model"]["bytes"] = (self.work / "model.learnt").stat().st_size
         run = {"finished": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": self.seconds}
         facts["run"] = {**run, "reused": self.journal.reused}
         text = json.dumps(plain_data(facts), indent=1, allow_nan=False, ensure_ascii=False)
+        # Everything is made where nobody looks. The numbers come into place first: they say whose the other files are,
+        # so that a study killed between two of them is known as its own when it goes on.
         write_text(self.folder / "study.json", text)
+        for name in [*made, "predictions.parquet"]:
+            os.replace(self.work / name, self.folder / name)
+        if "judged.learnt" not in made:
+            (self.folder / "judged.learnt").unlink(missing_ok=True)  # of an earlier run
         write_report(self.folder / "report.html", facts, points)
         shutil.rmtree(self.work, ignore_errors=True)
 
