@@ -1,9 +1,15 @@
 """Compiling ahead of the race: said once, before the clock starts; nothing at all where the code is there."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
 
 import pytest
 
+from learnt.engine import kernel_cache
 from learnt.study import _ahead
 from learnt.study._ahead import ANNOUNCEMENT, NOTHING_KEPT, compile_ahead
 from learnt.study._families import candidates_for
@@ -104,3 +110,63 @@ def test_switched_off_nothing_is_compiled(workers, monkeypatch):
     monkeypatch.setenv("LEARNT_COMPILE", "0")
     assert compile_ahead(workers(), FAMILIES, [900], pytest.fail) == 0.0
     assert workers.orders == []
+
+
+# The machine code a study needs, by kernel: how many types of arguments each is compiled for. What is compiled takes
+# half a minute of a machine's first study, so a kernel or a type more is added here on purpose or not at all
+# (`benchmarks/compile_time.py` says what it costs).
+MOST_TYPES = {
+    "add_values": 1,
+    "depth_first": 1,
+    "encode_rows": 2,
+    "equal_weight_edges": 1,
+    "exact_order": 1,
+    "find_classes": 1,
+    "grow_plain": 3,
+    "guide_to_edges": 1,
+    "keep_smallest": 1,
+    "lay_bytes": 1,
+    "lay_floats": 1,
+    "lay_nodes": 1,
+    "rank_keys": 1,
+    "round_rows": 1,
+    "sum_leaves": 2,
+    "sweep": 1,
+    "walk_rows": 1,
+    "work": 1,
+}
+
+
+def cache_without(folder, missing):
+    """What a study needs of the cache in use, less some kernels."""
+    folder.mkdir(mode=0o700)
+    for name in MOST_TYPES.keys() - missing:
+        for path in (path for place in kernel_cache.folders() for path in place.glob(f"{name}-*.kernel")):
+            shutil.copy2(path, folder)
+    return folder
+
+
+def test_a_first_study_says_that_it_compiles_and_a_second_does_not(classified, tmp_path):
+    cache = cache_without(tmp_path / "cache", {"exact_order", "walk_rows"})
+    environment = os.environ | {"LEARNT_CACHE_DIR": str(cache)}
+    environment.pop("LEARNT_CACHE", None)
+    source = str(classified[0].folder.parent / "orders.csv")
+    told = []
+    for out in ("first", "second"):
+        command = [sys.executable, "-m", "learnt.cli", "study", source, "--target", "outcome", "--out", out]
+        command += ["--budget", "10m"]  # the clock must not decide which models race
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=900)
+        assert done.returncode == 0, done.stderr
+        told.append(done.stderr)
+    assert told[0].count(ANNOUNCEMENT) == 1
+    assert _ahead.LABEL in told[0]
+    assert ANNOUNCEMENT not in told[1]
+    assert _ahead.LABEL not in told[1]
+    facts = json.loads((tmp_path / "first" / "study.json").read_text(encoding="utf-8"))
+    raced = {entry["family"] for entry in facts["race"]["entries"] if "loss" in entry}
+    assert {"boosted trees", "random forest"} <= raced
+    assert facts["run"]["seconds"]["compiling"] > 0
+    (note,) = cache.glob("*.ready")
+    used = Counter(name.partition("-")[0] for name in json.loads(note.read_text(encoding="utf-8")))
+    assert {"exact_order", "walk_rows"} <= set(used)
+    assert {name: count for name, count in used.items() if count > MOST_TYPES.get(name, 0)} == {}
