@@ -15,6 +15,7 @@ import numpy as np
 from learnt.study._blend import cross_fitted
 from learnt.study._calibration import calibrate
 from learnt.study._choice import Contender
+from learnt.study._families import MANY_TREES
 from learnt.study._ground import Ground
 from learnt.study._race import Entry, Race, settle
 from learnt.study._recipe import Recipe, alone, recalibrated, settled
@@ -22,7 +23,6 @@ from learnt.study._recipe import Recipe, alone, recalibrated, settled
 CALIBRATED = 24  # of the leaders
 BLENDED = 16  # may become members
 BLENDED_BY_METRIC = 6  # where every average has to be scored by a metric of decisions or ranks
-BLEND_RANK = 9  # nothing is less simple
 BLEND = "blend"
 
 Held = Callable[[Entry, int], np.ndarray]  # an entry and a fold -> (values of the path, rows, …)
@@ -150,7 +150,7 @@ def _blend(standings: list[Standing], predictions: list[np.ndarray], ground: Gro
         f"blend of {len(members)} models",
         BLEND,
         "averages what several models predict, each with its weight",
-        BLEND_RANK,
+        MANY_TREES,
         0,
         recipe,
         ground.fold_losses(predicted).tolist(),

@@ -50,6 +50,7 @@ class Family:
         return {"spec": spec, "fold": 0, "rows": rows, "most": rows, "tested": 200}
 
 
+MANY_TREES = 4  # the rank of what nobody can read: hundreds of trees, or a blend; among these only the loss counts
 _PENALTIES = tuple(10.0**k for k in (-3.5, -2.5, -1.75, -1, -0.5, 0, 0.75, 1.5, 2.5))
 _ALPHAS = tuple(10.0**k for k in (-1.5, -0.5, 0.25, 1, 1.5, 2, 2.5, 3, 3.75))
 _ROUNDS = Path("max_iter", (10, 20, 30, 45, 65, 95, 140, 200, 300, 430, 600), staged=True)
@@ -88,7 +89,12 @@ _TREE: dict[str, Any] = {
     "words": _ASKS,
     "brief": {"max_depth": 4},
 }
-_FOREST: dict[str, Any] = {"rank": 3, "fixed": {"random_state": 0}, "brief": {"n_estimators": 4}, "most_rows": 300_000}
+_FOREST: dict[str, Any] = {
+    "rank": MANY_TREES,
+    "fixed": {"random_state": 0},
+    "brief": {"n_estimators": 4},
+    "most_rows": 300_000,
+}
 _LINEAR: dict[str, Any] = {"settings": ({},), "words": _WEIGHS, "scale": True, "encodings": ("squash", "raw")}
 _PRODUCTS: dict[str, Any] = {
     "settings": ({},),
@@ -124,7 +130,7 @@ FAMILIES: tuple[Family, ...] = (
         "boosted trees",
         "classify",
         "learnt.ensemble.HistGradientBoostingClassifier",
-        4,
+        MANY_TREES,
         _BOOSTED,
         _BOOSTING,
         _ADDS,
@@ -229,7 +235,7 @@ FAMILIES: tuple[Family, ...] = (
         "boosted trees",
         "regress",
         "learnt.ensemble.HistGradientBoostingRegressor",
-        4,
+        MANY_TREES,
         _BOOSTED,
         _BOOSTING,
         _ADDS,
