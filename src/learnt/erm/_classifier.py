@@ -51,8 +51,9 @@ class ERMClassifier(LinearRisk, RowsClassifier, BaseEstimator):
     classes_ : array of shape (n_classes,)
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
     intercept_ : array of shape (1,) or (n_classes,)
-    n_iter_, objective_, gradient_norm_, gap_, converged_, solver_, path_, validation_losses_ :
-        As for `ERMRegressor`; objectives of one class against the rest are added up.
+    n_iter_, objective_, gradient_norm_, gap_, converged_, loss_curve_, solver_, path_, validation_losses_ :
+        As for `ERMRegressor`; objectives of one class against the rest are added up, in `loss_curve_` with the last
+        value of classes that ended before others.
 
     Examples
     --------

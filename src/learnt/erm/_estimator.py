@@ -160,7 +160,9 @@ class LinearRisk(progress.CallbackSupportMixin):
             self.early_stopping or getattr(solver, "batch_size", None)
         ):
             far = f"with a gradient {result.gradient_norm / problem.scale:.1e} of that at 0 where tol={solver.tol:g}"
-            if not getattr(problem.loss, "smooth", True):  # whose slopes do not shrink on the way to a corner
+            if result.history and not getattr(
+                problem.loss, "smooth", True
+            ):  # whose slopes do not shrink on the way to a corner
                 far = f"with a residual of {result.history[-1]:.1e} where tol={solver.tol:g}"
             if result.gap is not None:
                 far = f"at most {result.gap:.1e} above the minimum"
@@ -183,6 +185,7 @@ class LinearRisk(progress.CallbackSupportMixin):
         gaps = [result.gap for result in results]
         self.gap_ = None if any(gap is None for gap in gaps) else float(sum(gaps))  # type: ignore[arg-type]
         self.converged_ = all(result.converged for result in results)
+        self.loss_curve_ = _added_up([result.curve for result in results])
         for name in ("path_", "validation_losses_"):
             if hasattr(self, name):
                 delattr(self, name)
@@ -205,6 +208,12 @@ class LinearRisk(progress.CallbackSupportMixin):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _added_up(curves: list[list[float]]) -> np.ndarray:
+    """The sum of the objectives after each iteration; one that ended stays where it was."""
+    longest = max(len(curve) for curve in curves)
+    return np.sum([curve + curve[-1:] * (longest - len(curve)) for curve in curves], axis=0)
 
 
 def _out_of_range(block: Block, lowest: float, included: bool) -> tuple:

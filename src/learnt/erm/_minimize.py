@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class Result:
     `gradient_norm` is the largest entry of the gradient (of the proximal step where the penalty has corners), `gap` an
     upper bound on objective − minimum where one is known. `status` is "converged", "budget", "stalled" (no step lowers
     the objective), "diverged" (the last finite iterate is kept), "early" (the validation loss rose) or "stopped" (by
-    the callback). `history` holds what each iteration reported, `path` the coefficients, if asked for.
+    the callback). `history` holds what each iteration reported, `curve` the objective over all rows after each, `path`
+    the coefficients, if asked for.
     """
 
     coef: Any
@@ -37,6 +38,7 @@ class Result:
     n_iter: int
     status: str
     history: list[float] = field(default_factory=list)
+    curve: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
     best_iter: int | None = None
     path: list[tuple[Any, Any]] | None = None
@@ -80,6 +82,7 @@ def _run(
     theta = problem.zero() if start is None else start
     status, n_iter = "budget", 0
     history: list[float] = []
+    curve: list[float] = []
     path = [_parts(problem, theta)] if record else None
     watch.begin(theta)
     for n, (proposal, residual) in enumerate(solver.iterates(problem, theta), 1):
@@ -88,6 +91,7 @@ def _run(
             break
         theta, n_iter = proposal, n
         history.append(residual)
+        curve.append(_objective(problem, solver, theta))
         if path is not None:
             path.append(_parts(problem, theta))
         if watch.sees(n, theta):
@@ -103,12 +107,19 @@ def _run(
     else:
         status = "stalled"  # the solver gave up by itself
     theta = watch.best if watch.losses else theta
-    return _report(problem, solver, theta, n_iter, status, history, watch, path)
+    result = _report(problem, solver, theta, n_iter, status, history)
+    best_iter = watch.best_iter if watch.losses else None
+    return replace(result, curve=curve, validation=watch.losses, best_iter=best_iter, path=path)
 
 
-def _report(
-    problem: Problem, solver: Solver, theta: Any, n_iter: int, status: str, history: list, watch: _Watch, path: Any
-) -> Result:
+def _objective(problem: Problem, solver: Solver, theta: Any) -> float:
+    """Over all rows. The gradient comes with it where the solver will ask for it at this place anyway."""
+    if getattr(solver, "batch_size", None) is not None:
+        return problem.objective(theta)
+    return problem.smooth(theta)[0] + problem.rest(theta)
+
+
+def _report(problem: Problem, solver: Solver, theta: Any, n_iter: int, status: str, history: list[float]) -> Result:
     _, gradient = problem.smooth(theta)
     norm, gap = problem.stationarity(theta, gradient), duality_gap(problem, theta)
     tol = max(solver.tol, _ROUNDING if status == "stalled" else 0.0)
@@ -117,19 +128,7 @@ def _report(
     if status in ("budget", "stalled") and near:
         status = "converged"
     coef, intercept = _parts(problem, theta)
-    return Result(
-        coef,
-        intercept,
-        problem.objective(theta),
-        norm,
-        gap,
-        n_iter,
-        status,
-        history,
-        watch.losses,
-        watch.best_iter if watch.losses else None,
-        path,
-    )
+    return Result(coef, intercept, problem.objective(theta), norm, gap, n_iter, status, history)
 
 
 def _stands(history: list[float]) -> bool:

@@ -109,7 +109,16 @@ class Problem:
         return value, self.pull(self.loss.gradient(self.y, scores))
 
     def smooth(self, theta: Any) -> tuple[float, Any]:
-        """Value and gradient of the mean loss, and of the penalty if it has a gradient."""
+        """Value and gradient of the mean loss, and of the penalty if it has a gradient.
+
+        The last place is remembered: a solver asks for it again where its search has ended, and so does the driver.
+        """
+        known = self.__dict__.get("_last")
+        if known is None or not bool(namespace(theta).all(known[0] == theta)):
+            known = self.__dict__["_last"] = (theta + 0.0, *self._smooth(theta))
+        return known[1], known[2]
+
+    def _smooth(self, theta: Any) -> tuple[float, Any]:
         value, gradient = self.mean_loss(theta)
         if self.smooth_penalty and self.alpha:
             w = self.coef(theta)

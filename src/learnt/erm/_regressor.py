@@ -55,6 +55,9 @@ class ERMRegressor(LinearRisk, RowsRegressor, BaseEstimator):
         What was reached: the objective, its gradient's largest entry, and at most how far above the minimum it is (None
         where no bound is known).
     converged_ : bool
+    loss_curve_ : array of shape (n_iter_,)
+        The objective over all rows (without those held out) after each iteration; for solvers that take mini-batches,
+        after each epoch.
     solver_ : str
     path_ : list of (coef, intercept)
     validation_losses_ : array

@@ -100,6 +100,7 @@ _risk = {
     "gradient_norm_": number(finite=False),
     "gap_": anyof(none, number(finite=False)),
     "converged_": flag,
+    "loss_curve_": real(None, finite=False),
     "solver_": text,
     "path_": record,
     "validation_losses_": real(None, finite=False),
