@@ -1,6 +1,7 @@
 """KMeans against scikit-learn, against the formula, and against its own laws."""
 
 import itertools
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -93,6 +94,53 @@ def test_sparse_equals_dense_and_scikit_learn(container, n):
     np.testing.assert_allclose(ours.transform(container(X)), theirs.transform(X), atol=1e-7)
     np.testing.assert_array_equal(ours.predict(container(X)), ours.labels_)
     assert ours.score(container(X)) == pytest.approx(theirs.score(X), rel=1e-10)
+
+
+def wide_rows(n, d, seed=0):
+    """Sparse rows about a few sparse means: clusters that hundreds of features decide."""
+    means = 3.0 * sparse.random(25, d, density=0.02, format="csr", random_state=seed).toarray()
+    noise = sparse.random(n, d, density=0.02, format="csr", random_state=seed + 1)
+    kept = sparse.random(n, d, density=0.3, format="csr", random_state=seed + 2)
+    kind = np.random.RandomState(seed).randint(25, size=n)
+    return sparse.csr_array(noise + kept.multiply(means[kind]))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [3, 8, 21])
+def test_wide_sparse_rows_equal_scikit_learn(k, weighted):
+    X = wide_rows(1500, 800)
+    w = np.random.RandomState(5).randint(1, 4, 1500).astype(float) if weighted else None
+    init = X[np.random.RandomState(k).permutation(1500)[:k]].toarray()
+    theirs = Oracle(k, init=init, n_init=1, tol=0).fit(X, sample_weight=w)
+    ours = KMeans(k, init=init, tol=0).fit(X, sample_weight=w)
+    assert ours.n_iter_ == theirs.n_iter_ > 3
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+    assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-12)
+    # The sums follow the labels by differences; at the end they are the means again, and 0 where no row has an entry.
+    weights, cells = np.ones(1500) if w is None else w, X.toarray()
+    for c in range(k):
+        mine = ours.labels_ == c
+        mean = weights[mine] @ cells[mine] / weights[mine].sum()
+        np.testing.assert_allclose(ours.cluster_centers_[c], mean, rtol=1e-13)
+        assert (ours.cluster_centers_[c][mean == 0] == 0).all()
+
+
+@pytest.mark.parametrize("entries", [10, 200])  # a row; compiled code takes over between them
+def test_no_dense_table_is_made_of_wide_sparse_rows(entries):
+    rng = np.random.RandomState(0)
+    places = np.repeat(np.arange(2000), entries), rng.randint(50_000, size=2000 * entries)
+    X = sparse.csr_array((rng.rand(2000 * entries), places), shape=(2000, 50_000))
+    start = X[:2].toarray()
+    KMeans(2, init=start, max_iter=3).fit(X)  # compiled before memory is counted
+    tracemalloc.start()
+    try:
+        model = KMeans(2, init=start, max_iter=3).fit(X)
+        score = model.score(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * X.shape[0] * X.shape[1] / 20
+    assert score == pytest.approx(-model.inertia_, rel=1e-12)
 
 
 def test_default_start_is_as_good_as_scikit_learn():

@@ -15,18 +15,18 @@ import numpy as np
 
 from learnt.cluster import _kernels
 from learnt.cluster._lloyd import Sums, farthest_rows
-from learnt.cluster._nearest import cluster_sums, errors
+from learnt.cluster._nearest import cluster_sums, sparse_lane_rows, squared_norms
 from learnt.engine.arrays import is_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.rounding import round_rows
-from learnt.engine.rows import csr_rows
 from learnt.engine.threads import for_blocks
 
 # Multiplications in one assignment from which compiled code is worth loading.
 COMPILED_WORK = 500_000
 _LANES = 64
 _FEWEST_ROWS = 8192
+_SUMMING_TASKS = 16
 _NO_WEIGHTS = np.empty(0)
 
 
@@ -290,32 +290,75 @@ class SparseLloyd(_Kept):
 
     def __init__(self, X: Any, weights: np.ndarray | None, k: int) -> None:
         super().__init__(X, weights, np.zeros(X.shape[1]), 1.0, k)
-        self.norms = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        self.lane = sparse_lane_rows(self.n, X.nnz, k)
+        self.norms = squared_norms(X)
+        # One table of sums, whatever the number of lanes: with many features several would not fit in memory.
+        self.sums, self.mass, self.counts = np.zeros((k, self.d)), np.zeros(k), np.zeros(k, dtype=np.int64)
+
+    def start(self) -> None:
+        super().start()
+        self._forget_sums()
+
+    def _forget_sums(self) -> None:
+        self.sums[:] = 0.0
+        self.mass[:] = 0.0
+        self.counts[:] = 0
 
     def assign(self, centers: np.ndarray) -> Sums:
         moved = self._moves(centers)
-        transposed = np.ascontiguousarray(centers.T)
+        side_by_side = eight_by_eight(centers)
         extra = np.einsum("ij,ij->i", centers, centers)
         radius = float(np.sqrt(extra.max()))
-        X = self.X
+        X, old = self.X, self.labels.copy()
 
         def one(lo: int, hi: int) -> int:
             return _kernels.assign_sparse(
-                X.data, X.indices, X.indptr[lo : hi + 1], self.norms[lo:hi], transposed, extra, radius, 2.0**-51,
+                X.data, X.indices, X.indptr[lo : hi + 1], self.norms[lo:hi], side_by_side, extra, radius, 2.0**-51,
                 *moved, self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi],
             )  # fmt: skip
 
         changed = sum(for_blocks(one, self.n, grain=self.lane))
-        # One table of sums, whatever the number of lanes: with many features several would not fit in memory.
-        sums, mass, counts = np.zeros((self.k, self.d)), np.zeros(self.k), np.zeros(self.k, dtype=np.int64)
-        _kernels.add_sparse_rows(X.data, X.indices, X.indptr, self._weights(0, self.n), self.labels, sums, mass, counts)
-        return Sums(sums, mass, counts, changed)
+        return self._move(old, changed)
 
-    def recount(self) -> Sums | None:
-        return None
+    def _move(self, old: np.ndarray, changed: int | None) -> Sums:
+        """The sums, which follow the labels by differences, a few centres a task."""
+        X = self.X
+
+        def some(first: int, last: int) -> None:
+            _kernels.move_sparse_rows(
+                X.data, X.indices, X.indptr, self._weights(0, self.n), old, self.labels, first, last, self.sums,
+                self.mass, self.counts,
+            )  # fmt: skip
+
+        for_blocks(some, self.k, grain=-(-self.k // _SUMMING_TASKS))
+        return Sums(self.sums, self.mass.copy(), self.counts.copy(), changed)  # the table itself: it may be large
+
+    def recount(self) -> Sums:
+        """The sums again from the rows, without what differences have accumulated of rounding."""
+        self._forget_sums()
+        return self._move(np.full(self.n, -1, dtype=np.int32), None)
 
     def _errors(self, centers: np.ndarray, lo: int, hi: int) -> np.ndarray:
-        return errors(csr_rows(self.X, lo, hi), centers, self.labels[lo:hi])
+        X, out = self.X, np.empty(hi - lo)
+        extra = np.einsum("ij,ij->i", centers, centers)
+        _kernels.sparse_row_errors(
+            X.data, X.indices, X.indptr[lo : hi + 1], self.norms[lo:hi], centers, extra, self.labels[lo:hi], out
+        )
+        return out
+
+
+def eight_by_eight(centers: np.ndarray) -> np.ndarray:
+    """Centres transposed, eight side by side: block b has the centres from 8 b on as its columns, zeros past the last.
+
+    >>> eight_by_eight(np.array([[1.0, 2.0], [3.0, 4.0]]))[0, :, :3]
+    array([[1., 3., 0.],
+           [2., 4., 0.]])
+    """
+    k, d = centers.shape
+    out = np.zeros((-(-k // _kernels.EIGHT), d, _kernels.EIGHT))
+    for c in range(k):
+        out[c // _kernels.EIGHT, :, c % _kernels.EIGHT] = centers[c]
+    return out
 
 
 def _reach(centers: np.ndarray, origin: np.ndarray) -> float:

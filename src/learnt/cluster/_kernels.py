@@ -15,6 +15,7 @@ from learnt.engine.kernel import kernel
 from learnt.engine.rounding import square_distance
 
 _INF = np.inf
+EIGHT = 8  # centres whose products with a sparse row are computed together
 _TINY = 1e-30  # W is scaled to about 1: what underflows is smaller than this
 _UP, _DOWN = np.float32(1.000001), np.float32(0.999999)  # rounding of float32 bounds, away from the safe side
 
@@ -180,47 +181,63 @@ def relabel(rows, label, above, below, X, origin, weights, labels, upper, lower,
     return changed
 
 
-@kernel(reassociate=True)
+@kernel
+def eight_products(data, indices, start, end, C, b, out):
+    """out[8 b : 8 b + 8] = the products of one row of a CSR matrix with eight centres, the columns of C[b].
+
+    Eight sums that stay in registers, and one line of the cache for each entry of the row.
+    """
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    for p in range(start, end):
+        v = np.float64(data[p])
+        j = indices[p]
+        s0 += v * C[b, j, 0]
+        s1 += v * C[b, j, 1]
+        s2 += v * C[b, j, 2]
+        s3 += v * C[b, j, 3]
+        s4 += v * C[b, j, 4]
+        s5 += v * C[b, j, 5]
+        s6 += v * C[b, j, 6]
+        s7 += v * C[b, j, 7]
+    o = EIGHT * b
+    out[o], out[o + 1], out[o + 2], out[o + 3] = s0, s1, s2, s3
+    out[o + 4], out[o + 5], out[o + 6], out[o + 7] = s4, s5, s6, s7
+
+
+@kernel
 def assign_sparse(
-    data, indices, indptr, norms, Ct, extra, radius, norm_error, shift, half, most, most_at, next_most,
+    data, indices, indptr, norms, C, extra, radius, norm_error, shift, half, most, most_at, next_most,
     labels, upper, lower,
 ):  # fmt: skip
-    """Labels of rows of a CSR matrix, in float64; Ct is the centres transposed (d × k), extra their squared norms.
+    """Labels of rows of a CSR matrix, in float64; C is the centres as `eight_products` reads them, extra their squared
+    norms.
 
     A row goes to the first of the centres that rounding cannot tell from the nearest.
     """
-    n = labels.shape[0]
-    k = Ct.shape[1]
-    scores = np.empty(k, np.float64)
+    n, k = labels.shape[0], extra.shape[0]
+    scores = np.empty(EIGHT * C.shape[0], np.float64)
     changed = 0
     for i in range(n):
         start, end = indptr[i], indptr[i + 1]
         norm = norms[i]
         slack = norm_error * (end - start + 8) * (norm + radius * radius) + _TINY
         a = labels[i]
-        stays = False
+        first = -1  # the eight centres whose products are known already
         if a >= 0:
             u = (upper[i] + shift[a]) * _UP
             low = (lower[i] - (next_most if a == most_at else most)) * _DOWN
             bound = max(low, half[a])
             if not u < bound:
-                own = 0.0
-                for p in range(start, end):
-                    own += data[p] * Ct[indices[p], a]
-                u = np.float32(np.sqrt(max(norm - 2.0 * own + extra[a] + slack, 0.0))) * _UP
+                first = a // EIGHT
+                eight_products(data, indices, start, end, C, first, scores)
+                u = np.float32(np.sqrt(max(norm - 2.0 * scores[a] + extra[a] + slack, 0.0))) * _UP
             if u < bound:
                 upper[i] = u
                 lower[i] = low
-                stays = True
-        if stays:
-            continue
-        for c in range(k):
-            scores[c] = 0.0
-        for p in range(start, end):
-            v = np.float64(data[p])
-            j = indices[p]
-            for c in range(k):
-                scores[c] += v * Ct[j, c]
+                continue
+        for b in range(C.shape[0]):
+            if b != first:
+                eight_products(data, indices, start, end, C, b, scores)
         best = _INF
         for c in range(k):
             s = extra[c] - 2.0 * scores[c]
@@ -244,16 +261,33 @@ def assign_sparse(
 
 
 @kernel
-def add_sparse_rows(data, indices, indptr, weights, labels, sums, mass, counts):
-    """Sums of the rows of each cluster, for rows of a CSR matrix, about 0."""
+def move_sparse_rows(data, indices, indptr, weights, old, labels, first, last, sums, mass, counts):
+    """Bring the sums of the centres first…last−1 from the labels `old` to `labels`, for rows of a CSR matrix, about 0.
+
+    Label −1 is in no sum. The rows are taken in order, so that who does which centres changes nothing.
+    """
     for i in range(labels.shape[0]):
+        if old[i] == labels[i]:
+            continue
         w = weights[i] if weights.shape[0] > 0 else 1.0
+        one = 1 if w > 0.0 else 0
+        for c, sign in ((labels[i], 1), (old[i], -1)):
+            if first <= c < last:
+                for p in range(indptr[i], indptr[i + 1]):
+                    sums[c, indices[p]] += sign * w * data[p]
+                mass[c] += sign * w
+                counts[c] += sign * one
+
+
+@kernel(reassociate=True)
+def sparse_row_errors(data, indices, indptr, norms, C, extra, labels, out):
+    """out[i] = ‖xᵢ − c(i)‖² for rows of a CSR matrix, by the expansion; norms and extra are ‖x‖² and ‖c‖²."""
+    for i in range(labels.shape[0]):
         a = labels[i]
+        product = 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            sums[a, indices[p]] += w * data[p]
-        mass[a] += w
-        if w > 0.0:
-            counts[a] += 1
+            product += data[p] * C[a, indices[p]]
+        out[i] = max(norms[i] - 2.0 * product + extra[a], 0.0)
 
 
 @kernel

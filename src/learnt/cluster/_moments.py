@@ -42,7 +42,7 @@ def _sums(block: Block, shift: Any) -> tuple:
     X, w = block.X, block.w
     n = X.shape[0]
     if sparse.issparse(X):
-        squares = X.multiply(X)
+        squares = sparse.csr_array((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
         if w is None:
             first, second = X.sum(axis=0), squares.sum(axis=0)
             return float(n), float(n), _flat(first), _flat(second), _flat(second).sum()

@@ -18,6 +18,7 @@ from learnt.engine.blocks import Block, add
 
 _CELLS = 1 << 22  # distances held at once
 _DEVICE_CELLS = 1 << 26
+_LANES, _LANE_WORK = 64, 1 << 18  # of sparse rows: how many at most, and multiplications in each
 _NARROW = 16  # features up to which plain differences are as quick as a matrix product
 
 
@@ -35,6 +36,30 @@ def square_distances(X: np.ndarray, C: np.ndarray) -> np.ndarray:
     return total
 
 
+def sparse_lane_rows(n_rows: int, n_entries: int, k: int) -> int:
+    """Rows of a CSR matrix in a lane: at most 64 lanes, each of about 2¹⁸ multiplications or more.
+
+    >>> sparse_lane_rows(5000, 250_000, 8), sparse_lane_rows(5000, 10**8, 8)
+    (715, 79)
+    """
+    lanes = min(_LANES, max(1, n_entries * k // _LANE_WORK))
+    return max(1, -(-n_rows // lanes))
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """‖x‖² of the rows of a CSR matrix, in float64.
+
+    >>> squared_norms(sparse.csr_array(np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 0.0]])))
+    array([25.,  0.])
+    """
+    return _row_sums(X, np.square(X.data, dtype=np.float64))
+
+
+def _row_sums(X: Any, data: np.ndarray) -> np.ndarray:
+    """Sums over the rows of a CSR matrix that has other values in the places of X's."""
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape) @ np.ones(X.shape[1])
+
+
 def expanded(X: Any, C: Any, origin: Any) -> tuple[Any, Any]:
     """‖c‖² − 2 x·c for every row and centre (n × k), and ‖x‖² (n,), both about `origin`.
 
@@ -43,8 +68,7 @@ def expanded(X: Any, C: Any, origin: Any) -> tuple[Any, Any]:
     if sparse.issparse(X):
         C = np.asarray(C, dtype=np.float64)
         scores = np.asarray(X @ C.T)
-        norms = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        return np.einsum("ij,ij->i", C, C) - 2.0 * scores, norms
+        return np.einsum("ij,ij->i", C, C) - 2.0 * scores, squared_norms(X)
     if is_numpy(X):
         Z = X - origin
         D = C - origin
@@ -104,9 +128,10 @@ def errors(X: Any, C: Any, labels: Any) -> Any:
     """
     if sparse.issparse(X):
         C = np.asarray(C, dtype=np.float64)
-        cross = np.asarray(X.multiply(C[labels]).sum(axis=1), dtype=np.float64).ravel()
-        norms = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        return np.maximum(norms - 2.0 * cross + np.einsum("ij,ij->i", C, C)[labels], 0.0)
+        # The centre of every entry's row, in the entry's column: C[labels] would be a dense table of all rows.
+        own = C[np.repeat(labels, np.diff(X.indptr)), X.indices]
+        cross = _row_sums(X, X.data * own)
+        return np.maximum(squared_norms(X) - 2.0 * cross + np.einsum("ij,ij->i", C, C)[labels], 0.0)
     if is_numpy(X):
         D = X - C[labels]
         return np.einsum("ij,ij->i", D, D)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from learnt.cluster import _kernels
-from learnt.cluster._nearest import expanded
+from learnt.cluster._nearest import sparse_lane_rows, squared_norms
+from learnt.engine.rows import csr_rows
 from learnt.engine.threads import for_blocks
 
 BUCKETS = 4096
@@ -127,18 +128,26 @@ class Seeds:
 
 
 class SparseSeeds(Seeds):
-    """The same for CSR rows."""
+    """The same for CSR rows, on all threads."""
 
     def __init__(self, X: Any, weights: np.ndarray | None) -> None:
         super().__init__(X, weights)
-        self._origin = np.zeros(X.shape[1])
+        self._norms = squared_norms(X)
+        self._lane = sparse_lane_rows(self.n, X.nnz, 1)
 
     def distances(self, index: np.ndarray) -> np.ndarray:
-        scores, norms = expanded(self.X, self.X[index].toarray(), self._origin)
-        scores += norms[:, None]
-        # Rounding leaves a row at a small distance from itself and its copies.
-        scores[scores < 1e-14 * norms[:, None]] = 0.0
-        return np.maximum(scores.T, 0.0)
+        candidates = self.X[index].toarray().astype(np.float64, copy=False).T
+        out = np.empty((index.size, self.n))
+
+        def one(lo: int, hi: int) -> None:
+            norms = self._norms[lo:hi, None]
+            squares = self._norms[index] - 2.0 * (csr_rows(self.X, lo, hi) @ candidates) + norms
+            # Rounding leaves a row at a small distance from itself and its copies.
+            squares[squares < 1e-14 * norms] = 0.0
+            out[:, lo:hi] = squares.T
+
+        for_blocks(one, self.n, grain=self._lane)
+        return out
 
 
 class CompiledSeeds(Seeds):
