@@ -222,7 +222,7 @@ def test_the_third_use_of_a_test_set_is_said_and_widens_the_interval(classified,
     first = classified[0]
     record_opening(first.facts["seal"]["hash"], "somebody else's question", "orders", tmp_path / "spare")
     said = []
-    third = study(first.folder.parent / "orders.csv", "outcome", out=tmp_path / "third", say=said.append)
+    third = study(first.folder.parent / "orders.csv", "outcome", out=tmp_path / "third", say=said.append, budget=600)
     assert [first.facts["test"]["use"], third.facts["test"]["use"]] == [1, 3]
     assert third.facts["test"]["level"] == pytest.approx(1 - 0.05 / 3)
     assert any(s.startswith("3rd use of this test set") for s in said)

@@ -33,6 +33,8 @@ def given(estimator: Any, X: Any, Y: np.ndarray, w: np.ndarray | None) -> Produc
     if estimator.fit_intercept:
         x_mean, y_mean = weights @ X / weights.sum(), weights @ Y / weights.sum()
     Z, Y = X - x_mean, Y - y_mean
+    if w is not None:  # the scale of weights is a convention: whoever counts rows of weight 0 has a multiple of ours
+        Q = Q * _scale(Q, Z, weights)
     if not _agrees(Q, Z, weights):
         if estimator.fit_intercept and _agrees(Q, X, weights):
             warnings.warn(
@@ -50,5 +52,16 @@ def given(estimator: Any, X: Any, Y: np.ndarray, w: np.ndarray | None) -> Produc
 
 def _agrees(Q: np.ndarray, Z: np.ndarray, weights: np.ndarray) -> bool:
     """Whether the first rows of Q are those of ZᵀZ, to single precision."""
-    right = Z[:, :2].T @ (Z * weights[:, None])
+    right = _first_products(Z, weights)
     return np.allclose(Q[:2], right, rtol=1e-4, atol=1e-4 * max(float(np.abs(right).max()), 1e-300))
+
+
+def _scale(Q: np.ndarray, Z: np.ndarray, weights: np.ndarray) -> float:
+    """The positive factor that brings the first rows of Q closest to those of ZᵀZ; 1 where there is none."""
+    right = _first_products(Z, weights)
+    given, both = float(np.sum(Q[:2] ** 2)), float(np.sum(Q[:2] * right))
+    return both / given if given > 0 and both > 0 else 1.0
+
+
+def _first_products(Z: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return Z[:, :2].T @ (Z * weights[:, None])
