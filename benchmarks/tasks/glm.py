@@ -74,6 +74,33 @@ def squared_error(model, data: dict) -> float:
     return float(np.mean((data["y"] - data["X"] @ model.coef_ - model.intercept_) ** 2))
 
 
+def posterior(model, data: dict) -> float:
+    """−2 log of the posterior of the coefficients at the precisions found, over n, but for a constant."""
+    error, coef = data["y"] - data["X"] @ model.coef_ - model.intercept_, model.coef_
+    return float((model.alpha_ * error @ error + model.lambda_ * coef @ coef) / len(error))
+
+
+def wide(columns_per_row: int):
+    return lambda n: wild(columns_per_row * n)(n)
+
+
+def bayes_wide(n: int, columns_per_row: int) -> Task:
+    """Fewer rows than columns, at toy size too, where a decomposition of all columns would take seconds."""
+    return Task(
+        name=f"BayesianRidge {n}×{columns_per_row * n}",
+        family="glm",
+        make=wide(columns_per_row),
+        rows=n,
+        ours=fit("learnt", "BayesianRidge"),
+        peers={"sklearn": fit("sklearn", "BayesianRidge")},
+        quality=posterior,
+        quality_name="posterior",
+        required=1.5,
+        tolerance=1e-4,
+        toy=30,
+    )
+
+
 def glm(name: str, n: int, d: int, power: float) -> Task:
     setting = {"alpha": 1e-3, **({"power": power} if name == "TweedieRegressor" else {})}
     return Task(
@@ -122,5 +149,8 @@ TASKS = [
     other("QuantileRegressor", 2_000, 10, pinball(0.8, 0.01), "objective", quantile=0.8, alpha=0.01),
     other("QuantileRegressor", 5_000, 20, pinball(0.5, 0.001), "objective", quantile=0.5, alpha=0.001),
     other("BayesianRidge", 100_000, 50, squared_error, "squared error", 1e-4),
+    other("BayesianRidge", 3_000, 200, squared_error, "squared error", 1e-4, toy=400),
+    bayes_wide(200, 15),
+    bayes_wide(500, 10),
     other("ARDRegression", 20_000, 50, squared_error, "squared error", 1e-4),
 ]

@@ -6,7 +6,9 @@ import sklearn.linear_model as peers
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
+from learnt.engine.rows import as_rows
 from learnt.linear_model import ARDRegression, BayesianLinearRegression, BayesianRidge, Ridge
+from learnt.linear_model._bayesian_spectrum import ColumnSpectrum, RowSpectrum, spectrum
 
 
 def data(n=80, d=5, seed=0):
@@ -31,6 +33,31 @@ def test_bayesian_ridge_equals_scikit_learn(shape, fit_intercept, weighted):
     np.testing.assert_allclose(ours.scores_[-1], theirs.scores_[-1], rtol=1e-6)
     for mine, yours in zip(ours.predict(X, return_std=True), theirs.predict(X, return_std=True), strict=True):
         np.testing.assert_allclose(mine, yours, rtol=1e-4)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("mean", [0.0, 1e6])
+def test_rows_and_columns_have_the_same_spectrum(fit_intercept, weighted, mean):
+    """Both are (ZᵀZ + ratio I)⁻¹ ZᵀT and (α ZᵀZ + λI)⁻¹ to rounding: 1e-16 of the largest number squared, by n."""
+    X, y = data(20, 40)
+    X[:, 3] = X[:, 2]
+    X += mean * fit_intercept  # without an intercept a large mean is one column more to explain by
+    w = np.random.default_rng(1).uniform(0.5, 2.0, size=20) if weighted else np.ones(20)
+    rows = as_rows(X, y, w if weighted else None)
+    root = np.sqrt(w)[:, None]
+    center = w / w.sum() * fit_intercept
+    Z, T = root * (X - center @ X), root[:, 0] * (y - center @ y)
+    mean_of = np.linalg.solve(Z.T @ Z + 0.3 * np.eye(40), Z.T @ T)
+    covariance = np.linalg.inv(2.0 * Z.T @ Z + 0.6 * np.eye(40))
+    assert isinstance(spectrum(rows, fit_intercept), RowSpectrum)
+    for found in (RowSpectrum(rows, fit_intercept), ColumnSpectrum(rows, fit_intercept)):
+        coef = found.mean(0.3)
+        np.testing.assert_allclose(coef, mean_of, atol=1e-6)
+        np.testing.assert_allclose(found.covariance(2.0, 0.6), covariance, atol=1e-6)
+        np.testing.assert_allclose(found.residual(0.3, coef), np.sum((T - Z @ mean_of) ** 2), rtol=1e-4)
+        np.testing.assert_allclose(found.y_variance, np.cov(y, aweights=w, ddof=0), rtol=1e-9)
+        np.testing.assert_allclose(found.intercept(coef), [center @ y - center @ X @ coef], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(80, 5), (120, 40)])

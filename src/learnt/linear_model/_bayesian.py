@@ -25,10 +25,10 @@ class Evidence:
         self.moments: Moments = moments(rows, fit_intercept)
         self.weight = self.moments.weight
         self.gram, self.cross = self.moments.gram, self.moments.cross[:, 0]
+        self.x_mean, self.y_mean = self.moments.x_mean, self.moments.y_mean
         dtype = widen(rows.reference).dtype
         self._like = lambda a: like(a, rows.reference, dtype)
-        y_mean = float(self.moments.y_mean[0])
-        self.squares = float(to_numpy(rows.sum(_squares, None, None, y_mean)[0]))
+        self.squares = float(to_numpy(rows.sum(_squares, None, None, float(self.y_mean[0]))[0]))
         # The variance of y whether or not there is an intercept.
         self.y_variance = self.squares / self.weight
         if not fit_intercept:
@@ -40,20 +40,11 @@ class Evidence:
         value = self.squares - 2.0 * float(coef @ self.cross) + float(coef @ self.gram @ coef)
         if value > _DIGITS * self.squares:
             return value
-        m = self.moments
-        found = self.rows.sum(_squares, self._like(m.x_mean), self._like(coef), float(m.y_mean[0]))
+        found = self.rows.sum(_squares, self._like(self.x_mean), self._like(coef), float(self.y_mean[0]))
         return float(to_numpy(found[0]))
 
-    @single_blas()
-    def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues of the scatter matrix, largest first, and its eigenvectors as columns."""
-        values, vectors = np.linalg.eigh(self.gram)
-        values = np.clip(values[::-1], 0.0, None)
-        values[values <= values.max(initial=0.0) * len(values) * np.finfo(float).eps] = 0.0
-        return values, vectors[:, ::-1]
-
     def intercept(self, coef: np.ndarray) -> np.ndarray:
-        return self.moments.y_mean - self.moments.x_mean @ coef[:, None]
+        return self.y_mean - self.x_mean @ coef[:, None]
 
 
 def _squares(block: Block, x_mean: Any, coef: Any, y_mean: float) -> tuple:

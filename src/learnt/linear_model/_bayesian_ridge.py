@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.params import check_flag, check_number
-from learnt.engine.rows import as_rows
+from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._bayesian import Evidence, inverse, mean_and_deviation
+from learnt.linear_model._bayesian_spectrum import ColumnSpectrum, RowSpectrum, spectrum
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -38,15 +39,15 @@ class _EvidenceRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
             check_number(self, name, 0, open_low=name == "tol")
         check_flag(self, "compute_score", "fit_intercept")
 
-    def _evidence(self, X: Any, y: Any, sample_weight: Any, min_rows: int = 1) -> Evidence:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, min_rows: int = 1) -> Rows:
         X, y, w = check_fit(self, X, y, sample_weight, target="number", foreign=True, lazy=True, min_rows=min_rows)
-        return Evidence(as_rows(X, y, w), self.fit_intercept)
+        return as_rows(X, y, w)
 
-    def _record(self, data: Evidence, coef: np.ndarray, noise: float, scores: list[float], n_iter: int) -> None:
-        dtype = data.rows.dtype if isinstance(data.rows.dtype, np.dtype) else np.dtype(np.float64)
-        record_coefficients(self, coef[:, None], data.intercept(coef), data.rows, True)
+    def _record(self, rows: Rows, data: Any, coef: np.ndarray, noise: float, scores: list[float], n_iter: int) -> None:
+        dtype = rows.dtype if isinstance(rows.dtype, np.dtype) else np.dtype(np.float64)
+        record_coefficients(self, coef[:, None], data.intercept(coef), rows, True)
         self.alpha_ = dtype.type(noise)
-        self.X_offset_ = data.moments.x_mean.astype(dtype)
+        self.X_offset_ = data.x_mean.astype(dtype)
         self.X_scale_ = np.ones(len(coef), dtype=dtype)
         self.n_iter_ = n_iter
         self.scores_: Any = np.array(scores) if self.compute_score else []
@@ -134,46 +135,49 @@ class BayesianRidge(_EvidenceRegressor):
         self._check_parameters()
         for name in ("alpha_init", "lambda_init"):
             check_number(self, name, 0, also=(None,))
-        data = self._evidence(X, y, sample_weight)
-        values, vectors = data.spectrum()
-        along = np.where(values > 0, vectors.T @ data.cross, 0.0)
+        rows = self._rows(X, y, sample_weight)
+        with single_blas():
+            change = self._maximise(rows, spectrum(rows, self.fit_intercept))
+        if not change < self.tol:
+            self._warn(change)
+        return self
+
+    def _maximise(self, rows: Rows, data: ColumnSpectrum | RowSpectrum) -> float:
+        """Record the maximum; how much the coefficients changed in the last iteration."""
         noise = 1.0 / (data.y_variance + _EPS) if self.alpha_init is None else float(self.alpha_init)
         prior = 1.0 if self.lambda_init is None else float(self.lambda_init)
         scores: list[float] = []
         last, change, n_iter = None, np.inf, 0
         while n_iter < self.max_iter:
             n_iter += 1
-            coef = vectors @ (along / (values + prior / noise))
-            sse = data.residual(coef)
+            coef = data.mean(prior / noise)
+            sse = data.residual(prior / noise, coef)
             if self.compute_score:
-                scores.append(self._score(data, values, noise, prior, coef, sse))
-            gamma = float(np.sum(noise * values / (prior + noise * values)))
+                scores.append(self._score(data, noise, prior, coef, sse))
+            gamma = float(np.sum(noise * data.values / (prior + noise * data.values)))
             prior = (gamma + 2 * self.lambda_1) / (float(coef @ coef) + 2 * self.lambda_2)
             noise = (data.weight - gamma + 2 * self.alpha_1) / (sse + 2 * self.alpha_2)
             change = np.inf if last is None else float(np.abs(last - coef).sum())
             if change < self.tol:
                 break
             last = coef
-        else:
-            self._warn(change)
-        coef = vectors @ (along / (values + prior / noise))
+        coef = data.mean(prior / noise)
         if self.compute_score:
-            scores.append(self._score(data, values, noise, prior, coef, data.residual(coef)))
-        self._record(data, coef, noise, scores, n_iter)
+            scores.append(self._score(data, noise, prior, coef, data.residual(prior / noise, coef)))
+        self._record(rows, data, coef, noise, scores, n_iter)
         self.lambda_ = type(self.alpha_)(prior)
-        with single_blas():
-            sigma = (vectors / (noise * values + prior)) @ vectors.T
-        self.sigma_ = sigma.astype(self.X_offset_.dtype)
-        return self
+        self.sigma_ = data.covariance(noise, prior).astype(self.X_offset_.dtype, copy=False)
+        return change
 
     def _score(
-        self, data: Evidence, values: np.ndarray, noise: float, prior: float, coef: np.ndarray, sse: float
+        self, data: ColumnSpectrum | RowSpectrum, noise: float, prior: float, coef: np.ndarray, sse: float
     ) -> float:
         """Log of evidence and priors."""
         log = self.lambda_1 * np.log(prior) - self.lambda_2 * prior
         log += self.alpha_1 * np.log(noise) - self.alpha_2 * noise
-        log += 0.5 * (len(coef) * np.log(prior) + data.weight * np.log(noise / (2 * np.pi)))
-        log -= 0.5 * (noise * sse + prior * float(coef @ coef) + float(np.log(prior + noise * values).sum()))
+        # A direction without an eigenvalue of its own has the prior's precision, and its two logarithms cancel.
+        log += 0.5 * (len(data.values) * np.log(prior) + data.weight * np.log(noise / (2 * np.pi)))
+        log -= 0.5 * (noise * sse + prior * float(coef @ coef) + float(np.log(prior + noise * data.values).sum()))
         return float(log)
 
 
@@ -240,7 +244,8 @@ class ARDRegression(_EvidenceRegressor):
         """Find α and the λ_j, and the posterior they give; a row of weight 2 counts as two rows."""
         self._check_parameters()
         check_number(self, "threshold_lambda", 0)
-        data = self._evidence(X, y, sample_weight, min_rows=2)
+        rows = self._rows(X, y, sample_weight, min_rows=2)
+        data = Evidence(rows, self.fit_intercept)
         d = len(data.cross)
         noise, precision = 1.0 / (data.y_variance + _EPS), np.ones(d)
         kept, coef = np.ones(d, dtype=bool), np.zeros(d)
@@ -264,7 +269,7 @@ class ARDRegression(_EvidenceRegressor):
         else:
             self._warn(change)
         sigma, coef = _posterior(data, noise, precision, kept)
-        self._record(data, coef, noise, scores, n_iter)
+        self._record(rows, data, coef, noise, scores, n_iter)
         self.lambda_ = precision.astype(self.X_offset_.dtype)
         self.sigma_ = sigma.astype(self.X_offset_.dtype)
         return self
