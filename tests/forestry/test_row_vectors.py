@@ -23,7 +23,15 @@ from learnt.forestry._four_columns import (
     sum_four,
     value_of,
 )
-from learnt.forestry._row_vectors import BYTE_LANES, row_counts, row_range, row_sums
+from learnt.forestry._row_vectors import (
+    BYTE_LANES,
+    MOST_IN_A_BYTE,
+    MOST_OF_A_ROW,
+    ROWS_A_SUM,
+    row_counts,
+    row_range,
+    row_sums,
+)
 
 SHIFT, BITS, MASK = 5, 2, 7  # a mark: a row, a weight of three bits, a class of two
 
@@ -105,7 +113,8 @@ def test_four_columns_side_by_side(n, weighted):
     (copied, drawn, sums, values), (plain_copied, plain_drawn, plain_sums, plain_values) = found
     np.testing.assert_array_equal(copied[:FOUR], plain_copied[:FOUR])
     np.testing.assert_array_equal(drawn, plain_drawn)
-    np.testing.assert_allclose(sums.view(np.float64), plain_sums.view(np.float64), atol=1e-12)
+    bound = 2 * n * np.finfo(float).eps * np.abs(heaps[:, :n]).sum(axis=1).max()  # two orders of n terms
+    np.testing.assert_allclose(sums.view(np.float64), plain_sums.view(np.float64), rtol=0, atol=bound)
     np.testing.assert_array_equal(values, plain_values)
     part = table[marks[11 : 11 + n] >> SHIFT][:, columns]
     np.testing.assert_array_equal(drawn[:, ABSENT], np.isnan(part).sum(axis=0))
@@ -116,3 +125,32 @@ def test_four_columns_side_by_side(n, weighted):
     left = part <= cuts
     left[:, 2] |= np.isnan(part[:, 2])
     np.testing.assert_array_equal(drawn[:, ROWS], left.sum(axis=0))
+
+
+@kernel
+def counts_without_weights(table, step, marks, n, cuts, weights, inside, amounts, counts, sums):
+    zero, shift = np.int64(0), np.int64(SHIFT)
+    row_counts(
+        table, step, zero, marks, zero, n, shift, zero, zero, np.int64(3), np.int64(1), cuts, zero, weights, inside
+    )
+    row_sums(table, step, zero, marks, zero, min(n, ROWS_A_SUM), shift, cuts, amounts, zero, counts, sums)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_most_that_a_call_adds_up_fits(sign):
+    n = MOST_IN_A_BYTE
+    table = np.zeros((n, BYTE_LANES), np.uint8)
+    table[:, 1::2] = 255
+    marks = (np.arange(n) << SHIFT | 1).astype(np.uint32)  # all of class 1; without a mask each weighs 1
+    cuts = np.zeros(BYTE_LANES, np.uint8)
+    amounts = np.full(n, sign * MOST_OF_A_ROW, np.int16)
+    found = []
+    for function in (counts_without_weights, plain(counts_without_weights)):
+        weights, inside, counts = np.zeros((3, BYTE_LANES), np.int32)
+        sums = np.zeros(BYTE_LANES, np.float32)
+        function(table, BYTE_LANES, marks, n, cuts, weights, inside, amounts, counts, sums)
+        found.append((weights, inside, counts, sums))
+    left = table[0] == 0
+    for ours in found:
+        for amount, expected in zip(ours, (n, n, ROWS_A_SUM, sign * ROWS_A_SUM * MOST_OF_A_ROW), strict=True):
+            np.testing.assert_array_equal(amount, np.where(left, expected, 0))

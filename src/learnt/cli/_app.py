@@ -10,7 +10,7 @@ app = typer.Typer(
     help="Machine learning with judgement: from a table to a judged model in one command.",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # the plain help takes half the time of the framed one
+    rich_markup_mode=None,  # the plain help is there sooner than the framed one
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -1,6 +1,6 @@
 """The exponential function for loops over rows: plain arithmetic, so that the compiler takes several rows at once.
 
-A call of the C library's `exp` keeps a loop scalar, at ten to twenty nanoseconds a row; this one takes two to four.
+A call of the C library's `exp` keeps a loop scalar; this one becomes vector instructions.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ class _DiskCache:
             from numba.core.runtime import rtsys
 
             # Machine code needs Numba's memory manager, not the declarations of all that could be compiled: loading
-            # those takes a fifth of a second, and Numba does it itself before it compiles anything.
+            # those takes a while, and Numba does it itself before it compiles anything.
             rtsys.initialize(target_context)
             return CompileResult._rebuild(target_context, *pickle.loads(payload))
         except Exception as error:  # a cache must never break a fit

@@ -28,7 +28,7 @@ def random_state_of(random_state: Any) -> np.random.RandomState:
 def borrowed(seed: int) -> np.random.RandomState:
     """The calling thread's own `RandomState`, seeded anew: for draws at once, not to be kept.
 
-    Making one takes a quarter of a millisecond, seeding one two microseconds. The thread's next call seeds it again.
+    Making one takes much longer than seeding one. The thread's next call seeds it again.
 
     >>> borrowed(0).randint(10) == np.random.RandomState(0).randint(10)
     True

@@ -278,7 +278,7 @@ def _ask_and_set(library: Any) -> tuple[Callable[[], int | None], Setter]:
 
     The threads of OpenBLAS are the whole process's. threadpoolctl lets the Python thread that set them first set them
     again, and ignores all others: BLAS would stay on one thread where the last user is another than the first. Users
-    are counted here, so OpenBLAS is called without it, which takes a quarter of the time besides.
+    are counted here, so OpenBLAS is called without it, which takes less time besides.
     """
     if library.internal_api == "openblas" and getattr(library, "threading_layer", "openmp") != "openmp":
         for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):

@@ -87,7 +87,7 @@ class Booster:
         return np.sort(rng.permutation(n)[: max(1, int(self.subsample * n))]).astype(np.int32)
 
     def _column_seed(self, iteration: int, k: int) -> int:
-        """What columns are drawn by; none where all are looked at, as it would take a tenth of a small tree's time."""
+        """What columns are drawn by; none where all are looked at, as it would be felt in a small tree's time."""
         if self.growth.max_features >= 1.0:
             return 0
         return int(np.random.SeedSequence([self.seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)

@@ -189,7 +189,7 @@ def find_bins(
         sorted_column(j, values, weight)
 
     def sorted_column(j: int, values: np.ndarray, weight: np.ndarray) -> None:
-        values = values.astype(np.float64, copy=False)  # sorted in single precision where X is: half of the time
+        values = values.astype(np.float64, copy=False)  # sorted in single precision where X is: it takes less time
         inner, distinct = equal_weight_edges(values, weight, max_bins, length, edges[j])
         n_bins[j] = 1 + inner
         if places is not None:

@@ -344,7 +344,7 @@ def _sorting_work(m: int, d: int, levels: int, parts: int) -> tuple:
     spare = np.empty(m + SPARE, np.int64)
     codes = spare[-(m + 1) // 2 :].view(np.int32)[None, :m]
     slots = None if levels else np.empty((2, ROOM), np.int32)  # few nodes are sorted, and none is small
-    # Of few rows, the cells of a subtree are an eighth of all: twice as many would save a twentieth of the time.
+    # Of few rows, the cells of a subtree are an eighth of all: twice as many would save little time.
     # Of many, they take as much room as their records do anyway. Larger nodes are sorted anew, on as many levels
     # whatever the number of rows: so the cost grows as n log n.
     length = min(m, max(64, _LOCAL // d, min(max(_MOST_LOCAL, m) // d, m // parts))) if levels else 0

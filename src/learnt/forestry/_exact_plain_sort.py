@@ -16,7 +16,7 @@ _SPREAD = 3000  # up to here, dealing to buckets is quicker than a radix sort
 def sort_plain(start, m, low, high, codes, slots, marks, records, f, spare):
     """Records of the codes and marks of a node in rising order into records[f]; those of one value stay in their order.
 
-    Without `slots` nodes of a few hundred rows take twice the time, and the machine code is made sooner.
+    Without `slots` nodes of a few hundred rows take longer, and the machine code is made sooner.
     """
     spread = False
     if slots is not None:

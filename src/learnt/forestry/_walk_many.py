@@ -170,7 +170,7 @@ def walk_rows(words, keys, row, across, lo, n, mask, high, ids, path, at):
 def tree_of(words, roots, t, n):
     """The words of tree t. A large one is read once from end to end before n rows meet its nodes in no order.
 
-    Memory is several times as quick that way. What was read is returned, lest the reading be thought useless.
+    Memory is quicker that way. What was read is returned, lest the reading be thought useless.
     """
     end = roots[t + 1] + (t + 1) * ROOT if t + 1 < roots.size else words.size
     tree = words[roots[t] + t * ROOT : end]

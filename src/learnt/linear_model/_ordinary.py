@@ -132,7 +132,7 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
 
     @cached_property
     def singular_(self) -> np.ndarray:
-        """Computed when asked for: it would take a third of the time of a fit with many columns."""
+        """Computed when asked for: it would take a good part of the time of a fit with many columns."""
         scatter = vars(self).get("_scatter")
         if scatter is None:
             raise AttributeError(f"{type(self).__name__} has no singular_: it is not fitted, or its solver has none.")

@@ -73,7 +73,7 @@ def compile_ahead(worker: Worker, families: Iterable[Family], sizes: list[int], 
 
 
 def _numba_is_used() -> bool:
-    """As `kernel.compilation_enabled`, without the third of a second that importing Numba takes."""
+    """As `kernel.compilation_enabled`, without the time that importing Numba takes."""
     off = os.environ.get("LEARNT_COMPILE", "1") == "0" or os.environ.get("NUMBA_DISABLE_JIT", "0") == "1"
     return not off and find_spec("numba") is not None
 
