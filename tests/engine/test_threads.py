@@ -150,6 +150,7 @@ def _child(queue):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX's, where another test has imported it
 def test_a_forked_child_has_a_pool_of_its_own():
     set_threads(2)
     for_blocks(lambda lo, hi: None, 100, grain=10)  # the parent's pool is running
@@ -164,6 +165,7 @@ def test_a_forked_child_has_a_pool_of_its_own():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX's, where another test has imported it
 def test_a_fork_in_the_middle_of_a_parallel_region():
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
