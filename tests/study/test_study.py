@@ -218,9 +218,11 @@ def test_the_worker_dies_with_the_study(tmp_path):
         assert process.wait(timeout=60) == 0
 
 
-def test_the_third_use_of_a_test_set_is_said_and_widens_the_interval(classified, tmp_path):
+def test_the_third_use_of_a_test_set_is_said_and_widens_the_interval(classified, tmp_path, monkeypatch):
     first = classified[0]
-    record_opening(first.facts["seal"]["hash"], "somebody else's question", "orders", tmp_path / "spare")
+    monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))  # other tests study this table too
+    for question in ("the first one's question", "somebody else's question"):
+        record_opening(first.facts["seal"]["hash"], question, "orders", tmp_path / "spare")
     said = []
     third = study(first.folder.parent / "orders.csv", "outcome", out=tmp_path / "third", say=said.append, budget=600)
     assert [first.facts["test"]["use"], third.facts["test"]["use"]] == [1, 3]
