@@ -143,7 +143,11 @@ def settle(
 
 
 class _Kept:
-    """Labels and bounds that are kept from one assignment to the next."""
+    """Labels, bounds and sums of clusters that are kept from one assignment to the next."""
+
+    sums: np.ndarray  # of rows, in a layout of the subclass's own
+    mass: np.ndarray
+    counts: np.ndarray
 
     def __init__(self, X: Any, weights: np.ndarray | None, origin: np.ndarray, scale: float, k: int) -> None:
         self.X, self.weights, self.origin, self.scale, self.k = X, weights, origin, scale, k
@@ -159,6 +163,12 @@ class _Kept:
         self.labels = np.full(self.n, -1, dtype=np.int32)
         self.upper[:] = np.inf
         self._last = None
+        self._forget_sums()
+
+    def _forget_sums(self) -> None:
+        self.sums[:] = 0.0
+        self.mass[:] = 0.0
+        self.counts[:] = 0
 
     def _moves(self, scaled: np.ndarray) -> Moves:
         found = no_moves(self.k) if self._last is None else moves(scaled, self._last, self.n)
@@ -209,15 +219,6 @@ class DenseLloyd(_Kept):
         self.W = np.empty((0, self.d), dtype=np.float32)
         self.norms = np.empty(0, dtype=np.float32)
         self.use(np.float32)
-
-    def start(self) -> None:
-        super().start()
-        self._forget_sums()
-
-    def _forget_sums(self) -> None:
-        self.sums[:] = 0.0
-        self.mass[:] = 0.0
-        self.counts[:] = 0
 
     def _totals(self, changed: int | None) -> Sums:
         return Sums(self.sums.sum(axis=0), self.mass.sum(axis=0), self.counts.sum(axis=0), changed)
@@ -294,15 +295,6 @@ class SparseLloyd(_Kept):
         self.norms = squared_norms(X)
         # One table of sums, whatever the number of lanes: with many features several would not fit in memory.
         self.sums, self.mass, self.counts = np.zeros((k, self.d)), np.zeros(k), np.zeros(k, dtype=np.int64)
-
-    def start(self) -> None:
-        super().start()
-        self._forget_sums()
-
-    def _forget_sums(self) -> None:
-        self.sums[:] = 0.0
-        self.mass[:] = 0.0
-        self.counts[:] = 0
 
     def assign(self, centers: np.ndarray) -> Sums:
         moved = self._moves(centers)
