@@ -7,7 +7,7 @@ WORKERS ?= 2
 FAMILY ?=
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help study test shake check lint types imports warmup bench browser peers clean
+.PHONY: help study test shake check lint types imports declared warmup bench browser peers clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,6 +53,10 @@ types: $(VENV)/.installed-dev
 
 imports: $(VENV)/.installed-dev
 	@echo "== import layers" && $(BIN)/lint-imports --no-cache | tail -n 3
+
+declared: $(VENV)/.installed-dev  ## golden model files and the table of docs/coverage.md, from what the classes declare
+	@$(BIN)/python tests/persistence/make_golden.py
+	@$(BIN)/python docs/make_coverage.py
 
 warmup: $(VENV)/.installed  ## compile every kernel ahead of time
 	@$(BIN)/learnt warmup

@@ -20,27 +20,31 @@ from typing import TYPE_CHECKING, Any
 
 from learnt._version import __version__
 
-_ROOMS = (
+# Rooms with estimators: what is public there and has a `__learnt_schema__` may stand in a model file.
+_ESTIMATORS = (
     "baseline",
     "cluster",
     "decomposition",
-    "diagnosis",
-    "engine",
     "ensemble",
     "erm",
-    "forestry",
-    "inverse",
     "linear_model",
-    "metrics",
-    "model_selection",
     "naive_bayes",
     "neighbors",
-    "persistence",
-    "plots",
     "preprocessing",
-    "study",
     "svm",
     "tree",
+)
+_ROOMS = (
+    *_ESTIMATORS,
+    "diagnosis",
+    "engine",
+    "forestry",
+    "inverse",
+    "metrics",
+    "model_selection",
+    "persistence",
+    "plots",
+    "study",
 )
 # A public function and the room it lives in.
 _FUNCTIONS = {

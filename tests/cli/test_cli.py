@@ -184,19 +184,24 @@ def test_version(capfd):
 
 def test_warmup_fits_everything_it_lists(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path / "kernels"))
-    from learnt.cli._warmup import WORK, warm
+    from learnt.cli._warmup import warm
 
     assert warm() == []
-    assert len(WORK) >= 12
     assert run(["warmup", "--clear"]) == 0
     assert "removed" in capfd.readouterr().out
 
 
-def test_warmup_lists_every_estimator_that_can_be_saved():
-    from learnt.cli._warmup import WORK
-    from learnt.persistence._registry import LEARNT
+def test_warmup_knows_fits_of_every_estimator():
+    from learnt.cli._warmup import fits_of
+    from learnt.engine.estimator import TARGETS
+    from learnt.persistence._registry import estimators
 
-    assert {path for path, _, _ in WORK} == LEARNT - {"learnt.preprocessing.TableEncoder"}
+    for name, cls in estimators().items():
+        fits = fits_of(name)
+        assert fits, name
+        for fit in fits:
+            assert fit.target in TARGETS
+            assert cls(**fit.settings).get_params().keys() >= fit.settings.keys()
 
 
 def test_bench_compares_with_a_peer():

@@ -39,7 +39,7 @@ def holder(monkeypatch):
     module.Holder = Holder
     monkeypatch.setattr(Holder, "__module__", "learnt_doubles")
     monkeypatch.setitem(sys.modules, "learnt_doubles", module)
-    monkeypatch.setattr(_registry, "CLASSES", _registry.CLASSES | {"learnt_doubles.Holder"})
+    monkeypatch.setattr(_registry, "OTHERS", _registry.OTHERS | {"learnt_doubles.Holder"})
     _registry.resolve.cache_clear()
     _registry.name_of.cache_clear()
     yield Holder

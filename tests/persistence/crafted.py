@@ -309,7 +309,7 @@ def run(files: int, seed: int, jobs: int = 1, first: int = 0, most_failures: int
         "files": files,
         "refused": counts[0],
         "used": counts[1],
-        "uncovered": sorted(_registry.CLASSES - covered),
+        "uncovered": sorted(_registry.classes() - covered),
         "failures": sorted(found, key=lambda one: one["index"])[:most_failures],
     }
 

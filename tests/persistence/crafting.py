@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import zlib
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -17,6 +18,13 @@ import numpy as np
 
 from learnt.persistence import _arrays, _registry
 from learnt.persistence import _container as container
+
+
+@cache
+def class_names() -> list[str]:
+    """Every name that may stand in a file."""
+    return sorted(_registry.classes())
+
 
 INTEGERS = [
     0, 1, -1, 2, 3, -2, 7, 63, 64, 255, 256, 1000, 65536, 10**6, 10**9, 2**29, 2**31 - 1, 2**31, -(2**31), 2**32, 2**40,
@@ -185,7 +193,7 @@ def _crafted(old: Any, dice: Random, pool: list[Any]) -> Any:
     if isinstance(old, float):
         return dice.choice([*REALS, old * 1e6, -old, 3])
     if isinstance(old, str):
-        return dice.choice([*WORDS, *sorted(_registry.CLASSES)]) if "." in old else dice.choice([*WORDS, old + "x"])
+        return dice.choice([*WORDS, *class_names()]) if "." in old else dice.choice([*WORDS, old + "x"])
     if isinstance(old, list):
         return _list(old, dice)
     return _node(old, dice)

@@ -25,6 +25,7 @@ import learnt
 from learnt.baseline import ConstantClassifier, ConstantRegressor
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA, DictionaryLearning, MiniBatchDictionaryLearning, SparseCoder
+from learnt.engine.estimator import target_of, trial_of
 from learnt.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -84,6 +85,7 @@ from learnt.linear_model import (
 )
 from learnt.naive_bayes import GaussianNB
 from learnt.neighbors import KNeighborsClassifier, NearestNeighbors
+from learnt.persistence import _registry
 from learnt.preprocessing import (
     AnscombeTransformer,
     FourierFeatures,
@@ -126,8 +128,35 @@ table = pd.DataFrame(
 sizes = table[["size", "town", "shop"]]
 
 
+# y of every kind that a class may declare to need.
+TARGETS = {
+    "amount": y,
+    "two amounts": np.c_[y, -y],
+    "positive": np.abs(y) + 0.1,
+    "two classes": classes == "low",
+    "classes": classes,
+    "none": None,
+}
+
+
 def models() -> dict:
-    """Name → (fitted model, the data it answers for)."""
+    """Name → (fitted model, the data it answers for); of a class that is not listed, one with its quick settings."""
+    known = listed()
+    return known | declared({type(model).__name__ for model, _ in known.values()})
+
+
+def declared(listed: set[str]) -> dict:
+    """A model of every class that is not listed, with the quick settings that it declares."""
+    found = {}
+    for cls in _registry.estimators().values():
+        if cls.__name__ not in listed:
+            model = cls(**trial_of(cls).settings())
+            found[cls.__name__] = (model.fit(X, TARGETS[target_of(model)]), X)
+    return found
+
+
+def listed() -> dict:
+    """Models with settings worth keeping."""
     numbers = ("numbers", make_pipeline(SimpleImputer(add_indicator=True), SklearnScaler()), ["size"])
     towns = ("towns", OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist"), ["town", "shop"])
     two = np.c_[classes, classes[::-1]]

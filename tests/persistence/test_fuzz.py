@@ -30,6 +30,7 @@ from learnt.persistence import _container as container
 from learnt.persistence._files import load_bytes, to_bytes
 from learnt.preprocessing import StandardScaler, TableEncoder
 
+CLASSES = sorted(_registry.classes())
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 3))
 y = X @ [1.0, 2.0, 3.0] + rng.normal(size=30)
@@ -239,7 +240,7 @@ def values(dice, tensors):
                     "fields": {"pattern": None, "dtype_include": None, "dtype_exclude": None}}},
         {"sparse": {"format": "csr", "kind": "array", "shape": [1, 3], "data": {"array": name}, "indices": 0,
                     "indptr": 0}},
-        {"object": {"class": dice.choice(sorted(_registry.CLASSES)), "params": {}}},
+        {"object": {"class": dice.choice(CLASSES), "params": {}}},
         {"object": {"class": "builtins.eval", "params": {}}},
         {"object": {"class": "sklearn.tree.DecisionTreeClassifier", "params": {}}},
     ])  # fmt: skip
@@ -268,7 +269,7 @@ def change_tree(tree, tensors, dice):
     elif kind == 7 and isinstance(parent, list):
         parent.insert(key, json.loads(json.dumps(dice.choice(parent))))
     elif isinstance(parent[key], str):
-        parent[key] = dice.choice((*_registry.CLASSES, *(str(k) for _, k in found[:40])))
+        parent[key] = dice.choice((*CLASSES, *(str(k) for _, k in found[:40])))
     else:
         parent[key] = values(dice, tensors)
 

@@ -13,6 +13,7 @@ import pytest
 from learnt.baseline import ConstantClassifier
 from learnt.decomposition import DictionaryLearning, SparseCoder
 from learnt.engine.bounds import offsets, pieces, rising, within
+from learnt.engine.schema import number, real
 from learnt.ensemble import (
     BaggingRegressor,
     HistGradientBoostingClassifier,
@@ -31,7 +32,6 @@ from learnt.linear_model import (
 )
 from learnt.neighbors import NearestNeighbors
 from learnt.persistence import LearntFileError
-from learnt.persistence._checks import number, real
 from learnt.persistence._files import load_bytes, to_bytes
 from learnt.preprocessing import AnscombeTransformer, GaussianFeatures
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor

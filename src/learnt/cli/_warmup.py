@@ -15,12 +15,14 @@ from scipy import sparse
 
 from learnt.cli._bar import bar
 from learnt.engine import kernel_cache
+from learnt.engine.estimator import Settings, Warm, warmup_of
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.threads import thread_count
 from learnt.linear_model import Ridge
 from learnt.naive_bayes import GaussianNB
+from learnt.persistence._registry import estimators, resolve
 
-# What to fit: class, kind of target, settings that take the compiled road. A new estimator adds a line.
+# What to fit of classes that do not declare it themselves (`__learnt_trial__`): class, kind of target, settings.
 WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.LinearRegression", "amount", {}),
     ("learnt.linear_model.Lasso", "amount", {"alpha": 0.1}),
@@ -60,12 +62,8 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.SGDClassifier", "two classes", {}),
     ("learnt.linear_model.SGDRegressor", "amount", {}),
     ("learnt.linear_model.Perceptron", "two classes", {}),
-    ("learnt.naive_bayes.GaussianNB", "classes", {}),
     ("learnt.neighbors.KNeighborsClassifier", "classes", {}),
     ("learnt.neighbors.NearestNeighbors", "none", {}),
-    ("learnt.svm.LinearSVC", "two classes", {}),
-    ("learnt.svm.LinearSVC", "two classes", {"penalty": "l1"}),
-    ("learnt.svm.LinearSVR", "amount", {}),
     ("learnt.ensemble.RandomForestClassifier", "two classes", {"n_estimators": 2, "splitter": "binned"}),
     ("learnt.ensemble.RandomForestClassifier", "classes", {"n_estimators": 2, "splitter": "binned"}),
     ("learnt.ensemble.RandomForestClassifier", "two classes", {"n_estimators": 2, "splitter": "exact"}),
@@ -113,16 +111,13 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.ensemble.GradientBoostingClassifier", "classes", {"n_estimators": 2}),
     ("learnt.ensemble.GradientBoostingRegressor", "amount", {"n_estimators": 2, "subsample": 0.8}),
 )
-# The same for what takes another road through tables like text: sparse, and wider than tall.
+# The same for tables like text: sparse, and wider than tall.
 SPARSE_WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.linear_model.LogisticRegression", "two classes", {}),
     ("learnt.linear_model.LogisticRegression", "two classes", {"l1_ratio": 1.0, "C": 0.1}),
     ("learnt.linear_model.Lasso", "amount", {"alpha": 0.1}),
     ("learnt.linear_model.SGDClassifier", "two classes", {}),
     ("learnt.linear_model.SGDClassifier", "two classes", {"loss": "log_loss"}),
-    ("learnt.svm.LinearSVC", "two classes", {}),
-    ("learnt.svm.LinearSVC", "two classes", {"loss": "hinge"}),
-    ("learnt.svm.LinearSVC", "two classes", {"penalty": "l1", "C": 0.1}),
     ("learnt.cluster.KMeans", "none", {"n_clusters": 4, "n_init": 1, "random_state": 0, "max_iter": 2}),
 )
 METRICS = ("accuracy_score", "confusion_matrix", "roc_auc_score", "log_loss")
@@ -152,7 +147,7 @@ def run_warmup(*, clear: bool) -> int:
 
 def warm(processes: int = 1) -> list[tuple[str, str]]:
     """Fit everything once, shared among processes; returns what failed and why."""
-    jobs = sorted({path for path, _, _ in WORK}, key=_heaviest_first) + list(METRICS)
+    jobs = sorted(estimators(), key=_heaviest_first) + list(METRICS)
     failed: list[tuple[str, str]] = []
     with bar("compiling", len(jobs)) as advance:
         if processes == 1:
@@ -182,16 +177,21 @@ def warm_one(name: str) -> list[tuple[str, str]]:
         if name in METRICS:
             _measure(name, _data(np.float64)[1]["two classes"])
             return []
-        tables = [(_data(np.float64), WORK), (_data(np.float32), WORK), (_sparse_data(), SPARSE_WORK)]
-        for (X, targets), work in tables:
-            for path, kind, settings in work:
-                if path != name:
-                    continue
+        dense, thin = [_data(np.float64), _data(np.float32)], [_sparse_data()]
+        for target, settings, is_sparse in fits_of(name):
+            for X, targets in thin if is_sparse else dense:
                 try:
-                    _fit(path, settings, X, targets[kind])
+                    _fit(name, settings, X, targets[target])
                 except Exception as error:
-                    failed.append((path, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
+                    failed.append((name, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
     return failed
+
+
+def fits_of(name: str) -> tuple[Warm, ...]:
+    """The fits that compile what an estimator needs, as its class declares."""
+    listed = [Warm(target, settings) for path, target, settings in WORK if path == name]
+    listed += [Warm(target, settings, True) for path, target, settings in SPARSE_WORK if path == name]
+    return tuple(listed) or warmup_of(resolve(name))
 
 
 def _data(dtype: type) -> tuple[np.ndarray, dict[str, Any]]:
@@ -215,9 +215,8 @@ def _sparse_data() -> tuple[Any, dict[str, Any]]:
     return X, {"amount": amount, "two classes": (amount > 0).astype(np.int64), "none": None}
 
 
-def _fit(path: str, settings: dict[str, Any], X: Any, y: Any) -> None:
-    module, _, name = path.rpartition(".")
-    model = getattr(import_module(module), name)(**settings)
+def _fit(path: str, settings: Settings, X: Any, y: Any) -> None:
+    model = resolve(path)(**settings)
     model.fit(X) if y is None else model.fit(X, y)
     for method in ("predict", "predict_proba", "transform", "kneighbors"):
         if hasattr(model, method):

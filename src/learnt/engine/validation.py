@@ -10,6 +10,7 @@ Every refusal is one sentence: what was wrong, where, and what to do.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.estimator import Takes, takes_of
 from learnt.engine.finite import require_finite
 from learnt.engine.weights import rows_as_given, without_absent
 
@@ -44,11 +46,11 @@ def check_fit(
     sample_weight: Any = None,
     *,
     target: str | None = None,
-    accept_sparse: bool = False,
-    foreign: bool = False,
-    lazy: bool = False,
-    allow_nan: bool = False,
-    any_cells: bool = False,
+    accept_sparse: bool | None = None,
+    foreign: bool | None = None,
+    lazy: bool | None = None,
+    allow_nan: bool | None = None,
+    any_cells: bool | None = None,
     min_rows: int = 1,
     order: str | None = None,
     reset: bool = True,
@@ -59,11 +61,10 @@ def check_fit(
     ----------
     target : None, "number", "numbers" or "label"
         What y must be: not used, one number a row, one or several numbers a row, one class label a row.
-    accept_sparse, foreign, lazy : bool
-        Whether the estimator takes SciPy matrices (as CSR); arrays of other libraries; Dask and `scan` tables.
-    any_cells : bool, default=False
-        Whether a table that holds text, dates or categories comes through as it is, a frame or an array of objects:
-        what its cells may be is for others to say.
+    accept_sparse, foreign, lazy, allow_nan, any_cells : bool, default=None
+        Whether the estimator takes SciPy matrices (as CSR); arrays of other libraries; Dask and `scan` tables; missing
+        cells; a table that holds text, dates or categories, which comes through as it is, a frame or an array of
+        objects: what its cells may be is for others to say. None: as the class declares in `__learnt_takes__`.
     order : None or "C"
         "C" for kernels that walk rows.
     reset : bool, default=True
@@ -71,8 +72,9 @@ def check_fit(
     """
     name = type(estimator).__name__
     X, y, sample_weight, rows = without_absent(X, None if target is None else y, sample_weight)
+    accepted = _accepted(estimator, accept_sparse, foreign, lazy, allow_nan, any_cells)
     with rows_as_given(rows):
-        matrix = _matrix(estimator, X, reset, accept_sparse, foreign, lazy, allow_nan, any_cells, min_rows, order)
+        matrix = _matrix(estimator, X, reset, accepted, min_rows, order)
         targets = None if target is None else check_target(y, target, matrix, name)
     return Checked(matrix, targets, check_weights(sample_weight, matrix))
 
@@ -81,11 +83,11 @@ def check_predict(
     estimator: Any,
     X: Any,
     *,
-    accept_sparse: bool = False,
-    foreign: bool = False,
-    lazy: bool = False,
-    allow_nan: bool = False,
-    any_cells: bool = False,
+    accept_sparse: bool | None = None,
+    foreign: bool | None = None,
+    lazy: bool | None = None,
+    allow_nan: bool | None = None,
+    any_cells: bool | None = None,
     order: str | None = None,
 ) -> Any:
     """Data for a fitted estimator: as many columns, under the same names, as it was fitted on.
@@ -102,45 +104,48 @@ def check_predict(
         and "feature_names_in_" not in fitted
         and (order is None or X.flags.c_contiguous)
     ):
-        if not allow_nan:
+        if not (takes_of(estimator).missing if allow_nan is None else allow_nan):
             require_finite(X, "X", type(estimator).__name__)
         return X
     check_is_fitted(estimator, msg=NOT_FITTED)
-    return _matrix(estimator, X, False, accept_sparse, foreign, lazy, allow_nan, any_cells, 1, order)
+    accepted = _accepted(estimator, accept_sparse, foreign, lazy, allow_nan, any_cells)
+    return _matrix(estimator, X, False, accepted, 1, order)
 
 
-def _matrix(
+def _accepted(
     estimator: Any,
-    X: Any,
-    reset: bool,
-    accept_sparse: bool,
-    foreign: bool,
-    lazy: bool,
-    allow_nan: bool,
-    any_cells: bool,
-    min_rows: int,
-    order: str | None,
-) -> Any:
-    name = type(estimator).__name__
+    sparse: bool | None,
+    tensors: bool | None,
+    lazy: bool | None,
+    missing: bool | None,
+    categories: bool | None,
+) -> Takes:
+    """What comes through: as a call says, or as the class declares."""
+    asked = {"sparse": sparse, "tensors": tensors, "lazy": lazy, "missing": missing, "categories": categories}
+    return replace(takes_of(estimator), **{key: value for key, value in asked.items() if value is not None})
+
+
+def _matrix(estimator: Any, X: Any, reset: bool, accepted: Takes, min_rows: int, order: str | None) -> Any:
+    name, allow_nan = type(estimator).__name__, accepted.missing
     if is_lazy(X):
-        if not lazy:
+        if not accepted.lazy:
             refuse_elsewhere(X, name)
         _require_shape(X.shape, X.ndim, name, 0)
         _remember_columns(estimator, X, X.shape[1], reset)
         return X
     if is_foreign_array(X):
-        if not foreign:
+        if not accepted.tensors:
             refuse_elsewhere(X, name)
         matrix = _foreign_matrix(X, name, allow_nan, min_rows)
         _remember_columns(estimator, matrix, matrix.shape[1], reset)
         return matrix
     if sparse.issparse(X):
-        if not accept_sparse:
+        if not accepted.sparse:
             raise TypeError(
                 f"Sparse data was passed for X, but {name} needs dense data; use X.toarray() if it fits in memory."
             )
         matrix = _sparse_matrix(X, name)
-    elif any_cells and _holds_more_than_numbers(X, name):
+    elif accepted.categories and _holds_more_than_numbers(X, name):
         matrix, allow_nan = X if is_frame(X) else np.asarray(X, dtype=object), True
     else:
         matrix = _dense_matrix(X, name, order)

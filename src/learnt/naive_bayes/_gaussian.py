@@ -7,20 +7,21 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.labels import classes_beside, distinct_labels, encode_labels, labels_at
 from learnt.engine.rows import Block, as_rows
+from learnt.engine.schema import CLASSES, ONE, Schema, real
 from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_fit, check_predict
 from learnt.naive_bayes import _density
 from learnt.naive_bayes._moments import COMPILED_CELLS, Moments, class_moments, merge, total_variance
 
 
-class GaussianNB(RowsClassifier, BaseEstimator):
+class GaussianNB(RowsClassifier, Estimator):
     """Classify by Bayes' rule, with every feature normal and independent of the others within a class.
 
     p(c | x) ∝ π_c Π_j N(x_j; θ_cj, σ²_cj)
@@ -68,6 +69,19 @@ class GaussianNB(RowsClassifier, BaseEstimator):
            [ 2.  ,  1.333]])
     """
 
+    __learnt_schema__ = Schema(
+        state={
+            **CLASSES,
+            "class_count_": real("c", low=0),
+            "class_prior_": real("c", low=0, high=1),
+            "theta_": real("c", "d"),
+            "var_": real("c", "d", low=0),
+            "epsilon_": ONE,
+        },
+        extra={"_class_mean": real("c", "d"), "_class_ssd": real("c", "d", low=0)},
+    )
+    __learnt_takes__ = Takes(tensors=True, lazy=True)
+
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -75,7 +89,7 @@ class GaussianNB(RowsClassifier, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GaussianNB:
         """Estimate the means and variances of each class; a weight of 2 counts a row twice, 0 not at all."""
         _require_smoothing(self.var_smoothing)
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", foreign=True, lazy=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label")
         y, w = _beside(X, y), _beside(X, w)
         classes, codes = _encode(y)
         moments = self._sum(X, codes, w, classes)
@@ -97,7 +111,7 @@ class GaussianNB(RowsClassifier, BaseEstimator):
         first = not hasattr(self, "classes_")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit: give all labels that can come.")
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", foreign=True, lazy=True, reset=first)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label", reset=first)
         y, w = _beside(X, y), _beside(X, w)
         known = _known_classes(y, classes) if first else self.classes_
         if not first and classes is not None and not np.array_equal(np.unique(classes), to_numpy(known)):
@@ -154,7 +168,7 @@ class GaussianNB(RowsClassifier, BaseEstimator):
         return self._map(X, _same)
 
     def _map(self, X: Any, finish: Callable[..., Any], *state: Any) -> Any:
-        X = check_predict(self, X, foreign=True, lazy=True)
+        X = check_predict(self, X)
         _require_spread(self.var_, self.classes_)
         prior, mean, variance = (beside(p, X) for p in (self.class_prior_, self.theta_, self.var_))
         if is_foreign_array(X):

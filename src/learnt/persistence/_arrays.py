@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.schema import shown
 from learnt.persistence._container import can_hold
-from learnt.persistence._errors import Refused, shown
+from learnt.persistence._errors import Refused
 from learnt.persistence._json import dump, parse
 
 PACK_FROM = 2048  # characters of JSON from which a list is compressed

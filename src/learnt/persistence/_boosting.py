@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.bounds import within
-from learnt.erm.losses import Loss
-from learnt.forestry import BoostedTrees
-from learnt.persistence._checks import (
+from learnt.engine.schema import (
     Check,
     Dims,
     Schema,
@@ -29,6 +27,8 @@ from learnt.persistence._checks import (
     record,
     text,
 )
+from learnt.erm.losses import Loss
+from learnt.forestry import BoostedTrees
 from learnt.persistence._trees import category_values
 
 

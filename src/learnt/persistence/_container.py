@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._errors import Refused, shown
+from learnt.engine.schema import shown
+from learnt.persistence._errors import Refused
 from learnt.persistence._json import dump, parse
 
 MAX_FILE_BYTES = 1 << 36  # 64 GiB

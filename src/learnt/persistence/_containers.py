@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._checks import (
+from learnt.engine.schema import (
     FREE_FEATURES,
     Check,
     Dims,

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.schema import PLAIN, shown
 from learnt.persistence import _arrays, _random, _registry, _sparse
-from learnt.persistence._checks import PLAIN
 from learnt.persistence._encode import MAX_DEPTH
-from learnt.persistence._errors import Refused, shown
+from learnt.persistence._errors import Refused
 from learnt.persistence._models import check_model
 from learnt.persistence._records import RECORD_FIELDS
 

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import is_dask, is_foreign_array, to_numpy
+from learnt.engine.schema import shown
 from learnt.persistence import _arrays, _random, _registry, _sparse
-from learnt.persistence._errors import Refused, shown
+from learnt.persistence._errors import Refused
 from learnt.persistence._json import MAX_DIGITS, dump
 
 MAX_DEPTH = 64  # of nested values; a longer chain is a cycle or no model

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.forestry import Grove
-from learnt.persistence._checks import (
+from learnt.engine.schema import (
     Check,
     Dims,
     Schema,
@@ -20,6 +19,7 @@ from learnt.persistence._checks import (
     real,
     whole,
 )
+from learnt.forestry import Grove
 from learnt.persistence._trees import OUTPUT_CLASSES, categories_check, classes_of_outputs, numbers_of_outputs
 
 GROVE_FIELDS = (

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.erm.losses import Loss
-from learnt.persistence._checks import (
+from learnt.engine.schema import (
     FREE_FEATURES,
     Check,
     Dims,
@@ -26,6 +25,7 @@ from learnt.persistence._checks import (
     text,
     whole,
 )
+from learnt.erm.losses import Loss
 
 _weights = anyof(none, listof(number(0)), listof(number(0), kind=tuple), real(None, low=0), whole(None))
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from learnt.persistence._errors import Refused, shown
+from learnt.engine.schema import shown
+from learnt.persistence._errors import Refused
 
 FORMAT_NAME = "learnt"
 FORMAT_VERSION = 1

@@ -13,12 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._checks import FREE_FEATURES, Check, Dims, Schema, anyof, choice, count, dictof, none, texts
-from learnt.persistence._containers import SKLEARN_SCHEMAS
-from learnt.persistence._errors import Refused, shown
-from learnt.persistence._schemas import LEARNT_SCHEMAS
-
-SCHEMAS: dict[str, Schema] = {**LEARNT_SCHEMAS, **SKLEARN_SCHEMAS}
+from learnt.engine.schema import FREE_FEATURES, Check, Dims, anyof, choice, count, dictof, none, shown, texts
+from learnt.persistence._errors import Refused
+from learnt.persistence._registry import schema_of
 
 _N_JOBS = anyof(none, count(-1024, -1), count(1, 1024))
 _OUTPUT = dictof(choice("transform"), choice("default", "pandas", "polars"))
@@ -28,7 +25,7 @@ _BY_FEATURE = ("coef_", "components_", "mean_", "cluster_centers_", "scale_", "v
 def check_model(model: Any, name: str, params: dict[str, Any], state: dict[str, Any]) -> None:
     """Refuse parameters and fitted attributes that the class cannot have."""
     cls = type(model)
-    schema = SCHEMAS.get(name)
+    schema = schema_of(cls, name)
     dims: Dims = {}
     for key, check in {"n_jobs": _N_JOBS, **(schema.params if schema else {})}.items():
         # A parameter that an older release did not have yet has its default.

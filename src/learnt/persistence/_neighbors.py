@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._checks import (
+from learnt.engine.schema import (
     Check,
     Dims,
     Schema,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._checks import Dims, Schema, anyof, count, estimator, flags, listof, number, real, whole
+from learnt.engine.schema import Dims, Schema, anyof, count, estimator, flags, listof, number, real, whole
 from learnt.persistence._trees import tree_check
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.persistence._checks import (
+from learnt.engine.schema import (
     Check,
     anyof,
     choice,

@@ -1,6 +1,6 @@
-"""What may stand in a model file, by name. Nothing that is not in these tables is ever imported or called.
+"""What may stand in a model file, by name. Nothing is imported or called unless these tables allow it.
 
-To make a new estimator savable, add its public name to `CLASSES` and its fitted attributes to `_schemas.SCHEMAS`.
+An estimator of ours is savable as soon as it is public in its room and its class has a `__learnt_schema__`.
 """
 
 from __future__ import annotations
@@ -11,91 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._errors import Refused, shown
+import learnt
+from learnt.engine.schema import Schema, shown
+from learnt.persistence._containers import SKLEARN_SCHEMAS
+from learnt.persistence._errors import Refused
 from learnt.persistence._forests import GROVE_FIELDS
+from learnt.persistence._schemas import LEARNT_SCHEMAS
 from learnt.persistence._trees import SURROGATE_FIELDS, TREE_FIELDS
 
-LEARNT = {
-    "learnt.baseline.ConstantClassifier",
-    "learnt.baseline.ConstantRegressor",
-    "learnt.cluster.KMeans",
-    "learnt.decomposition.DictionaryLearning",
-    "learnt.decomposition.MiniBatchDictionaryLearning",
-    "learnt.decomposition.PCA",
-    "learnt.decomposition.SparseCoder",
-    "learnt.ensemble.AdaBoostClassifier",
-    "learnt.ensemble.AdaBoostRegressor",
-    "learnt.ensemble.BaggingClassifier",
-    "learnt.ensemble.BaggingRegressor",
-    "learnt.ensemble.ExtraTreesClassifier",
-    "learnt.ensemble.ExtraTreesRegressor",
-    "learnt.ensemble.FunctionalGradientBoosting",
-    "learnt.ensemble.GradientBoostingClassifier",
-    "learnt.ensemble.GradientBoostingRegressor",
-    "learnt.ensemble.HistGradientBoostingClassifier",
-    "learnt.ensemble.HistGradientBoostingRegressor",
-    "learnt.ensemble.RandomForestClassifier",
-    "learnt.ensemble.RandomForestRegressor",
-    "learnt.ensemble.RandomTreesEmbedding",
-    "learnt.ensemble.RecalibratedClassifier",
-    "learnt.ensemble.StackingClassifier",
-    "learnt.ensemble.StackingRegressor",
-    "learnt.ensemble.VotingClassifier",
-    "learnt.ensemble.VotingRegressor",
-    "learnt.erm.ERMClassifier",
-    "learnt.erm.ERMRegressor",
-    "learnt.linear_model.ARDRegression",
-    "learnt.linear_model.BayesianLinearRegression",
-    "learnt.linear_model.BayesianRidge",
-    "learnt.linear_model.ElasticNet",
-    "learnt.linear_model.ElasticNetCV",
-    "learnt.linear_model.ForwardStagewiseRegression",
-    "learnt.linear_model.GammaRegressor",
-    "learnt.linear_model.HuberRegressor",
-    "learnt.linear_model.IterativelyReweightedLeastSquares",
-    "learnt.linear_model.Lasso",
-    "learnt.linear_model.LassoCV",
-    "learnt.linear_model.LinearRegression",
-    "learnt.linear_model.LogisticRegression",
-    "learnt.linear_model.LogisticRegressionCV",
-    "learnt.linear_model.MatchingPursuit",
-    "learnt.linear_model.MultiTaskElasticNet",
-    "learnt.linear_model.MultiTaskElasticNetCV",
-    "learnt.linear_model.MultiTaskLasso",
-    "learnt.linear_model.MultiTaskLassoCV",
-    "learnt.linear_model.NonlinearLeastSquares",
-    "learnt.linear_model.OrthogonalMatchingPursuit",
-    "learnt.linear_model.OrthogonalMatchingPursuitCV",
-    "learnt.linear_model.Perceptron",
-    "learnt.linear_model.PoissonRegressor",
-    "learnt.linear_model.QuantileRegressor",
-    "learnt.linear_model.Ridge",
-    "learnt.linear_model.RidgeCV",
-    "learnt.linear_model.RidgeClassifier",
-    "learnt.linear_model.RidgeClassifierCV",
-    "learnt.linear_model.SGDClassifier",
-    "learnt.linear_model.SGDRegressor",
-    "learnt.linear_model.TotalLeastSquares",
-    "learnt.linear_model.TweedieRegressor",
-    "learnt.naive_bayes.GaussianNB",
-    "learnt.neighbors.KNeighborsClassifier",
-    "learnt.neighbors.NearestNeighbors",
-    "learnt.preprocessing.AnscombeTransformer",
-    "learnt.preprocessing.FourierFeatures",
-    "learnt.preprocessing.FunctionFeatures",
-    "learnt.preprocessing.GaussianFeatures",
-    "learnt.preprocessing.PolynomialFeatures",
-    "learnt.preprocessing.StandardScaler",
-    "learnt.preprocessing.TableEncoder",
-    "learnt.svm.LinearSVC",
-    "learnt.svm.LinearSVR",
-    "learnt.tree.DecisionTreeClassifier",
-    "learnt.tree.DecisionTreeRegressor",
-    "learnt.tree.DyadicPartitionRegressor",
-    "learnt.tree.ExtraTreeClassifier",
-    "learnt.tree.ExtraTreeRegressor",
-    "learnt.tree.ModelTreeRegressor",
-}
+SCHEMAS: dict[str, Schema] = {**LEARNT_SCHEMAS, **SKLEARN_SCHEMAS}
+
+# Where our estimators are: a fixed table. One may stand in a file if it is in the `__all__` of its room and has a
+# schema. A room is imported when a file names something in it, and nothing else of ours is.
+ROOMS = frozenset(f"learnt.{room}" for room in learnt._ESTIMATORS)
 
 # The scikit-learn classes our models sit in or behind: all of them can be rebuilt from plain data.
 SKLEARN = {
@@ -165,7 +93,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
     "sklearn.model_selection.TimeSeriesSplit": ("n_splits", "max_train_size", "test_size", "gap"),
 }
 
-CLASSES = LEARNT | SKLEARN | set(RECORDS)
+OTHERS = SKLEARN | set(RECORDS)
 
 # A class that has moved since some release wrote a file: its old name and its name now.
 RENAMED: dict[str, str] = {}
@@ -192,31 +120,66 @@ TYPES: dict[str, type] = {
 
 @cache
 def resolve(name: str) -> type:
-    """The class a name of the tables stands for."""
+    """The class a name stands for; Refused where it may not stand in a file."""
     name = RENAMED.get(name, name)
-    if name not in CLASSES:
-        raise Refused(f"it holds an object of the class {shown(name)}, which is not one that learnt loads")
     module, _, attribute = name.rpartition(".")
+    if name not in OTHERS and module not in ROOMS:
+        raise _not_loaded(name)
     try:
-        return getattr(import_module(module), attribute)
+        room = import_module(module)
+        if name not in OTHERS and attribute not in room.__all__:
+            raise _not_loaded(name)
+        cls = getattr(room, attribute)
     except (ImportError, AttributeError):
         raise Refused(
             f"it needs {name}, which this installation does not have: upgrade {module.split('.')[0]}"
         ) from None
+    if name not in OTHERS and schema_of(cls, name) is None:
+        raise _not_loaded(name)
+    return cls
+
+
+def _not_loaded(name: str) -> Refused:
+    return Refused(f"it holds an object of the class {shown(name)}, which is not one that learnt loads")
+
+
+def schema_of(cls: Any, name: str) -> Schema | None:
+    """The schema of a class: its own, or that of the tables; None where it has none."""
+    own = getattr(cls, "__learnt_schema__", None) if isinstance(cls, type) else None
+    return own if isinstance(own, Schema) else SCHEMAS.get(name)
 
 
 @cache
 def name_of(cls: Any) -> str | None:
-    """The name of exactly this class in the tables, or None; a subclass is another class."""
-    for name in sorted(CLASSES):
-        module, _, attribute = name.rpartition(".")
-        if attribute == cls.__name__ and module.partition(".")[0] == cls.__module__.partition(".")[0]:
-            try:
-                if resolve(name) is cls:
-                    return name
-            except Refused:
-                continue
+    """The name under which exactly this class stands in a file, or None; a subclass is another class."""
+    room = ".".join(cls.__module__.split(".")[:2])
+    names = [f"{room}.{cls.__name__}"] if room in ROOMS else []
+    package = room.partition(".")[0]
+    names += sorted(name for name in OTHERS if name.endswith(f".{cls.__name__}") and name.startswith(f"{package}."))
+    for name in names:
+        try:
+            if resolve(name) is cls:
+                return name
+        except Refused:
+            continue
     return None
+
+
+def estimators() -> dict[str, type]:
+    """All estimators of ours that may stand in a file, by name; imports every room."""
+    public = [f"{room}.{name}" for room in sorted(ROOMS) for name in sorted(import_module(room).__all__)]
+    found = {}
+    for name in public:
+        try:
+            found[name] = resolve(name)
+        except Refused:
+            continue  # a function, or a class that is no model
+    return found
+
+
+def classes() -> set[str]:
+    """Every name that may stand in a file."""
+    return set(estimators()) | OTHERS
 
 
 def function_name(function: Any) -> str | None:

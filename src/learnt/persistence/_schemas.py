@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._boosting import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR, HIST_CLASSIFIER, HIST_REGRESSOR
-from learnt.persistence._checks import (
-    FREE_FEATURES,
+from learnt.engine.schema import (
+    ANY_FEATURES,
+    CLASSES,
+    FEATURES,
+    ONE,
     Check,
     Dims,
     Schema,
@@ -29,11 +31,13 @@ from learnt.persistence._checks import (
     listof,
     none,
     number,
+    one_plane_a_class,
     real,
     record,
     text,
     whole,
 )
+from learnt.persistence._boosting import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR, HIST_CLASSIFIER, HIST_REGRESSOR
 from learnt.persistence._containers import SCALER
 from learnt.persistence._forests import FOREST_CLASSIFIER, FOREST_EMBEDDING, FOREST_REGRESSOR
 from learnt.persistence._meta_ensembles import META_ENSEMBLES
@@ -42,29 +46,18 @@ from learnt.persistence._partitions import DYADIC, MODEL_TREE
 from learnt.persistence._tables import TABLE_ENCODER
 from learnt.persistence._trees import TREE_CLASSIFIER, TREE_REGRESSOR
 
-_features = {"n_features_in_": count(1, name="d")}
-_free_features = {"n_features_in_": count(1, FREE_FEATURES, name="d")}
-_one = anyof(number(), real())  # a number, or a tensor without axes that became an array
-
-
-_intercept = anyof(_one, real(None))
+_intercept = anyof(ONE, real(None))
 
 
 def _linear_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     single = state["coef_"].ndim == 1
-    reason = _one(state["intercept_"], {})
+    reason = ONE(state["intercept_"], {})
     if reason is not None and not single:
         reason = real("t")(state["intercept_"], dims)
     return None if reason is None else f"has an intercept_ that {reason}"
 
 
-def _logistic_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    return None if dims["r"] == (1 if dims["c"] == 2 else dims["c"]) else "has other coefficients than classes"
-
-
-_linear = {**_features, "coef_": anyof(real("d"), real("t", "d")), "intercept_": _intercept}
-
-_classes = {**_features, "classes_": labels("c")}
+_linear = {**FEATURES, "coef_": anyof(real("d"), real("t", "d")), "intercept_": _intercept}
 
 
 def _shares_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
@@ -90,7 +83,7 @@ def _rest_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 
 
 _GLM = Schema(
-    state={**_features, "coef_": real("d"), "intercept_": _intercept}, extra={"n_iter_": count()}, rule=_linear_rule
+    state={**FEATURES, "coef_": real("d"), "intercept_": _intercept}, extra={"n_iter_": count()}, rule=_linear_rule
 )
 
 
@@ -151,10 +144,10 @@ _stochastic = {
     **dict.fromkeys(("_standard_intercept", "_average_intercept"), real(None)),
     "_average_count": number(0),
 }
-_stochastic_classifier = {**_classes, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")}
+_stochastic_classifier = {**CLASSES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")}
 
 _ridge_labels = {
-    **_features,
+    **FEATURES,
     "classes_": labels("c"),
     "coef_": anyof(real("d"), real("r", "d")),
     "intercept_": anyof(number(), real(1), real("r")),
@@ -195,16 +188,16 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         rule=_rest_rule,
     ),
     "learnt.cluster.KMeans": Schema(
-        state={**_features, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
+        state={**FEATURES, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
         extra={"labels_": whole(None, low=-1, below="k"), "n_iter_": count(), "converged_": flag},
     ),
     "learnt.decomposition.DictionaryLearning": Schema(
         params=_coding,
-        state={**_features, "components_": _atoms, "error_": listof(number()), "n_iter_": count()},
+        state={**FEATURES, "components_": _atoms, "error_": listof(number()), "n_iter_": count()},
     ),
     "learnt.decomposition.MiniBatchDictionaryLearning": Schema(
         params=_coding,
-        state={**_features, "components_": _atoms, "n_steps_": count()},
+        state={**FEATURES, "components_": _atoms, "n_steps_": count()},
         extra={
             "n_iter_": count(),
             "_A": real("k", "k"),
@@ -215,7 +208,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.decomposition.PCA": Schema(
         params={"whiten": flag},
         state={
-            **_features,
+            **FEATURES,
             "n_components_": count(0, name="k"),
             "components_": real("k", "d"),
             "mean_": real("d"),
@@ -226,7 +219,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.decomposition.SparseCoder": Schema(
         params={**_coding, "dictionary": anyof(none, real(None, "d"), whole(None, "d", low=-(2**62)))},
-        state={**_free_features, "n_components_": count(1)},
+        state={**ANY_FEATURES, "n_components_": count(1)},
         rule=_dictionary_rule,
     ),
     "learnt.linear_model.ARDRegression": Schema(
@@ -254,7 +247,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.linear_model.GammaRegressor": _GLM,
     "learnt.linear_model.HuberRegressor": Schema(
         params={"epsilon": number(1)},
-        state={**_GLM.state, "scale_": _one},
+        state={**_GLM.state, "scale_": ONE},
         extra={"n_iter_": count(), "outliers_": flags(None)},
         rule=_linear_rule,
     ),
@@ -264,13 +257,13 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.ensemble.GradientBoostingRegressor": BOOSTING_REGRESSOR,
     "learnt.erm.ERMClassifier": Schema(
         params={"fit_intercept": flag},
-        state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        state={**FEATURES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
         extra=_risk,
-        rule=_logistic_rule,
+        rule=one_plane_a_class,
     ),
     "learnt.erm.ERMRegressor": Schema(
         params={"fit_intercept": flag},
-        state={**_features, "coef_": real("d"), "intercept_": _one},
+        state={**FEATURES, "coef_": real("d"), "intercept_": ONE},
         extra=_risk,
     ),
     "learnt.linear_model.ElasticNet": Schema(
@@ -321,24 +314,24 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     ),
     "learnt.linear_model.LogisticRegression": Schema(
         params={"fit_intercept": flag},
-        state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        state={**FEATURES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
         extra={"n_iter_": whole(None), "converged_": flag, "optimality_": number(finite=False)},
-        rule=_logistic_rule,
+        rule=one_plane_a_class,
     ),
     "learnt.linear_model.LogisticRegressionCV": Schema(
         params={"fit_intercept": flag},
-        state={**_features, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        state={**FEATURES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
         extra={
             "Cs_": real(None, low=0, finite=False),
             "l1_ratios_": real(None, low=0, high=1),
             **dict.fromkeys(("C_", "l1_ratio_", "scores_", "coefs_paths_", "n_iter_"), record),
         },
-        rule=_logistic_rule,
+        rule=one_plane_a_class,
     ),
     "learnt.linear_model.NonlinearLeastSquares": Schema(
         params={"model": none, "jac": choice(None, "2-point", "3-point", "torch", "jax")},
         state={
-            **_features,
+            **FEATURES,
             "coef_": real("p"),
             "stderr_": real("p", finite=False),
             "covariance_": real("p", "p", finite=False),
@@ -359,7 +352,7 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.linear_model.Perceptron": Schema(
         state=_stochastic_classifier,
         extra={**_stochastic, "mistakes_": anyof(count(), whole("r")), "margin_": anyof(number(), real("r"))},
-        rule=_logistic_rule,
+        rule=one_plane_a_class,
     ),
     "learnt.linear_model.PoissonRegressor": _GLM,
     "learnt.linear_model.ForwardStagewiseRegression": Schema(
@@ -409,10 +402,10 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         rule=_linear_rule,
     ),
     "learnt.linear_model.SGDClassifier": Schema(
-        params={"loss": text}, state=_stochastic_classifier, extra=_stochastic, rule=_logistic_rule
+        params={"loss": text}, state=_stochastic_classifier, extra=_stochastic, rule=one_plane_a_class
     ),
     "learnt.linear_model.SGDRegressor": Schema(
-        state={**_features, "coef_": real("d"), "intercept_": real(1)}, extra=_stochastic
+        state={**FEATURES, "coef_": real("d"), "intercept_": real(1)}, extra=_stochastic
     ),
     "learnt.linear_model.TotalLeastSquares": Schema(
         params={"fit_intercept": flag},
@@ -431,17 +424,6 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         extra=_GLM.extra,
         rule=_linear_rule,
     ),
-    "learnt.naive_bayes.GaussianNB": Schema(
-        state={
-            **_classes,
-            "class_count_": real("c", low=0),
-            "class_prior_": real("c", low=0, high=1),
-            "theta_": real("c", "d"),
-            "var_": real("c", "d", low=0),
-            "epsilon_": _one,
-        },
-        extra={"_class_mean": real("c", "d"), "_class_ssd": real("c", "d", low=0)},
-    ),
     "learnt.neighbors.KNeighborsClassifier": NEIGHBORS_CLASSIFIER,
     "learnt.neighbors.NearestNeighbors": NEAREST_NEIGHBORS,
     "learnt.preprocessing.AnscombeTransformer": Schema(
@@ -450,23 +432,23 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
             "offset": anyof(number(), real("d"), listof(number())),
             "inverse": choice("exact", "algebraic", "asymptotic"),
         },
-        state=_free_features,
+        state=ANY_FEATURES,
     ),
     "learnt.preprocessing.FourierFeatures": Schema(
         params={"n_harmonics": count(1, 10**6), "include_bias": flag},
-        state={**_features, "period_": real("d", above=0)},
+        state={**FEATURES, "period_": real("d", above=0)},
     ),
     "learnt.preprocessing.FunctionFeatures": Schema(
         params={"include_original": flag},
-        state={**_free_features, "_widths": listof(count(0)), "n_output_features_": count(1)},
+        state={**ANY_FEATURES, "_widths": listof(count(0)), "n_output_features_": count(1)},
     ),
     "learnt.preprocessing.GaussianFeatures": Schema(
-        params={"include_bias": flag}, state={**_features, "centers_": _atoms, "width_": number(above=0)}
+        params={"include_bias": flag}, state={**FEATURES, "centers_": _atoms, "width_": number(above=0)}
     ),
     "learnt.preprocessing.PolynomialFeatures": Schema(
         params={"interaction_only": flag, "include_bias": flag, "order": choice("C", "F")},
         state={
-            **_free_features,
+            **ANY_FEATURES,
             "n_output_features_": count(0),
             "_min_degree": count(0, 1000),
             "_max_degree": count(0, 1000),
@@ -485,20 +467,4 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.tree.ExtraTreeRegressor": TREE_REGRESSOR,
     "learnt.tree.DyadicPartitionRegressor": DYADIC,
     "learnt.tree.ModelTreeRegressor": MODEL_TREE,
-    "learnt.svm.LinearSVC": Schema(
-        params={"fit_intercept": flag},
-        state={
-            **_features,
-            "classes_": labels("c", low=2),
-            "coef_": real("r", "d"),
-            "intercept_": anyof(real("r"), number(0, 0)),
-        },
-        extra={"n_iter_": count(), "dual_gap_": number(finite=False)},
-        rule=_logistic_rule,
-    ),
-    "learnt.svm.LinearSVR": Schema(
-        params={"fit_intercept": flag},
-        state={**_features, "coef_": real("d"), "intercept_": anyof(real(1), number(0, 0))},
-        extra={"n_iter_": count(), "dual_gap_": number(finite=False)},
-    ),
 }

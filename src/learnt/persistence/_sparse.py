@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.persistence._errors import Refused, shown
+from learnt.engine.schema import shown
+from learnt.persistence._errors import Refused
 
 _FORMATS = ("csr", "csc", "coo")
 

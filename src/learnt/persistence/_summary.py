@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from learnt.engine.schema import shown
 from learnt.persistence._container import TensorInfo
 from learnt.persistence._encode import MAX_DEPTH
-from learnt.persistence._errors import Refused, shown
+from learnt.persistence._errors import Refused
 
 
 @dataclass(frozen=True)

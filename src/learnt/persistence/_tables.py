@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnt.persistence._checks import (
+from learnt.engine.schema import (
     Check,
     Dims,
     Schema,

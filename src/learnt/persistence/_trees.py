@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.bounds import rising, within
-from learnt.forestry import Categories, Surrogates, Tree
-from learnt.persistence._checks import (
+from learnt.engine.schema import (
     FREE_FEATURES,
     Check,
     Dims,
@@ -21,6 +20,7 @@ from learnt.persistence._checks import (
     plain,
     whole,
 )
+from learnt.forestry import Categories, Surrogates, Tree
 
 
 def tree_check(*, n_classes: bool) -> Check:

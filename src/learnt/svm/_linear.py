@@ -23,7 +23,7 @@ _ROUNDING = 1e-13  # a gap, relative to the objective, below which float64 sees 
 
 def linear_scores(estimator: Any, X: Any) -> np.ndarray:
     """X coef + intercept, one number a row."""
-    X = check_predict(estimator, X, accept_sparse=True)
+    X = check_predict(estimator, X)
     if not sparse.issparse(X) and X.size <= _SMALL:
         return X @ estimator.coef_ + estimator.intercept_
     return as_rows(X).map(_block_scores, estimator.coef_, estimator.intercept_)

@@ -6,12 +6,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
 from learnt.engine import progress
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.labels import class_weights, encode_labels
 from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import check_choice, check_class_weight
+from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, labels, number, one_plane_a_class, real
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm._design import Design
@@ -26,7 +28,7 @@ _ALONE = 1 << 14  # cells of a table whose planes one thread finds
 _NO_WEIGHT = 1e-100  # of the largest, for a class that is to have none
 
 
-class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin, BaseEstimator):
+class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin, Estimator):
     """A plane with the widest margin:  min over coef, b of  (‖coef‖² + (b/scale)²)/2 + C Σᵢ wᵢ ℓ(yᵢ (coef·xᵢ + b)).
 
     ℓ(m) is max(0, 1 − m), the hinge, or its square; y is ±1, one class against the rest where there are more than
@@ -83,6 +85,29 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
     array(['yes'], dtype='<U3')
     """
 
+    __learnt_schema__ = Schema(
+        params={"fit_intercept": flag},
+        state={
+            **FEATURES,
+            "classes_": labels("c", low=2),
+            "coef_": real("r", "d"),
+            "intercept_": anyof(real("r"), number(0, 0)),
+        },
+        extra={"n_iter_": count(), "dual_gap_": number(finite=False)},
+        rule=one_plane_a_class,
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(
+        warmup=(
+            Warm("two classes"),
+            Warm("two classes", {"penalty": "l1"}),
+            Warm("two classes", sparse=True),
+            Warm("two classes", {"loss": "hinge"}, sparse=True),
+            Warm("two classes", {"penalty": "l1", "C": 0.1}, sparse=True),
+        ),
+        weight_unit_free=False,
+    )
+
     def __init__(
         self,
         penalty="l2",
@@ -116,7 +141,7 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVC:
         """Fit the plane; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label")
         dtype = X.dtype
         w = np.ones(X.shape[0]) if w is None else w
         self.classes_, codes = encode_labels(y)
@@ -200,8 +225,3 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
         self.dual_gap_ = max(outcome.gap / outcome.value if outcome.value > 0 else 0.0 for outcome in outcomes)
         if not all(outcome.converged for outcome in outcomes):
             warn_unfinished(self, self.dual_gap_, self._goal())
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

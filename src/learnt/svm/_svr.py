@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from learnt.engine import progress
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_number
+from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm._linear import check_common, goal, linear_scores, warn_unfinished, watcher
@@ -16,7 +18,7 @@ from learnt.svm._losses import insensitive
 from learnt.svm._strategy import pose, solve
 
 
-class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, Estimator):
     """A line that small misses cost nothing:  min over coef, b of  (‖coef‖² + (b/scale)²)/2 + C Σᵢ wᵢ ℓ(rᵢ).
 
     rᵢ = yᵢ − coef·xᵢ − b, and ℓ(r) is max(0, |r| − ε), or its square. With ε = 0 the first is the absolute error: few
@@ -61,6 +63,14 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, BaseEstimator):
     array([5.])
     """
 
+    __learnt_schema__ = Schema(
+        params={"fit_intercept": flag},
+        state={**FEATURES, "coef_": real("d"), "intercept_": anyof(real(1), number(0, 0))},
+        extra={"n_iter_": count(), "dual_gap_": number(finite=False)},
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(quick={"tol": 1e-6}, warmup=(Warm("amount"),), weight_unit_free=False)
+
     def __init__(
         self,
         *,
@@ -90,7 +100,7 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
         """Fit the line; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
         dtype = X.dtype
         w = np.ones(X.shape[0]) if w is None else w
         squared = self.loss == "squared_epsilon_insensitive"
@@ -120,8 +130,3 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """One number for every row of X."""
         return linear_scores(self, X)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -1,4 +1,4 @@
-"""The language in which schemas say what a fitted attribute may be.
+"""The language in which a class says what its model files may hold (`__learnt_schema__`).
 
 A check is a function of a value and of the sizes seen so far (`dims`: "d" is `n_features_in_`, other letters are bound
 by the first attribute that shows them). It returns None when the value is fine and the end of a sentence when not.
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.bounds import within
-from learnt.persistence._errors import shown
 
 PLAIN = (str, bool, int, float, np.generic)
 _NUMBERS = (int, float, np.integer, np.floating)
@@ -29,6 +28,26 @@ FREE_FEATURES = 1 << 22
 Dims = dict[str, int]
 Check = Callable[[Any, Dims], "str | None"]
 Size = "str | int | None"  # a letter, a number, or None for any
+
+
+def shown(value: Any, limit: int = 60) -> str:
+    """`value` from a file, safe to put in a sentence: one line, quoted, cut.
+
+    >>> shown("two\\nlines"), shown("x" * 100, 8)
+    ("'two\\\\nlines'", "'xxxxxxx…")
+    """
+    if isinstance(value, str | bytes):
+        text = repr(value[: limit + 1])
+    elif value is None or isinstance(value, bool | int | float | np.generic) or _is_shape(value):
+        text = repr(value)
+    else:
+        text = f"a {type(value).__name__}"
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) <= 16 and all(isinstance(n, int) for n in value)
 
 
 def _bind(size: Any, actual: int, dims: Dims) -> bool:
@@ -298,3 +317,17 @@ class Schema:
     state: dict[str, Check] = field(default_factory=dict)
     extra: dict[str, Check] = field(default_factory=dict)
     rule: Callable[[Any, dict[str, Any], Dims], str | None] | None = None
+
+
+# --- what many schemas hold
+
+ONE: Check = anyof(number(), real())  # a number, or a tensor without axes that became an array
+FEATURES: dict[str, Check] = {"n_features_in_": count(1, name="d")}
+# Of a model that holds nothing for each feature.
+ANY_FEATURES: dict[str, Check] = {"n_features_in_": count(1, FREE_FEATURES, name="d")}
+CLASSES: dict[str, Check] = {**FEATURES, "classes_": labels("c")}
+
+
+def one_plane_a_class(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The rule of linear classifiers: one row of coefficients ("r") for two classes, one a class for more ("c")."""
+    return None if dims["r"] == (1 if dims["c"] == 2 else dims["c"]) else "has other coefficients than classes"

@@ -1,0 +1,120 @@
+"""What an estimator declares about itself, in its own file; all else reads it here.
+
+    class NearestCentroid(RowsClassifier, Estimator):
+        __learnt_schema__ = Schema(state={**CLASSES, "centroids_": real("c", "d")})
+        __learnt_takes__ = Takes(tensors=True, lazy=True)
+        __learnt_trial__ = Trial(quick={"tol": 1e-8})
+
+    __learnt_schema__   what a model file may hold (`engine.schema`): `learnt.save` and `learnt.load` hold to it
+    __learnt_takes__    which tables it takes: `check_fit`, `check_predict`, scikit-learn's tags, docs/coverage.md
+    __learnt_trial__    how it is tried: the tests' laws, `learnt warmup`, crafted model files
+
+All three are inherited. Those that depend on a parameter are properties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Takes:
+    """Which tables an estimator takes besides NumPy arrays and data frames of finite numbers."""
+
+    sparse: bool = False  # SciPy matrices
+    tensors: bool = False  # arrays of other libraries, on their device
+    lazy: bool = False  # Dask collections and `learnt.scan` tables, read in blocks
+    categories: bool = False  # columns of text or categories
+    missing: bool = False  # NaN and empty cells
+
+
+class Warm(NamedTuple):
+    """One fit of `learnt warmup`: what y is (a name of `TARGETS`), settings, and whether X is sparse."""
+
+    target: str
+    settings: Settings = {}
+    sparse: bool = False
+
+
+TARGETS = ("amount", "two amounts", "positive", "two classes", "classes", "none")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How an estimator is tried. Where a law of the tests does not hold for a class, it is said here."""
+
+    # Settings that make a fit quick and, where answers are compared, exact; a function where they name estimators.
+    quick: Settings | Callable[[], Settings] = field(default_factory=dict)
+    # The fits that compile its kernels; by default one with the quick settings.
+    warmup: tuple[Warm, ...] | Callable[[], tuple[Warm, ...]] = ()
+    # More settings, where fits to sparse rows are compared with fits to dense ones.
+    sparse: Settings = field(default_factory=dict)
+    # More settings made from X, where fits to the same rows in another order, place or number are compared.
+    start: Callable[[Any], Settings] | None = None
+    # Settings to try besides the quick ones where rows of weight 0 are left out: what counts, draws or holds out rows.
+    weighted: tuple[Settings, ...] = ()
+    # The order of the rows does not change the model.
+    any_order: bool = True
+    # A weight of 2 is the row twice; not so where rows are drawn or visited in a random order.
+    weight_repeats: bool = True
+    # The model does not depend on the unit of the weights; not so where a penalty or a step is measured by them.
+    weight_unit_free: bool = True
+    # The parameter that says how many members `warm_start` goes on to.
+    members: str | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The quick settings."""
+        return dict(self.quick() if callable(self.quick) else self.quick)
+
+
+NOTHING, PLAIN = Takes(), Trial()
+
+
+def takes_of(estimator: Any) -> Takes:
+    """Which tables an estimator takes."""
+    return getattr(estimator, "__learnt_takes__", NOTHING)
+
+
+def trial_of(cls: type) -> Trial:
+    """How a class is tried."""
+    return getattr(cls, "__learnt_trial__", PLAIN)
+
+
+def target_of(estimator: Any) -> str:
+    """The kind of y that an estimator is fitted to, as a name of `TARGETS`."""
+    tags = estimator.__sklearn_tags__().target_tags
+    if is_classifier(estimator):
+        return "classes"
+    if not (is_regressor(estimator) or tags.required):
+        return "none"
+    if tags.positive_only:
+        return "positive"
+    return "amount" if tags.single_output else "two amounts"
+
+
+def warmup_of(cls: type) -> tuple[Warm, ...]:
+    """The fits that compile what a class needs."""
+    trial = trial_of(cls)
+    declared = trial.warmup() if callable(trial.warmup) else trial.warmup
+    if declared:
+        return declared
+    quick = trial.settings()
+    return (Warm(target_of(cls(**quick)), quick),)
+
+
+class Estimator(BaseEstimator):
+    """scikit-learn's base class, with tags that follow from `__learnt_takes__`."""
+
+    __learnt_takes__ = NOTHING
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.__learnt_takes__.sparse
+        tags.input_tags.allow_nan = self.__learnt_takes__.missing
+        return tags
