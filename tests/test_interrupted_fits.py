@@ -22,8 +22,8 @@ from learnt.ensemble import (
 )
 from learnt.erm import ERMRegressor
 from learnt.erm.solvers import CoordinateDescent
-from learnt.forestry._exact_data import COUNT
-from learnt.forestry._leafwise_share import N_NODES
+from learnt.forestry.boosting._share import N_NODES
+from learnt.forestry.exact._data import COUNT
 from learnt.linear_model import (
     ForwardStagewiseRegression,
     Lasso,
@@ -53,21 +53,28 @@ def itself(call, result):
 
 # the room, the estimator and its data; what was done where the kernel was stopped at once, and what shows it
 CASES = {
-    "exact tree": ("forestry._exact", DecisionTreeRegressor(), X, NUMBERS, last_argument(COUNT), 0),
+    "exact tree": ("forestry.exact._growth", DecisionTreeRegressor(), X, NUMBERS, last_argument(COUNT), 0),
     "absolute errors": (
-        "forestry._exact",
+        "forestry.exact._growth",
         DecisionTreeRegressor(criterion="absolute_error"),
         X,
         NUMBERS,
         last_argument(COUNT),
         0,
     ),
-    "best first": ("forestry._exact", DecisionTreeRegressor(max_leaf_nodes=20), X, NUMBERS, last_argument(COUNT), 0),
-    "random tree": ("forestry._exact", ExtraTreeRegressor(), X, NUMBERS, last_argument(COUNT), 0),
-    "several outputs": ("forestry._exact_general", DecisionTreeRegressor(), X, TWO, last_argument(COUNT), 1),
-    "sparse tree": ("forestry._exact_general", DecisionTreeClassifier(), THIN, CLASSES, last_argument(COUNT), 1),
+    "best first": (
+        "forestry.exact._growth",
+        DecisionTreeRegressor(max_leaf_nodes=20),
+        X,
+        NUMBERS,
+        last_argument(COUNT),
+        0,
+    ),
+    "random tree": ("forestry.exact._growth", ExtraTreeRegressor(), X, NUMBERS, last_argument(COUNT), 0),
+    "several outputs": ("forestry.exact._general", DecisionTreeRegressor(), X, TWO, last_argument(COUNT), 1),
+    "sparse tree": ("forestry.exact._general", DecisionTreeClassifier(), THIN, CLASSES, last_argument(COUNT), 1),
     "binned forest": (
-        "forestry._binned_forest",
+        "forestry.binned._forest",
         RandomForestClassifier(1, splitter="binned"),
         X,
         CLASSES,
@@ -75,7 +82,7 @@ CASES = {
         1,
     ),
     "binned forest of numbers": (
-        "forestry._binned_forest",
+        "forestry.binned._forest",
         RandomForestRegressor(1, splitter="binned"),
         X,
         NUMBERS,
@@ -83,7 +90,7 @@ CASES = {
         1,
     ),
     "binned extra trees": (
-        "forestry._binned_forest_random",
+        "forestry.binned._random",
         ExtraTreesRegressor(1, splitter="binned"),
         X,
         NUMBERS,
@@ -91,7 +98,7 @@ CASES = {
         1,
     ),
     "histogram boosting": (
-        "forestry._leafwise",
+        "forestry.boosting._grower",
         HistGradientBoostingRegressor(max_iter=1),
         X,
         NUMBERS,
@@ -99,7 +106,7 @@ CASES = {
         1,
     ),
     "lasso by products": (
-        "linear_model._coordinate_gram",
+        "linear_model.coordinate._gram",
         LassoCV(cv=2, n_jobs=1),
         X,
         NUMBERS,
@@ -107,7 +114,7 @@ CASES = {
         0,
     ),
     "lasso on a working set": (
-        "linear_model._coordinate_descent",
+        "linear_model.coordinate._descent",
         Lasso(alpha=0.01),
         WIDE,
         WIDE[:, 0],
@@ -115,7 +122,7 @@ CASES = {
         0,
     ),
     "lasso of several targets": (
-        "linear_model._coordinate_tasks",
+        "linear_model.coordinate._tasks",
         MultiTaskLasso(alpha=0.01),
         X,
         TWO,
@@ -123,7 +130,7 @@ CASES = {
         0,
     ),
     "stagewise": (
-        "linear_model._stagewise",
+        "linear_model.pursuit._stagewise",
         ForwardStagewiseRegression(),
         X,
         NUMBERS,
@@ -131,7 +138,7 @@ CASES = {
         0,
     ),
     "matching pursuit": (
-        "linear_model._pursuit_plain",
+        "linear_model.pursuit._matching",
         MatchingPursuit(),
         X,
         NUMBERS,
@@ -163,7 +170,7 @@ def test_a_kernel_that_is_stopped_at_once_does_nothing(monkeypatch, case):
 @pytest.mark.parametrize(
     ("room", "model", "target"),
     [
-        ("linear_model._l1_logistic_joint", LogisticRegression(l1_ratio=1.0, C=10.0), CLASSES),
+        ("linear_model.logistic._l1_joint", LogisticRegression(l1_ratio=1.0, C=10.0), CLASSES),
         ("erm.solvers._coordinate", ERMRegressor(penalty="l1", alpha=1e-3, solver=CoordinateDescent()), NUMBERS),
     ],
     ids=["classes together", "any loss"],

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from learnt.cli._errors import run
+from learnt.cli._run import run
 
 HEAVY = ("numpy", "scipy", "sklearn", "polars", "numba", "pandas", "pyarrow", "jinja2")
 
@@ -34,7 +34,7 @@ def table(n=200, noise=False):
 def test_help_answers_at_once_and_imports_nothing_heavy():
     script = (
         "import sys, time; started = time.process_time()\n"
-        "from learnt.cli._errors import run\n"
+        "from learnt.cli._run import run\n"
         "code = run(['--help'])\n"
         f"heavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
         "print(code, heavy, time.process_time() - started, file=sys.stderr)"

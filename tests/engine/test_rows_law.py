@@ -21,7 +21,7 @@ from learnt.linear_model import (
     PoissonRegressor,
     Ridge,
 )
-from learnt.linear_model._logistic_start import _collect, _take
+from learnt.linear_model.logistic._start import _collect, _take
 from learnt.naive_bayes import GaussianNB
 from learnt.preprocessing import StandardScaler
 
@@ -101,7 +101,7 @@ def test_every_kind_of_rows_answers_alike(data):
 
 
 def test_a_sample_is_the_same_wherever_the_rows_lie(data):
-    from learnt.linear_model._logistic_loss import Target
+    from learnt.linear_model.logistic._loss import Target
 
     rows = as_rows(data[0], np.asarray(LABELS, dtype=np.intp))
     target = Target(*[None] * len(Target._fields))._replace(labels=None)

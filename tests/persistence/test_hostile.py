@@ -63,7 +63,7 @@ def test_a_forged_file_that_changes_nothing_loads():
 
 @pytest.mark.parametrize(
     "name",
-    ["learnt_trap.Model", "os.system", "builtins.eval", "sklearn.svm.SVC", "learnt.linear_model._ridge.Ridge",
+    ["learnt_trap.Model", "os.system", "builtins.eval", "sklearn.svm.SVC", "learnt.linear_model._base.Ridge",
      "learnt", "learnt.persistence.load", "sklearn.compose.make_column_selector", "",
      ".", "learnt.linear_model.Ridge\n", 3, None, []],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from learnt.ensemble import _hist_boosting_columns, _hist_boosting_fit
+from learnt.ensemble.hist_boosting import _columns, _fit
 
 
 class _Predictor:
@@ -59,12 +59,12 @@ def _predictors(self):
 
 
 def _groups(self, n_features):
-    found = _hist_boosting_columns.interaction_groups(self.interaction_cst, n_features)
+    found = _columns.interaction_groups(self.interaction_cst, n_features)
     return None if found is None else [set(np.flatnonzero(row)) for row in found]
 
 
 def _should_stop(self, scores):
-    return _hist_boosting_fit.should_stop(list(scores), self.n_iter_no_change, self.tol)
+    return _fit.should_stop(list(scores), self.n_iter_no_change, self.tol)
 
 
 def _preprocessor(self):

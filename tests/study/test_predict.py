@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from learnt.cli._errors import run
+from learnt.cli._run import run
 from learnt.ensemble import VotingRegressor
 from learnt.linear_model import Ridge
 from learnt.persistence import save

@@ -1,8 +1,7 @@
-"""One door for everything that can go wrong: a sentence on standard error, an exit code, no traceback."""
+"""What went wrong, as one sentence on standard error."""
 
 from __future__ import annotations
 
-import os
 import sys
 
 FAILED = 2
@@ -11,37 +10,6 @@ INTERRUPTED = 130
 
 class Interrupted(Exception):
     """Ctrl-C, with a sentence on what was kept; no KeyboardInterrupt, because typer would swallow its words."""
-
-
-def run(arguments: list[str]) -> int:
-    """Run the command line; returns the exit code."""
-    debug = "--debug" in arguments
-    arguments = [a for a in arguments if a != "--debug"]
-    from learnt.cli._app import app
-
-    try:
-        code = app(args=arguments, standalone_mode=False, prog_name="learnt")
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
-    except BrokenPipeError:  # the reader of our output has gone (learnt … | head)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Interrupted as stop:
-        tell(str(stop))
-        return INTERRUPTED
-    except KeyboardInterrupt:
-        tell("Interrupted.")
-        return INTERRUPTED
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else FAILED
-    except Exception as error:
-        if type(error).__name__ == "Abort":  # typer's name for Ctrl-C
-            tell("Interrupted.")
-            return INTERRUPTED
-        if debug:
-            raise
-        tell(sentence(error))
-        return FAILED
 
 
 def sentence(error: BaseException) -> str:

@@ -10,8 +10,8 @@ import polars as pl
 from rich.console import Console
 from rich.markup import escape
 
-from learnt.cli import STARTED
 from learnt.cli._errors import Interrupted, tell
+from learnt.cli._started import STARTED
 from learnt.engine import progress
 from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, predict_table, read_table, study
 

@@ -14,9 +14,9 @@ from scipy import sparse
 
 from learnt.engine import blocks
 from learnt.engine.arrays import is_foreign_array, is_numpy, namespace
-from learnt.engine.gram import by_tiles, gram
 from learnt.engine.rows import ArrayRows, Block, Rows, Statistic
 from learnt.engine.threads import run_tasks
+from learnt.linalg.gram import by_tiles, gram
 
 # Products of float32 blocks are taken in float64 up to about this many operations, where they cost nothing, and in
 # float32 beyond; blocks are added in float64 either way.

@@ -11,8 +11,8 @@ from sklearn.utils import check_array
 
 from learnt.decomposition._sparse_coding_kernels import lasso_codes, least_angle_codes
 from learnt.engine.params import ParameterError
-from learnt.engine.pursuit import KnownRows, solve
 from learnt.engine.threads import for_blocks, single_blas
+from learnt.linalg.pursuit import KnownRows, solve
 
 ALGORITHMS = ("lasso_lars", "lasso_cd", "lars", "omp", "threshold")
 _CELLS = 1 << 16  # codes a task

@@ -20,7 +20,7 @@ from typing import Any
 from learnt.engine.array_rows import ArrayRows, Rows, Statistic, csr_rows
 from learnt.engine.arrays import is_dask
 from learnt.engine.blocks import Block
-from learnt.engine.cluster import DaskRows
+from learnt.engine.dask_rows import DaskRows
 from learnt.engine.table_rows import TableRows
 from learnt.engine.tables import Table, scan
 

@@ -10,26 +10,25 @@
     FunctionalGradientBoosting                           the same with any learner and any loss
     RecalibratedClassifier, recalibrate                  probabilities bent by a given map
 
-Implementation: `_common` (the fits and seeds of members); `_named_members` (those of `_voting` and `_stacking*`);
-`_bagging*`; `_adaboost*` and `_stumps` (columns sorted once); `_functional*`; `_forest*`; `_gradient_boosting*`;
-`_hist_boosting*`.
+Folders: `forest`, `hist_boosting`, `gradient_boosting`, `adaboost`, `bagging`, `stacking` (and voting); `_common` has
+the fits and seeds of members, which all of them share.
 """
 
-from learnt.ensemble._adaboost import AdaBoostClassifier
-from learnt.ensemble._adaboost_regressor import AdaBoostRegressor
-from learnt.ensemble._bagging_classifier import BaggingClassifier
-from learnt.ensemble._bagging_regressor import BaggingRegressor
-from learnt.ensemble._forest import RandomForestClassifier, RandomForestRegressor
-from learnt.ensemble._forest_embedding import RandomTreesEmbedding
-from learnt.ensemble._forest_extra import ExtraTreesClassifier, ExtraTreesRegressor
-from learnt.ensemble._functional import FunctionalGradientBoosting
-from learnt.ensemble._gradient_boosting_classifier import GradientBoostingClassifier
-from learnt.ensemble._gradient_boosting_regressor import GradientBoostingRegressor
-from learnt.ensemble._hist_boosting_classifier import HistGradientBoostingClassifier
-from learnt.ensemble._hist_boosting_regressor import HistGradientBoostingRegressor
-from learnt.ensemble._recalibrated import RecalibratedClassifier, recalibrate
-from learnt.ensemble._stacking import StackingClassifier, StackingRegressor
-from learnt.ensemble._voting import VotingClassifier, VotingRegressor
+from learnt.ensemble.adaboost._classifier import AdaBoostClassifier
+from learnt.ensemble.adaboost._regressor import AdaBoostRegressor
+from learnt.ensemble.bagging._classifier import BaggingClassifier
+from learnt.ensemble.bagging._regressor import BaggingRegressor
+from learnt.ensemble.forest._embedding import RandomTreesEmbedding
+from learnt.ensemble.forest._extra import ExtraTreesClassifier, ExtraTreesRegressor
+from learnt.ensemble.forest._random import RandomForestClassifier, RandomForestRegressor
+from learnt.ensemble.gradient_boosting._classifier import GradientBoostingClassifier
+from learnt.ensemble.gradient_boosting._functional import FunctionalGradientBoosting
+from learnt.ensemble.gradient_boosting._regressor import GradientBoostingRegressor
+from learnt.ensemble.hist_boosting._classifier import HistGradientBoostingClassifier
+from learnt.ensemble.hist_boosting._regressor import HistGradientBoostingRegressor
+from learnt.ensemble.stacking._recalibrated import RecalibratedClassifier, recalibrate
+from learnt.ensemble.stacking._stacking import StackingClassifier, StackingRegressor
+from learnt.ensemble.stacking._voting import VotingClassifier, VotingRegressor
 
 __all__ = [
     "AdaBoostClassifier",

@@ -13,44 +13,44 @@
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
 """
 
-from learnt.forestry._binned_forest import BinnedTable as BinnedTable
-from learnt.forestry._binned_forest import bin_table as bin_table
-from learnt.forestry._binned_forest import grow_binned as grow_binned
-from learnt.forestry._binned_forest import grow_binned_small as grow_binned_small
-from learnt.forestry._bins import Bins as Bins
-from learnt.forestry._bins import bin_columns as bin_columns
-from learnt.forestry._bins import find_bins as find_bins
-from learnt.forestry._bins_single import bin_in_single as bin_in_single
-from learnt.forestry._boosting_trees import BoostedTrees as BoostedTrees
-from learnt.forestry._boosting_trees import from_grown as from_grown
-from learnt.forestry._boosting_trees import from_tree as from_tree
-from learnt.forestry._categories import Categories as Categories
-from learnt.forestry._categories import category_codes as category_codes
-from learnt.forestry._categories import category_mask as category_mask
-from learnt.forestry._categories import learn_categories as learn_categories
-from learnt.forestry._categories import with_codes as with_codes
-from learnt.forestry._exact import Columns as Columns
-from learnt.forestry._exact import grow_exact as grow_exact
-from learnt.forestry._grove import Grove as Grove
-from learnt.forestry._leafwise import GrownTree as GrownTree
-from learnt.forestry._leafwise import Growth as Growth
-from learnt.forestry._leafwise import HistogramGrower as HistogramGrower
-from learnt.forestry._leafwise import Target as Target
-from learnt.forestry._leafwise_rows import GIVEN as GIVEN
-from learnt.forestry._leafwise_rows import LOG as LOG
-from learnt.forestry._leafwise_rows import SOFTMAX as SOFTMAX
-from learnt.forestry._leafwise_rows import SQUARED as SQUARED
-from learnt.forestry._leafwise_rows import loss_rows as loss_rows
-from learnt.forestry._packed import PackedTrees as PackedTrees
-from learnt.forestry._pruning import keep_nodes as keep_nodes
-from learnt.forestry._pruning import prune_by_cost as prune_by_cost
-from learnt.forestry._pruning import prune_by_errors as prune_by_errors
-from learnt.forestry._pruning import pruning_path as pruning_path
-from learnt.forestry._scale import grow_in_scale as grow_in_scale
-from learnt.forestry._scale import power_of as power_of
-from learnt.forestry._small_tree import SmallTree as SmallTree
-from learnt.forestry._surrogates import Surrogates as Surrogates
-from learnt.forestry._tree import Tree
+from learnt.forestry.binned._forest import BinnedTable as BinnedTable
+from learnt.forestry.binned._forest import bin_table as bin_table
+from learnt.forestry.binned._forest import grow_binned as grow_binned
+from learnt.forestry.binned._forest import grow_binned_small as grow_binned_small
+from learnt.forestry.bins._bins import Bins as Bins
+from learnt.forestry.bins._bins import bin_columns as bin_columns
+from learnt.forestry.bins._bins import find_bins as find_bins
+from learnt.forestry.bins._categories import Categories as Categories
+from learnt.forestry.bins._categories import category_codes as category_codes
+from learnt.forestry.bins._categories import category_mask as category_mask
+from learnt.forestry.bins._categories import learn_categories as learn_categories
+from learnt.forestry.bins._categories import with_codes as with_codes
+from learnt.forestry.bins._single import bin_in_single as bin_in_single
+from learnt.forestry.boosting._grower import GrownTree as GrownTree
+from learnt.forestry.boosting._grower import Growth as Growth
+from learnt.forestry.boosting._grower import HistogramGrower as HistogramGrower
+from learnt.forestry.boosting._grower import Target as Target
+from learnt.forestry.boosting._rows import GIVEN as GIVEN
+from learnt.forestry.boosting._rows import LOG as LOG
+from learnt.forestry.boosting._rows import SOFTMAX as SOFTMAX
+from learnt.forestry.boosting._rows import SQUARED as SQUARED
+from learnt.forestry.boosting._rows import loss_rows as loss_rows
+from learnt.forestry.boosting._trees import BoostedTrees as BoostedTrees
+from learnt.forestry.boosting._trees import from_grown as from_grown
+from learnt.forestry.boosting._trees import from_tree as from_tree
+from learnt.forestry.exact._growth import Columns as Columns
+from learnt.forestry.exact._growth import grow_exact as grow_exact
+from learnt.forestry.exact._scale import grow_in_scale as grow_in_scale
+from learnt.forestry.exact._scale import power_of as power_of
+from learnt.forestry.exact._surrogates import Surrogates as Surrogates
+from learnt.forestry.kept._grove import Grove as Grove
+from learnt.forestry.kept._packed import PackedTrees as PackedTrees
+from learnt.forestry.kept._pruning import keep_nodes as keep_nodes
+from learnt.forestry.kept._pruning import prune_by_cost as prune_by_cost
+from learnt.forestry.kept._pruning import prune_by_errors as prune_by_errors
+from learnt.forestry.kept._pruning import pruning_path as pruning_path
+from learnt.forestry.kept._small_tree import SmallTree as SmallTree
+from learnt.forestry.kept._tree import Tree
 
 __all__ = [
     "GIVEN",

@@ -23,47 +23,49 @@
     SGDClassifier, SGDRegressor, Perceptron
                         one row at a time, with `partial_fit`; the perceptron counts its mistakes
 
-The mathematics is in pure functions beside the classes: `_moments` (sums over rows), `_least_squares` (solvers),
-`_leave_one_out`, `_leave_one_out_wide` (the error of every penalty in two passes).
+Folders: `least_squares` (and ridge), `coordinate` (lasso, elastic net), `logistic`, `glm`, `robust`, `sgd`, `pursuit`,
+`nonlinear`, `bayesian`. The mathematics is in pure functions beside the classes; `_base` is what the estimators share.
 """
 
-from learnt.linear_model._bayesian_linear import BayesianLinearRegression as BayesianLinearRegression
-from learnt.linear_model._bayesian_ridge import ARDRegression as ARDRegression
-from learnt.linear_model._bayesian_ridge import BayesianRidge as BayesianRidge
-from learnt.linear_model._elastic_net import ElasticNet as ElasticNet
-from learnt.linear_model._elastic_net import Lasso as Lasso
-from learnt.linear_model._elastic_net_cv import ElasticNetCV as ElasticNetCV
-from learnt.linear_model._elastic_net_cv import LassoCV as LassoCV
-from learnt.linear_model._glm import GammaRegressor as GammaRegressor
-from learnt.linear_model._glm import PoissonRegressor as PoissonRegressor
-from learnt.linear_model._glm import TweedieRegressor as TweedieRegressor
-from learnt.linear_model._huber import HuberRegressor as HuberRegressor
-from learnt.linear_model._irls import IterativelyReweightedLeastSquares as IterativelyReweightedLeastSquares
-from learnt.linear_model._lasso_path import enet_path as enet_path
-from learnt.linear_model._lasso_path import lasso_path as lasso_path
-from learnt.linear_model._logistic import LogisticRegression as LogisticRegression
-from learnt.linear_model._logistic_cv import LogisticRegressionCV as LogisticRegressionCV
-from learnt.linear_model._multi_task import MultiTaskElasticNet as MultiTaskElasticNet
-from learnt.linear_model._multi_task import MultiTaskLasso as MultiTaskLasso
-from learnt.linear_model._multi_task_cv import MultiTaskElasticNetCV as MultiTaskElasticNetCV
-from learnt.linear_model._multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
-from learnt.linear_model._nonlinear import NonlinearLeastSquares as NonlinearLeastSquares
-from learnt.linear_model._ordinary import LinearRegression as LinearRegression
-from learnt.linear_model._perceptron import Perceptron as Perceptron
-from learnt.linear_model._pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
-from learnt.linear_model._pursuit_cv import OrthogonalMatchingPursuitCV as OrthogonalMatchingPursuitCV
-from learnt.linear_model._pursuit_plain import MatchingPursuit as MatchingPursuit
-from learnt.linear_model._pursuit_solve import orthogonal_mp as orthogonal_mp
-from learnt.linear_model._pursuit_solve import orthogonal_mp_gram as orthogonal_mp_gram
-from learnt.linear_model._quantile import QuantileRegressor as QuantileRegressor
-from learnt.linear_model._ridge import Ridge as Ridge
-from learnt.linear_model._ridge_classifier import RidgeClassifier as RidgeClassifier
-from learnt.linear_model._ridge_classifier import RidgeClassifierCV as RidgeClassifierCV
-from learnt.linear_model._ridge_cv import RidgeCV as RidgeCV
-from learnt.linear_model._sgd_classifier import SGDClassifier as SGDClassifier
-from learnt.linear_model._sgd_regressor import SGDRegressor as SGDRegressor
-from learnt.linear_model._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
-from learnt.linear_model._total_least_squares import TotalLeastSquares as TotalLeastSquares
+from learnt.linear_model.bayesian._linear import BayesianLinearRegression as BayesianLinearRegression
+from learnt.linear_model.bayesian._ridge import ARDRegression as ARDRegression
+from learnt.linear_model.bayesian._ridge import BayesianRidge as BayesianRidge
+from learnt.linear_model.coordinate._elastic_net import ElasticNet as ElasticNet
+from learnt.linear_model.coordinate._elastic_net import Lasso as Lasso
+from learnt.linear_model.coordinate._elastic_net_cv import ElasticNetCV as ElasticNetCV
+from learnt.linear_model.coordinate._elastic_net_cv import LassoCV as LassoCV
+from learnt.linear_model.coordinate._lasso_path import enet_path as enet_path
+from learnt.linear_model.coordinate._lasso_path import lasso_path as lasso_path
+from learnt.linear_model.coordinate._multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+from learnt.linear_model.coordinate._multi_task import MultiTaskLasso as MultiTaskLasso
+from learnt.linear_model.coordinate._multi_task_cv import MultiTaskElasticNetCV as MultiTaskElasticNetCV
+from learnt.linear_model.coordinate._multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
+from learnt.linear_model.glm._regressors import GammaRegressor as GammaRegressor
+from learnt.linear_model.glm._regressors import PoissonRegressor as PoissonRegressor
+from learnt.linear_model.glm._regressors import TweedieRegressor as TweedieRegressor
+from learnt.linear_model.least_squares._irls import (
+    IterativelyReweightedLeastSquares as IterativelyReweightedLeastSquares,
+)
+from learnt.linear_model.least_squares._ordinary import LinearRegression as LinearRegression
+from learnt.linear_model.least_squares._ridge import Ridge as Ridge
+from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifier as RidgeClassifier
+from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifierCV as RidgeClassifierCV
+from learnt.linear_model.least_squares._ridge_cv import RidgeCV as RidgeCV
+from learnt.linear_model.least_squares._total_least_squares import TotalLeastSquares as TotalLeastSquares
+from learnt.linear_model.logistic._regression import LogisticRegression as LogisticRegression
+from learnt.linear_model.logistic._regression_cv import LogisticRegressionCV as LogisticRegressionCV
+from learnt.linear_model.nonlinear._estimator import NonlinearLeastSquares as NonlinearLeastSquares
+from learnt.linear_model.pursuit._matching import MatchingPursuit as MatchingPursuit
+from learnt.linear_model.pursuit._orthogonal import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
+from learnt.linear_model.pursuit._orthogonal_cv import OrthogonalMatchingPursuitCV as OrthogonalMatchingPursuitCV
+from learnt.linear_model.pursuit._solve import orthogonal_mp as orthogonal_mp
+from learnt.linear_model.pursuit._solve import orthogonal_mp_gram as orthogonal_mp_gram
+from learnt.linear_model.pursuit._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
+from learnt.linear_model.robust._huber import HuberRegressor as HuberRegressor
+from learnt.linear_model.robust._quantile import QuantileRegressor as QuantileRegressor
+from learnt.linear_model.sgd._classifier import SGDClassifier as SGDClassifier
+from learnt.linear_model.sgd._perceptron import Perceptron as Perceptron
+from learnt.linear_model.sgd._regressor import SGDRegressor as SGDRegressor
 
 __all__ = [
     "ARDRegression",

@@ -7,9 +7,9 @@ Each takes numbers that are already computed and returns a `Chart`, which notebo
 ``save`` writes. Colours are CSS variables (``--lt-accent`` …), so that a page can theme the charts it holds.
 """
 
-from learnt.engine.svg import Chart as Chart
-from learnt.engine.svg import number as number
-from learnt.engine.svg import percent as percent
+from learnt.drawing.svg import Chart as Chart
+from learnt.drawing.svg import number as number
+from learnt.drawing.svg import percent as percent
 from learnt.plots._curves import calibration as calibration
 from learnt.plots._curves import cost_curve as cost_curve
 from learnt.plots._curves import density as density

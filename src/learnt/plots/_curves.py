@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learnt.engine.svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, percent, picture, tag
+from learnt.drawing.svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, percent, picture, tag
 from learnt.plots._frame import Frame, Numbers, legend
 
 

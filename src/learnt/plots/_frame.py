@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from learnt.engine.svg import ACCENT, GRID, MUTED, Chart, hint, number, picture, tag, text, ticks
+from learnt.drawing.svg import ACCENT, GRID, MUTED, Chart, hint, number, picture, tag, text, ticks
 
 Numbers = Sequence[float] | np.ndarray
 WIDTH = 400  # drawn for a phone; pages put two side by side on a desk

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnt.engine.svg import (
+from learnt.drawing.svg import (
     ACCENT,
     GRID,
     INK,

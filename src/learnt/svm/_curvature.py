@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.positive import spd_solve
+from learnt.linalg.positive import spd_solve
 from learnt.svm._design import Design
 
 COLUMNS = 1500  # up to which a D × D matrix is formed

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from learnt.engine.threads import run_tasks
-from learnt.engine.weighted_columns import Compressed, add_columns, column_dots, compressed
+from learnt.linalg.weighted_columns import Compressed, add_columns, column_dots, compressed
 from learnt.svm._curvature import conjugate_gradients
 from learnt.svm._descent_kernels import sweep
 from learnt.svm._design import Design

@@ -15,9 +15,9 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from learnt.engine.array_rows import csr_rows
-from learnt.engine.gram import gram
-from learnt.engine.positive import cholesky
 from learnt.engine.threads import run_tasks
+from learnt.linalg.gram import gram
+from learnt.linalg.positive import cholesky
 
 _BLOCK = 1 << 15  # cells read again from the second-level cache
 _LANES = 16  # parts of a sum, whatever the number of threads

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.engine.positive import spd_solve
+from learnt.linalg.positive import spd_solve
 from learnt.svm._curvature import COLUMNS, conjugate_gradients
 from learnt.svm._design import Design
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.engine.positive import keep_signs
+from learnt.linalg.positive import keep_signs
 from learnt.svm._curvature import COLUMNS
 from learnt.svm._design import Design
 from learnt.svm._losses import Loss

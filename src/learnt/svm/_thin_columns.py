@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.sparse_quadratic import curvature_root, minimize, sparse_step
-from learnt.engine.weighted_columns import Table, compressed
+from learnt.linalg.sparse_quadratic import curvature_root, minimize, sparse_step
+from learnt.linalg.weighted_columns import Table, compressed
 from learnt.svm._design import Design
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.engine.svg import GRID, INK, PAPER, SOFT, Chart, hint, number, picture, tag, text
+from learnt.drawing.svg import GRID, INK, PAPER, SOFT, Chart, hint, number, picture, tag, text
 from learnt.tree._plot_words import Branch, Wording, in_lines, shorten, words
 
 _CLASS_COLOURS = (

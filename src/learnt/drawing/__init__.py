@@ -1,0 +1,4 @@
+"""What pictures are made of, for the charts of `plots` and the trees of `tree`.
+
+svg  Elements, scales and ticks: the few pieces of SVG that every chart is made of
+"""

@@ -1,0 +1,164 @@
+"""AdaBoost for numbers (AdaBoost.R2): learners fitted on rows drawn the more often the worse they were predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.params import check_choice
+from learnt.engine.progress import fit_loop, with_callbacks
+from learnt.engine.random import random_state_of
+from learnt.engine.validation import check_fit
+from learnt.ensemble._common import as_trees_compare, by_columns, member_maker
+from learnt.ensemble.adaboost._classifier import LEAST, Boosted
+from learnt.ensemble.adaboost._draws import draw_rows
+from learnt.metrics import r2_score
+from learnt.tree import DecisionTreeRegressor
+
+_CELLS = 1 << 22  # predictions kept at a time
+
+
+class AdaBoostRegressor(RegressorMixin, Boosted):
+    """The weighted median of learners (AdaBoost.R2): learner t weighs ln(1/βₜ),  βₜ = L̄ₜ / (1 − L̄ₜ).
+
+    A row's loss L is its absolute error as a share of the largest one (as it is, squared, or 1 − e^−L), L̄ the weighted
+    mean. Each learner is fitted on n rows drawn by weight; weights are then multiplied by β^((1−L) η). It ends early
+    where L̄ is 0 or at least ½.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        The weak learner; None: `DecisionTreeRegressor(max_depth=3)`.
+    n_estimators : int, default=50
+        The number of rounds at most.
+    learning_rate : float, default=1.0
+        η: shrinks the weight of every learner.
+    loss : {"linear", "square", "exponential"}, default="linear"
+    random_state : int, RandomState or None
+        Draws the rows and seeds the learners; the same seed draws scikit-learn's rows.
+
+    Attributes
+    ----------
+    estimator_ : the learner that was copied
+    estimators_ : list of the fitted learners
+    estimator_weights_, estimator_errors_ : arrays of shape (n_estimators,)
+        0 and 1 for rounds that were not needed.
+    feature_importances_ : array of shape (n_features_in_,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 6, 200).reshape(-1, 1)
+    >>> model = AdaBoostRegressor(n_estimators=20, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> model.score(X, np.sin(X[:, 0])) > 0.9
+    True
+    """
+
+    def __init__(self, estimator=None, *, n_estimators=50, learning_rate=1.0, loss="linear", random_state=None):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostRegressor:
+        """Boost; weights are how likely rows are drawn at first."""
+        self._check_params()
+        check_choice(self, "loss", ("linear", "square", "exponential"))
+        self.estimator_ = DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
+        given = X
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        X, known = as_trees_compare(self.estimator_, by_columns(X, given), type(self).__name__)
+        n, random = X.shape[0], random_state_of(self.random_state)
+        weights = np.full(n, 1 / n) if w is None else w / w.sum()
+        make = member_maker(self.estimator_)
+        self.estimators_ = []
+        self.estimator_weights_ = np.zeros(self.n_estimators)
+        self.estimator_errors_ = np.ones(self.n_estimators)
+        with fit_loop(self, self.n_estimators, X, y) as loop:
+            for t in range(self.n_estimators):
+                weights = np.maximum(weights, LEAST)
+                member = make(random)
+                fit_drawn(member, X, y, random, weights, known)
+                self.estimators_.append(member)
+                loss = self._losses(np.abs(member.predict(X, **known) - y))
+                error = float((weights * loss).sum())
+                if error >= 0.5:
+                    if t > 0:  # the first is kept, whatever it is
+                        self.estimators_.pop()
+                    break
+                beta = error / (1 - error)
+                weight = self.learning_rate * np.log(1 / beta) if error > 0 else 1.0
+                self.estimator_weights_[t], self.estimator_errors_[t] = weight, max(error, 0.0)
+                if loop.step(f"mean loss {error:.3f}") or error <= 0 or t == self.n_estimators - 1:
+                    break
+                weights *= np.power(beta, (1 - loss) * self.learning_rate)
+                del loss  # of which the next learner knows by the weights
+                if not weights.sum() > 0:
+                    break
+                weights /= weights.sum()
+        return self
+
+    def _losses(self, errors: np.ndarray) -> np.ndarray:
+        """The loss of every row, between 0 and 1."""
+        largest = errors.max()
+        share = errors / largest if largest > 0 else errors
+        if self.loss == "linear":
+            return share
+        return share**2 if self.loss == "square" else 1 - np.exp(-share)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The weighted median of the learners' predictions."""
+        check_is_fitted(self)
+        return self._median(*self._trees_table(X), len(self.estimators_))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The weighted median after every round."""
+        check_is_fitted(self)
+        X, known = self._trees_table(X)
+        for count in range(1, len(self.estimators_) + 1):
+            yield self._median(X, known, count)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """R² after every round."""
+        for predicted in self.staged_predict(X):
+            yield r2_score(y, predicted, sample_weight=sample_weight)
+
+    def _trees_table(self, X: Any) -> tuple[Any, dict[str, Any]]:
+        return as_trees_compare(self.estimator_, self._table(X), type(self).__name__)
+
+    def _median(self, X: Any, known: dict[str, Any], count: int) -> np.ndarray:
+        """The smallest prediction whose weight, with all below it, is half of the whole."""
+        out = np.empty(X.shape[0])
+        weights = self.estimator_weights_[:count]
+        step = max(1, _CELLS // count)
+        for lo in range(0, len(out), step):
+            part = X[lo : lo + step]
+            predictions = np.column_stack([member.predict(part, **known) for member in self.estimators_[:count]])
+            order = np.argsort(predictions, axis=1)
+            reached = np.cumsum(weights[order], axis=1)
+            first = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
+            rows = np.arange(len(predictions))
+            out[lo : lo + step] = predictions[rows, order[rows, first]]
+        return out
+
+
+def fit_drawn(
+    member: Any, X: Any, y: np.ndarray, random: np.random.RandomState, weights: np.ndarray, known: dict[str, Any]
+) -> None:
+    """Fit the member on as many rows as there are, drawn by weight; some are there more than once.
+
+    Our own trees take the rows as they were drawn, all others a copy of them. Counts as weights would not do: sums of
+    weighted targets round in another way, and which of two cuts that gain the same is taken would hang on it.
+    """
+    rows = draw_rows(random, weights)
+    if known and type(member) is DecisionTreeRegressor and member.criterion == "squared_error":
+        member._fit_drawn(X, y, rows)
+    else:
+        member.fit(X[rows], y[rows], **known)

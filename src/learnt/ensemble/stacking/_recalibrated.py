@@ -1,0 +1,130 @@
+"""A classifier whose probabilities are bent by a given map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.params import ParameterError
+from learnt.ensemble._common import check_fit_params, fit_member, row_count
+from learnt.ensemble.stacking._named_members import check_fitted_attribute
+
+LARGEST = 1e3  # of exponents and offsets: far beyond any use, and no row of probabilities overflows
+
+
+def recalibrate(probability: np.ndarray, exponent: float = 1.0, floor: float = 0.0, offsets: Any = None) -> np.ndarray:
+    """p′_c ∝ exp(b_c) · (p_c + floor)^exponent, each row adding up to 1.
+
+    >>> recalibrate(np.array([[0.2, 0.8]]), exponent=2.0).round(4)
+    array([[0.0588, 0.9412]])
+    """
+    with np.errstate(divide="ignore"):
+        scores = exponent * np.log(np.asarray(probability, dtype=np.float64) + floor)
+    if offsets is not None:
+        scores = scores + np.asarray(offsets, dtype=np.float64)
+    scores -= scores.max(axis=1, keepdims=True)
+    bent = np.exp(scores)
+    return bent / bent.sum(axis=1, keepdims=True)
+
+
+class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier with recalibrated probabilities:  p′_c ∝ exp(b_c) · (p_c + floor)^exponent.
+
+    The map is given, not learnt: fit it to probabilities of rows that the classifier has not seen. An exponent above 1
+    sharpens, below 1 softens (temperature scaling with temperature 1/exponent); offsets move single classes (Platt's
+    scaling); the floor keeps a probability of 0 from staying 0.
+
+    Parameters
+    ----------
+    estimator : classifier with `predict_proba`; a copy is fitted.
+    exponent : float > 0, default=1.0
+    floor : float in [0, 1], default=0.0
+    offsets : array-like of shape (n_classes,) or None
+        One number a class, in the order of `classes_`; None: zeros.
+
+    Attributes
+    ----------
+    estimator_ : the fitted classifier
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.naive_bayes import GaussianNB
+    >>> X, y = np.array([[-1.0], [-2], [0.5], [1], [2], [-0.5]]), np.array([0, 0, 0, 1, 1, 1])
+    >>> soft = RecalibratedClassifier(GaussianNB(), exponent=0.5).fit(X, y)
+    >>> soft.predict_proba([[1.0]]).round(2)
+    array([[0.31, 0.69]])
+    """
+
+    def __init__(self, estimator, *, exponent=1.0, floor=0.0, offsets=None):
+        self.estimator = estimator
+        self.exponent = exponent
+        self.floor = floor
+        self.offsets = offsets
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> RecalibratedClassifier:
+        """Fit a copy of the classifier; `sample_weight` is passed on to it."""
+        check_fit_params(self, fit_params)
+        row_count(X, type(self).__name__)  # tables that are elsewhere are refused
+        self._check_map()
+        fitted = fit_member(clone(self.estimator), X, y, fit_params)
+        if not hasattr(fitted, "predict_proba"):
+            raise ParameterError(
+                f"{type(self).__name__} bends probabilities, and {type(fitted).__name__} has no predict_proba; give "
+                "another estimator."
+            )
+        n_classes = len(fitted.classes_)
+        if self.offsets is not None and len(self.offsets) != n_classes:
+            raise ParameterError(
+                f"offsets of {type(self).__name__} has {len(self.offsets)} numbers for {n_classes} classes; give one "
+                "each."
+            )
+        self.estimator_ = fitted
+        self.classes_ = fitted.classes_
+        return self
+
+    def _check_map(self) -> None:
+        name = type(self).__name__
+        if not (isinstance(self.exponent, int | float | np.number) and 0 < self.exponent <= LARGEST):
+            raise ParameterError(f"exponent of {name} must be above 0 and at most {LARGEST:g}; got {self.exponent!r}.")
+        if not (isinstance(self.floor, int | float | np.number) and 0 <= self.floor <= 1):
+            raise ParameterError(f"floor of {name} must be between 0 and 1; got {self.floor!r}.")
+        if self.offsets is not None:
+            offsets = np.asarray(self.offsets, dtype=np.float64)
+            if offsets.ndim != 1 or not (np.abs(offsets) <= LARGEST).all():
+                raise ParameterError(f"offsets of {name} must be one number a class, at most {LARGEST:g} in size.")
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The recalibrated probabilities: (n, n_classes)."""
+        check_is_fitted(self)
+        return recalibrate(self.estimator_.predict_proba(X), self.exponent, self.floor, self.offsets)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The likeliest class; among equals the first of `classes_`."""
+        check_is_fitted(self)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns `fit` saw."""
+        check_fitted_attribute(self, "n_features_in_")
+        return self.estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """The names of the columns `fit` saw, where they had names."""
+        check_fitted_attribute(self, "feature_names_in_")
+        return self.estimator_.feature_names_in_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.sparse = inner.input_tags.sparse
+        return tags

@@ -1,0 +1,192 @@
+"""Stacking: a model that learns how to use the answers of other models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.labels import encode_labels
+from learnt.engine.params import check_choice, check_flag
+from learnt.engine.validation import check_target
+from learnt.ensemble._common import check_fit_params, row_count, several_columns
+from learnt.ensemble.stacking._base import METHODS, Stacking, final_has
+from learnt.linear_model import LogisticRegression, RidgeCV
+
+
+class StackingClassifier(ClassifierMixin, Stacking):
+    """A classifier on the answers of others:  f(h₁(x), …, h_M(x)), f fitted on answers to rows the members left out.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        The members; copies are fitted. 'drop' in place of an estimator leaves it out.
+    final_estimator : estimator or None
+        What learns from their answers; None: `LogisticRegression()`.
+    cv : int, splitter, iterable, "prefit" or None
+        How the left-out rows are chosen (None: 5 folds by class); "prefit": the members are fitted already and used as
+        they are.
+    stack_method : {"auto", "predict_proba", "decision_function", "predict"}
+        Which answers; "auto" takes the first of the three that a member has.
+    n_jobs : int or None
+        How many members are fitted at a time; None: one after another, each free to use all threads.
+    passthrough : bool, default=False
+        Whether the final estimator sees X too.
+    verbose : int, default=0
+        Whether a line is said of every member when it is fitted: to the log "learnt", or to stderr.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), or a list of them where y has several columns of labels
+    estimators_ : list of the fitted members; they were fitted on labels 0…K−1
+    named_estimators_ : the same by name
+    final_estimator_ : the fitted final estimator
+    stack_method_ : list of str
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.linear_model import LogisticRegression
+    >>> from learnt.naive_bayes import GaussianNB
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2))
+    >>> y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "in", "out")
+    >>> members = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
+    >>> StackingClassifier(members).fit(X, y).predict([[2.0, 0.0], [-1.0, 0.1]])
+    array(['in', 'out'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        estimators,
+        final_estimator=None,
+        *,
+        cv=None,
+        stack_method="auto",
+        n_jobs=None,
+        passthrough=False,
+        verbose=0,
+    ):
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.stack_method = stack_method
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> StackingClassifier:
+        """Fit members and final estimator; `sample_weight` is passed on to all of them."""
+        check_fit_params(self, fit_params)
+        X, y, fit_params, present = self._present(X, y, fit_params)
+        check_choice(self, "stack_method", ("auto", *METHODS))
+        check_flag(self, "passthrough")
+        if not is_classifier(self._final()):
+            raise ValueError(f"'final_estimator' parameter should be a classifier. Got {self._final()!r:.80}.")
+        name = type(self).__name__
+        n_rows = row_count(X, name)
+        if several_columns(y) and type_of_target(y) == "multilabel-indicator":
+            coded = [encode_labels(column) for column in np.asarray(y).T]
+            self.classes_, codes = [classes for classes, _ in coded], np.column_stack([code for _, code in coded])
+        else:
+            self.classes_, codes = encode_labels(check_target(y, "label", np.empty((n_rows, 0)), name))
+        return self._fit_stack(X, codes, fit_params, self.stack_method, present)
+
+    def _final(self) -> Any:
+        return LogisticRegression() if self.final_estimator is None else self.final_estimator
+
+    @available_if(final_has("predict"))
+    def predict(self, X: Any, **predict_params: Any) -> np.ndarray:
+        """The class the final estimator predicts."""
+        codes = self._predict(X, predict_params)
+        if isinstance(self.classes_, list):
+            return np.column_stack([classes[column] for classes, column in zip(self.classes_, codes.T)])
+        return self.classes_[codes]
+
+    @available_if(final_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The final estimator's probabilities; for several columns of labels, that of the first class of each."""
+        check_is_fitted(self)
+        found = self.final_estimator_.predict_proba(self.transform(X))
+        return np.column_stack([part[:, 0] for part in found]) if isinstance(self.classes_, list) else found
+
+    @available_if(final_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The final estimator's scores."""
+        check_is_fitted(self)
+        return self.final_estimator_.decision_function(self.transform(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class StackingRegressor(RegressorMixin, Stacking):
+    """A regressor on the answers of others:  f(h₁(x), …, h_M(x)), f fitted on answers to rows the members left out.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        The members; copies are fitted. 'drop' in place of an estimator leaves it out.
+    final_estimator : estimator or None
+        What learns from their answers; None: `RidgeCV()`.
+    cv : int, splitter, iterable, "prefit" or None
+        How the left-out rows are chosen (None: 5 folds); "prefit": the members are fitted already and used as they are.
+    n_jobs : int or None
+        How many members are fitted at a time; None: one after another, each free to use all threads.
+    passthrough : bool, default=False
+        Whether the final estimator sees X too.
+    verbose : int, default=0
+        Whether a line is said of every member when it is fitted: to the log "learnt", or to stderr.
+
+    Attributes
+    ----------
+    estimators_ : list of the fitted members
+    named_estimators_ : the same by name
+    final_estimator_ : the fitted final estimator
+    stack_method_ : list of str
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.baseline import ConstantRegressor
+    >>> from learnt.linear_model import LinearRegression
+    >>> X = np.arange(20.0).reshape(-1, 1)
+    >>> members = [("line", LinearRegression()), ("mean", ConstantRegressor())]
+    >>> StackingRegressor(members, LinearRegression()).fit(X, 3 * X[:, 0]).predict([[30.0]]).round(6)
+    array([90.])
+    """
+
+    def __init__(self, estimators, final_estimator=None, *, cv=None, n_jobs=None, passthrough=False, verbose=0):
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> StackingRegressor:
+        """Fit members and final estimator; `sample_weight` is passed on to all of them."""
+        check_fit_params(self, fit_params)
+        X, y, fit_params, present = self._present(X, y, fit_params)
+        check_flag(self, "passthrough")
+        if not is_regressor(self._final()):
+            raise ValueError(f"'final_estimator' parameter should be a regressor. Got {self._final()!r:.80}.")
+        name = type(self).__name__
+        targets = check_target(y, "number", np.empty((row_count(X, name), 0)), name)
+        return self._fit_stack(X, targets, fit_params, "predict", present)
+
+    def _final(self) -> Any:
+        return RidgeCV() if self.final_estimator is None else self.final_estimator
+
+    @available_if(final_has("predict"))
+    def predict(self, X: Any, **predict_params: Any) -> np.ndarray:
+        """What the final estimator predicts."""
+        return self._predict(X, predict_params)

@@ -1,0 +1,362 @@
+"""What one thread of a team does of a step in growing a tree: pass over rows, partition, sum histograms, search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry.boosting._histogram import BLOCK, CONSTANT, each_cell, histogram, outline, read_cell, running_sums
+from learnt.forestry.boosting._rows import (
+    ROWS,
+    add_values,
+    gradients,
+    in_order,
+    name_leaves,
+    no_leaves,
+    quantise,
+    sum_leaves,
+)
+from learnt.forestry.boosting._search import may_be_better, search_numbers
+from learnt.forestry.boosting._sets import SUPPORT, bound_categories, search_categories, told_apart
+from learnt.forestry.boosting._team import ARGUMENTS
+
+PARTITION, COPY, SUM, SEARCH, SUM_AND_SEARCH = 1, 2, 3, 4, 5
+GRADIENTS, QUANTISE, NO_LEAVES, LEAVES, LEAF_SUMS, UPDATE = 6, 7, 8, 9, 10, 11
+# Arguments of a step, in the team's array.
+COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, FRESH, IN_ORDER, TOTALS = (
+    ARGUMENTS + k for k in range(12)
+)
+# Settings that are whole numbers, and those that are not.
+MAX_LEAVES, MAX_DEPTH, MIN_LEAF, ORDER, FORM, SHIFT, STRIDE, SLOTS = range(8)
+WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS, GRADIENT_BITS, HESSIAN_BITS = range(8, 16)
+N_ROWS, NOISY, SOURCE, OUTPUT, SALT, TO_UPDATE, PART, SUM_AGAIN = range(16, 24)
+SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H, MIN_ROWS = range(12)
+TEAM_SIZE = ARGUMENTS + 16
+# What there is where some feature holds categories (otherwise None, and nothing of them is compiled): the set of each
+# node that goes left; for each thread the set it has found, room for sorting, and bounds on the gains of features.
+SETS, FOUND_SET, SORTING, MOST = range(4)
+_CATEGORIES_COST = 2  # of searching sets of categories, in searches of thresholds
+# What is known of a node in whole numbers.
+LEFT, SPLIT, BIN, WAY, START, END, G, HC, LEFT_G, LEFT_HC, DEPTH, SLOT = range(12)
+GAIN, LOW, HIGH = range(3)  # and in others
+# Stages of the leader: those of growing, then those around it.
+BEGIN, ROOT_SUMMED, SEARCHED, NEXT, PARTITIONED, COPIED, PARENT_SUMMED, SMALL_SUMMED = range(8)
+WITH_GRADIENTS, ROUNDED, GROWN, TO_NAME, NAMED, LEAVES_SUMMED = range(8, 14)
+AGAIN = -1  # in place of a command: another stage is next
+# What it remembers between them.
+STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHER, NEXT_ROW, SEARCH_0, SEARCH_1 = range(
+    12
+)
+
+
+@kernel(allocates=False)
+def partition_share(me, n_members, lo, hi, column, lut, rows, spare, counts):
+    """Rows of this thread's stretch that go left to its front, in `spare`, the others to its end."""
+    begin = lo + (hi - lo) * me // n_members
+    end = lo + (hi - lo) * (me + 1) // n_members
+    left, right = np.uint64(begin), np.uint64(end - 1)
+    one = np.uint64(1)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        r = rows[i]
+        spare[left] = r
+        spare[right] = r
+        go = np.uint64(lut[column[np.uint64(r)]])
+        left += go
+        right -= one - go
+    counts[8 * me] = np.int64(left) - begin
+
+
+@kernel(allocates=False)
+def copy(source, begin, n, at, target):
+    a, b = np.uint64(begin), np.uint64(at)
+    for i in range(np.uint64(n)):
+        target[b + i] = source[a + i]
+
+
+@kernel(allocates=False)
+def copy_share(me, n_members, lo, hi, rows, spare, counts):
+    """Stretches put together: all that go left, then all that go right."""
+    begin = lo + (hi - lo) * me // n_members
+    end = lo + (hi - lo) * (me + 1) // n_members
+    before, total = np.int64(0), np.int64(0)
+    for k in range(n_members):
+        before += counts[8 * k] if k < me else 0
+        total += counts[8 * k]
+    mine = counts[8 * me]
+    copy(spare, begin, mine, lo + before, rows)
+    copy(spare, begin + mine, end - begin - mine, lo + total + (begin - lo - before), rows)
+
+
+@kernel(allocates=False)
+def cell_place(slot, feature, ints, n_features):
+    """Where the cells of a feature begin in the pool; a histogram ends with room for the padding of a row."""
+    a_cell = 2 - ints[SINGLE]
+    return (slot * ((n_features + 7) // 8 * 8) + feature) * ints[WIDTH] * a_cell
+
+
+@kernel(allocates=False)
+def add_parts(pool, at, n_cells, parts, first_part, step):
+    """The sum of what each thread found, into the cells from `at` on."""
+    to, first = np.uint64(at), np.uint64(first_part)
+    for k in range(np.uint64(n_cells)):
+        total = np.int64(0)
+        for p in range(np.uint64(parts)):
+            total += pool[first + p * np.uint64(step) + k]
+        pool[to + k] = total
+
+
+@kernel(allocates=False)
+def subtract(pool, at, less, n_cells):
+    to, of = np.uint64(at), np.uint64(less)
+    for k in range(np.uint64(n_cells)):
+        pool[to + k] -= pool[of + k]
+
+
+@kernel(allocates=False)
+def write_set(order, size, hc, n, shift, out):
+    """1 for the categories that go left; those without rows enough of their own go together."""
+    for k in range(256):
+        out[k] = 0
+    together = False
+    for k in range(size):
+        if order[k] == n:
+            together = True
+        else:
+            out[order[k]] = 1
+    mask = (np.int64(1) << shift) - np.int64(1)
+    for b in range(n if together else 0):
+        if hc[b] & mask < SUPPORT:
+            out[b] = 1
+
+
+@kernel(allocates=False)
+def least_hessian(total_hc, ints, floats):
+    """The least sum of hessians of a side: as given, and that of so many rows that are as the node's are on average."""
+    count = total_hc & ((np.int64(1) << ints[SHIFT]) - np.int64(1))
+    mean = np.float64(total_hc >> ints[SHIFT]) * floats[SCALE_H] / np.float64(count)
+    return max(floats[MIN_HESSIAN], floats[MIN_ROWS] * mean)
+
+
+@kernel(allocates=False)
+def search_thresholds(
+    f, child, at, me, n_bins, has_missing, monotone, team, pool, ints, floats,
+    found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
+):  # fmt: skip
+    """The best threshold of one node on one feature, if it is better than what this thread has found so far."""
+    form, single, low_bits, up, shift = ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT]
+    scale_g, scale_h = floats[SCALE_G], floats[SCALE_H]
+    min_leaf, l1, l2 = ints[MIN_LEAF], floats[L1], floats[L2]
+    total_g, total_hc = team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
+    min_hessian = least_hessian(total_hc, ints, floats)
+    low, high = bounds[2 * child], bounds[2 * child + 1]
+    most = (total_hc & ((np.int64(1) << shift) - np.int64(1))) - min_leaf
+    g, hc = np.int64(0), np.int64(0)
+    for way in range(2 if has_missing else 1):  # missing values right, then left
+        if way == 1:
+            g, hc = read_cell(pool, at, n_bins, form, single, low_bits, up, shift)
+        last = n_bins if has_missing and way == 0 else n_bins - 1
+        begin, end = outline(pool, at, last, form, single, low_bits, up, shift, g, hc, min_leaf, most, rough_g, rough_h)
+        total_h, least = total_hc >> shift, found_gain[me, child]
+        if not may_be_better(rough_g, rough_h, begin, end, total_g, total_h, scale_g, scale_h, l2, least):
+            continue
+        running_sums(pool, at, last, form, single, low_bits, up, shift, g, hc, left_g, left_hc)
+        gain, b = search_numbers(
+            left_g, left_hc, rough_g, rough_h, begin, end, total_g, total_hc, shift, scale_g, scale_h,
+            min_hessian, l1, l2, low, high, monotone, least,
+        )  # fmt: skip
+        if b >= 0:
+            found_gain[me, child] = gain
+            found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, b, way
+            found[me, child, 3], found[me, child, 4] = left_g[b], left_hc[b]
+
+
+@kernel(allocates=False)
+def search_sets(
+    f, child, at, me, n_bins, only_bound, categorical, team, pool, ints, floats,
+    found_gain, found, found_set, bounds, most, sorting, left_g, left_hc, rough_g, rough_h,
+):  # fmt: skip
+    """The best set of categories of one node on one feature, if it is better than what this thread has found so far;
+    or only a bound on its gain, to `most`.
+    """
+    shift, total_g, total_hc = ints[SHIFT], team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
+    scale_g, scale_h, noise, n = floats[SCALE_G], floats[SCALE_H], floats[NOISE], n_bins + 1
+    each_cell(pool, at, n, ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], shift, left_g, left_hc)
+    units = np.float64(total_hc >> shift)
+    used = told_apart(n, total_g, units, shift, left_g, left_hc, sorting[0], rough_g, rough_h)
+    if only_bound:
+        most[child, f] = bound_categories(used, total_g, units, scale_g, scale_h, noise, rough_g, rough_h)
+        return
+    before = found[me, child, 0]
+    gain, size, g, hc = search_categories(
+        left_g, left_hc, used, total_g, total_hc, shift, scale_g, scale_h,
+        ints[MIN_LEAF], least_hessian(total_hc, ints, floats), floats[L1], floats[L2],
+        bounds[2 * child], bounds[2 * child + 1], noise, found_gain[me, child],
+        before >= 0 and categorical[before] and f < before, sorting, rough_g, rough_h,
+    )  # fmt: skip
+    if size > 0:
+        found_gain[me, child] = gain
+        found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, size, 0
+        found[me, child, 3], found[me, child, 4] = g, hc
+        write_set(sorting[0], size, left_hc, n, shift, found_set[me, child])
+
+
+@kernel(allocates=False)
+def first_feature(me, n_members, n_features):
+    """Where a thread's features begin, in whole words of a row's codes; those of the next one are where its own end."""
+    return min(n_features, (n_features + 7) // 8 * me // n_members * 8)
+
+
+@kernel(allocates=False)
+def first_to_search(me, n_members, categorical, kinds):
+    """Where a thread's features begin in a search of its own; those of the next one are where its own end."""
+    if kinds is None:
+        return categorical.size * me // n_members
+    total = np.int64(0)
+    for f in range(categorical.size):
+        total += _CATEGORIES_COST if categorical[f] else 1
+    before, f = np.int64(0), np.int64(0)
+    while f < categorical.size and before < total * me // n_members:
+        before += _CATEGORIES_COST if categorical[f] else 1
+        f += 1
+    return f
+
+
+@kernel(allocates=False)
+def most_promising(first, last, categorical, most, least):
+    """The feature of categories with the largest bound on its gain; −1 where none can gain `least`."""
+    best, bound = np.int64(-1), least
+    for f in range(first, last):
+        if categorical[f] and (most[f] > bound or (best < 0 and most[f] == bound)):
+            best, bound = f, most[f]
+    return best
+
+
+@kernel(allocates=False)
+def prepare_cells(f, small, large, parts, first_part, n_cells, n_features, ints, pool):
+    """What each thread summed put together; a large node's cells are its parent's less the small one's."""
+    at = cell_place(small, f, ints, n_features)
+    if parts > 1:
+        part_size = cell_place(np.int64(1), np.int64(0), ints, n_features)
+        add_parts(pool, at, n_cells, parts, cell_place(first_part, f, ints, n_features), part_size)
+    if large >= 0:
+        subtract(pool, cell_place(large, f, ints, n_features), at, n_cells)
+
+
+@kernel(allocates=False)
+def search_kinds(me, first, last, team, table, ints, floats, room, kinds):
+    """The best sets of categories, of the features first…last that hold any: from the most promising on."""
+    n_bins, categorical, allowed, found_gain = table[2], table[4], room[6], room[7]
+    n_features, most = n_bins.size, kinds[MOST][me]
+    for child in range(2):
+        for f in range(first, last):
+            wanted = team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1
+            most[child, f] = np.inf if wanted else -np.inf
+        while True:
+            f = most_promising(first, last, categorical, most[child], found_gain[me, child])
+            if f < 0:
+                break
+            only_bound = most[child, f] == np.inf
+            if not only_bound:
+                most[child, f] = -np.inf
+            search_sets(
+                f, child, cell_place(team[LARGE] if child else team[SMALL], f, ints, n_features), me, n_bins[f],
+                only_bound, categorical, team, room[4], ints, floats, found_gain, room[8], kinds[FOUND_SET], room[9],
+                most, kinds[SORTING][me], room[10][me, 0], room[10][me, 1], room[11][me, 0], room[11][me, 1],
+            )  # fmt: skip
+
+
+@kernel(allocates=False)
+def search_share(me, n_members, team, table, ints, floats, room, kinds):
+    """The best split of one or two nodes over this thread's features, which are those that it summed if it has.
+
+    Thresholds come first, then sets of categories from the most promising on: what was found spares most of the others.
+    """
+    n_bins, has_missing, categorical, monotone = table[2], table[3], table[4], table[5]
+    pool, allowed, found_gain, found, bounds = room[4], room[6], room[7], room[8], room[9]
+    left_g, left_hc, rough_g, rough_h = room[10][me, 0], room[10][me, 1], room[11][me, 0], room[11][me, 1]
+    n_features, small, large = n_bins.size, team[SMALL], team[LARGE]
+    if team[COMMAND] == SUM_AND_SEARCH:
+        first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
+    else:
+        first = first_to_search(me, n_members, categorical, kinds)
+        last = first_to_search(me + 1, n_members, categorical, kinds)
+    for child in range(2):
+        found_gain[me, child] = -1.0
+        found[me, child, 0] = -1
+    for f in range(first, last):
+        n_cells = (2 - ints[SINGLE]) * (n_bins[f] + 1)
+        prepare_cells(f, small, large, team[PARTS], ints[SLOTS] + 2, n_cells, n_features, ints, pool)
+        for child in range(0 if categorical[f] else 2):
+            wanted = team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1
+            if wanted and (n_bins[f] >= 2 or has_missing[f]):
+                search_thresholds(
+                    f, child, cell_place(large if child else small, f, ints, n_features), me, n_bins[f], has_missing[f],
+                    monotone[f], team, pool, ints, floats, found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
+                )  # fmt: skip
+    if kinds is not None:
+        search_kinds(me, first, last, team, table, ints, floats, room, kinds)
+
+
+@kernel(allocates=False)
+def sum_share(me, n_members, team, table, words, ints, room):
+    """The histogram of a node over this thread's features; or over its rows, into cells of its own that the search
+    adds up.
+    """
+    n_features = table[2].size
+    begin, end, slot = team[LO], team[HI], team[SMALL]
+    first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
+    if team[PARTS] > 1:
+        begin = team[LO] + (team[HI] - team[LO]) * me // n_members
+        end = team[LO] + (team[HI] - team[LO]) * (me + 1) // n_members
+        first, last, slot = 0 * first, n_features, ints[SLOTS] + 2 + me
+    for f in range(first, last, BLOCK):
+        histogram(
+            table[0], ints[STRIDE], f // 8, min(BLOCK, last - f), room[0], begin, end, team[IN_ORDER], ints[FORM],
+            ints[SINGLE], ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
+            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4], room[12][me], room[13][me],
+        )  # fmt: skip
+
+
+@kernel(allocates=False)
+def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, whole, data):
+    """This thread's blocks of a pass over all rows, or its part of every leaf."""
+    y, score, norm, w, g, h, counts, blocks, sums, nodes = data
+    command, first, last, form = team[COMMAND], team[LO], team[HI], ints[FORM]
+    if command == LEAVES:
+        name_leaves(me, n_members, last, whole[:, LEFT], whole[:, START], whole[:, END], rows, leaf_of)
+        return
+    for b in range(first + (last - first) * me // n_members, first + (last - first) * (me + 1) // n_members):
+        lo, hi = b * ROWS, min((b + 1) * ROWS, ints[N_ROWS])
+        if command == GRADIENTS:
+            if ints[PART] == 0:
+                in_order(lo, hi, rows)
+            gradients(ints[SOURCE], ints[OUTPUT], form == CONSTANT, lo, hi, y, score, norm, w, g, h, counts, blocks[b])
+        elif command == QUANTISE:
+            quantise(
+                form, lo, hi, g, h, floats[TO_G], floats[TO_H], ints[SHIFT], ints[SALT], counts, words[0], words[1],
+                words[2],
+            )  # fmt: skip
+        elif command == NO_LEAVES:
+            no_leaves(lo, hi, nodes.shape[1] - 1, leaf_of)
+        elif command == LEAF_SUMS:
+            sum_leaves(lo, hi, g, floats[LEAF_G], leaf_of, sums[0, me])
+            if form != CONSTANT:
+                sum_leaves(lo, hi, h, floats[LEAF_H], leaf_of, sums[1, me])
+        else:
+            add_values(lo, hi, leaf_of, nodes[0], score)
+
+
+@kernel(allocates=False)
+def share(me, n_members, team, table, words, ints, floats, room, kinds):
+    """This thread's part of a step in growing that the team's array describes."""
+    command, lo, hi = team[COMMAND], team[LO], team[HI]
+    rows, spare, lut, counts = room[0], room[1], room[2], room[3]
+    if command == PARTITION:
+        partition_share(me, n_members, lo, hi, table[1][team[FEATURE]], lut, rows, spare, counts)
+    elif command == COPY:
+        copy_share(me, n_members, lo, hi, rows, spare, counts)
+    else:
+        if command != SEARCH:
+            sum_share(me, n_members, team, table, words, ints, room)
+        if command != SUM:
+            search_share(me, n_members, team, table, ints, floats, room, kinds)

@@ -1,0 +1,12 @@
+"""Linear algebra that several rooms share: products on all threads, positive systems, pursuits, quadratics with an L1
+penalty.
+
+    exponential       The exponential function for loops over rows: plain arithmetic
+    gram              Products of large matrices on all threads
+    positive          Linear equations with a symmetric matrix that is positive, but for rounding
+    pursuit           Orthogonal matching pursuit of many signals: what `linear_model` and `decomposition` share of it
+    pursuit_alone     Orthogonal matching pursuit of one signal by matrix products: nothing to compile
+    pursuit_kernels   The inner loops of orthogonal matching pursuit, on rows of the Gram matrix G = XᵀX
+    sparse_quadratic  A quadratic with absolute values in its penalty
+    weighted_columns  Columns as sweeps of coordinate descent read them: of a sparse table by their entries
+"""

@@ -1,0 +1,301 @@
+"""Ridge regression whose strength follows from the evidence, for all columns together or for each."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.engine.params import check_flag, check_number
+from learnt.engine.rows import Rows, as_rows
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit, check_predict
+from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model.bayesian._evidence import Evidence, inverse, mean_and_deviation
+from learnt.linear_model.bayesian._spectrum import ColumnSpectrum, RowSpectrum, spectrum
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class _EvidenceRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
+    """Shared by the two regressors below."""
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The mean of the predictive distribution for every row of X and, if asked for, its standard deviation."""
+        if not return_std:
+            return super().predict(X)
+        X = check_predict(self, X, foreign=True)
+        return mean_and_deviation(self, X, self.X_offset_, self._covariance(), 1.0 / float(self.alpha_))
+
+    def _covariance(self) -> Any:
+        return self.sigma_
+
+    def _check_parameters(self) -> None:
+        check_number(self, "max_iter", 1, integer=True)
+        for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
+            check_number(self, name, 0, open_low=name == "tol")
+        check_flag(self, "compute_score", "fit_intercept")
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, min_rows: int = 1) -> Rows:
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", foreign=True, lazy=True, min_rows=min_rows)
+        return as_rows(X, y, w)
+
+    def _record(self, rows: Rows, data: Any, coef: np.ndarray, noise: float, scores: list[float], n_iter: int) -> None:
+        dtype = rows.dtype if isinstance(rows.dtype, np.dtype) else np.dtype(np.float64)
+        record_coefficients(self, coef[:, None], data.intercept(coef), rows, True)
+        self.alpha_ = dtype.type(noise)
+        self.X_offset_ = data.x_mean.astype(dtype)
+        self.X_scale_ = np.ones(len(coef), dtype=dtype)
+        self.n_iter_ = n_iter
+        self.scores_: Any = np.array(scores) if self.compute_score else []
+
+    def _warn(self, change: float) -> None:
+        warnings.warn(
+            f"{type(self).__name__} stopped after {self.max_iter} iterations while its coefficients still changed by "
+            f"{change:.1e} in all (tol={self.tol:g}); raise max_iter.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+class BayesianRidge(_EvidenceRegressor):
+    """Linear regression with a normal prior, y ~ N(Xb + c, 1/α), b ~ N(0, I/λ), where α and λ maximise the evidence.
+
+    With weak gamma priors on α and λ. Everything follows from sums over rows, so X may be an array, a memory map, a
+    tensor on a device, a `learnt.scan` table, or a Dask collection. See `BayesianLinearRegression` for priors of your
+    own.
+
+    Parameters
+    ----------
+    max_iter : int, default=300
+    tol : float, default=1e-3
+        Stop when the coefficients change by less than this in all.
+    alpha_1, alpha_2, lambda_1, lambda_2 : float, default=1e-6
+        Shape and rate of the gamma priors on α and λ.
+    alpha_init, lambda_init : float or None
+        Where to start; None for 1/var(y) and 1.
+    compute_score : bool, default=False
+        Keep the log evidence of every iteration in `scores_`.
+    fit_intercept : bool, default=True
+    copy_X, verbose : bool
+        Kept for scikit-learn's signature.
+
+    Attributes
+    ----------
+    coef_, intercept_ : mean of the posterior
+    alpha_, lambda_ : float
+        Precision of the noise and of the coefficients.
+    sigma_ : array of shape (n_features, n_features)
+        Covariance of the posterior.
+    scores_, n_iter_, X_offset_, X_scale_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+    >>> model = BayesianRidge().fit(X, [0.0, 1.0, 2.0])
+    >>> model.predict(np.array([[1.0, 1.0]]))
+    array([1.])
+    """
+
+    def __init__(
+        self,
+        *,
+        max_iter=300,
+        tol=1.0e-3,
+        alpha_1=1.0e-6,
+        alpha_2=1.0e-6,
+        lambda_1=1.0e-6,
+        lambda_2=1.0e-6,
+        alpha_init=None,
+        lambda_init=None,
+        compute_score=False,
+        fit_intercept=True,
+        copy_X=True,
+        verbose=False,
+    ):
+        self.max_iter = max_iter
+        self.tol = tol
+        self.alpha_1 = alpha_1
+        self.alpha_2 = alpha_2
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.alpha_init = alpha_init
+        self.lambda_init = lambda_init
+        self.compute_score = compute_score
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianRidge:
+        """Find α and λ, and the posterior they give; a row of weight 2 counts as two rows."""
+        self._check_parameters()
+        for name in ("alpha_init", "lambda_init"):
+            check_number(self, name, 0, also=(None,))
+        rows = self._rows(X, y, sample_weight)
+        with single_blas():
+            change = self._maximise(rows, spectrum(rows, self.fit_intercept))
+        if not change < self.tol:
+            self._warn(change)
+        return self
+
+    def _maximise(self, rows: Rows, data: ColumnSpectrum | RowSpectrum) -> float:
+        """Record the maximum; how much the coefficients changed in the last iteration."""
+        noise = 1.0 / (data.y_variance + _EPS) if self.alpha_init is None else float(self.alpha_init)
+        prior = 1.0 if self.lambda_init is None else float(self.lambda_init)
+        scores: list[float] = []
+        last, change, n_iter = None, np.inf, 0
+        while n_iter < self.max_iter:
+            n_iter += 1
+            coef = data.mean(prior / noise)
+            sse = data.residual(prior / noise, coef)
+            if self.compute_score:
+                scores.append(self._score(data, noise, prior, coef, sse))
+            gamma = float(np.sum(noise * data.values / (prior + noise * data.values)))
+            prior = (gamma + 2 * self.lambda_1) / (float(coef @ coef) + 2 * self.lambda_2)
+            noise = (data.weight - gamma + 2 * self.alpha_1) / (sse + 2 * self.alpha_2)
+            change = np.inf if last is None else float(np.abs(last - coef).sum())
+            if change < self.tol:
+                break
+            last = coef
+        coef = data.mean(prior / noise)
+        if self.compute_score:
+            scores.append(self._score(data, noise, prior, coef, data.residual(prior / noise, coef)))
+        self._record(rows, data, coef, noise, scores, n_iter)
+        self.lambda_ = type(self.alpha_)(prior)
+        self.sigma_ = data.covariance(noise, prior).astype(self.X_offset_.dtype, copy=False)
+        return change
+
+    def _score(
+        self, data: ColumnSpectrum | RowSpectrum, noise: float, prior: float, coef: np.ndarray, sse: float
+    ) -> float:
+        """Log of evidence and priors."""
+        log = self.lambda_1 * np.log(prior) - self.lambda_2 * prior
+        log += self.alpha_1 * np.log(noise) - self.alpha_2 * noise
+        # A direction without an eigenvalue of its own has the prior's precision, and its two logarithms cancel.
+        log += 0.5 * (len(data.values) * np.log(prior) + data.weight * np.log(noise / (2 * np.pi)))
+        log -= 0.5 * (noise * sse + prior * float(coef @ coef) + float(np.log(prior + noise * data.values).sum()))
+        return float(log)
+
+
+class ARDRegression(_EvidenceRegressor):
+    """Linear regression in which every column has a prior of its own, b_j ~ N(0, 1/λ_j), all found from the evidence.
+
+    Columns that do not help end with a large λ and a coefficient of 0. Everything follows from sums over rows, as in
+    `BayesianRidge`, whose parameters these are, with one more.
+
+    Parameters
+    ----------
+    threshold_lambda : float, default=1e4
+        A column is dropped once its λ is beyond.
+
+    Attributes
+    ----------
+    coef_, intercept_ : mean of the posterior
+    alpha_ : float
+        Precision of the noise.
+    lambda_ : array of shape (n_features,)
+        Precisions of the coefficients.
+    sigma_ : array of shape (n_kept, n_kept)
+        Covariance of the coefficients that were kept.
+    scores_, n_iter_, X_offset_, X_scale_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 4))
+    >>> model = ARDRegression().fit(X, 3.0 * X[:, 1] + 0.1 * rng.normal(size=100))
+    >>> model.coef_.round(1) + 0.0
+    array([0., 3., 0., 0.])
+    """
+
+    def __init__(
+        self,
+        *,
+        max_iter=300,
+        tol=1.0e-3,
+        alpha_1=1.0e-6,
+        alpha_2=1.0e-6,
+        lambda_1=1.0e-6,
+        lambda_2=1.0e-6,
+        compute_score=False,
+        threshold_lambda=1.0e4,
+        fit_intercept=True,
+        copy_X=True,
+        verbose=False,
+    ):
+        self.max_iter = max_iter
+        self.tol = tol
+        self.alpha_1 = alpha_1
+        self.alpha_2 = alpha_2
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.compute_score = compute_score
+        self.threshold_lambda = threshold_lambda
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ARDRegression:
+        """Find α and the λ_j, and the posterior they give; a row of weight 2 counts as two rows."""
+        self._check_parameters()
+        check_number(self, "threshold_lambda", 0)
+        rows = self._rows(X, y, sample_weight, min_rows=2)
+        data = Evidence(rows, self.fit_intercept)
+        d = len(data.cross)
+        noise, precision = 1.0 / (data.y_variance + _EPS), np.ones(d)
+        kept, coef = np.ones(d, dtype=bool), np.zeros(d)
+        scores: list[float] = []
+        last, change, n_iter = None, np.inf, 0
+        while n_iter < self.max_iter:
+            n_iter += 1
+            sigma, coef = _posterior(data, noise, precision, kept)
+            sse = data.residual(coef)
+            gamma = 1.0 - precision[kept] * np.diag(sigma)
+            precision[kept] = (gamma + 2 * self.lambda_1) / (coef[kept] ** 2 + 2 * self.lambda_2)
+            noise = (data.weight - float(gamma.sum()) + 2 * self.alpha_1) / (sse + 2 * self.alpha_2)
+            kept = precision < self.threshold_lambda
+            coef[~kept] = 0.0
+            if self.compute_score:
+                scores.append(self._score(data, noise, precision, coef, sse, sigma))
+            change = np.inf if last is None else float(np.abs(last - coef).sum())
+            if change < self.tol or not kept.any():
+                break
+            last = coef
+        else:
+            self._warn(change)
+        sigma, coef = _posterior(data, noise, precision, kept)
+        self._record(rows, data, coef, noise, scores, n_iter)
+        self.lambda_ = precision.astype(self.X_offset_.dtype)
+        self.sigma_ = sigma.astype(self.X_offset_.dtype)
+        return self
+
+    def _covariance(self) -> Any:
+        kept = np.flatnonzero(self.lambda_ < self.threshold_lambda)
+        full = np.zeros((len(self.lambda_), len(self.lambda_)))
+        full[np.ix_(kept, kept)] = self.sigma_
+        return full
+
+    def _score(
+        self, data: Evidence, noise: float, precision: np.ndarray, coef: np.ndarray, sse: float, sigma: np.ndarray
+    ) -> float:
+        log = float((self.lambda_1 * np.log(precision) - self.lambda_2 * precision).sum())
+        log += self.alpha_1 * np.log(noise) - self.alpha_2 * noise
+        log += 0.5 * (np.linalg.slogdet(sigma)[1] + data.weight * np.log(noise) + float(np.log(precision).sum()))
+        return float(log - 0.5 * (noise * sse + float((precision * coef**2).sum())))
+
+
+def _posterior(data: Evidence, noise: float, precision: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Covariance of the kept coefficients, and the mean of all."""
+    coef = np.zeros(len(precision))
+    if not kept.any():
+        return np.empty((0, 0)), coef
+    A = noise * data.gram[np.ix_(kept, kept)]
+    A[np.diag_indices_from(A)] += precision[kept]
+    sigma = inverse(A)
+    coef[kept] = noise * (sigma @ data.cross[kept])
+    return sigma, coef

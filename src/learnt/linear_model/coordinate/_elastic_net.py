@@ -1,0 +1,226 @@
+"""The elastic net and the lasso."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+
+from learnt.engine.params import check_choice, check_flag, check_number
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit
+from learnt.linear_model._base import LinearPredictor
+from learnt.linear_model.coordinate._given import given
+from learnt.linear_model.coordinate._lasso_path import enet_path
+from learnt.linear_model.coordinate._path import pose, solve_directly, solve_path, unpacked
+
+
+def sparse_coefficients(model: Any) -> Any:
+    """`coef_` as a sparse array."""
+    return sparse.csr_array(np.atleast_2d(model.coef_))
+
+
+class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+    """Least squares with few weights:  min over b, c of  1/(2n) ‖y − Xb − c‖² + α (ρ‖b‖₁ + (1 − ρ)/2 ‖b‖²).
+
+    Coordinate descent on the columns that matter, with a duality gap over all columns as the proof. Rows may have
+    weights, which then stand in the sum of squares and for n.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        α, the strength of the penalty, at least 0.
+    l1_ratio : float, default=0.5
+        ρ, the share of the absolute in the penalty: 1 is the lasso, 0 is ridge regression.
+    fit_intercept : bool, default=True
+        Whether to fit c, which is not penalised; otherwise it is 0.
+    precompute : bool or array of shape (n_features, n_features), default=False
+        XᵀX of centred columns, where it is known; otherwise the shape of X decides what is computed.
+    max_iter : int, default=1000
+        The most sweeps over the coordinates.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    tol : float, default=1e-4
+        Stop when the duality gap is at most tol · ‖y − ȳ‖²/n.
+    warm_start : bool, default=False
+        Start from the coefficients of the last `fit` if they have the same shape.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more.
+    random_state, selection
+        Kept for scikit-learn's signature: coordinates are taken in turn.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    sparse_coef_ : sparse array of shape (1, n_features) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    n_iter_ : int or list of int
+        Sweeps, for each target.
+    dual_gap_ : float or array of shape (n_targets,)
+        The objective is at most this far above its minimum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0]])
+    >>> model = ElasticNet(alpha=0.5).fit(X, [1.0, 3.0, 5.0, 7.0])
+    >>> model.coef_, float(model.intercept_)
+    (array([1.5, 0. ]), 1.75)
+    """
+
+    path = staticmethod(enet_path)
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        l1_ratio=0.5,
+        fit_intercept=True,
+        precompute=False,
+        max_iter=1000,
+        copy_X=True,
+        tol=1e-4,
+        warm_start=False,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+    ):
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> ElasticNet:
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        check_parameters(self)
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
+        X, Y = unpacked(X), y[:, None] if y.ndim == 1 else y
+        with single_blas():
+            problem = given(self, X, Y, w) or pose(X, Y, w, self.fit_intercept, 1)
+            if self.alpha * self.l1_ratio == 0 and not self.positive:
+                paths = solve_directly(problem, X, Y, w, self.alpha, self.fit_intercept, tasks=False)
+            else:
+                paths = [self._solve(problem, k) for k in range(Y.shape[1])]
+        self._record(problem, paths, X.dtype, y.ndim == 1)
+        return self
+
+    def _solve(self, problem: Any, target: int) -> Any:
+        return solve_path(
+            problem,
+            target,
+            np.array([self.alpha]),
+            float(self.l1_ratio),
+            positive=self.positive,
+            start=last_coefficients(self, problem, target),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            name=type(self).__name__,
+        )
+
+    def _record(self, problem: Any, paths: list, dtype: Any, single: bool) -> None:
+        coef = np.column_stack([path.coefs[:, 0] for path in paths])
+        gaps = np.array([path.gaps[0] for path in paths])
+        intercept = problem.y_mean - problem.x_mean @ coef
+        self.coef_ = np.ascontiguousarray(coef.T if len(paths) > 1 else coef[:, 0], dtype=dtype)
+        self.n_iter_ = [path.n_iters[0] for path in paths] if len(paths) > 1 else paths[0].n_iters[0]
+        self.dual_gap_ = gaps if len(paths) > 1 else gaps[0]
+        if self.fit_intercept:
+            self.intercept_ = dtype.type(intercept[0]) if single else intercept.astype(dtype)
+        else:
+            self.intercept_ = 0.0
+
+    sparse_coef_ = property(sparse_coefficients)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Lasso(ElasticNet):
+    """Least squares with few weights:  min over b, c of  1/(2n) ‖y − Xb − c‖² + α‖b‖₁.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        α, the strength of the penalty, at least 0.
+    fit_intercept, precompute, copy_X, max_iter, tol, warm_start, positive, random_state, selection
+        As in `ElasticNet`.
+
+    Attributes
+    ----------
+    coef_, sparse_coef_, intercept_, n_iter_, dual_gap_
+        As in `ElasticNet`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0]])
+    >>> model = Lasso(alpha=0.5).fit(X, [1.0, 3.0, 5.0, 7.0])
+    >>> model.coef_, float(model.intercept_)
+    (array([1.6, 0. ]), 1.6)
+    """
+
+    l1_ratio = 1.0
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        precompute=False,
+        copy_X=True,
+        max_iter=1000,
+        tol=1e-4,
+        warm_start=False,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+
+def check_parameters(estimator: Any) -> None:
+    """The parameters that all these models share."""
+    check_number(estimator, "alpha", 0, high=np.finfo(float).max)
+    check_number(estimator, "l1_ratio", 0, 1)
+    check_number(estimator, "tol", 0)
+    check_number(estimator, "max_iter", 1, integer=True, also=(None,))
+    check_flag(estimator, "fit_intercept", "copy_X", "warm_start")
+    check_choice(estimator, "selection", ("cyclic", "random"))
+    if hasattr(estimator, "positive"):
+        check_flag(estimator, "positive")
+    if estimator.alpha == 0:
+        warnings.warn(
+            f"With alpha=0, {type(estimator).__name__} has no penalty and is plain least squares; LinearRegression is "
+            "made for that.",
+            stacklevel=3,
+        )
+
+
+def last_coefficients(estimator: Any, problem: Any, target: int | None) -> np.ndarray | None:
+    """Where to start with `warm_start`: (p,) for one target, (p, k) for all; None for 0."""
+    coef = getattr(estimator, "coef_", None) if estimator.warm_start else None
+    if coef is None or np.atleast_2d(coef).shape != problem.q.T.shape:
+        return None
+    coef = np.atleast_2d(coef).astype(np.float64)
+    return coef.T.copy() if target is None else coef[target].copy()

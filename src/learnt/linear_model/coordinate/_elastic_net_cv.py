@@ -1,0 +1,295 @@
+"""The elastic net and the lasso with their penalty chosen by cross-validation."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils import column_or_1d
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.threads import run_tasks, single_blas
+from learnt.engine.validation import check_fit
+from learnt.engine.weights import present_rows, rows_given, take_folds, take_params
+from learnt.linear_model._base import LinearPredictor
+from learnt.linear_model.coordinate._elastic_net import ElasticNet, Lasso
+from learnt.linear_model.coordinate._folds import FoldErrors
+from learnt.linear_model.coordinate._lasso_path import enet_path, lasso_path
+from learnt.linear_model.coordinate._path import penalty_grid, solve_path, unpacked
+from learnt.linear_model.coordinate._problem import Columns, Products
+
+
+class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
+    """Choose α (and ρ) by the mean of the folds' squared errors, then fit all rows."""
+
+    _together = False  # whether targets share their columns
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+        """Choose the penalty and fit with it; `params` go to the splitter, with scikit-learn's metadata routing."""
+        self._check_parameters()
+        self._refuse_unrouted(params)
+        present, n = present_rows(sample_weight, X), rows_given(sample_weight)
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
+        X, y = unpacked(X), self._shaped(y)
+        Y = y if y.ndim == 2 else y[:, None]
+        ratios = np.atleast_1d(getattr(self, "l1_ratio", 1.0)).astype(float)
+        with single_blas():
+            alphas = self._grids(X, Y, w, ratios)
+            cv = check_cv(take_folds(self.cv, present))
+            folds = self._folds(cv, X, y, w, take_params(params, present, n))
+            work = FoldErrors(X, Y, w, self.fit_intercept, folds)
+            errors = self._errors(work, list(zip(ratios, alphas, strict=True)))
+        best = np.unravel_index(np.argmin(errors.mean(axis=1)), alphas.shape)
+        self.mse_path_ = np.squeeze(np.moveaxis(errors, 2, 1))
+        self.alpha_ = float(alphas[best])
+        if hasattr(self, "l1_ratio"):
+            self.l1_ratio_ = float(ratios[best[0]])
+        self.alphas_ = alphas[0] if len(ratios) == 1 or not isinstance(self.alphas, Integral) else alphas
+        model = self._chosen(work.whole, float(ratios[best[0]]), X, y, w)
+        self.coef_, self.intercept_ = model.coef_, model.intercept_
+        self.dual_gap_, self.n_iter_ = model.dual_gap_, model.n_iter_
+        return self
+
+    def _shaped(self, y: np.ndarray) -> np.ndarray:
+        """y as this model wants it: one number a row, or a table."""
+        name = type(self).__name__
+        if self._together and y.ndim == 1:
+            raise ValueError(f"For mono-task outputs, use {name[9:]}: y has one number a row.")
+        if self._together:
+            return y
+        if y.ndim == 2 and y.shape[1] > 1:
+            raise ValueError(
+                f"For multi-task outputs, use MultiTask{name}: y has {y.shape[1]} columns, and {name} takes one."
+            )
+        return column_or_1d(y, warn=True)
+
+    def _check_parameters(self) -> None:
+        for ratio in np.ravel(getattr(self, "l1_ratio", 1.0)):
+            if not 0 <= ratio <= 1:
+                raise ParameterError(
+                    f"The 'l1_ratio' parameter of {type(self).__name__} must be numbers between 0 and 1. Got {ratio!r}."
+                )
+        check_number(self, "eps", 0, open_low=True)
+        check_number(self, "tol", 0)
+        check_number(self, "max_iter", 1, integer=True)
+        check_flag(self, "fit_intercept", "copy_X")
+        check_choice(self, "selection", ("cyclic", "random"))
+        if hasattr(self, "positive"):
+            check_flag(self, "positive")
+        if isinstance(self.alphas, Integral) and not isinstance(self.alphas, bool):
+            check_number(self, "alphas", 1, integer=True)
+            return
+        for i, alpha in enumerate(self.alphas):
+            if not isinstance(alpha, Real | float) or isinstance(alpha, bool):
+                raise TypeError(f"alphas[{i}] must be an instance of float, not {type(alpha).__name__}.")
+            if not (float(alpha) >= 0 and math.isfinite(alpha)):
+                raise ValueError(f"alphas[{i}] == {alpha}, must be >= 0.0 and finite.")
+
+    def _grids(self, X: Any, Y: np.ndarray, w: Any, ratios: np.ndarray) -> np.ndarray:
+        """(ratios, penalties), falling."""
+        if not isinstance(self.alphas, Integral):
+            return np.tile(np.sort(np.asarray(self.alphas, dtype=np.float64))[::-1], (len(ratios), 1))
+        problem = Columns(X, Y, w, self.fit_intercept)
+        positive = getattr(self, "positive", False)
+        return np.array(
+            [penalty_grid(problem.q, problem.weight, r, self.eps, int(self.alphas), positive) for r in ratios]
+        )
+
+    def _folds(self, cv: Any, X: Any, y: np.ndarray, w: Any, params: dict[str, Any]) -> list:
+        if get_config()["enable_metadata_routing"]:
+            params = process_routing(self, "fit", sample_weight=w, **params).splitter.split
+        return list(cv.split(X, y, **params))
+
+    def _refuse_unrouted(self, params: dict[str, Any]) -> None:
+        if params and not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"Passing extra keyword arguments ({', '.join(params)}) to {type(self).__name__}.fit is only supported "
+                "if enable_metadata_routing=True, which is set by sklearn.set_config."
+            )
+
+    def _errors(self, work: FoldErrors, grids: list) -> np.ndarray:
+        """(ratios, folds, penalties)."""
+        settings = {"tol": self.tol, "max_iter": self.max_iter, "name": type(self).__name__}
+        settings["positive"] = getattr(self, "positive", False)
+        problems = work.problems(sum(len(alphas) for _, alphas in grids), self.n_jobs)
+        target = None if self._together else 0
+        tasks = [partial(work.errors, k, problem, target, grids, settings) for k, problem in enumerate(problems)]
+        return np.stack(run_tasks(tasks, n_jobs=self.n_jobs), axis=1)
+
+    def _chosen(self, whole: Products | None, ratio: float, X: Any, y: np.ndarray, w: Any) -> Any:
+        """The model with the penalty that was chosen, of all rows; their products are known, or they are read again."""
+        model = self._model(self.alpha_, ratio)
+        if whole is None or self._together or self.alpha_ * ratio == 0.0:
+            return model.fit(X, y, w)
+        settings = {"tol": self.tol, "max_iter": self.max_iter, "name": type(model).__name__}
+        alphas = np.array([self.alpha_])
+        with single_blas():
+            path = solve_path(whole, 0, alphas, ratio, positive=model.positive, after_paths=True, **settings)
+        model._record(whole, [path], X.dtype, True)
+        return model
+
+    def _model(self, alpha: float, ratio: float) -> Any:
+        shared = ("fit_intercept", "max_iter", "tol", "selection", "random_state")
+        settings = {name: getattr(self, name) for name in shared}
+        return ElasticNet(alpha, l1_ratio=ratio, positive=self.positive, **settings)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What is passed on to the splitter."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=check_cv(self.cv), method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.single_output = not self._together
+        tags.target_tags.multi_output = self._together
+        return tags
+
+
+class ElasticNetCV(PathCV):
+    """The elastic net with α, and ρ where several are given, chosen by cross-validation.
+
+    Parameters
+    ----------
+    l1_ratio : float or list of float, default=0.5
+        ρ, or several to choose from.
+    eps : float, default=1e-3
+        The smallest α of the grid, as a share of the largest.
+    alphas : int or array, default=100
+        The number of penalties, or the penalties to choose from.
+    fit_intercept, max_iter, tol, positive, random_state, selection, copy_X
+        As in `ElasticNet`.
+    precompute : bool, "auto" or array, default="auto"
+        Kept for scikit-learn's signature: the shape of X decides.
+    cv : int, splitter or None, default=None
+        None for 5 folds.
+    verbose : int, default=0
+        Kept for scikit-learn's signature: nothing is printed.
+    n_jobs : int or None, default=None
+        The most threads; None for all that the process may use.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_ : float
+        What was chosen.
+    coef_, intercept_, n_iter_, dual_gap_ : as in `ElasticNet`
+    mse_path_ : array of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
+    alphas_ : array of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = 3.0 * X[:, 0] + rng.normal(size=60)
+    >>> model = ElasticNetCV(l1_ratio=[0.5, 1.0]).fit(X, y)
+    >>> model.l1_ratio_, np.flatnonzero(np.abs(model.coef_) > 1)
+    (1.0, array([0]))
+    """
+
+    path = staticmethod(enet_path)
+
+    def __init__(
+        self,
+        *,
+        l1_ratio=0.5,
+        eps=1e-3,
+        alphas=100,
+        fit_intercept=True,
+        precompute="auto",
+        max_iter=1000,
+        tol=1e-4,
+        cv=None,
+        copy_X=True,
+        verbose=0,
+        n_jobs=None,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+    ):
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+
+class LassoCV(PathCV):
+    """The lasso with α chosen by cross-validation.
+
+    Parameters
+    ----------
+    eps, alphas, fit_intercept, precompute, max_iter, tol, copy_X, cv, verbose, n_jobs, positive, random_state,
+    selection
+        As in `ElasticNetCV`.
+
+    Attributes
+    ----------
+    alpha_, coef_, intercept_, n_iter_, dual_gap_, mse_path_, alphas_
+        As in `ElasticNetCV`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = 3.0 * X[:, 0] + rng.normal(size=60)
+    >>> np.flatnonzero(np.abs(LassoCV().fit(X, y).coef_) > 1)
+    array([0])
+    """
+
+    path = staticmethod(lasso_path)
+
+    def __init__(
+        self,
+        *,
+        eps=1e-3,
+        alphas=100,
+        fit_intercept=True,
+        precompute="auto",
+        max_iter=1000,
+        tol=1e-4,
+        copy_X=True,
+        cv=None,
+        verbose=False,
+        n_jobs=None,
+        positive=False,
+        random_state=None,
+        selection="cyclic",
+    ):
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+    def _model(self, alpha: float, ratio: float) -> Lasso:
+        shared = ("fit_intercept", "max_iter", "tol", "selection", "random_state", "positive")
+        return Lasso(alpha, **{name: getattr(self, name) for name in shared})

@@ -1,0 +1,113 @@
+"""A path of elastic nets where all inner products are at hand: every slope is known after every step.
+
+So there is no working set, no pass over data, and the gap over all columns is at hand after every sweep. Along the
+path the weights are nearly straight lines in the penalty: the next ones are sought where the last two point to.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from learnt.engine.interrupts import stoppable
+from learnt.engine.intrinsics import atomic_load
+from learnt.engine.kernel import kernel
+from learnt.linear_model.coordinate._kernels import DEPTH, LONG, descend, duality_gap
+from learnt.linear_model.coordinate._problem import Products
+
+MOST = 1024  # columns: with more, a working set saves steps
+
+
+@kernel
+def residual_slopes(Q, q, w, g):
+    """g ← q − Qw."""
+    for i in range(q.size):
+        g[i] = q[i]
+    for k in range(q.size):
+        if w[k] != 0.0:
+            for i in range(q.size):
+                g[i] -= w[k] * Q[k, i]
+
+
+@kernel(reassociate=True)
+def look_ahead(t, w, g, w_before, g_before, q, l1, l2, positive):
+    """Go on by t of the last change, if F is lower there; what was before is then what was here."""
+    gain = 0.0
+    for k in range(q.size):
+        x, s = w[k] + t * (w[k] - w_before[k]), g[k] + t * (g[k] - g_before[k])
+        if positive and x < 0.0:
+            gain = -math.inf
+        gain += l1 * (abs(w[k]) - abs(x))
+        gain += 0.5 * (l2 * (w[k] * w[k] - x * x) + x * (q[k] + s) - w[k] * (q[k] + g[k]))
+    t = t if gain > 0.0 else 0.0
+    for k in range(q.size):
+        x, s = w[k], g[k]
+        w[k] += t * (x - w_before[k])
+        g[k] += t * (s - g_before[k])
+        w_before[k] = x
+        g_before[k] = s
+
+
+@kernel
+def descend_path(Q, q, square, penalties, ridges, positive, goal, most, started, w, past, A, c, W, gaps, counts, stop):
+    """Every penalty down to a gap of `goal`, or for `most` sweeps, from the solution of the one before.
+
+    Ends when stop[0] is set.
+    """
+    p, step, last = q.size, 0.0, 0.0
+    g, g_before, w_before, l1s, l2s = past[0, 0], past[0, 1], past[0, 2], past[0, 3], past[0, 4]
+    residual_slopes(Q, q, w, g)
+    for a in range(penalties.size):
+        l1, l2 = penalties[a], ridges[a]
+        for k in range(p):
+            l1s[k] = l1
+            l2s[k] = l2
+        if a > 0:
+            last, step = step, l1 + l2 - penalties[a - 1] - ridges[a - 1]
+            look_ahead(step / last if last != 0.0 else 0.0, w, g, w_before, g_before, q, l1, l2, positive)
+        sweeps, inner, before, gap = 0, goal, math.inf, math.inf
+        while atomic_load(stop, 0) == 0:
+            gap = duality_gap(w, g, q, p, square, l1, l2, positive)
+            if gap <= goal and (sweeps > 0 or (started and a == 0)):
+                break
+            if sweeps >= most or (sweeps > 0 and gap >= before):  # as small as rounding lets it be
+                break
+            before = gap if sweeps > 0 else before
+            n, gap = descend(
+                Q, p, w, g, q, square, l1s, l2s, l1, l2, positive, inner, most - sweeps, past[1], past[2], A, c,
+                stop,
+            )  # fmt: skip
+            sweeps += n
+            inner *= 0.1  # where this was not enough, since slopes that are kept up to date round
+            residual_slopes(Q, q, w, g)
+        for k in range(p):
+            W[a, k] = w[k]
+        gaps[a] = gap
+        counts[a] = sweeps
+
+
+def gram_path(
+    problem: Products,
+    target: int,
+    penalties: np.ndarray,
+    ridges: np.ndarray,
+    tol: float,
+    most: int,
+    positive: bool,
+    start: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """The weights (p, A), gaps and sweeps at each pair of penalties; `start` is where the first is sought from."""
+    q = np.ascontiguousarray(problem.q[:, target])
+    p, n = len(q), len(penalties)
+    w = np.zeros(p) if start is None else start.astype(np.float64)
+    W, gaps, counts = np.empty((n, p)), np.empty(n), np.empty(n, dtype=np.int64)
+    square, stop = float(problem.squares[target]), np.zeros(1, np.int64)
+    path = partial(
+        descend_path, np.ascontiguousarray(problem.Q), q, square, penalties, ridges, positive, tol * square, most,
+        bool(w.any()), w, np.empty((3, DEPTH + 1, p)), np.empty((DEPTH, DEPTH)), np.empty(DEPTH), W, gaps, counts,
+        stop,
+    )  # fmt: skip
+    stoppable(path, stop, long=n * most * p * p > LONG)
+    return W.T, gaps, counts.tolist()

@@ -1,0 +1,331 @@
+"""Generalised linear models: Poisson, gamma and Tweedie regression."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.engine.arrays import beside, is_numpy, like, namespace, to_numpy
+from learnt.engine.blocks import Block, widen
+from learnt.engine.params import check_choice, check_flag, check_number
+from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
+from learnt.engine.rows import ArrayRows, Rows, as_rows
+from learnt.engine.validation import check_fit, check_predict
+from learnt.linear_model.glm._family import Family
+from learnt.linear_model.glm._newton import Objective, Result, by_products, far_means, newton, row_space, sample
+
+_LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products with it are quicker than its square
+_LOG_TINY = float(np.log(np.finfo(np.float32).tiny))
+
+
+class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
+    """Shared by the regressors below: they differ in `_family`."""
+
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        fit_intercept=True,
+        solver="lbfgs",
+        max_iter=100,
+        tol=1e-4,
+        warm_start=False,
+        verbose=0,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def _family(self) -> Family:
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        self._check_parameters()
+        family = self._family()
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, foreign=True, lazy=True)
+        rows = as_rows(X, y, w)
+        mean = _mean_of_target(rows, family, type(self).__name__)
+        start = self._start(family, mean, rows.n_features)
+        if start is None:
+            result = self._all_zero(rows.n_features)
+        else:
+            with fit_loop(self, None, X, y) as loop:
+                result = _minimise(rows, family, self, start, loop)
+        self._record(result, rows)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_number(self, "alpha", 0)
+        check_flag(self, "fit_intercept", "warm_start")
+        check_choice(self, "solver", ("lbfgs", "newton-cholesky"))
+        check_number(self, "max_iter", 1, integer=True)
+        check_number(self, "tol", 0, open_low=True)
+        check_number(self, "verbose", 0, integer=True, also=(True, False))
+
+    def _goes_on(self, d: int) -> bool:
+        """Whether there are coefficients of these columns to start from."""
+        return bool(self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (d,))
+
+    def _start(self, family: Family, mean: float, d: int) -> np.ndarray | None:
+        """The last fit, or no slope and the mean of y; None where no finite intercept gives that mean."""
+        if self._goes_on(d):
+            return np.append(to_numpy(self.coef_), self.intercept_).astype(np.float64)
+        start = np.zeros(d + 1)
+        if self.fit_intercept:
+            if mean <= 0 and (family.log or family.power > 0):
+                if family.power > 0:
+                    return None
+                mean = 1.0  # a normal y around 0 with a log link: any start will do
+            start[-1] = family.link(np.float64(mean))
+        elif not family.log and family.power != 0:
+            raise ValueError(
+                f"{type(self).__name__} with link='identity' and power={family.power:g} needs means above 0, which "
+                "it cannot start from without an intercept; set fit_intercept=True or link='log'."
+            )
+        return start
+
+    def _all_zero(self, d: int) -> Result:
+        warnings.warn(
+            f"All y are zero, so the likelihood of {type(self).__name__} rises for ever as the mean falls to 0; "
+            "the coefficients are 0 and every prediction is nearly 0.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+        return Result(np.zeros(d), _LOG_TINY, 0.0, 0.0, 0, True)
+
+    def _record(self, result: Result, rows: Rows) -> None:
+        if is_numpy(rows.reference):
+            self.coef_ = result.coef.astype(rows.dtype)
+            self.intercept_ = rows.dtype.type(result.intercept) if self.fit_intercept else 0.0
+        else:
+            self.coef_ = like(result.coef, rows.reference)
+            self.intercept_ = like(result.intercept, rows.reference) if self.fit_intercept else 0.0
+        self.n_iter_ = result.n_iter
+        if not result.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {result.n_iter} iterations with the objective about "
+                f"{0.5 * result.decrement:.1e} above its minimum (tol={self.tol:g}); raise max_iter or scale X.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def predict(self, X: Any) -> Any:
+        """The mean of y for every row of X."""
+        X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
+        return as_rows(X).map(_block_means, self._family(), beside(self.coef_, X), beside(self.intercept_, X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """D², the share of the deviance explained: 1 at best, 0 for the mean of y."""
+        family, name = self._family(), type(self).__name__
+        check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
+        X, y, w = check_fit(
+            self, X, y, sample_weight, target="number", accept_sparse=True, foreign=True, lazy=True, reset=False
+        )
+        rows = as_rows(X, y, w)
+        mean = _mean_of_target(rows, family, name)
+        dtype = widen(rows.reference).dtype
+        coef = like(to_numpy(self.coef_), rows.reference, dtype)
+        left, total = rows.sum(_deviances, family, coef, float(to_numpy(self.intercept_)), mean)
+        return 1.0 - float(left) / float(total)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.positive_only = self._family().power > 0
+        return tags
+
+
+def _minimise(rows: Rows, family: Family, model: Any, start: np.ndarray, loop: Any) -> Result:
+    """Pick the way by shape: fewer rows than columns, sparse and wide, or Newton from a sample."""
+    in_numpy = rows.in_memory and is_numpy(rows.reference)
+
+    def tell(point: np.ndarray, value: float) -> bool:
+        state = lambda: {"coef_": point[:-1], "intercept_": float(point[-1])}  # noqa: E731
+        return loop.step(f"objective {value:.6g}", state)
+
+    setting = (float(model.alpha), model.fit_intercept)
+    limits = (float(model.tol), int(model.max_iter))
+    if in_numpy and rows.n_rows < rows.n_features and rows.n_rows <= _LARGEST_CURVATURE:
+        return _in_row_space(rows, family, setting, start, limits, tell)
+    if in_numpy and sparse.issparse(rows.X) and rows.n_features > _LARGEST_CURVATURE:
+        return by_products(Objective(rows, family, *setting, None), start, *limits)
+    shift = far_means(rows) if model.fit_intercept else None
+    if shift is not None:
+        start = np.append(start[:-1], start[-1] + shift @ start[:-1])
+    objective = Objective(rows, family, *setting, shift)
+    some = None if model._goes_on(rows.n_features) else sample(rows)
+    if some is not None:
+        there, curvature = newton(Objective(some, family, *setting, shift), start, limits[0], 30)
+        point = np.append(there.coef, there.intercept + (0.0 if shift is None else float(shift @ there.coef)))
+        sums = objective.at(point)
+        if np.isfinite(sums.value):
+            return newton(objective, point, *limits, tell, curvature, sums)[0]
+    return newton(objective, start, *limits, tell)[0]
+
+
+def _in_row_space(
+    rows: Any, family: Family, setting: tuple[Any, Any], start: np.ndarray, limits: tuple, tell: Any
+) -> Result:
+    """Fewer rows than columns: b = Qu is a combination of rows, X = LQᵀ, and only u is to be found."""
+    Q, L = row_space(rows.X)
+    reduced = ArrayRows(L, rows.y, rows.w)
+    result = newton(Objective(reduced, family, *setting, None), np.append(Q.T @ start[:-1], start[-1]), *limits)[0]
+    tell(np.append(Q @ result.coef, result.intercept), result.objective)
+    return result._replace(coef=Q @ result.coef)
+
+
+def _mean_of_target(rows: Rows, family: Family, name: str) -> float:
+    """The weighted mean of y; refuses y that the family cannot have."""
+    total, weight, wrong = (float(part) for part in rows.sum(_target_sums, family))
+    if wrong:
+        raise ValueError(
+            f"Some value(s) of y are out of the valid range of the loss of {name}: y must be {family.allowed}, and "
+            f"{wrong:g} of them are not."
+        )
+    return total / weight
+
+
+def _target_sums(block: Block, family: Family) -> tuple:
+    y = widen(block.y)
+    xp = namespace(y)
+    if is_numpy(y) and y.dtype != np.float64:
+        y = y.astype(np.float64)
+    wrong = family.impossible(y)
+    w = xp.ones_like(y) if block.w is None else widen(block.w)
+    return xp.sum(w * y), xp.sum(w), xp.sum(xp.where(wrong, xp.ones_like(y), xp.zeros_like(y)))
+
+
+def _deviances(block: Block, family: Family, coef: Any, intercept: float, mean: float) -> tuple:
+    y = widen(block.y)
+    xp = namespace(y)
+    X = block.X if sparse.issparse(block.X) else widen(block.X)
+    w = xp.ones_like(y) if block.w is None else widen(block.w)
+    left = family.deviance(y, family.mean(X @ coef + intercept))
+    return xp.sum(w * left), xp.sum(w * family.deviance(y, xp.full_like(y, mean)))
+
+
+def _block_means(block: Block, family: Family, coef: Any, intercept: Any) -> Any:
+    return family.mean(block.X @ coef + intercept)
+
+
+class PoissonRegressor(_GeneralizedLinearRegressor):
+    """Regression of counts:  y ~ Poisson(exp(xᵀb + c)),  min over b, c of  1/Σw Σᵢ wᵢ (μᵢ − yᵢ log μᵢ) + α/2 ‖b‖².
+
+    It fits by Newton's method on sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a
+    device, a `learnt.scan` table larger than memory, or a Dask collection.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Strength of the penalty, at least 0.
+    fit_intercept : bool, default=True
+        Whether to fit c, which is not penalised; otherwise it is 0.
+    solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
+        scikit-learn's names for two ways to the same minimum. Here the shape of X decides: Newton's method, in the
+        space of the rows where they are fewer than the columns, and L-BFGS for wide sparse tables.
+    max_iter : int, default=100
+    tol : float, default=1e-4
+        The objective ends within about tol² of its minimum.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit if it had as many columns.
+    verbose : int, default=0
+        Kept for scikit-learn's signature; see `learnt.engine.progress`.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    n_iter_ : int
+        Steps over all rows.
+
+    Examples
+    --------
+    >>> model = PoissonRegressor().fit([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]], [12, 17, 22, 21])
+    >>> model.coef_.round(3), float(model.intercept_)
+    (array([0.121, 0.158]), 2.09)
+    >>> model.predict([[1.0, 1.0], [3.0, 4.0]]).round(2)
+    array([10.68, 21.87])
+    """
+
+    def _family(self) -> Family:
+        return Family(1.0, True)
+
+
+class GammaRegressor(_GeneralizedLinearRegressor):
+    """Regression of positive amounts:  y ~ Gamma of mean μ = exp(xᵀb + c),  min 1/Σw Σᵢ wᵢ (log μᵢ + yᵢ/μᵢ) + α/2 ‖b‖².
+
+    Parameters, attributes and kinds of X are those of `PoissonRegressor`; y must be greater than 0.
+
+    Examples
+    --------
+    >>> model = GammaRegressor().fit([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]], [19, 26, 33, 30])
+    >>> model.coef_.round(3), float(model.intercept_)
+    (array([0.073, 0.067]), 2.90)
+    """
+
+    def _family(self) -> Family:
+        return Family(2.0, True)
+
+
+class TweedieRegressor(_GeneralizedLinearRegressor):
+    """Regression with variance ∝ mean^power:  min over b, c of  1/(2Σw) Σᵢ wᵢ deviance(yᵢ, μᵢ) + α/2 ‖b‖².
+
+    Parameters, attributes and kinds of X beyond these are those of `PoissonRegressor`.
+
+    Parameters
+    ----------
+    power : float, default=0.0
+        0 normal, 1 Poisson, between 1 and 2 amounts with a lump at 0, 2 gamma, 3 inverse Gaussian.
+    link : {"auto", "identity", "log"}, default="auto"
+        What turns the mean into xᵀb + c; "auto" takes the identity for power ≤ 0 and the logarithm otherwise.
+
+    Examples
+    --------
+    >>> model = TweedieRegressor().fit([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]], [2, 3.5, 5, 5.5])
+    >>> model.coef_.round(3), round(float(model.intercept_), 3)
+    (array([0.6, 0.3]), 1.6)
+    """
+
+    def __init__(
+        self,
+        *,
+        power=0.0,
+        alpha=1.0,
+        fit_intercept=True,
+        link="auto",
+        solver="lbfgs",
+        max_iter=100,
+        tol=1e-4,
+        warm_start=False,
+        verbose=0,
+    ):
+        super().__init__(
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            warm_start=warm_start,
+            verbose=verbose,
+        )
+        self.power = power
+        self.link = link
+
+    def _check_parameters(self) -> None:
+        check_number(self, "power")
+        check_choice(self, "link", ("auto", "identity", "log"))
+        super()._check_parameters()
+
+    def _family(self) -> Family:
+        return Family(float(self.power), self.power > 0 if self.link == "auto" else self.link == "log")

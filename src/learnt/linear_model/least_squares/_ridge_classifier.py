@@ -1,0 +1,299 @@
+"""Classification by ridge regression of the labels −1 and 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.labels import encode_labels
+from learnt.engine.linear_classifier import LinearClassifier
+from learnt.engine.params import check_choice, check_class_weight, check_flag
+from learnt.engine.rows import ArrayRows
+from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.weights import present_rows, rows_given, take_folds, take_params, without_absent
+from learnt.linear_model._base import scores
+from learnt.linear_model.least_squares._ridge import _SOLVERS, _SYNONYMS, check_alpha
+from learnt.linear_model.least_squares._ridge_cv import RidgeCV, with_absent_results
+from learnt.linear_model.least_squares._solvers import least_squares
+
+
+class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
+    """Shared by the two classifiers below: labels as columns of −1 and 1, and back."""
+
+    fit_intercept: bool
+    class_weight: Any
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
+        """X, one column a class (one for two classes; one a label where rows may have several), and weights."""
+        check_class_weight(self)
+        if _has_several_labels(y, type(self).__name__):
+            y = np.asarray(y.toarray() if sparse.issparse(y) else y)
+            X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
+            self.classes_ = np.arange(y.shape[1])
+            Y, self._multilabel = np.where(y > 0, 1.0, -1.0), True
+        else:
+            X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
+            self.classes_, codes = encode_labels(y)
+            self._multilabel, k = False, len(self.classes_)
+            Y = (
+                np.where(codes == 1, 1.0, -1.0)[:, None]
+                if k <= 2
+                else np.where(codes[:, None] == np.arange(k), 1.0, -1.0)
+            )
+        if self.class_weight is not None:
+            balance = compute_sample_weight(self.class_weight, y)
+            w = balance if w is None else w * balance
+        return X, Y.astype(X.dtype), w
+
+    def _record(self, coef: np.ndarray, intercept: Any, dtype: Any) -> None:
+        """`coef_` (k, d), or (d,) for two classes."""
+        coef = np.atleast_2d(coef)
+        self.coef_ = np.ascontiguousarray(coef[0] if len(coef) == 1 else coef, dtype=dtype)
+        self.intercept_ = np.atleast_1d(intercept).astype(dtype) if self.fit_intercept else 0.0
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores: how far each row lies on the side of the second class, or (n, K) for K > 2 classes."""
+        X = check_predict(self, X, accept_sparse=True)
+        return scores(X, self.coef_, self.intercept_)
+
+    def predict(self, X: Any) -> Any:
+        """The class of the highest score of each row; 0 or 1 for each label where rows may have several."""
+        found = self.decision_function(X)
+        if self._multilabel:
+            return (found.reshape(len(found), -1) > 0).astype(np.int64)
+        if len(self.classes_) == 1:
+            return np.full(len(found), self.classes_[0])
+        return self.classes_[(found > 0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted, or whose labels all are."""
+        check_is_fitted(self)
+        if self._multilabel:
+            y = np.asarray(y.toarray() if sparse.issparse(y) else y)
+            return float(np.average((self.predict(X) == y).all(axis=1), weights=sample_weight))
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _has_several_labels(y: Any, name: str) -> bool:
+    if y is None or (getattr(y, "ndim", 1) != 2 and not isinstance(y, list)):
+        return False
+    kind = type_of_target(y)
+    if kind == "multiclass-multioutput":
+        raise ValueError(
+            f"y has several columns of classes, and {name} takes one, or 0 and 1 in several; fit one each."
+        )
+    return kind == "multilabel-indicator"
+
+
+class RidgeClassifier(_RidgeLabels):
+    """Ridge regression of −1 and 1, one column a class:  the class of the highest xᵀb_k + c_k.
+
+        min over B, c of  Σᵢ wᵢ ‖yᵢ − Bxᵢ − c‖² + α‖B‖²,   yᵢₖ = 1 for the class of row i and −1 for others
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Strength of the penalty, at least 0.
+    fit_intercept : bool, default=True
+    copy_X, max_iter, tol, solver, positive, random_state : as in `Ridge`
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weights of the rows of each class; "balanced" gives all classes the same total.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) for two classes, (n_classes, n_features) for more
+    intercept_ : array of shape (1,) or (n_classes,), or 0.0
+    classes_ : array of shape (n_classes,)
+    n_iter_ : array or None
+    solver_ : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> RidgeClassifier().fit(X, ["a", "a", "b", "b"]).predict([[0.5], [2.5]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        copy_X=True,
+        max_iter=None,
+        tol=1e-4,
+        class_weight=None,
+        solver="auto",
+        positive=False,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RidgeClassifier:
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        check_flag(self, "fit_intercept", "positive")
+        check_choice(self, "solver", _SOLVERS)
+        if self.positive and self.solver not in ("auto", "lbfgs"):
+            raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")
+        X, Y, w = self._posed(X, y, sample_weight)
+        alpha = check_alpha(self, Y)
+        solver = _SYNONYMS.get(self.solver, self.solver)
+        solution = least_squares(
+            ArrayRows(X, Y, w),
+            solver,
+            self.fit_intercept,
+            alpha,
+            positive=self.positive,
+            tol=min(self.tol, 1e-6),
+            max_iter=self.max_iter,
+        )
+        self._record(solution.coef.T, solution.intercept, X.dtype)
+        self.solver_ = solution.solver
+        k = Y.shape[1]
+        if solution.n_iter is None:  # as `Ridge` reports it
+            self.n_iter_ = np.ones(k, dtype=int) if self.solver == "auto" else None
+        else:
+            self.n_iter_ = np.full(k, solution.n_iter)
+        return self
+
+
+class RidgeClassifierCV(_RidgeLabels):
+    """`RidgeClassifier` whose α is chosen by leave-one-out in closed form, or by cross-validation.
+
+    Parameters
+    ----------
+    alphas : array of shape (n_alphas,), default=(0.1, 1.0, 10.0)
+    fit_intercept : bool, default=True
+    scoring : str, callable or None, default=None
+        A score of the left-out labels to maximise; None is the negative squared error of −1 and 1.
+    cv : int, splitter or None, default=None
+        None for leave-one-out; otherwise `RidgeClassifier` is cross-validated on these splits.
+    class_weight : dict, "balanced" or None, default=None
+    store_cv_results : bool, default=False
+        Keep the left-out squared errors (or predictions, with `scoring`) in `cv_results_`.
+
+    Attributes
+    ----------
+    alpha_, best_score_ : float
+    coef_, intercept_, classes_ : as in `RidgeClassifier`
+    cv_results_ : array of shape (n_samples, n_targets, n_alphas)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> RidgeClassifierCV().fit(X, [0, 0, 1, 1]).predict([[0.5], [2.5]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        alphas=(0.1, 1.0, 10.0),
+        *,
+        fit_intercept=True,
+        scoring=None,
+        cv=None,
+        class_weight=None,
+        store_cv_results=False,
+    ):
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.class_weight = class_weight
+        self.store_cv_results = store_cv_results
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> RidgeClassifierCV:
+        """Choose α and fit the coefficients with it."""
+        check_flag(self, "fit_intercept", "store_cv_results")
+        given, present = (X, y), present_rows(sample_weight, X)
+        X, Y, w = self._posed(X, y, sample_weight)
+        if self.cv is not None:
+            return self._search(*given, sample_weight, X.dtype, params)
+        search = _LabelRidgeCV(
+            alphas=self.alphas,
+            fit_intercept=self.fit_intercept,
+            scoring=self.scoring,
+            store_cv_results=self.store_cv_results,
+        ).fit(X, Y, sample_weight=w)
+        self.alpha_, self.best_score_ = search.alpha_, search.best_score_
+        if self.store_cv_results:
+            self.cv_results_ = search.cv_results_
+            self.cv_results_ = with_absent_results(self, present, rows_given(sample_weight))
+        self._record(search.coef_, search.intercept_, X.dtype)
+        return self
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, dtype: Any, params: dict) -> RidgeClassifierCV:
+        if self.store_cv_results:
+            raise ValueError("cv!=None and store_cv_results=True are incompatible; use GridSearchCV to see every fold.")
+        from sklearn.model_selection import GridSearchCV  # slow to import, seldom needed
+
+        n = rows_given(sample_weight)
+        X, y, sample_weight, present = without_absent(X, y, sample_weight)
+        params, cv = take_params(params, present, n), take_folds(self.cv, present)
+        model = RidgeClassifier(fit_intercept=self.fit_intercept, class_weight=self.class_weight)
+        search = GridSearchCV(model, {"alpha": list(self.alphas)}, cv=cv, scoring=self.scoring)
+        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}), **params)
+        best = search.best_estimator_
+        self.alpha_, self.best_score_ = best.alpha, search.best_score_
+        self._record(best.coef_, best.intercept_, dtype)
+        return self
+
+
+class _LabelRidgeCV(RidgeCV):
+    """Scores of labels instead of numbers."""
+
+    def _user_score(self, Y: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        from sklearn.metrics import get_scorer  # slow to import, seldom needed
+
+        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
+        extra = {} if weights is None else {"sample_weight": weights}
+        k, A = predictions.shape[1:]
+        truth = (Y[:, 0] > 0).astype(int) if k == 1 else Y.argmax(axis=1)
+        given = _GivenScores(max(k, 2))
+        found = [
+            float(scorer(given, predictions[:, 0, a] if k == 1 else predictions[:, :, a], truth, **extra))
+            for a in range(A)
+        ]
+        return np.broadcast_to(np.asarray(found), (k, A))
+
+
+class _GivenScores(ClassifierMixin, BaseEstimator):
+    """Lets a scorer see the scores of classes that are there already."""
+
+    def __init__(self, n_classes=2):
+        self.n_classes = n_classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return np.arange(self.n_classes)
+
+    def decision_function(self, scores: Any) -> Any:
+        return scores
+
+    def predict(self, scores: Any) -> np.ndarray:
+        return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)

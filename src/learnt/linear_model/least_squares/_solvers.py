@@ -1,0 +1,335 @@
+"""Least squares with and without a ridge: min_b Σ w (y − ȳ − (x − x̄)ᵀb)² + α‖b‖², in five ways.
+
+    cholesky    Cholesky of the scatter matrix, corrected by residuals taken from the data where it is ill-conditioned
+    qr          triangular factor of the data, in blocks: survives a condition number of 1e8
+    svd         singular values of that factor: the shortest of all solutions where there are many
+    dual        the n × n problem, where rows are fewer than columns
+    lsqr        products with X only: large sparse data
+    augmented   qr of the data with √α·I below them (ridge)
+
+`auto` takes cholesky (begun in single precision where there are many columns) or dual, looks at the condition number,
+and changes to svd when the digits would not be there: of a factor from sums over rows (`_basis`) where these settle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.optimize import nnls
+from scipy.sparse.linalg import LinearOperator, lsqr
+
+from learnt.engine.rows import Rows
+from learnt.engine.threads import single_blas
+from learnt.linear_model.least_squares._basis import factor_by_basis
+from learnt.linear_model.least_squares._centred import CentredRows
+from learnt.linear_model.least_squares._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
+from learnt.linear_model.least_squares._moments import (
+    Moments,
+    as_columns,
+    means,
+    merge_factors,
+    moments,
+    residual_moments,
+    triangular_factor,
+)
+
+# Reciprocal condition numbers of the (equilibrated) scatter matrix: above the first, normal equations are as good as
+# any method; above the third, corrections from the residuals make them so, one above the second and two below; below
+# that, the data must be factorised.
+_SAFE, _HALF, _CORRECTABLE = 1e-5, 1e-8, 1e-11
+_LARGEST_SPARSE_GRAM = 2000
+
+
+class Solution(NamedTuple):
+    """Coefficients (d, k) and what was learnt about the problem on the way."""
+
+    coef: np.ndarray
+    x_mean: np.ndarray
+    y_mean: np.ndarray
+    solver: str
+    rank: int | None = None
+    singular: np.ndarray | None = None
+    n_iter: int | None = None
+    scatter: np.ndarray | None = None  # where `singular` was put off: its eigenvalues are their squares
+
+    @property
+    def intercept(self) -> np.ndarray:
+        return self.y_mean - self.x_mean @ self.coef
+
+
+@single_blas()
+def least_squares(
+    rows: Rows,
+    solver: str,
+    fit_intercept: bool,
+    alpha: float | np.ndarray = 0.0,
+    *,
+    positive: bool = False,
+    spectrum: bool = False,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    ask: Callable[[], None] | None = None,
+) -> Solution:
+    """Solve with the named solver; `alpha` is one ridge for all targets or one for each.
+
+    `spectrum` asks for the singular values too, or the matrix they can be had from later. `ask` raises where a cell of
+    X is not finite; it is left out where sums over all cells show that they are.
+    """
+    alpha = np.asarray(alpha, dtype=np.float64)
+    if positive:
+        _call(ask)
+        return _non_negative(rows, fit_intercept, alpha)
+    if solver == "auto":
+        solver = _choose(rows)
+        if alpha.ndim == 0 and not spectrum and pays(rows):
+            found = mixed_precision_ridge(rows, fit_intercept, float(alpha), ask)
+            if found is not None:
+                return Solution(*found, "cholesky")
+    if solver not in ("dual", "cholesky"):
+        _call(ask)
+    if solver == "lsqr":
+        return _by_products(rows, fit_intercept, alpha, tol, max_iter)
+    if solver == "dual":
+        return _by_rows(rows, fit_intercept, alpha, spectrum, ask)
+    if solver in ("qr", "svd", "augmented"):
+        return _by_factor(rows, fit_intercept, alpha, solver)
+    return _by_moments(rows, fit_intercept, alpha, solver, spectrum, ask)
+
+
+def _call(ask: Callable[[], None] | None) -> None:
+    if ask is not None:
+        ask()
+
+
+def _choose(rows: Rows) -> str:
+    if not rows.in_memory:
+        return "cholesky"
+    n, d = rows.X.shape
+    if sparse.issparse(rows.X):
+        return "cholesky" if d <= _LARGEST_SPARSE_GRAM else "lsqr"
+    return "dual" if n < d and rows.reference.__class__ is np.ndarray else "cholesky"
+
+
+# Through the scatter matrix
+
+
+def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectrum: bool, ask: Any = None) -> Solution:
+    m = moments(rows, center)
+    if not np.isfinite(np.diag(m.gram)).all():
+        _call(ask)
+    with single_blas():
+        if alpha.ndim and np.ptp(alpha) > 0:
+            coef, rank, singular = _by_spectrum(m, alpha)
+            return Solution(coef, m.x_mean, m.y_mean, "cholesky", rank, singular)
+        ridge = float(alpha.max()) if alpha.size else 0.0
+        factor = Factor.of(m.gram, ridge)
+        if factor is not None and (factor.rcond > _CORRECTABLE or solver == "normal"):
+            coef = factor.solve(m.cross)
+            if factor.rcond < _SAFE and solver != "normal":
+                coef = _corrected(rows, m, factor, coef, ridge)
+            if not spectrum:
+                return Solution(coef, m.x_mean, m.y_mean, "cholesky")
+            return Solution(coef, m.x_mean, m.y_mean, "cholesky", m.gram.shape[0], scatter=m.gram)
+        found = factor_by_basis(rows, m)
+    if found is not None:
+        with single_blas():
+            return _from_factor(rows, *found, m.x_mean, m.y_mean, alpha)
+    return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
+
+
+@single_blas()
+def singular_values(scatter: np.ndarray) -> np.ndarray:
+    """Of the centred X, from XᵀX or XXᵀ."""
+    return np.sqrt(np.clip(np.linalg.eigvalsh(scatter)[::-1], 0, None))
+
+
+def equilibrated(gram: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """D(G + αI)D with a diagonal of ones, so that units do not matter, and D; None where the diagonal allows none."""
+    diagonal = np.diag(gram) + ridge
+    if diagonal.size == 0 or not np.all(diagonal > 0) or not np.isfinite(diagonal).all():
+        return None
+    scale = 1.0 / np.sqrt(diagonal)
+    scaled = gram * scale
+    scaled *= scale[:, None]
+    np.fill_diagonal(scaled, 1.0)
+    return scaled, scale
+
+
+class Factor(NamedTuple):
+    """Cholesky factor of D(G + αI)D, with D scaling the diagonal to 1 so that units do not matter."""
+
+    triangle: np.ndarray
+    scale: np.ndarray
+    rcond: float
+
+    @staticmethod
+    def of(gram: np.ndarray, ridge: float) -> Factor | None:
+        """None where the matrix is not positive definite."""
+        balanced = equilibrated(gram, ridge)
+        if balanced is None:
+            return None
+        scaled, scale = balanced
+        norm = np.abs(scaled).sum(axis=0).max()
+        triangle, info = linalg.lapack.dpotrf(scaled, lower=True, clean=True, overwrite_a=True)
+        if info:
+            return None
+        rcond, _ = linalg.lapack.dpocon(triangle, norm, uplo="L")
+        return Factor(triangle, scale, float(rcond))
+
+    @property
+    def corrections(self) -> int:
+        """How many corrections give all digits: of n digits that the factor lacks, the first leaves 2n − 16."""
+        return 1 if self.rcond > _HALF else 2
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        solution, _ = linalg.lapack.dpotrs(self.triangle, right * self.scale[:, None], lower=True)
+        return solution * self.scale[:, None]
+
+
+def _corrected(rows: Rows, m: Moments, factor: Factor, coef: np.ndarray, ridge: float) -> np.ndarray:
+    """Newton steps with the gradient from the data: each gains the digits that the factor has."""
+    for _ in range(factor.corrections):
+        (gradient,) = rows.sum(residual_moments, m.x_mean, m.y_mean, coef)
+        coef = coef + factor.solve(np.asarray(gradient) - ridge * coef)
+    return coef
+
+
+def _by_spectrum(m: Moments, alpha: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
+    """A ridge of its own for every target: one eigendecomposition serves all."""
+    values, vectors = np.linalg.eigh(m.gram)
+    values = np.clip(values, 0, None)
+    denominator = values[:, None] + alpha
+    rotated = vectors.T @ m.cross
+    shrunk = np.divide(rotated, denominator, out=np.zeros_like(rotated), where=denominator > 0)
+    singular = np.sqrt(values[::-1])
+    return vectors @ shrunk, int((singular > singular[0] * len(singular) * np.finfo(float).eps).sum()), singular
+
+
+def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
+    """Coefficients of at least 0: the same least squares on a square root of the scatter matrix."""
+    m = moments(rows, center)
+    d, k = m.cross.shape
+    alpha = np.broadcast_to(alpha, (k,))
+    values, vectors = np.linalg.eigh(m.gram)
+    coef = np.empty((d, k))
+    for j in range(k):
+        root = np.sqrt(np.clip(values, 0, None) + alpha[j])
+        keep = root > root[-1] * 1e-8
+        if not keep.any():  # every column is constant
+            coef[:, j] = 0.0
+            continue
+        square_root = (vectors * root).T[keep]
+        target = (vectors.T @ m.cross[:, j])[keep] / root[keep]
+        coef[:, j] = nnls(square_root, target)[0]
+    return Solution(coef, m.x_mean, m.y_mean, "nnls")
+
+
+# Through the triangular factor
+
+
+def _by_factor(rows: Rows, center: bool, alpha: np.ndarray, solver: str, known_means: tuple | None = None) -> Solution:
+    x_mean, y_mean = known_means or means(rows, center)
+    (R,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
+    d = len(x_mean)
+    with single_blas():
+        left, right = R[:, :d], R[:, d:]
+        k = right.shape[1]
+        alpha = np.broadcast_to(alpha, (k,))
+        if solver == "qr" and left.shape[0] >= d and not alpha.any():
+            triangle, rank = left[:d], _triangle_rank(left[:d])
+            if rank == d:
+                coef = linalg.solve_triangular(triangle, right[:d])
+                return Solution(coef, x_mean, y_mean, "qr", d, np.linalg.svd(triangle, compute_uv=False))
+        if solver in ("augmented", "qr") and alpha.any():
+            columns = [_augmented(left, right[:, j], alpha[j]) for j in range(k)]
+            return Solution(np.column_stack(columns), x_mean, y_mean, solver)
+        return _from_factor(rows, left, right, x_mean, y_mean, alpha)
+
+
+def _from_factor(
+    rows: Rows, left: np.ndarray, right: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray, alpha: np.ndarray
+) -> Solution:
+    """The shortest solution from R and Qᵀy, by the singular values of R."""
+    d, k = len(x_mean), right.shape[1]
+    U, s, Vt = np.linalg.svd(left, full_matrices=False)
+    # The cut-off that NumPy's lstsq takes by default.
+    cut = float(np.finfo(np.float32 if "32" in str(rows.dtype) else np.float64).eps)
+    cut *= max(left.shape[0], rows.n_rows, d) * (s[0] if s.size else 0.0)
+    rank = int((s > cut).sum())
+    kept = s > cut if not alpha.any() else s > 0
+    rotated = U.T @ right
+    filters = np.zeros((s.size, k))
+    filters[kept] = 1.0 / (s[kept, None] + alpha / s[kept, None])  # s/(s² + α), where s² might overflow
+    singular = np.append(s, np.zeros(max(min(rows.n_rows, d) - s.size, 0)))  # columns that the others make up
+    return Solution(Vt.T @ (filters * rotated), x_mean, y_mean, "svd", rank, singular)
+
+
+def _triangle_rank(triangle: np.ndarray) -> int:
+    pivots = np.abs(np.diag(triangle))
+    return int((pivots > pivots.max() * len(pivots) * np.finfo(float).eps).sum()) if pivots.size else 0
+
+
+def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
+    d = left.shape[1]
+    system = np.vstack([left, np.sqrt(alpha) * np.eye(d)])
+    Q, R = np.linalg.qr(system)
+    return linalg.solve_triangular(R, Q.T @ np.concatenate([right, np.zeros(d)]))
+
+
+# Through the rows' inner products
+
+
+def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, ask: Any) -> Solution:
+    Z = CentredRows(rows, center)
+    if alpha.ndim == 0 and not spectrum and (found := mixed_precision_dual(Z, float(alpha))) is not None:
+        return Solution(Z.transposed_times(found), Z.x_mean, Z.y_mean, "dual")
+    T, K = Z.target, Z.inner_products()
+    if not np.isfinite(K).all():
+        _call(ask)
+        return _by_factor(rows, center, alpha, "svd")
+    with single_blas():
+        if alpha.ndim and np.ptp(alpha) > 0:
+            values, vectors = np.linalg.eigh(K)
+            denominator = np.clip(values, 0, None)[:, None] + alpha
+            dual = vectors @ np.divide(vectors.T @ T, denominator, out=np.zeros_like(T), where=denominator > 0)
+            return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual")
+        ridge = float(alpha.max()) if alpha.size else 0.0
+        rank, scatter = None, None
+        if spectrum:
+            scatter = K.copy()
+            rank = min(len(K) - int(center), Z.shape[1])  # Cholesky below fails where it is less
+        fill = Z.fill(K)
+        factor = Factor.of(K, ridge)
+        if factor is not None and factor.rcond > _CORRECTABLE:
+            dual = factor.solve(T)
+            if factor.rcond < _SAFE:
+                for _ in range(factor.corrections):
+                    dual = dual + factor.solve(Z.dual_gradient(ridge, fill, dual))
+            return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual", rank, scatter=scatter)
+    return _by_factor(rows, center, alpha, "svd")
+
+
+# Through products with X
+
+
+def _by_products(rows: Any, center: bool, alpha: np.ndarray, tol: float, max_iter: int | None) -> Solution:
+    x_mean, y_mean = means(rows, center)
+    X = rows.X
+    root = np.ones(X.shape[0]) if rows.w is None else np.sqrt(rows.w)
+    operator = LinearOperator(
+        X.shape,
+        matvec=lambda v: root * (X @ v.ravel() - x_mean @ v.ravel()),
+        rmatvec=lambda u: X.T @ (root * u.ravel()) - x_mean * (root @ u.ravel()),
+        dtype=np.float64,
+    )
+    T = (as_columns(rows.y) - y_mean) * root[:, None]
+    alpha = np.broadcast_to(alpha, (T.shape[1],))
+    found = [
+        lsqr(operator, T[:, j], damp=np.sqrt(alpha[j]), atol=tol, btol=tol, iter_lim=max_iter)
+        for j in range(T.shape[1])
+    ]
+    coef = np.column_stack([result[0] for result in found])
+    return Solution(coef, x_mean, y_mean, "lsqr", n_iter=max(result[2] for result in found))

@@ -1,0 +1,133 @@
+"""The table that people know: estimate, standard error, t, p, interval."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from learnt.linear_model.least_squares._inference import Inference
+
+_HEADINGS = ("estimate", "std error", "t", "p")
+
+
+class LinearSummary:
+    """Estimates of least squares with what is known about them; prints as a table, also in notebooks.
+
+    Attributes
+    ----------
+    names : list of str
+        "intercept" where there is one, then the columns.
+    estimate, stderr, t, p : arrays of shape (n_names,) or (n_targets, n_names)
+        `p` is the probability of so large a t where the coefficient is 0.
+    interval : array of shape (n_names, 2) or (n_targets, n_names, 2)
+        Confidence interval at `level`.
+    covariance : array of shape (n_names, n_names) or (n_targets, n_names, n_names)
+    n, dof : int
+        Rows, and rows less coefficients.
+    noise_variance, sigma, r2, adjusted_r2, f, f_p, log_likelihood, aic, bic : float or array of shape (n_targets,)
+        Without an intercept R² compares with 0 instead of the mean.
+    """
+
+    def __init__(
+        self, inference: Inference, names: list[str], estimate: np.ndarray, level: float, single: bool
+    ) -> None:
+        one = inference
+        centred = bool(np.isfinite(one.weight))
+        self.names, self.level, self.n, self.dof = names, level, one.n_rows, one.dof
+        covariance = one.covariance()
+        noise = one.noise_variance
+        with np.errstate(all="ignore"):
+            stderr = np.sqrt(np.diag(covariance) * noise[:, None])
+            t = estimate / stderr
+            p = 2.0 * special.stdtr(one.dof, -np.abs(t))
+            reach = special.stdtrit(one.dof, 0.5 + level / 2) * stderr
+            r2 = 1.0 - one.residual / one.total
+            slopes = len(names) - int(centred)
+            f = (one.total - one.residual) / slopes / noise
+            log_likelihood = 0.5 * (one.log_weight - one.n_rows * (np.log(2 * np.pi * one.residual / one.n_rows) + 1))
+            values = {
+                "estimate": estimate,
+                "stderr": stderr,
+                "t": t,
+                "p": p,
+                "interval": np.stack([estimate - reach, estimate + reach], axis=-1),
+                "covariance": covariance * noise[:, None, None],
+                "noise_variance": noise,
+                "sigma": np.sqrt(noise),
+                "r2": r2,
+                "adjusted_r2": 1.0 - (1.0 - r2) * (one.n_rows - int(centred)) / one.dof,
+                "f": f,
+                "f_p": special.fdtrc(slopes, one.dof, f),
+                "log_likelihood": log_likelihood,
+                "aic": 2.0 * len(names) - 2.0 * log_likelihood,
+                "bic": np.log(one.n_rows) * len(names) - 2.0 * log_likelihood,
+            }
+        self.estimate: Any
+        self.p: Any
+        for key, value in values.items():
+            setattr(self, key, (float(value[0]) if value.ndim == 1 else value[0]) if single else value)
+        self._values, self._single = values, single
+
+    def _targets(self) -> list[dict[str, Any]]:
+        return [{key: value[j] for key, value in self._values.items()} for j in range(len(self._values["r2"]))]
+
+    def _lines(self, one: dict[str, Any]) -> list[list[str]]:
+        columns = [one[key] for key in ("estimate", "stderr", "t", "p")]
+        return [
+            [name, *(_number(column[j]) for column in columns[:2]), f"{columns[2][j]:.3f}", _probability(columns[3][j])]
+            + [_number(end) for end in one["interval"][j]]
+            for j, name in enumerate(self.names)
+        ]
+
+    def _headings(self) -> list[str]:
+        tail = 50 * (1 - self.level)
+        return ["", *_HEADINGS, f"{tail:.4g}%", f"{100 - tail:.4g}%"]
+
+    def _facts(self, one: dict[str, Any]) -> list[str]:
+        return [
+            f"R² {one['r2']:.4g}, adjusted {one['adjusted_r2']:.4g}; noise σ {_number(one['sigma'])} "
+            f"from {self.n} rows, {self.dof} degrees of freedom",
+            f"F {one['f']:.4g}, p {_probability(one['f_p'])}; log-likelihood {one['log_likelihood']:.6g}, "
+            f"AIC {one['aic']:.6g}, BIC {one['bic']:.6g}",
+        ]
+
+    def __str__(self) -> str:
+        parts = []
+        for j, one in enumerate(self._targets()):
+            table = [self._headings(), *self._lines(one)]
+            widths = [max(len(line[c]) for line in table) for c in range(len(table[0]))]
+            text = [
+                "  ".join([line[0].ljust(widths[0])] + [cell.rjust(w) for cell, w in zip(line[1:], widths[1:])])
+                for line in table
+            ]
+            heading = ["Least squares" if self._single else f"Least squares, target {j}"]
+            parts.append("\n".join([*heading, *self._facts(one), "", *text]))
+        return "\n\n".join(parts)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for j, one in enumerate(self._targets()):
+            head = "".join(f"<th>{escape(h)}</th>" for h in self._headings())
+            body = "".join(
+                f"<tr><th>{escape(line[0])}</th>" + "".join(f"<td>{cell}</td>" for cell in line[1:]) + "</tr>"
+                for line in self._lines(one)
+            )
+            title = "Least squares" if self._single else f"Least squares, target {j}"
+            facts = "<br>".join(escape(fact) for fact in self._facts(one))
+            parts.append(
+                f"<table><caption>{title}<br>{facts}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            )
+        return "".join(parts)
+
+
+def _number(value: float) -> str:
+    return f"{value:.5g}"
+
+
+def _probability(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.0005 or value != value else f"{value:.1e}"

@@ -1,0 +1,171 @@
+"""Total least squares: errors in X as well as in y."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+
+from learnt.engine.arrays import to_numpy
+from learnt.engine.blocks import Block
+from learnt.engine.params import ParameterError, check_flag
+from learnt.engine.rows import Rows, as_rows
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit
+from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model.least_squares._moments import means, merge_factors, triangular_factor
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+    """The smallest correction of X and Y that makes the equations hold:
+
+        min over E, R, B, c of  ‖[E, R]‖²   such that  (X + E) B + c = Y + R.
+
+    Points move at right angles to the fitted plane, so that x and y have equal rights: regressing x on y gives the same
+    line. The solution comes from the singular vectors of the centred [X, Y] with the smallest singular values: with
+    these in the columns of [V₁; V₂], B = −V₁V₂⁻¹. Where columns of X are dependent, or rows too few, B is the shortest.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to fit c; otherwise it is 0.
+    noise : array of shape (n_features + n_targets,) or None, default=None
+        Standard deviations of the errors in the columns of X and then Y, up to a common factor; None for equal ones.
+        The result depends on it, and on the units of the columns where it is None. With one feature this is Deming
+        regression.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    covariance_ : array of shape (n_features, n_features) or (n_targets, n_features, n_features)
+        Of the coefficients, for many rows and normal errors; NaN where rows are no more than unknowns. Weights are
+        taken as 1 / variance of a row's errors, up to a common factor.
+    stderr_ : array shaped like coef_
+        Standard errors of the coefficients.
+    sigma_ : float
+        Standard deviation of the errors, in units of `noise`.
+    singular_ : array of shape (n_features + n_targets,)
+        Singular values of the centred [X, Y], in units of `noise`; the squares of the last n_targets add up to the
+        squared correction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> y = np.array([0.0, 2.0, 1.0, 3.0])
+    >>> slope = TotalLeastSquares().fit(X, y).coef_
+    >>> back = TotalLeastSquares().fit(y[:, None], X[:, 0]).coef_
+    >>> slope, slope * back
+    (array([1.]), array([1.]))
+    """
+
+    def __init__(self, *, fit_intercept=True, noise=None):
+        self.fit_intercept = fit_intercept
+        self.noise = noise
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TotalLeastSquares:
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        check_flag(self, "fit_intercept")
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True)
+        rows = as_rows(X, y, w)
+        x_mean, y_mean = means(rows, self.fit_intercept)
+        (factor,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
+        noise = self._noise(len(x_mean), len(y_mean))
+        with single_blas():
+            found = solve(factor / noise, len(x_mean), _count(rows) - bool(self.fit_intercept))
+        scale_x, scale_y = noise[: len(x_mean)], noise[len(x_mean) :]
+        coef = found.coef * scale_y / scale_x[:, None]
+        record_coefficients(self, coef, y_mean - x_mean @ coef, rows, is_single(y))
+        covariance = found.covariance * (scale_y**2)[:, None, None] / np.outer(scale_x, scale_x)
+        stderr = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+        self.covariance_, self.stderr_ = (covariance[0], stderr[0]) if is_single(y) else (covariance, stderr)
+        self.sigma_, self.singular_ = found.sigma, found.singular
+        return self
+
+    def _noise(self, d: int, k: int) -> np.ndarray:
+        if self.noise is None:
+            return np.ones(d + k)
+        try:
+            noise = np.asarray(self.noise, dtype=np.float64)
+        except (TypeError, ValueError):
+            noise = np.empty(0)
+        if noise.shape != (d + k,) or not (np.isfinite(noise).all() and (noise > 0).all()):
+            raise ParameterError(
+                f"The 'noise' parameter of TotalLeastSquares must be None or {d + k} positive numbers, one for each of "
+                f"{d} columns of X and {k} of y. Got {self.noise!r} instead."
+            )
+        return noise
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Solution(NamedTuple):
+    coef: np.ndarray  # (d, k)
+    covariance: np.ndarray  # (k, d, d)
+    sigma: float
+    singular: np.ndarray  # (d + k,)
+
+
+def solve(factor: np.ndarray, d: int, n_free: int) -> Solution:
+    """Total least squares from a triangular factor of the centred [X, Y], with equal errors in every column.
+
+    `n_free` is the number of rows, less one for an intercept.
+    """
+    k = factor.shape[1] - d
+    X, Y = factor[:, :d], factor[:, d:]
+    singular = np.zeros(d + k)
+    values = np.linalg.svd(factor, compute_uv=False)
+    singular[: values.size] = values
+    # Directions in which X does not vary are nobody's errors: left out, they get no coefficient.
+    _, s, basis = np.linalg.svd(X, full_matrices=False)
+    basis = basis[s > _EPS * max(n_free, d) * (s[0] if s.size else 0.0)]
+    reduced = np.hstack([X @ basis.T, Y])
+    _, inner, vectors = np.linalg.svd(reduced, full_matrices=True)
+    r = len(basis)
+    smallest = vectors[r:].T  # (r + k, k): the directions to correct along
+    V1, V2 = smallest[:r], smallest[r:]
+    closeness = np.linalg.svd(V2, compute_uv=False)
+    if closeness[-1] <= 1e3 * _EPS:
+        raise ValueError(
+            "TotalLeastSquares found no finite coefficients: the plane nearest to the points is parallel to y, because "
+            "y varies where X does not; use LinearRegression, or say with noise= how exact X is."
+        )
+    within = -np.linalg.solve(V2.T, V1.T).T
+    coef = basis.T @ within
+    squares = float((inner[r:] ** 2).sum())  # none are left where rows are few
+    dof = k * (n_free - r)
+    variance = squares / dof if dof > 0 else np.nan
+    return Solution(
+        coef, basis.T @ _spread(X @ basis.T, within, squares / k, variance) @ basis, np.sqrt(variance), singular
+    )
+
+
+def _spread(X: np.ndarray, coef: np.ndarray, squares: float, variance: float) -> np.ndarray:
+    """σ²(1 + ‖bⱼ‖²) [G⁻¹ + λ² G⁻¹(I + BBᵀ)⁻¹G⁻¹] for every target j, with G = XᵀX − λ²I the scatter of the true x."""
+    r = X.shape[1]
+    scatter = X.T @ X - squares * np.eye(r)
+    try:
+        inverse = np.linalg.inv(scatter)
+    except np.linalg.LinAlgError:
+        inverse = np.full((r, r), np.nan)
+    errors = inverse @ np.linalg.solve(np.eye(r) + coef @ coef.T, inverse)
+    lengths = 1.0 + (coef**2).sum(axis=0)
+    return (variance * lengths)[:, None, None] * (inverse + squares * errors)
+
+
+def _count(rows: Rows) -> int:
+    """Rows of positive weight."""
+    return int(rows.sum(_positive)[0])
+
+
+def _positive(block: Block) -> tuple:
+    if block.w is None:
+        return (block.X.shape[0],)
+    return (int(np.count_nonzero(to_numpy(block.w > 0))),)

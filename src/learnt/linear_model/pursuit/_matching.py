@@ -1,0 +1,104 @@
+"""Matching pursuit, the plain one."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.engine.interrupts import stoppable
+from learnt.engine.params import check_flag, check_number
+from learnt.engine.rows import as_rows
+from learnt.engine.validation import check_fit
+from learnt.linalg.pursuit import resume
+from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model.least_squares._moments import require_finite_cells
+from learnt.linear_model.pursuit._gram import pose
+from learnt.linear_model.pursuit._kernels import LONG, match
+from learnt.linear_model.pursuit._solve import atoms_asked
+
+
+class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+    """One column and one coefficient at a time:  w_j ← w_j + ⟨x_j, r⟩ / ‖x_j‖²  for the j that shortens r most.
+
+    Unlike orthogonal matching pursuit, coefficients found earlier are not fitted again, so that a column may have its
+    turn many times; on orthogonal columns both are the same.
+
+    Parameters
+    ----------
+    n_nonzero_coefs : int or None
+        The most columns that may get a coefficient; once there are so many, the pursuit goes on among these. A tenth of
+        all (at least one) where neither this nor `tol` is given.
+    tol : float or None
+        Stop when the squared norm of the residual is at most this; `n_nonzero_coefs` is then not looked at.
+    max_iter : int, default=1000
+        The most steps, of each target.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    n_iter_ : int or list of int
+        Steps taken, of each target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> MatchingPursuit(n_nonzero_coefs=2, fit_intercept=False).fit(2 * np.eye(3), [1.0, -5.0, 2.0]).coef_
+    array([ 0. , -2.5,  1. ])
+    """
+
+    def __init__(self, *, n_nonzero_coefs=None, tol=None, max_iter=1000, fit_intercept=True, positive=False):
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any) -> MatchingPursuit:
+        """Pursue each target."""
+        check_number(self, "n_nonzero_coefs", 1, integer=True, also=(None,))
+        check_number(self, "tol", 0, also=(None,))
+        check_number(self, "max_iter", 1, integer=True)
+        check_flag(self, "fit_intercept", "positive")
+        X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)  # the first products will show
+        atoms = atoms_asked(self.n_nonzero_coefs, self.tol, X.shape[1])
+        problem = pose(X, y, self.fit_intercept, "auto", atoms, partial(require_finite_cells, self, X))
+        coef, steps, left = self._pursue(problem, X.shape[1] if atoms is None else atoms)
+        record_coefficients(self, coef, problem.intercept(coef), as_rows(X, y), is_single(y), flat=True)
+        self.n_iter_ = steps[0] if len(steps) == 1 else steps
+        if self.tol is not None and max(left) > self.tol:
+            warnings.warn(
+                f"Matching pursuit stopped after {max(steps)} steps with a squared residual of {max(left):.3g}, above "
+                f"tol={self.tol:g}; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _pursue(self, problem: Any, limit: int) -> tuple[np.ndarray, list[int], list[float]]:
+        coef = np.zeros(problem.starts.shape)
+        tol = -1.0 if self.tol is None else float(self.tol)
+        steps, left, stop = [], [], np.zeros(1, np.int64)
+        for s, energy in enumerate(problem.energies):
+            correlation, progress = problem.starts[s].copy(), np.array([0.0, energy, 0.0])
+
+            def step(rows, where, s=s, energy=energy, correlation=correlation, progress=progress):
+                steps = partial(
+                    match, rows, where, problem.source.square, energy, limit, self.max_iter, tol, np.finfo(float).eps,
+                    bool(self.positive), correlation, coef[s], progress, stop,
+                )  # fmt: skip
+                return stoppable(steps, stop, long=self.max_iter * len(correlation) > LONG)
+
+            resume(problem.source, correlation, step)
+            steps.append(int(progress[0]))
+            left.append(float(progress[1]))
+        return coef.T, steps, left

@@ -1,0 +1,83 @@
+"""Orthogonal matching pursuit."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+
+from learnt.engine.params import check_choice, check_flag, check_number
+from learnt.engine.rows import as_rows
+from learnt.engine.validation import check_fit
+from learnt.linalg.pursuit import solve
+from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model.least_squares._moments import require_finite_cells
+from learnt.linear_model.pursuit._gram import pose
+from learnt.linear_model.pursuit._solve import atoms_asked, warn_spent
+
+
+class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+    """Least squares with few columns, chosen greedily:  min ‖y − Xw − c‖²  with at most k entries of w not 0.
+
+    Each step takes the column with the largest product with the residual, and fits all columns taken so far again.
+    Where columns are nearly orthogonal and y is made of few of them, these are found exactly. Columns should have equal
+    norms (`StandardScaler`).
+
+    Parameters
+    ----------
+    n_nonzero_coefs : int or None
+        How many columns to take; a tenth of them (at least one) where neither this nor `tol` is given.
+    tol : float or None
+        Take columns until the squared norm of the residual is at most this; `n_nonzero_coefs` is then not looked at.
+    fit_intercept : bool, default=True
+        Whether to fit c; otherwise it is 0.
+    precompute : bool or "auto", default="auto"
+        Compute all of XᵀX first; "auto" does where that is less work than the rows of it that will be needed.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more: columns that point away from y are not taken, and one whose coefficient
+        would become negative is given up again.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array of shape (n_targets,)
+    n_iter_ : int or list of int
+        The number of columns taken, of each target.
+    n_nonzero_coefs_ : int or None
+        How many were asked for; None where `tol` decided.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> model = OrthogonalMatchingPursuit(n_nonzero_coefs=2).fit(X, 3 * X[:, 4] - X[:, 11] + 7)
+    >>> np.flatnonzero(model.coef_), round(float(model.intercept_), 6)
+    (array([ 4, 11]), 7.0)
+    """
+
+    def __init__(self, *, n_nonzero_coefs=None, tol=None, fit_intercept=True, precompute="auto", positive=False):
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any) -> OrthogonalMatchingPursuit:
+        """Choose columns and fit their coefficients, for each target."""
+        check_number(self, "n_nonzero_coefs", 1, integer=True, also=(None,))
+        check_number(self, "tol", 0, also=(None,))
+        check_flag(self, "fit_intercept", "positive")
+        check_choice(self, "precompute", ("auto", True, False))
+        X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)  # the first products will show
+        atoms = atoms_asked(self.n_nonzero_coefs, self.tol, X.shape[1])
+        problem = pose(X, y, self.fit_intercept, self.precompute, atoms, partial(require_finite_cells, self, X))
+        limit = min(X.shape) if atoms is None else atoms
+        codes = solve(problem.source, problem.starts, problem.energies, limit, self.tol, bool(self.positive), False)
+        warn_spent(codes, limit, self.tol)
+        coef = codes.coef.T
+        record_coefficients(self, coef, problem.intercept(coef), as_rows(X, y), is_single(y), flat=True)
+        self.n_nonzero_coefs_ = atoms
+        counts = codes.n_iter.tolist()
+        self.n_iter_ = counts[0] if len(counts) == 1 else counts
+        return self

@@ -1,0 +1,137 @@
+"""Orthogonal matching pursuit with the number of columns chosen by cross-validation."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+from learnt.engine.params import check_flag, check_number
+from learnt.engine.rows import as_rows
+from learnt.engine.threads import run_tasks
+from learnt.engine.validation import check_fit
+from learnt.linalg.pursuit import solve
+from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model.coordinate._folds import complements
+from learnt.linear_model.pursuit._gram import known, pose
+from learnt.linear_model.pursuit._solve import warn_spent
+
+_MOST = 2048  # columns up to which every fold may have a Gram matrix of its own
+_WORTH = 3  # rows of a Gram matrix cost that much more where they are computed a few at a time
+
+
+class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, BaseEstimator):
+    """Orthogonal matching pursuit that takes as many columns as predict rows left out best.
+
+    Parameters
+    ----------
+    copy : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0.
+    max_iter : int or None
+        The most columns to try; a tenth of them, but at least 5 where there are so many, by default.
+    cv : int, splitter, iterable or None
+        How rows are left out; None is 5 folds.
+    n_jobs : int or None
+        How many folds at a time; None is the number of threads.
+    verbose : bool or int
+        Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    n_nonzero_coefs_ : int
+        The number of columns that was best.
+    n_iter_ : int
+        The number of columns taken when fitted on all rows.
+    mse_path_ : array of shape (n_steps, n_folds)
+        The mean squared error on the rows left out, by number of columns (1, 2, …).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 20))
+    >>> model = OrthogonalMatchingPursuitCV().fit(X, 3 * X[:, 4] - X[:, 11] + 0.1 * rng.normal(size=100))
+    >>> int(model.n_nonzero_coefs_)
+    2
+    """
+
+    def __init__(
+        self, *, copy=True, fit_intercept=True, max_iter=None, cv=None, n_jobs=None, verbose=False, positive=False
+    ):
+        self.copy = copy
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> OrthogonalMatchingPursuitCV:
+        """Choose the number of columns on folds, then fit on all rows; `fit_params` go to the splitter."""
+        check_flag(self, "fit_intercept", "positive")
+        check_number(self, "max_iter", 0, integer=True, also=(None,))
+        X, y, _ = check_fit(self, X, y, target="number", min_rows=2)
+        d = X.shape[1]
+        steps = min(self.max_iter, d) if self.max_iter else min(max(d // 10, 5), d)
+        folds = list(check_cv(self.cv, classifier=False).split(X, **self._routed(fit_params)))
+        whole, parts = self._problems(X, y, folds, steps)
+        errors = run_tasks(
+            [
+                partial(self._errors, X, y, train, test, part, steps)
+                for (train, test), part in zip(folds, parts, strict=True)
+            ],
+            n_jobs=self.n_jobs,
+        )
+        shortest = min(len(e) for e in errors)
+        if not shortest:  # nothing to explain in one of the folds
+            self.mse_path_, best = np.empty((0, len(folds))), 1
+        else:
+            self.mse_path_ = np.stack([e[:shortest] for e in errors], axis=1)
+            best = int(self.mse_path_.mean(axis=1).argmin()) + 1
+        whole = whole or pose(X, y, self.fit_intercept, "auto", best)
+        codes = solve(whole.source, whole.starts, whole.energies, best, None, bool(self.positive), False)
+        warn_spent(codes, best, None)
+        coef = codes.coef.T
+        record_coefficients(self, coef, whole.intercept(coef), as_rows(X, y), True)
+        self.n_nonzero_coefs_ = best
+        self.n_iter_ = int(codes.n_iter[0])
+        return self
+
+    def _problems(self, X: np.ndarray, y: np.ndarray, folds: list, steps: int) -> tuple[Any, list]:
+        """The pursuit of all rows, and what makes that of every fold as all less a part; None where rows are few."""
+        n, d = X.shape
+        alone = None, [None] * len(folds)
+        if 2 * d > n or d > min(_MOST, _WORTH * steps * len(folds)):
+            return alone
+        found = complements(X, y[:, None], None, self.fit_intercept, folds, self.n_jobs)
+        if found is None:
+            return alone
+        whole, parts = found
+        return known(whole, whole), [lambda part=part: known(part(), whole) for part in parts]
+
+    def _errors(self, X: np.ndarray, y: np.ndarray, train: Any, test: Any, make: Any, steps: int) -> np.ndarray:
+        """Mean squared error on `test` after each step on `train`."""
+        problem = make() if make else pose(X[train], y[train], self.fit_intercept, False, steps)
+        limit = min(steps, len(y[train]))
+        codes = solve(problem.source, problem.starts, problem.energies, limit, None, bool(self.positive), True)
+        coef = codes.path[0].T  # type: ignore[index]
+        return ((X[test] @ coef + problem.intercept(coef) - y[test][:, None]) ** 2).mean(axis=0)
+
+    def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """What of `fit_params` the splitter asked for (scikit-learn's metadata routing)."""
+        return dict(process_routing(self, "fit", **fit_params).splitter.split) if fit_params else {}
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets what of `fit`'s further arguments: the splitter."""
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        return MetadataRouter(owner=self).add(splitter=self.cv, method_mapping=mapping)

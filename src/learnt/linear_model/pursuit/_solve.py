@@ -1,0 +1,167 @@
+"""Orthogonal matching pursuit as functions of arrays: of X and y, or of their products."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from learnt.engine.params import ParameterError
+from learnt.linalg.pursuit import Codes, KnownRows, solve
+from learnt.linear_model.pursuit._gram import pose
+
+
+def warn_spent(codes: Codes, limit: int, tol: float | None) -> None:
+    """One warning for all targets that ended before what was asked for was reached."""
+    if not codes.spent.any():
+        return
+    fewest = int(codes.n_iter[codes.spent].min())
+    asked = f"{limit} columns" if tol is None else f"a squared residual of {tol:g}"
+    warnings.warn(
+        f"Orthogonal matching pursuit ended prematurely for {int(codes.spent.sum())} of {len(codes.spent)} targets, "
+        f"after {fewest} columns, where the aim was {asked}: no other column explains more of y (linear dependence); "
+        "ask for fewer columns (n_nonzero_coefs) or allow more error (tol).",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def atoms_asked(n_nonzero_coefs: Any, tol: Any, d: int) -> int | None:
+    """How many columns may be used: None where `tol` decides, a tenth of them where nothing was said."""
+    if tol is not None:
+        if not np.isreal(tol) or tol < 0:
+            raise ParameterError(f"tol must be a number of at least 0 or None; it is {tol!r}.")
+        return None
+    if n_nonzero_coefs is None:
+        return max(d // 10, 1)
+    if isinstance(n_nonzero_coefs, bool) or int(n_nonzero_coefs) != n_nonzero_coefs or n_nonzero_coefs < 1:
+        raise ParameterError(f"n_nonzero_coefs must be a whole number of at least 1 or None; it is {n_nonzero_coefs}.")
+    if n_nonzero_coefs > d:
+        raise ValueError(
+            f"The number of atoms cannot be more than the number of features: n_nonzero_coefs={n_nonzero_coefs} and "
+            f"there are {d} columns."
+        )
+    return int(n_nonzero_coefs)
+
+
+def orthogonal_mp(
+    X: Any,
+    y: Any,
+    *,
+    n_nonzero_coefs: int | None = None,
+    tol: float | None = None,
+    precompute: Any = False,
+    copy_X: bool = True,
+    return_path: bool = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+) -> Any:
+    """Orthogonal matching pursuit:  min ‖y − Xw‖²  with at most `n_nonzero_coefs` entries of w not 0, greedily.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Columns should have equal norms: the one with the largest product with the residual is taken next.
+    y : array of shape (n_samples,) or (n_samples, n_targets)
+    n_nonzero_coefs : int or None
+        How many columns to take; a tenth of them where neither this nor `tol` is given.
+    tol : float or None
+        Take columns until ‖y − Xw‖² is at most this; `n_nonzero_coefs` is then not looked at.
+    precompute : bool or "auto", default=False
+        Compute all of XᵀX first, which is quicker for many targets.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    return_path, return_n_iter : bool
+        Return the coefficients after every step (in the last axis); return the number of columns taken as well.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more.
+
+    Returns
+    -------
+    coef : array of shape (n_features,), (n_features, n_targets), or with another axis of steps
+    n_iters : int or list of int, where asked for
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> orthogonal_mp(np.eye(3), np.array([1.0, -5.0, 2.0]), n_nonzero_coefs=2)
+    array([ 0., -5.,  2.])
+    """
+    X = check_array(X, dtype=[np.float64, np.float32])
+    Y = check_array(np.asarray(y)[:, None] if np.ndim(y) == 1 else y, dtype=np.float64)
+    if len(Y) != len(X):
+        raise ValueError(f"X has {len(X)} rows but y has {len(Y)}; pass one row of targets for every row of X.")
+    atoms = atoms_asked(n_nonzero_coefs, tol, X.shape[1])
+    limit = min(X.shape) if atoms is None else atoms
+    problem = pose(X, Y, False, precompute, atoms)
+    codes = solve(problem.source, problem.starts, problem.energies, limit, tol, positive, return_path)
+    warn_spent(codes, limit, tol)
+    return _as_returned(codes, X.dtype, return_path, return_n_iter)
+
+
+def orthogonal_mp_gram(
+    Gram: Any,
+    Xy: Any,
+    *,
+    n_nonzero_coefs: int | None = None,
+    tol: float | None = None,
+    norms_squared: Any = None,
+    copy_Gram: bool = True,
+    copy_Xy: bool = True,
+    return_path: bool = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+) -> Any:
+    """Orthogonal matching pursuit from products alone: Gram = XᵀX and Xy = Xᵀy.
+
+    Parameters
+    ----------
+    Gram : array of shape (n_features, n_features)
+    Xy : array of shape (n_features,) or (n_features, n_targets)
+    n_nonzero_coefs, tol, return_path, return_n_iter, positive
+        As in `orthogonal_mp`.
+    norms_squared : array of shape (n_targets,) or None
+        The ‖y‖²; needed where `tol` is given.
+    copy_Gram, copy_Xy : bool, default=True
+        Kept for scikit-learn's signature: neither is ever changed.
+
+    Returns
+    -------
+    coef : array of shape (n_features,), (n_features, n_targets), or with another axis of steps
+    n_iters : int or list of int, where asked for
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> orthogonal_mp_gram(np.eye(3), np.array([1.0, -5.0, 2.0]), n_nonzero_coefs=2)
+    array([ 0., -5.,  2.])
+    """
+    G = check_array(Gram, dtype=[np.float64, np.float32])
+    if G.shape[0] != G.shape[1]:
+        raise ValueError(f"Gram must be a square matrix, XᵀX; it has the shape {G.shape}.")
+    products = np.asarray(Xy, dtype=np.float64)
+    starts = np.ascontiguousarray(products[None, :] if products.ndim == 1 else products.T)
+    if starts.shape[1] != len(G):
+        raise ValueError(f"Gram has {len(G)} rows but Xy has {starts.shape[1]}; they must be of the same X.")
+    atoms = atoms_asked(n_nonzero_coefs, tol, len(G))
+    source = KnownRows(G)
+    if norms_squared is not None:
+        energies = np.broadcast_to(np.asarray(norms_squared, dtype=np.float64), (len(starts),)).copy()
+    elif tol is not None:
+        raise ValueError("Gram OMP needs the squared norms of y to know the error: pass norms_squared, or leave tol.")
+    else:  # what one column can explain is a lower bound of ‖y‖², and only the size of it matters
+        some = source.square > 0
+        energies = (starts[:, some] ** 2 / source.square[some]).max(axis=1, initial=0.0)
+    codes = solve(source, starts, energies, len(G) if atoms is None else atoms, tol, positive, return_path)
+    warn_spent(codes, len(G) if atoms is None else atoms, tol)
+    return _as_returned(codes, G.dtype, return_path, return_n_iter)
+
+
+def _as_returned(codes: Codes, dtype: Any, path: bool, n_iter: bool) -> Any:
+    """In the axes that scikit-learn has: features, targets (if several), steps (if asked for)."""
+    coef = np.moveaxis(codes.path, 2, 0) if path and codes.path is not None else codes.coef.T
+    coef = np.ascontiguousarray(coef[:, 0] if coef.shape[1] == 1 else coef, dtype=dtype)
+    counts = codes.n_iter.tolist()
+    return (coef, counts[0] if len(counts) == 1 else counts) if n_iter else coef

@@ -1,0 +1,104 @@
+"""Forward stagewise regression."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.interrupts import stoppable
+from learnt.engine.params import check_flag, check_number
+from learnt.engine.rows import as_rows
+from learnt.engine.validation import check_fit
+from learnt.linalg.pursuit import resume
+from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model.least_squares._moments import require_finite_cells
+from learnt.linear_model.pursuit._gram import pose
+from learnt.linear_model.pursuit._kernels import LONG, creep
+
+
+class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, BaseEstimator):
+    """Regression in many small steps, each on the column most correlated with what is left of y.
+
+    Every step moves one coefficient, of columns scaled to variance 1, by ε = `step_size` · std(y) in the direction of
+    the correlation. Many columns get small coefficients long before any gets its full one: stopping early shrinks, much
+    like the lasso, whose path this follows as ε goes to 0. At the end no step of ε makes the residual shorter, which is
+    near least squares.
+
+    Parameters
+    ----------
+    step_size : float, default=0.01
+        The size of a step as a share of the standard deviation of y.
+    max_iter : int, default=10000
+        The most steps; fewer of them shrink more.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0, and scales are taken about 0.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    n_iter_ : int
+        The number of steps taken.
+    path_features_, path_moves_ : arrays of shape (n_iter_,)
+        Which coefficient each step moved, and by how much: the whole path in little space.
+    coef_path_ : array of shape (n_iter_ + 1, n_features)
+        The coefficients before the first step and after every step, put together when asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = 3 * X[:, 0] - X[:, 3]
+    >>> model = ForwardStagewiseRegression().fit(X, y)
+    >>> model.coef_.round(1) + 0.0
+    array([ 3.,  0.,  0., -1.,  0.])
+    >>> model.path_features_[:3]
+    array([0, 0, 0])
+    """
+
+    def __init__(self, *, step_size=0.01, max_iter=10000, fit_intercept=True):
+        self.step_size = step_size
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: Any, y: Any) -> ForwardStagewiseRegression:
+        """Take the steps."""
+        check_number(self, "step_size", 0, open_low=True)
+        check_number(self, "max_iter", 1, integer=True)
+        check_flag(self, "fit_intercept")
+        X, y, _ = check_fit(self, X, y, target="number", allow_nan=True)  # the first products will show
+        problem = pose(X, y, self.fit_intercept, "auto", None, partial(require_finite_cells, self, X))
+        n, d = X.shape
+        spread = np.sqrt(problem.source.square / n)
+        step = self.step_size * float(np.sqrt(problem.energies[0] / n))
+        correlation, coef, progress = problem.starts[0].copy(), np.zeros(d), np.zeros(1)
+        features, moves = np.empty(self.max_iter, dtype=np.int64), np.empty(self.max_iter)
+
+        stop = np.zeros(1, np.int64)
+
+        def go(rows, where):
+            steps = partial(
+                creep, rows, where, spread, n, step, self.max_iter, correlation, coef, progress, features, moves, stop
+            )
+            return stoppable(steps, stop, long=self.max_iter * d > LONG)
+
+        if step > 0:
+            resume(problem.source, correlation, go)
+        columns = coef[:, None]
+        record_coefficients(self, columns, problem.intercept(columns), as_rows(X, y), True)
+        self.n_iter_ = int(progress[0])
+        self.path_features_ = features[: self.n_iter_].copy()
+        self.path_moves_ = moves[: self.n_iter_].astype(X.dtype)
+        return self
+
+    @property
+    def coef_path_(self) -> np.ndarray:
+        """(n_iter_ + 1, n_features): the coefficients after 0, 1, 2, … steps."""
+        check_is_fitted(self)
+        path = np.zeros((self.n_iter_ + 1, self.n_features_in_), dtype=self.path_moves_.dtype)
+        path[np.arange(1, self.n_iter_ + 1), self.path_features_] = self.path_moves_
+        return np.cumsum(path, axis=0, out=path)

@@ -1,0 +1,284 @@
+"""Regression that a few wild values do not bend."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.engine.blocks import Block, widen
+from learnt.engine.params import check_flag, check_number
+from learnt.engine.rows import ArrayRows, as_rows
+from learnt.engine.validation import check_fit
+from learnt.engine.weights import at_their_places, present_rows, rows_given
+from learnt.erm.solvers import Sums
+from learnt.linear_model._base import LinearPredictor, scores
+from learnt.linear_model.glm._newton import Result, newton, row_space, sample
+from learnt.linear_model.robust._huber_scale import SMALLEST, above, believable, scale_by_scale
+
+_LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products with it are quicker than its square
+_SMALL = 0.03  # σ, in the unit of y, below which a small step may mean a corner and not a minimum
+
+
+class _Huber:
+    """The objective over rows at (b, c, σ), divided by Σw and by `unit`, in which y is given."""
+
+    fit_intercept, shift = True, None  # to `newton`, σ is the last variable
+    convex = False  # not everywhere strictly: where most rows are wild, steps need the curvature of a bound
+
+    def __init__(self, rows: ArrayRows, epsilon: float, alpha: float, fit_intercept: bool, unit: float) -> None:
+        self.rows, self.epsilon, self.intercept, self.unit = rows, epsilon, fit_intercept, unit
+        self.weight = float(rows.n_rows if rows.w is None else rows.w.sum())
+        self.alpha = 2.0 * alpha * unit / self.weight
+
+    def at(self, point: np.ndarray, curvature: str = "none") -> Sums:
+        b, c, sigma = point[:-2], float(point[-2]), float(point[-1])
+        if not sigma > 0.1 * SMALLEST:
+            return Sums(np.inf, np.zeros(len(point)), None)
+        state = (b, c, sigma, self.epsilon, self.unit, curvature)
+        value, gradient, *more = self.rows.sum(huber_sums, *state)
+        value = float(value) / self.weight + 0.5 * self.alpha * float(b @ b)
+        gradient = gradient / self.weight
+        gradient[:-2] += self.alpha * b
+        if not self.intercept:
+            gradient[-2] = 0.0
+        if not more:
+            return Sums(value, gradient, None)
+        H = more[0] / self.weight
+        H[np.arange(len(b)), np.arange(len(b))] += self.alpha
+        H[-1, -1] += 1e-10 / sigma  # where every row is wild, σ alone has no curvature
+        if not self.intercept:
+            H[-2], H[:, -2] = 0.0, 0.0
+            H[-2, -2] = 1.0
+        return Sums(value, gradient, H)
+
+
+def huber_sums(block: Block, b: Any, c: float, sigma: float, epsilon: float, unit: float, curvature: str) -> tuple:
+    """Σ w (σ + σ H(e/σ)), its gradient by (b, c, σ) and, if asked for, its curvature, of one block; e = y − xᵀb − c.
+
+    σ H(e/σ) is e²/σ for |e| ≤ εσ and 2ε|e| − ε²σ beyond, where it does not curve; "expected" takes there the curvature
+    of the parabola that touches it at e and at −e.
+    """
+    thin = sparse.issparse(block.X)
+    X = block.X.astype(np.float64, copy=False) if thin else widen(block.X)
+    e = widen(block.y) / unit - (X @ b + c)
+    w = np.ones(len(e)) if block.w is None else widen(block.w)
+    z = e / sigma
+    inside = np.abs(z) <= epsilon
+    bent = np.clip(z, -epsilon, epsilon)
+    value = sigma * float(w @ (1.0 + np.where(inside, z * z, 2 * epsilon * np.abs(z) - epsilon**2)))
+    slope = -2.0 * w * bent
+    gradient = np.concatenate([X.T @ slope, [slope.sum(), float(w @ (1.0 - bent * bent))]])
+    if curvature == "none":
+        return value, gradient
+    own = np.where(inside, 2.0 * w / sigma, 0.0)
+    rate = own if curvature == "own" else np.where(inside, own, 2.0 * epsilon * w / np.maximum(np.abs(e), 1e-300))
+    cross = X.T @ np.column_stack([rate, own * bent])
+    if thin:
+        inner = (X.T @ sparse.diags_array(rate) @ X).toarray()
+    else:
+        A = X * np.sqrt(rate)[:, None]
+        inner = A.T @ A
+    last = own @ (bent * bent) + epsilon**2 * (rate - own).sum()  # as far as σ could grow until a row is wild no more
+    corner = np.array([[rate.sum(), own @ bent], [own @ bent, last]])
+    return value, gradient, np.block([[inner, cross], [cross.T, corner]])
+
+
+class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
+    """Squared loss for small errors, absolute loss for large ones, with the scale σ found along the way.
+
+        min over b, c, σ of  Σᵢ wᵢ (σ + σ H((yᵢ − xᵢᵀb − c)/σ)) + α‖b‖²,   H(z) = z² for |z| ≤ ε, 2ε|z| − ε² beyond
+
+    The problem is convex; Newton's method solves it on sums over rows, started from a sample. Where σ = 0 is best, as
+    enough rows can be met exactly, `scale_` is 1e-11 of the spread of y.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.35
+        How many σ an error may have before it counts as wild; at least 1.
+    max_iter : int, default=100
+    alpha : float, default=0.0001
+        Strength of the penalty, at least 0.
+    warm_start : bool, default=False
+        Start from the last fit if it had as many columns.
+    fit_intercept : bool, default=True
+    tol : float, default=1e-5
+        The objective ends within about tol² of its minimum, relatively (tol for wide sparse tables).
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    scale_ : float
+        σ.
+    n_iter_ : int
+        Steps over all rows.
+    outliers_ : array of shape (n_samples,)
+        Which rows have errors beyond εσ; none of weight 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(10.0)[:, None]
+    >>> y = 2.0 * X[:, 0] + 1.0 + 0.1 * (-1.0) ** np.arange(10)
+    >>> y[3] = 100.0
+    >>> model = HuberRegressor().fit(X, y)
+    >>> model.coef_.round(1), bool(model.outliers_[3])
+    (array([2.]), True)
+    """
+
+    outliers_: np.ndarray
+
+    def __init__(self, *, epsilon=1.35, max_iter=100, alpha=0.0001, warm_start=False, fit_intercept=True, tol=1e-05):
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.alpha = alpha
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HuberRegressor:
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        check_number(self, "epsilon", 1.0)
+        check_number(self, "max_iter", 0, integer=True)
+        check_number(self, "alpha", 0)
+        check_flag(self, "warm_start", "fit_intercept")
+        check_number(self, "tol", 0)
+        present = present_rows(sample_weight, X)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        rows = as_rows(X, y, w)
+        result, unit = self._minimise(rows)
+        self._record(result, unit, X, y)
+        self.outliers_ = at_their_places(self.outliers_, present, rows_given(sample_weight), False)
+        return self
+
+    def _minimise(self, rows: Any) -> tuple[Result, float]:
+        again = self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (rows.n_features,)
+        start, unit = _start(rows, self.fit_intercept)
+        if again:
+            start = np.concatenate([self.coef_, [self.intercept_, max(self.scale_, unit * 1e-6)]]) / unit
+        setting = (float(self.epsilon), float(self.alpha), self.fit_intercept, unit)
+        limits = (min(max(float(self.tol), 1e-12), 1e-3), int(self.max_iter))
+        if rows.n_rows < min(rows.n_features, _LARGEST_CURVATURE):
+            return _in_row_space(rows, setting, start, limits), unit
+        if sparse.issparse(rows.X) and rows.n_features > _LARGEST_CURVATURE:
+            return _by_products(_Huber(rows, *setting), start, *limits), unit
+        some = None if again else sample(rows)
+        if some is None:
+            return _surely(_Huber(rows, *setting), start, limits), unit
+        share = float(self.alpha) * some.n_rows / rows.n_rows
+        there, curvature = newton(_Huber(some, setting[0], share, *setting[2:]), start, limits[0], 50)
+        point = np.append(there.coef, there.intercept)
+        return _surely(_Huber(rows, *setting), point, limits, curvature), unit
+
+    def _record(self, result: Result, unit: float, X: Any, y: np.ndarray) -> None:
+        kind = X.dtype.type
+        self.coef_ = (result.coef[:-1] * unit).astype(X.dtype)
+        self.intercept_ = kind(result.coef[-1] * unit) if self.fit_intercept else 0.0
+        self.scale_ = kind(result.intercept * unit)
+        self.n_iter_ = result.n_iter
+        error = np.abs(y - scores(X, self.coef_, self.intercept_))
+        self.outliers_ = error > self.scale_ * self.epsilon
+        if not result.converged:
+            warnings.warn(
+                f"HuberRegressor stopped after {result.n_iter} iterations with the objective about "
+                f"{min(0.5 * result.decrement / max(abs(result.objective), 1e-300), 1.0):.1e} of itself above its "
+                "minimum; raise max_iter, or scale the data.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _start(rows: Any, fit_intercept: bool) -> tuple[np.ndarray, float]:
+    """No slope, the median of y and how far the middle half is from it; and the unit that y is measured in."""
+    y = rows.y if rows.w is None else rows.y[rows.w > 0]
+    y = np.asarray(y, dtype=np.float64)
+    centre = float(np.median(y)) if fit_intercept else 0.0
+    away = np.abs(y - centre)
+    unit = float(np.median(away)) or float(away.mean()) or max(abs(centre), 1.0)
+    return np.concatenate([np.zeros(rows.n_features), [centre / unit, 1.5]]), unit
+
+
+def _surely(objective: _Huber, point: np.ndarray, limits: tuple[float, int], curvature: Any = None) -> Result:
+    """Newton's method in all variables, for as long as its word can be believed; scale by scale where σ is small."""
+    result, last = newton(objective, point, *limits, lambda point, value: point[-1] < _SMALL, curvature)
+    there, left = np.append(result.coef, result.intercept), limits[1] - result.n_iter
+    if result.intercept > _SMALL:
+        ended = result.converged and believable(objective, last.solve(objective.at(there).gradient), result.intercept)
+        if ended or left <= 0:
+            return result
+    other = scale_by_scale(objective, there, limits[0], left)
+    return other._replace(n_iter=result.n_iter + other.n_iter)
+
+
+def _in_row_space(rows: Any, setting: tuple[Any, ...], start: np.ndarray, limits: tuple[float, int]) -> Result:
+    """Fewer rows than columns: b = Qu is a combination of rows, X = LQᵀ, and only u is to be found."""
+    Q, L = row_space(rows.X)
+    reduced = ArrayRows(L, rows.y, rows.w)
+    objective = _Huber(reduced, *setting)
+    through = _through_all_rows(objective)
+    if through is not None:
+        result = through
+    else:
+        point = np.append(Q.T @ start[:-2], start[-2:])
+        result = _surely(objective, point, limits)
+    return result._replace(coef=np.append(Q @ result.coef[:-1], result.coef[-1]))
+
+
+def _through_all_rows(objective: _Huber) -> Result | None:
+    """The shortest b that meets all rows, where that is the minimum, with σ as good as 0; None otherwise.
+
+    With b = Xᵀa it is the minimum if no row pulls harder than the loss can, α|aᵢ| ≤ εwᵢ, and not all together so hard
+    that a larger σ would pay: Σ (αaᵢ)²/wᵢ ≤ Σ wᵢ.
+    """
+    rows = objective.rows
+    w = np.ones(rows.n_rows) if rows.w is None else rows.w
+    there = w > 0
+    X, y = rows.X[there], rows.y[there] / objective.unit
+    n = len(y)
+    system = np.zeros((n + 1, n + 1))
+    system[:n, :n] = X @ X.T
+    if objective.intercept:
+        system[n, :n] = system[:n, n] = np.sqrt(np.trace(system) / n)
+    found, *_ = np.linalg.lstsq(system, np.append(y, 0.0), rcond=1e-13)
+    a, c = found[:n], found[n] * system[0, n]
+    b = X.T @ a
+    exact = np.abs(y - X @ b - c).max() <= 1e-9 * max(np.abs(y).max(), 1.0)
+    pull = 0.5 * objective.alpha * objective.weight * np.abs(a)
+    w = w[there]
+    if not exact or np.any(pull > objective.epsilon * w) or pull @ (pull / w) > w.sum():
+        return None
+    value = 0.5 * objective.alpha * float(b @ b)
+    return Result(np.append(b, c), SMALLEST, value, 0.0, 1, True)
+
+
+def _by_products(objective: _Huber, start: np.ndarray, tol: float, max_iter: int) -> Result:
+    """L-BFGS, where columns are too many to square; σ is let down step by step, as it takes curvature with it."""
+    options = {"maxls": 50, "maxcor": 20, "gtol": tol * 0.1, "ftol": 64 * np.finfo(float).eps}
+    point, n_iter, least = start, 0, 0.1
+    while True:
+        found = minimize(
+            lambda point: objective.at(point)[:2],
+            point,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(None, None)] * (len(start) - 1) + [(least, None)],
+            options={**options, "maxiter": max(max_iter - n_iter, 0)},
+        )
+        point, n_iter = found.x, n_iter + int(found.nit)
+        sigma, gap = float(point[-1]), above(objective, point, found.fun, found.jac)
+        if sigma > least or gap <= tol**2 * found.fun or least <= SMALLEST or n_iter >= max_iter:
+            break
+        least = max(0.1 * least, SMALLEST)
+    converged = bool(found.success) if sigma > _SMALL else gap <= tol * found.fun
+    return Result(point[:-1], sigma, float(found.fun), 2.0 * gap, n_iter, converged)

@@ -1,0 +1,173 @@
+"""Linear regression of a quantile."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.validation import check_fit
+from learnt.linear_model._base import LinearPredictor
+from learnt.linear_model.robust._quantile_solver import Optimum, minimise, pinball
+
+_LARGEST_CELLS = 1 << 26  # of a sparse table written out
+_MOST_COLUMNS = 1500  # beyond, a simplex that keeps the matrix sparse is quicker
+
+
+class QuantileRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
+    """The line below which a share q of y lies:  min over b, c of  1/Σw Σᵢ wᵢ ρ(yᵢ − xᵢᵀb − c) + α‖b‖₁.
+
+        ρ(e) = q e for e ≥ 0,  (q − 1) e for e < 0
+
+    The linear programme is solved exactly: an interior-point method on the few columns leads to a vertex, with a
+    duality gap (`gap_`) that says how far from the minimum it can be at most.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        q, strictly between 0 and 1; 0.5 is the median, and so least absolute errors.
+    alpha : float, default=1.0
+        Strength of the L1 penalty, at least 0.
+    fit_intercept : bool, default=True
+    solver : {"highs", "highs-ds", "highs-ipm"}, default="highs"
+        "highs" lets the shape of X decide: the method above, or SciPy's HiGHS beyond 1500 columns. The other two, and
+        any `solver_options`, ask for HiGHS.
+    solver_options : dict or None, default=None
+        Options of `scipy.optimize.linprog`.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    n_iter_ : int
+    gap_ : float
+        The objective is at most this much above its minimum (NaN from HiGHS).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0)[:, None]
+    >>> y = X[:, 0] + np.arange(100) % 10
+    >>> model = QuantileRegressor(quantile=0.8, alpha=0).fit(X, y)
+    >>> model.coef_.round(3), float(np.mean(y <= model.predict(X) + 1e-9))
+    (array([1.]), 0.8)
+    """
+
+    def __init__(self, *, quantile=0.5, alpha=1.0, fit_intercept=True, solver="highs", solver_options=None):
+        self.quantile = quantile
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> QuantileRegressor:
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        self._check_parameters()
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        dtype = X.dtype
+        w = np.ones(X.shape[0]) if w is None else w
+        kept = np.flatnonzero(w)
+        if kept.size < len(w):
+            X, y, w = X[kept], y[kept], w[kept]
+        w = w / w.sum()
+        y = y.astype(np.float64)
+        small = X.shape[1] <= _MOST_COLUMNS and X.shape[0] * X.shape[1] <= _LARGEST_CELLS
+        if self.solver == "highs" and self.solver_options is None and small:
+            coef, intercept, found = self._interior(X, y, w)
+        else:
+            coef, intercept, found = self._simplex(X, y, w)
+        self.coef_ = coef.astype(dtype)
+        self.intercept_ = dtype.type(intercept) if self.fit_intercept else 0.0
+        self.n_iter_, self.gap_ = found.n_iter, found.gap
+        return self
+
+    def _check_parameters(self) -> None:
+        check_number(self, "quantile", 0, 1, open_low=True)
+        if self.quantile == 1:
+            raise ParameterError("The 'quantile' parameter of QuantileRegressor must be less than 1. Got 1 instead.")
+        check_number(self, "alpha", 0)
+        check_flag(self, "fit_intercept")
+        check_choice(self, "solver", ("highs", "highs-ds", "highs-ipm"))
+        if not (self.solver_options is None or isinstance(self.solver_options, dict)):
+            raise ParameterError(
+                f"The 'solver_options' parameter of QuantileRegressor must be a dict or None. "
+                f"Got {self.solver_options!r} instead."
+            )
+
+    def _interior(self, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float, Optimum]:
+        """In units where columns and y have spread 1, so that their scales do not matter to the method."""
+        Z = (X.toarray() if sparse.issparse(X) else X).astype(np.float64)
+        n, d = Z.shape
+        mean = Z.mean(axis=0) if self.fit_intercept else np.zeros(d)
+        Z = Z - mean
+        scale = np.sqrt(np.einsum("ij,ij->j", Z, Z) / n)
+        idle = scale <= 1e-13 * np.abs(mean)
+        scale[idle | (scale == 0)] = 1.0
+        Z[:, idle] = 0.0
+        Z /= scale
+        centre = float(np.median(y)) if self.fit_intercept else 0.0
+        unit = float(np.abs(y - centre).mean()) or 1.0
+        design = np.column_stack([Z, np.ones(n)]) if self.fit_intercept else Z
+        penalty = np.append(self.alpha / scale, 0.0) if self.fit_intercept else self.alpha / scale
+        # A column that says nothing gets a penalty of any size: its coefficient is 0.
+        penalty[:d] = np.where(np.abs(Z).max(axis=0, initial=0.0) == 0, 1.0, penalty[:d])
+        found = minimise(design, (y - centre) / unit, w * self.quantile, w * (1 - self.quantile), penalty)
+        coef = found.v[:d] * unit / scale
+        intercept = float(found.v[-1]) * unit + centre - float(mean @ coef) if self.fit_intercept else 0.0
+        coef, intercept = self._in_given_units(X, y, coef, intercept, found.met)
+        return coef, intercept, found._replace(gap=found.gap * unit, objective=found.objective * unit)
+
+    def _in_given_units(
+        self, X: Any, y: np.ndarray, coef: np.ndarray, intercept: float, met: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """The same vertex from the rows as they were given, so that no change of units leaves its rounding."""
+        kept = np.flatnonzero(coef)
+        if met.size != kept.size + int(self.fit_intercept):
+            return coef, intercept
+        rows = X[met][:, kept]
+        rows = (rows.toarray() if sparse.issparse(rows) else rows).astype(np.float64)
+        system = np.column_stack([rows, np.ones(met.size)]) if self.fit_intercept else rows
+        try:
+            exact = np.linalg.solve(system, y[met])
+        except np.linalg.LinAlgError:
+            return coef, intercept
+        close = np.append(coef[kept], intercept) if self.fit_intercept else coef[kept]
+        if not np.allclose(exact, close, rtol=1e-6, atol=1e-9 * np.abs(close).max(initial=0.0)):
+            return coef, intercept
+        found = np.zeros_like(coef)
+        found[kept] = exact[: kept.size]
+        return found, float(exact[-1]) if self.fit_intercept else 0.0
+
+    def _simplex(self, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float, Optimum]:
+        """The programme as SciPy takes it: b⁺, b⁻, c⁺, c⁻, e⁺, e⁻ ≥ 0 with Xb + c + e = y."""
+        n, d = X.shape
+        edge = [np.ones((n, 1)), -np.ones((n, 1))] if self.fit_intercept else []
+        eye = sparse.eye_array(n, format="csc")
+        wide = sparse.csc_array(X)
+        A = sparse.hstack([wide, -wide, *edge, eye, -eye], format="csc")
+        costs = [np.full(2 * d, float(self.alpha)), np.zeros(len(edge)), w * self.quantile, w * (1 - self.quantile)]
+        found = linprog(np.concatenate(costs), A_eq=A, b_eq=y, method=self.solver, options=self.solver_options)
+        if found.x is None or not found.success:
+            warnings.warn(
+                f"Linear programming for QuantileRegressor did not succeed ({found.message.strip()}); "
+                "change solver_options, or leave them out.".replace("\n", " "),
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        solution = np.zeros(A.shape[1]) if found.x is None else found.x
+        coef = solution[:d] - solution[d : 2 * d]
+        intercept = float(solution[2 * d] - solution[2 * d + 1]) if self.fit_intercept else 0.0
+        error = y - (X @ coef + intercept)
+        value = pinball(error, w * self.quantile, w * (1 - self.quantile)) + self.alpha * float(np.abs(coef).sum())
+        return coef, intercept, Optimum(coef, value, float("nan"), int(found.nit))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,9 @@
+"""Linear models that learn one row at a time.
+
+_base        What the stochastic estimators share: parameters, starts, held-out rows, and how a run is recorded
+_classifier  Linear classifiers by stochastic gradient descent
+_kernels     One epoch of stochastic gradient descent, one row at a time
+_perceptron  The perceptron
+_regressor   Linear regression by stochastic gradient descent
+_run         Epochs until nothing improves: what SGD does for one vector of coefficients
+"""
