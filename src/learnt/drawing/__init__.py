@@ -2,3 +2,5 @@
 
 svg  Elements, scales and ticks: the few pieces of SVG that every chart is made of
 """
+
+__all__: list[str] = []  # used by other rooms, not by users

@@ -10,17 +10,13 @@
     cached        properties computed once
     arrays        which namespace and device an array belongs to
     rows          the summation form over memory, files and clusters
-    gram          symmetric products of large matrices on all threads
     rounding      rows about an origin in another precision, for fast distances
     intrinsics    machine instructions that Numba has no Python for
-    pursuit, positive, sparse_quadratic, weighted_columns
-                  compiled mathematics that several rooms share
     linear_classifier
                   from scores to labels and probabilities, on every kind of data
     random        a seed becomes independent streams
     validation    the one door for data
     progress      bars, logs and scikit-learn's callbacks
-    svg           elements, scales and ticks of a drawing as SVG text
 
 Each module stands alone; import the one you need.
 """
