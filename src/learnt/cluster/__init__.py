@@ -8,6 +8,7 @@ _lloyd.py          the algorithm, over any rows
 _bounded.py        the same for arrays in memory, faster
 _nearest.py        which centre is nearest: the definition
 _kernels.py        compiled inner loops
+_spread.py         mean and variance of the rows
 _starts.py         the `init` parameter
 _seeding.py        k-means++ and farthest-first
 """

@@ -21,8 +21,8 @@ from learnt.cluster._bounded import (
     scale_of,
 )
 from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
-from learnt.cluster._moments import Spread, spread_of
 from learnt.cluster._nearest import distance_block, inertia_sum, label_block, nearest, to_reference
+from learnt.cluster._spread import Spread, row_size, spread_of
 from learnt.cluster._starts import Starts, check_centers
 from learnt.engine.arrays import is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.kernel import compilation_enabled
@@ -185,7 +185,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self.n_init
 
     def _best_run(self, X: Any, rows: Rows, w: Any, n_init: int) -> Run:
-        spread = spread_of(rows, weighted=w is not None)
+        spread = spread_of(rows)
         problem = _problem(X, rows, w, spread, self.n_clusters)
         rounded = (problem.W, problem.norms) if isinstance(problem, DenseLloyd) and problem.copy else None
         origin = to_reference(spread.mean, rows.reference)
@@ -301,7 +301,7 @@ def _problem(X: Any, rows: Rows, w: Any, spread: Spread, k: int) -> Any:
         return RowsLloyd(rows, w, spread.mean)
     if sparse.issparse(X):
         return SparseLloyd(X, w, k)
-    return DenseLloyd(X, w, spread.mean, scale_of(spread.size), k, copy=not _is_mapped(X))
+    return DenseLloyd(X, w, spread.mean, scale_of(row_size(X, w, spread)), k, copy=not _is_mapped(X))
 
 
 def _is_mapped(X: Any) -> bool:

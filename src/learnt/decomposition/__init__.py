@@ -4,10 +4,10 @@
     SparseCoder, sparse_encode              rows as few atoms of a dictionary that is given
     DictionaryLearning, MiniBatch…          the atoms learned too; as functions dict_learning, dict_learning_online
 
-Implementation: `_moments` (means, scatter and products with it, from sums over rows), `_exact` (eigenvectors of the
-scatter or of the Gram matrix, singular vectors by QR), `_krylov` (a few components of a large matrix), `_choice` (which
-solver, how many components), `_pca` (the estimator); `_sparse_coding_kernels` (codes, exactly), `_dictionary_update`
-(better atoms for given codes).
+Implementation: `_centre` (mean and scatter), `_products` (of the centred data, from sums over rows), `_triangle` (its
+QR factorisation in blocks), `_exact` (eigenvectors of the scatter or of the Gram matrix, singular vectors by QR),
+`_krylov` (a few components of a large matrix), `_choice` (which solver, how many components), `_pca` (the estimator);
+`_sparse_coding_kernels` (codes, exactly), `_dictionary_update` (better atoms for given codes).
 """
 
 from learnt.decomposition._dictionary import DictionaryLearning

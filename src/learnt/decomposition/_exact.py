@@ -11,20 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
+from learnt.decomposition._centre import WIDE_WORK, Centre, centre, scatter, single, starting_point
 from learnt.decomposition._choice import resolve_count
-from learnt.decomposition._moments import (
-    WIDE_WORK,
-    Centre,
-    centre,
-    columns_times,
-    gram_of_columns,
-    joined,
-    scatter,
-    single,
-    starting_point,
-    sum_thin,
-    triangles,
-)
+from learnt.decomposition._products import columns_times, gram_of_columns, sum_thin
+from learnt.decomposition._triangle import joined, triangles
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.threads import single_blas

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from learnt.decomposition._centre import Centre, centre, starting_point
 from learnt.decomposition._exact import Spectrum, largest_eigen, singular
-from learnt.decomposition._moments import Centre, centre, joined, scatter_product, starting_point, triangles
+from learnt.decomposition._products import scatter_product
+from learnt.decomposition._triangle import joined, triangles
 from learnt.engine.arrays import is_numpy, like, namespace
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas

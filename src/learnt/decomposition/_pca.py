@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.decomposition._centre import NotFiniteError
 from learnt.decomposition._choice import cheapest_solver, check_count, check_parameters, resolve_count
 from learnt.decomposition._exact import Spectrum, first_of, from_scatter, from_triangle, to_six_digits
 from learnt.decomposition._krylov import arpack, randomized
-from learnt.decomposition._moments import NotFiniteError
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Block, Rows, as_rows, transform

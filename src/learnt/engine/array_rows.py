@@ -70,6 +70,7 @@ class ArrayRows(Rows):
         self.X, self.y, self.w, self.n_jobs = X, y, w, n_jobs
         self.start = start  # the number of the first row, where these are part of others
         self.n_rows, self.n_features = X.shape
+        self.part_columns = self.n_features  # a partial sum has at most this many cells for each column
         self.dtype = X.dtype
         self._foreign = is_foreign_array(X)
         self._sparse = sparse.issparse(X)
@@ -109,7 +110,7 @@ class ArrayRows(Rows):
         if self.n_rows <= size:
             with single_blas():
                 return merge(None, statistic(self.block(0, self.n_rows), *state))
-        lane = size * blocks.lane_blocks(self.n_rows, size, self.n_features)
+        lane = size * blocks.lane_blocks(self.n_rows, size, self.part_columns)
 
         def reduce_lane(start: int) -> Any:
             total = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from learnt.engine.arrays import is_foreign_array, namespace
 
@@ -13,6 +14,8 @@ _BLOCK_BYTES = 1 << 19
 _FOREIGN_BLOCK_BYTES = 1 << 28  # on a GPU large products pay; memory stays bounded all the same
 _FEWEST, _MOST = 256, 16384
 _LANES = 64
+# Below this many cells plain NumPy is done before compiled code is even loaded from disk.
+COMPILED_CELLS = 1 << 20
 
 
 class Block(NamedTuple):
@@ -39,18 +42,24 @@ def block_rows(n_rows: int, row_bytes: float, *, foreign: bool = False) -> int:
     return max(1, min(n_rows, _MOST, max(fewest, int(_BLOCK_BYTES / max(row_bytes, 1)))))
 
 
-def lane_blocks(n_rows: int, rows: int, n_features: int) -> int:
+def lane_blocks(n_rows: int, rows: int, part_columns: int) -> int:
     """Blocks that one task sums one after the other.
 
-    At most 64 partial sums exist at once, and fewer where a d × d statistic would outweigh the data themselves.
+    At most 64 partial sums exist at once, and fewer where a statistic of d × `part_columns` would outweigh the data
+    themselves.
     """
     n_blocks = -(-n_rows // rows)
-    lanes = max(1, min(_LANES, n_blocks, n_rows // (4 * max(n_features, 1)) + 1))
+    lanes = max(1, min(_LANES, n_blocks, n_rows // (4 * max(part_columns, 1)) + 1))
     return -(-n_blocks // lanes)
 
 
+def as_columns(y: Any) -> Any:
+    """y as (n, k)."""
+    return y[:, None] if y.ndim == 1 else y
+
+
 def widen(part: Any) -> Any:
-    """A partial sum in the precision that sums are kept in: float64 whatever the data."""
+    """Rows or a partial sum in the precision that sums are kept in: float64 whatever the data."""
     if isinstance(part, np.ndarray):
         return part.astype(np.float64) if part.dtype == np.float32 else part
     if isinstance(part, np.floating):
@@ -58,7 +67,16 @@ def widen(part: Any) -> Any:
     if is_foreign_array(part):
         xp = namespace(part)
         return xp.astype(part, xp.float64) if part.dtype == xp.float32 else part
+    if sparse.issparse(part):
+        return part.astype(np.float64) if part.dtype != np.float64 else part
     return part
+
+
+def kernel_matrix(X: np.ndarray) -> np.ndarray:
+    """A block as kernels take it; read-only or column-major blocks are copied, so that they need no machine code."""
+    if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.writeable:
+        return X
+    return np.array(X, order="C", subok=False)
 
 
 def add(total: tuple | None, part: tuple | None) -> tuple | None:

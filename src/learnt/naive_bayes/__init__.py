@@ -2,8 +2,8 @@
 
     GaussianNB    each feature normal within each class; fits from sums over rows
 
-Implementation: `_moments` (means and variances by class, from sums), `_density` (log densities of rows),
-`_gaussian` (the estimator).
+Implementation: `_density` (log densities of rows), `_gaussian` (the estimator); means and variances by class are
+`statistics.moments`.
 """
 
 from learnt.naive_bayes._gaussian import GaussianNB

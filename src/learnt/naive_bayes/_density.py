@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.blocks import Block, kernel_matrix
 from learnt.engine.kernel import kernel
-from learnt.engine.rows import Block
-from learnt.naive_bayes._moments import kernel_matrix
 
 
 class Normals(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.blocks import COMPILED_CELLS
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.labels import classes_beside, distinct_labels, encode_labels, labels_at
@@ -18,7 +19,7 @@ from learnt.engine.schema import CLASSES, ONE, Schema, real
 from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_fit, check_predict
 from learnt.naive_bayes import _density
-from learnt.naive_bayes._moments import COMPILED_CELLS, Moments, class_moments, merge, total_variance
+from learnt.statistics import Moments, classes_in_y, labels_in_y, moments
 
 
 class GaussianNB(RowsClassifier, Estimator):
@@ -92,16 +93,16 @@ class GaussianNB(RowsClassifier, Estimator):
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
         y, w = _beside(X, y), _beside(X, w)
         classes, codes = _encode(y)
-        moments = self._sum(X, codes, w, classes)
+        found = class_moments(X, codes, w, classes)
         if w is not None:
-            seen = to_numpy(moments.count > 0)
+            seen = to_numpy(found.weight > 0)
             if not seen.all():
-                xp = namespace(moments.count)
-                keep = like(np.flatnonzero(seen), moments.count, dtype=xp.int64)
-                moments = Moments(*(xp.take(part, keep, axis=0) for part in moments))
-                classes = classes[seen] if is_numpy(classes) else namespace(classes).take(classes, keep)
+                keep = np.flatnonzero(seen)
+                found = found.take(keep)
+                xp = namespace(classes)
+                classes = classes[seen] if is_numpy(classes) else xp.take(classes, like(keep, classes, xp.int64))
         self.classes_ = classes
-        self._record(moments, X)
+        self._record(found, X)
         _require_spread(self.var_, self.classes_)
         return self
 
@@ -119,37 +120,29 @@ class GaussianNB(RowsClassifier, Estimator):
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, which was {known.tolist()}; "
                 "give the same labels, or none after the first call."
             )
-        moments = self._sum(X, _positions(y, known), w, known)
+        found = class_moments(X, _positions(y, known), w, known)
         if not first:
-            moments = merge(Moments(self.class_count_, self._class_mean, self._class_ssd), moments)
+            found = Moments(self.class_count_, self._class_mean, self._class_ssd, "diagonal").merge(found)
         self.classes_ = known
-        self._record(moments, X)
+        self._record(found, X)
         return self
 
-    def _sum(self, X: Any, codes: Any, w: Any, classes: Any) -> Moments:
-        """The moments of each class; `codes` still holds labels where y is lazy."""
-        compiled = _worth_compiling(X, X.size if is_numpy(X) else 0)
-        return class_moments(
-            as_rows(X, codes, w), classes if is_lazy(codes) else None, classes.shape[0], compiled=compiled
-        )
-
-    def _record(self, moments: Moments, X: Any) -> None:
-        xp = namespace(moments.mean)
+    def _record(self, found: Moments, X: Any) -> None:
+        xp = namespace(found.mean)
         dtype = getattr(X, "dtype", None)
         dtype = xp.float32 if str(dtype).endswith("float32") else xp.float64
         priors = (
-            None if self.priors is None else like(_checked_priors(self.priors, self.classes_.shape[0]), moments.count)
+            None if self.priors is None else like(_checked_priors(self.priors, self.classes_.shape[0]), found.weight)
         )
-        largest = float(xp.max(total_variance(moments)))
+        largest = float(xp.max(found.total().covariance()))
         # All features constant: any small number serves, as they cannot tell classes apart.
         self.epsilon_ = self.var_smoothing * (largest if largest > 0 else 1.0)
-        weight = xp.where(moments.count > 0, moments.count, xp.ones_like(moments.count))
-        self.class_count_ = moments.count
-        self.class_prior_ = moments.count / xp.sum(moments.count) if priors is None else priors
-        self.theta_ = like(moments.mean, moments.mean, dtype)
-        self.var_ = like(moments.ssd / weight[:, None] + self.epsilon_, moments.mean, dtype)
+        self.class_count_ = found.weight
+        self.class_prior_ = found.weight / xp.sum(found.weight) if priors is None else priors
+        self.theta_ = like(found.mean, found.mean, dtype)
+        self.var_ = like(found.covariance() + self.epsilon_, found.mean, dtype)
         # In full precision, for the next partial_fit.
-        self._class_mean, self._class_ssd = moments.mean, moments.ssd
+        self._class_mean, self._class_ssd = found.mean, found.scatter
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row."""
@@ -218,6 +211,12 @@ class GaussianNB(RowsClassifier, Estimator):
         if len(b) == 2:
             return like(w[1] - w[0], self.theta_), float(b[1] - b[0])
         return like(w, self.theta_), like(b, self.theta_)
+
+
+def class_moments(X: Any, codes: Any, w: Any, classes: Any) -> Moments:
+    """The moments of each class; `codes` still holds labels where y is lazy."""
+    by = labels_in_y(classes) if is_lazy(codes) else classes_in_y(classes.shape[0])
+    return moments(as_rows(X, codes, w), by)
 
 
 def _worth_compiling(X: Any, cells: int) -> bool:

@@ -15,7 +15,7 @@ from learnt.engine.blocks import Block
 from learnt.engine.rows import ArrayRows, as_rows, transform
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict, frame_matrix, is_frame
-from learnt.preprocessing._moments import Moments, moments
+from learnt.statistics import Moments, moments
 
 _NO_CENTRE = "Cannot center sparse matrices: pass `with_mean=False` instead, which only divides by the scale."
 
@@ -86,7 +86,8 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         if sparse.issparse(X) and self.with_mean:
             raise ValueError(_NO_CENTRE)
-        self._record(moments(as_rows(X, None, w), before), whole=w is None)
+        found = moments(as_rows(X, None, w), missing=True)
+        self._record(found if before is None else before.merge(found), whole=w is None)
         return self
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
@@ -124,7 +125,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return None
         if self.mean_ is None:
             weight = np.broadcast_to(np.asarray(self.n_samples_seen_, dtype=np.float64), (self.n_features_in_,))
-            return weight, np.zeros(self.n_features_in_), np.zeros(self.n_features_in_)
+            return Moments(weight, np.zeros(self.n_features_in_), np.zeros(self.n_features_in_), "diagonal")
         xp = namespace(self.mean_)
         mean = self.mean_
         weight = self.n_samples_seen_ * xp.ones_like(mean)
@@ -132,10 +133,10 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         squares = (
             xp.zeros_like(mean) if self.var_ is None else xp.where(weight > 0, self.var_ * weight, xp.zeros_like(mean))
         )
-        return weight, mean, squares
+        return Moments(weight, mean, squares, "diagonal")
 
     def _record(self, found: Moments, whole: bool) -> None:
-        weight, mean, squares = found
+        weight, mean = found.weight, found.mean
         xp = namespace(mean)
         self.n_samples_seen_ = _seen(weight, whole, xp)
         if not self.with_mean and not self.with_std:
@@ -146,7 +147,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not self.with_std:
             self.var_ = self.scale_ = None
             return
-        self.var_ = xp.where(weight > 0, squares / xp.where(weight > 0, weight, xp.ones_like(weight)), never)
+        self.var_ = xp.where(weight > 0, found.covariance(), never)
         self.scale_ = scale_of(self.var_, self.mean_, weight)
 
     def __sklearn_tags__(self):

@@ -1,0 +1,68 @@
+"""Products of the centred data with thin matrices, and of its columns: sums over rows that need no centred copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+
+from learnt.decomposition._centre import Centre, single
+from learnt.engine import blocks
+from learnt.engine.arrays import is_foreign_array, is_numpy, namespace
+from learnt.engine.rows import ArrayRows, Block, Rows, Statistic
+from learnt.engine.threads import run_tasks
+
+# Partial sums that may exist at once, by number and by size.
+_LANES, _LANE_BYTES = 32, 1 << 27
+
+
+def sum_thin(rows: Rows, statistic: Statistic, *state: Any, part_bytes: int) -> tuple:
+    """`rows.sum` for a statistic much smaller than d × d: more of them may exist at once, so more threads can help."""
+    if not isinstance(rows, ArrayRows) or is_foreign_array(rows.X):
+        return rows.sum(statistic, *state)
+    size, n = rows.block_size, rows.n_rows
+    lanes = max(2, min(_LANES, _LANE_BYTES // max(part_bytes, 1)))
+    lane = size * -(-n // (size * lanes))
+
+    def sum_lane(start: int) -> tuple | None:
+        total = None
+        for lo in range(start, min(start + lane, n), size):
+            total = blocks.add(total, statistic(rows.block(lo, min(lo + size, n)), *state))
+        return total
+
+    total = None
+    for part in run_tasks([lambda s=s: sum_lane(s) for s in range(0, n, lane)], n_jobs=rows.n_jobs):  # type: ignore[misc]
+        total = blocks.add(total, part)
+    return total  # type: ignore[return-value]
+
+
+def scatter_times(block: Block, point: Any, Q: Any) -> tuple:
+    """Σz, Σ zᵀQ and Σ z (zᵀQ), z = x − point: each block is read once."""
+    Z = block.X if point is None or sparse.issparse(block.X) else block.X - point
+    Y = Z @ Q
+    if is_numpy(Y):
+        return Y.sum(axis=0), Z.T @ Y
+    return namespace(Y).sum(Y, axis=0), Z.T @ Y
+
+
+def scatter_product(rows: Rows, middle: Centre, point: Any, Q: Any) -> Any:
+    """S Q for the scatter S about the mean, from sums about `point`."""
+    part_bytes = 8 * rows.n_features * Q.shape[1]
+    sums, image = sum_thin(rows, scatter_times, single(point, rows), single(Q, rows), part_bytes=part_bytes)
+    off = middle.mean if point is None else middle.mean - point
+    return image - off[:, None] * sums[None, :]
+
+
+def gram_of_columns(block: Block, mean: Any, centred: bool) -> tuple:
+    """Rows here are columns x_j of X: Σ z zᵀ and Σ mean_j z (n × n and n), z = x_j − mean_j, or x_j unless centred."""
+    m = mean[block.start : block.start + block.X.shape[0]]
+    Z = block.X - m[:, None] if centred else block.X
+    return Z.T @ Z, Z.T @ m
+
+
+def columns_times(block: Block, mean: Any, U: Any, centred: bool) -> Any:
+    """Rows here are columns of X: (X − mean)ᵀ U, subtracting before the product where `centred`, else after."""
+    m = mean[block.start : block.start + block.X.shape[0], None]
+    if centred:
+        return (block.X - m) @ U
+    return block.X @ U - m * namespace(U).sum(U, axis=0)[None, :]

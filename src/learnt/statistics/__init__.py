@@ -1,0 +1,44 @@
+"""Sample moments from sums over rows: weights, means and scatter, of all rows or of each group of them.
+
+    moments          Σw, the means and the scatter about them; by class or by responsibility; weights; NaN left out
+    joint_moments    the same of X and y together: what least squares fits from
+    joint_means      the means of X and y alone
+    column_sums      Σw and Σwx alone, about 0, so that counts stay whole numbers
+
+    m = moments(as_rows(X, codes, w), classes_in_y(3), scatter="full")
+    m.weight, m.mean, m.covariance(ddof=1)          # of each class
+    m.within(), m.total().covariance()              # pooled scatter; moments whatever the class
+    m.merge(more), m.shifted(c), m.take([0, 2])     # further rows; X + c; some of the classes
+
+Every kind of rows that `engine.rows` has is taken: NumPy, memory maps, CSR, tensors on a device, files, Dask. Sums are
+taken about a point near the mean, and once more about the mean where that point was too far from it, so that no digits
+are lost however far from 0 the data lie.
+
+    _record   the Moments: merge, shift, total, covariance       _groups    how rows are divided into groups
+    _moments  the passes over the rows                           _points    the point to take sums about
+    _dense    sums of a dense block                              _grouped   of each group of its rows
+    _sparse   sums of a CSR block                                _kernels   the same by class, compiled
+    _missing  sums without the cells that are NaN                _far_columns   sparse columns far from 0
+    _joint    X and y together
+"""
+
+from learnt.statistics._groups import Groups, classes_in_y, given, labels_in_y
+from learnt.statistics._joint import JointMoments, joint_means, joint_moments, joint_products
+from learnt.statistics._moments import column_sums, moments
+from learnt.statistics._points import far_from_zero
+from learnt.statistics._record import Moments
+
+__all__ = [
+    "Groups",
+    "JointMoments",
+    "Moments",
+    "classes_in_y",
+    "column_sums",
+    "far_from_zero",
+    "given",
+    "joint_means",
+    "joint_moments",
+    "joint_products",
+    "labels_in_y",
+    "moments",
+]

@@ -1,0 +1,44 @@
+"""Σw, Σwz and Σwz² or Σwzzᵀ of a dense block in any array library, z = x − point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.blocks import Block, widen
+from learnt.statistics._record import DIAGONAL, NONE
+
+
+def dense_sums(block: Block, point: Any, scatter: str) -> tuple:
+    """The sums over all rows of the block. A float32 point lets float32 rows be multiplied in float32."""
+    Z = about(block.X, point)
+    xp = namespace(Z)
+    if block.w is None:
+        weight, first = Z.shape[0], column_sum(Z)
+        if scatter == NONE:
+            return weight, first
+        return weight, first, column_squares(Z) if scatter == DIAGONAL else Z.T @ Z
+    w = widen(block.w)
+    weight, first = xp.sum(w), w @ Z
+    if scatter == NONE:
+        return weight, first
+    if scatter == DIAGONAL:
+        return weight, first, w @ (Z * Z)
+    Z = Z * xp.sqrt(w)[:, None]  # so that the product is that of a matrix with itself, which costs half
+    return weight, first, Z.T @ Z
+
+
+def about(X: Any, point: Any) -> Any:
+    """x − point in the wider precision of the two; in float64 without a point."""
+    return widen(X) if point is None else X - point
+
+
+def column_sum(Z: Any) -> Any:
+    """Σ of the rows; as a product with NumPy, which is slow at sums over rows where there are few columns."""
+    return np.ones(Z.shape[0], dtype=Z.dtype) @ Z if is_numpy(Z) else namespace(Z).sum(Z, axis=0)
+
+
+def column_squares(Z: Any) -> Any:
+    return np.einsum("ij,ij->j", Z, Z) if is_numpy(Z) else namespace(Z).sum(Z * Z, axis=0)

@@ -1,0 +1,136 @@
+"""Moments of X and y together: what least squares fits from."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
+from learnt.engine.blocks import Block, as_columns, widen
+from learnt.engine.rows import Rows
+from learnt.engine.threads import single_blas
+from learnt.linalg.gram import by_tiles
+from learnt.linalg.gram import gram as tiled_gram
+from learnt.statistics._points import far_from_zero
+
+_FEW_TARGETS = 3
+_PASSES = 4  # at most: squares that overflow never satisfy anyone
+_DIGITS_TO_SPARE = 1e5  # mean² against the variance, found afterwards: beyond, another pass is worth it
+
+
+class JointMoments(NamedTuple):
+    """Second moments about the means (about 0 without an intercept), as float64 NumPy arrays."""
+
+    weight: float  # Σ w
+    x_mean: np.ndarray  # (d,)
+    y_mean: np.ndarray  # (k,)
+    gram: np.ndarray  # (d, d)  Σ w (x − x̄)(x − x̄)ᵀ
+    cross: np.ndarray  # (d, k)  Σ w (x − x̄)(y − ȳ)ᵀ
+
+
+@single_blas()
+def joint_moments(rows: Rows, center: bool = True) -> JointMoments:
+    """The moments in one pass.
+
+    Σx² − n x̄² has no correct digit left when the mean is a million times the spread. So columns whose first rows look
+    like that are shifted by their mean before they are squared, and if others turn out so, there is a second pass.
+
+    >>> from learnt.engine.rows import as_rows
+    >>> joint_moments(as_rows(np.array([[0.0], [2.0]]), np.array([1.0, 5.0]))).cross
+    array([[4.]])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in the scatter matrix
+        return _moments(rows, center)
+
+
+def _moments(rows: Rows, center: bool) -> JointMoments:
+    x0, y0 = _provisional_means(rows) if center else (None, None)
+    passes = 1 if sparse.issparse(rows.head(1).X) else _PASSES  # zeros that are not stored cannot be shifted
+    for _ in range(passes):
+        if x0 is None and by_tiles(rows):
+            total, joint, sy = rows.sum(joint_sums, x0, y0)
+            gram = tiled_gram(rows.X.T)
+        else:
+            total, joint, sy, gram = rows.sum(joint_products, x0, y0)
+        total, joint, sy, gram = float(total), to_numpy(joint), to_numpy(sy), to_numpy(gram)
+        sx, cross = joint[:, 0], joint[:, 1:]
+        if not center:
+            return JointMoments(total, np.zeros(len(sx)), np.zeros(len(sy)), gram, cross)
+        dx, dy = sx / total, sy / total
+        x_mean = dx if x0 is None else to_numpy(x0) + dx
+        about_mean = gram - total * np.outer(dx, dx)
+        if np.all(total * dx**2 <= _DIGITS_TO_SPARE * np.diag(about_mean) + np.finfo(float).tiny):
+            break
+        if x0 is not None and np.array_equal(x0, like(x_mean, x0)):  # shifted by the mean itself: nothing left to gain
+            break
+        x0 = like(x_mean, widen(rows.reference))
+    return JointMoments(total, x_mean, to_numpy(y0) + dy, about_mean, cross - total * np.outer(dx, dy))
+
+
+def _provisional_means(rows: Rows) -> tuple[Any, Any]:
+    """What to subtract from X (None: nothing, which saves a copy of every block) and from y."""
+    head = rows.head(256)
+    Y = widen(as_columns(head.y))
+    y0 = namespace(Y).mean(Y, axis=0)
+    if sparse.issparse(head.X):
+        return None, y0
+    X = widen(head.X)
+    mean = namespace(X).mean(X, axis=0)
+    return (mean if far_from_zero(mean, X) else None), y0
+
+
+def joint_products(block: Block, x0: Any, y0: Any) -> tuple:
+    """The sums of `joint_sums`, and Σw(x−x₀)(x−x₀)ᵀ.
+
+    Products are in float64 whatever the data: squaring a float32 matrix squares its condition number too.
+    """
+    w = None if block.w is None else widen(block.w)
+    if sparse.issparse(block.X):
+        X = widen(block.X)
+        weighted = X if w is None else sparse.diags_array(w) @ X
+        return *joint_sums(block, x0, y0), (X.T @ weighted).toarray()
+    X = _shifted(block.X, x0)
+    sums = joint_sums(block._replace(X=X), None, y0)
+    if w is not None:
+        X = X * namespace(X).sqrt(w)[:, None]
+    return *sums, X.T @ X
+
+
+def joint_sums(block: Block, x0: Any, y0: Any) -> tuple:
+    """Σw, Σw(x−x₀)[1, (y−y₀)ᵀ] and Σw(y−y₀) of one block."""
+    Y = _shifted(as_columns(block.y), y0)
+    xp = namespace(Y)
+    w = xp.ones_like(Y[:, 0]) if block.w is None else widen(block.w)
+    X = widen(block.X) if sparse.issparse(block.X) else _shifted(block.X, x0)
+    wY = Y if block.w is None else Y * w[:, None]
+    weight = Y.shape[0] if block.w is None else xp.sum(w)
+    if is_numpy(X) and Y.shape[1] <= _FEW_TARGETS:  # vectors one by one: BLAS is slow at products with thin matrices
+        joint = np.stack([w @ X, *(column @ X for column in np.ascontiguousarray(wY.T))], axis=1)
+    else:
+        joint = X.T @ xp.concat([w[:, None], wY], axis=1)
+    return weight, joint, w @ Y
+
+
+def _shifted(X: Any, point: Any) -> Any:
+    return widen(X) if point is None else widen(X) - point
+
+
+def joint_means(rows: Rows, center: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted means of X and y; zeros without an intercept."""
+    if not center:
+        return np.zeros(rows.n_features), np.zeros(as_columns(rows.head(1).y).shape[1])
+    total, sx, sy = rows.sum(_sums)
+    return to_numpy(sx) / float(total), to_numpy(sy) / float(total)
+
+
+def _sums(block: Block) -> tuple:
+    Y = widen(as_columns(block.y))
+    X = widen(block.X)
+    xp = namespace(Y)
+    if block.w is None:
+        x_sum = X.sum(axis=0) if is_numpy(X) else (np.asarray(X.sum(axis=0)).ravel() if xp is np else xp.sum(X, axis=0))
+        return X.shape[0], x_sum, xp.sum(Y, axis=0)
+    w = widen(block.w)
+    return xp.sum(w), (X.T @ w if sparse.issparse(X) else w @ X), w @ Y

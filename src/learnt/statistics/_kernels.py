@@ -1,0 +1,30 @@
+"""Sums of each class in one walk over a NumPy block, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.blocks import Block, kernel_matrix
+from learnt.engine.kernel import kernel
+
+
+def compiled_class_sums(block: Block, codes: np.ndarray, point: np.ndarray) -> tuple:
+    """Σw, Σwz and Σwz² of each class, z = x − the point of its class (K × d)."""
+    n_classes, n_features = point.shape
+    sums = np.zeros(n_classes), np.zeros((n_classes, n_features)), np.zeros((n_classes, n_features))
+    weights = np.empty(0) if block.w is None else np.ascontiguousarray(block.w, dtype=np.float64)
+    add_class_sums(kernel_matrix(block.X), np.ascontiguousarray(codes, dtype=np.int64), weights, point, *sums)
+    return sums
+
+
+@kernel
+def add_class_sums(X, codes, weights, shift, count, sums, squares):
+    n_features = X.shape[1]
+    for i in range(X.shape[0]):
+        k = codes[i]
+        w = weights[i] if weights.size > 0 else 1.0
+        count[k] += w
+        for j in range(n_features):
+            z = X[i, j] - shift[k, j]
+            sums[k, j] += w * z
+            squares[k, j] += w * z * z
