@@ -205,3 +205,19 @@ def test_a_model_that_is_not_for_this_table_is_left_out_and_nothing_was_cut_shor
         entry = next(e for e in found.entries if e.candidate.family.products)
         assert (entry.state, entry.note) == ("skipped", "not for 79 columns")
         assert not found.cut_short
+
+
+def test_neighbours_are_few_where_rows_are_few():
+    for rows, most in ((20, 5), (100, 15), (200, 45), (5000, 135)):
+        (neighbours,) = [c for c in candidates_for("classify", rows) if c.family.name == "nearest neighbours"]
+        assert max(neighbours.spec()["path"][1]) == most < rows
+
+
+def test_a_brief_fit_is_not_taken_for_a_whole_one(monkeypatch):
+    whole = candidates_for("classify")
+    monkeypatch.setenv("LEARNT_STUDY_BRIEF", "1")
+    brief = candidates_for("classify")
+    same = {c.id for c in whole} & {c.id for c in brief}
+    specs = {c.id: c.spec() for c in whole}
+    assert all(specs[c.id] == c.spec() for c in brief if c.id in same)
+    assert len({c.id for c in whole}) == len(whole)

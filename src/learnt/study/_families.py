@@ -17,6 +17,13 @@ class Path:
     parameter: str
     values: tuple[float, ...]
     staged: bool = False  # one fit shows them all (rounds of boosting); else each is fitted
+    counts_rows: bool = False  # a value is a number of rows, and must be much smaller than a fold
+
+    def for_rows(self, rows: int) -> Path:
+        """The values that a table of so many rows can have: at most a quarter of them, and always the smallest."""
+        if not self.counts_rows:
+            return self
+        return replace(self, values=tuple(v for v in self.values if v <= rows / 4) or (min(self.values),))
 
 
 @dataclass(frozen=True)
@@ -198,7 +205,7 @@ FAMILIES: tuple[Family, ...] = (
         ({},),
         {},
         "looks up the most similar rows and lets them vote",
-        path=Path("n_neighbors", (135, 45, 15, 5)),
+        path=Path("n_neighbors", (135, 45, 15, 5), counts_rows=True),
         scale=True,
         encodings=("squash",),
         most_rows=20_000,
@@ -306,9 +313,12 @@ class Candidate:
 
     @property
     def id(self) -> str:
-        """A name that is the same in every run; it keys the journal."""
+        """A name that is the same in every run and differs where the fits do; it keys the journal."""
+        spec = self.spec()
         chosen = ",".join(f"{k}={v}" for k, v in self.settings.items())
-        return f"{self.family.name}: {self.family.model}({chosen})|{self.encoding}"
+        trees = f"|{self.trees} trees" if "n_estimators" in spec["params"] else ""
+        path = f"|{len(spec['path'][1])} × {spec['path'][0]}" if spec["path"] else ""
+        return f"{self.family.name}: {self.family.model}({chosen})|{self.encoding}{trees}{path}"
 
     @property
     def label(self) -> str:
@@ -377,6 +387,8 @@ def candidates_for(task: str, rows: int = 2000) -> list[Candidate]:
     entries = []
     for family in map(_shortened, FAMILIES) if brief else FAMILIES:
         if family.task == task:
+            if family.path is not None:
+                family = replace(family, path=family.path.for_rows(rows))
             pairs = [(s, e) for s in family.settings for e in family.encodings]
             entries += [Candidate(family, s, e, k, trees) for k, (s, e) in enumerate(pairs)]
     order = [f.name for f in FAMILIES if f.task == task]

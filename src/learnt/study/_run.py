@@ -166,7 +166,7 @@ class _Run:
             sealed = self._timed("seal", seal, problem, s.seed)
             self.say(f"Sealed {len(sealed.test):,} test rows: {sealed.how}.")
             ground = self._lay_out(problem, sealed)
-            families = {c.family.name: c.family for c in candidates_for(problem.task)}
+            families = {c.family.name: c.family for c in candidates_for(problem.task, ground.training_rows)}
             sizes = [min(ground.training_rows, 1000), ground.training_rows]
             self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
             self.budget.not_counted(self.seconds["compiling"])
