@@ -169,6 +169,5 @@ def test_of_x_and_y(rows):
     far = 1e5  # least squares is content with more digits lost
     np.testing.assert_allclose(found.weight, weight, rtol=N * EPS)
     np.testing.assert_allclose(found.x_mean, mean, rtol=1e-12, atol=1e-10)
-    if not sparse.issparse(getattr(rows, "X", None)):
-        assert (np.abs(found.gram - S) <= N * EPS * (1 + far) * np.outer(root, root)).all()
+    assert (np.abs(found.gram - S) <= N * EPS * (1 + far) * np.outer(root, root)).all()
     assert (np.abs(found.cross[:, 0] - cross.astype(float)) <= N * EPS * (1 + far) * root * y_root).all()

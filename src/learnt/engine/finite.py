@@ -32,6 +32,12 @@ def require_finite(X: Any, what: str, name: str, columns: list[str] | None = Non
     raise ValueError(f"{what} contains {kind} {where}{total}, and {name} needs finite numbers; {cure}.")
 
 
+def require_finite_cells(estimator: Any, X: Any) -> None:
+    """The same for an estimator whose cells are validated only when its sums show that one is not finite."""
+    names = getattr(estimator, "feature_names_in_", None)
+    require_finite(X, "X", type(estimator).__name__, None if names is None else [str(name) for name in names])
+
+
 def all_finite(X: Any) -> bool:
     """Whether no cell of an array of floats is NaN or infinite.
 

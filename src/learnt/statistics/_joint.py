@@ -13,7 +13,9 @@ from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linalg.gram import by_tiles
 from learnt.linalg.gram import gram as tiled_gram
+from learnt.statistics._far_columns import with_far_columns
 from learnt.statistics._points import far_from_zero
+from learnt.statistics._record import FULL, Moments
 
 _FEW_TARGETS = 3
 _PASSES = 4  # at most: squares that overflow never satisfy anyone
@@ -47,8 +49,8 @@ def joint_moments(rows: Rows, center: bool = True) -> JointMoments:
 
 def _moments(rows: Rows, center: bool) -> JointMoments:
     x0, y0 = _provisional_means(rows) if center else (None, None)
-    passes = 1 if sparse.issparse(rows.head(1).X) else _PASSES  # zeros that are not stored cannot be shifted
-    for _ in range(passes):
+    no_shift = sparse.issparse(rows.head(1).X)  # zeros that are not stored cannot be shifted
+    for _ in range(_PASSES):
         if x0 is None and by_tiles(rows):
             total, joint, sy = rows.sum(joint_sums, x0, y0)
             gram = tiled_gram(rows.X.T)
@@ -61,7 +63,12 @@ def _moments(rows: Rows, center: bool) -> JointMoments:
         dx, dy = sx / total, sy / total
         x_mean = dx if x0 is None else to_numpy(x0) + dx
         about_mean = gram - total * np.outer(dx, dx)
-        if np.all(total * dx**2 <= _DIGITS_TO_SPARE * np.diag(about_mean) + np.finfo(float).tiny):
+        far = total * dx**2 > _DIGITS_TO_SPARE * np.diag(about_mean) + np.finfo(float).tiny
+        if not far.any():
+            break
+        if no_shift:
+            found = with_far_columns(rows, None, Moments(total, x_mean, about_mean, FULL), far)
+            x_mean, about_mean = found.mean, found.scatter
             break
         if x0 is not None and np.array_equal(x0, like(x_mean, x0)):  # shifted by the mean itself: nothing left to gain
             break

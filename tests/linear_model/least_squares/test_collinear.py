@@ -8,7 +8,7 @@ from learnt.engine.rows import as_rows
 from learnt.linear_model import LinearRegression, Ridge
 from learnt.linear_model.least_squares import _solvers as least_squares
 from learnt.linear_model.least_squares._basis import factor_by_basis
-from learnt.linear_model.least_squares._moments import moments
+from learnt.statistics import joint_moments
 
 RNG = np.random.default_rng(0)
 N, D = 5000, 6
@@ -125,7 +125,7 @@ def test_a_ridge_too_small_to_help():
 
 def test_a_factor_of_the_data_and_nothing_else():
     table = np.column_stack([X, X[:, 0] + 1e-7 * RNG.normal(size=N), X[:, 1]])
-    R, right = factor_by_basis(as_rows(table, Y), moments(as_rows(table, Y)))
+    R, right = factor_by_basis(as_rows(table, Y), joint_moments(as_rows(table, Y)))
     Z, t = table - table.mean(axis=0), Y - Y.mean()
     assert R.shape == (7, 8)
     np.testing.assert_allclose(R.T @ R, Z.T @ Z, atol=1e-12 * N)

@@ -12,7 +12,7 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model._base import scores
-from learnt.linear_model.least_squares._moments import Moments, moments
+from learnt.statistics import JointMoments, joint_moments
 
 _DIGITS = 1e-4  # a residual sum of squares below this share of Σ(y − ȳ)² is taken from the data, not from the moments
 
@@ -22,7 +22,7 @@ class Evidence:
 
     def __init__(self, rows: Rows, fit_intercept: bool) -> None:
         self.rows = rows
-        self.moments: Moments = moments(rows, fit_intercept)
+        self.moments: JointMoments = joint_moments(rows, fit_intercept)
         self.weight = self.moments.weight
         self.gram, self.cross = self.moments.gram, self.moments.cross[:, 0]
         self.x_mean, self.y_mean = self.moments.x_mean, self.moments.y_mean

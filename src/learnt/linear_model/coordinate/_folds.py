@@ -18,7 +18,7 @@ from learnt.engine.rows import as_rows
 from learnt.engine.threads import run_tasks
 from learnt.linear_model.coordinate._path import pose, solve_path
 from learnt.linear_model.coordinate._problem import Products
-from learnt.linear_model.least_squares._moments import shifted_moments
+from learnt.statistics import joint_products
 
 _DIGITS_TO_SPARE = 1e5
 
@@ -113,7 +113,7 @@ def _sums(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, rows: Any, x0: Any
     """Σω, Σω(x−x₀)[1, (y−y₀)ᵀ], Σω(y−y₀), Σω(x−x₀)(x−x₀)ᵀ and Σω(y−y₀)² of some rows."""
     if rows is not None:
         X, Y, w = X[rows], Y[rows], None if w is None else w[rows]
-    total, joint, sy, gram = as_rows(X, Y, w).sum(shifted_moments, x0, y0)
+    total, joint, sy, gram = as_rows(X, Y, w).sum(joint_products, x0, y0)
     Y = Y.astype(np.float64, copy=False) if y0 is None else Y - y0
     return [float(total), joint, sy, gram, np.einsum("ij,ij->j", Y, Y if w is None else Y * w[:, None])]
 

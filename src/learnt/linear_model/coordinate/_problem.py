@@ -18,7 +18,7 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import as_rows
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import by_tiles, gram
-from learnt.linear_model.least_squares._moments import far_from_zero, moments
+from learnt.statistics import far_from_zero, joint_moments
 
 _BLOCK = 1 << 17  # cells of X that one task takes
 _MOST_BLOCKS = 64
@@ -197,7 +197,7 @@ def products(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, center: bool) -
     """All inner products in one pass over the rows."""
     rows = as_rows(X, Y, w)
     if center or w is not None:
-        m = moments(rows, center)
+        m = joint_moments(rows, center)
         Q, q, means = m.gram, m.cross, (m.x_mean, m.y_mean)
     elif by_tiles(rows):
         Q, q, means = gram(X.T), transposed_product(X, Y), None

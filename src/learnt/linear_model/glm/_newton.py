@@ -17,7 +17,7 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.threads import single_blas
 from learnt.erm.solvers import Curvature, Sums, sparing_newton
-from learnt.linear_model.least_squares._moments import far_from_zero
+from learnt.statistics import far_from_zero
 
 _SAMPLE, _SHARE = 4000, 16  # rows of the smallest sample worth it, and how many one of a large sample stands for
 _SEED = 8191

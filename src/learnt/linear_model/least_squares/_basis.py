@@ -17,16 +17,16 @@ import numpy as np
 from scipy import linalg, sparse
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
+from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.rows import Rows
-from learnt.linear_model.least_squares._moments import Moments, as_columns
+from learnt.statistics import JointMoments
 
 _ALIKE = 1e-2  # what is left of a column's square beside the others, below which it is replaced
 _PASSES = 5
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def factor_by_basis(rows: Rows, m: Moments) -> tuple[np.ndarray, np.ndarray] | None:
+def factor_by_basis(rows: Rows, m: JointMoments) -> tuple[np.ndarray, np.ndarray] | None:
     """R (r × d) and Qᵀy (r × k) of the centred data; None where the sums do not settle."""
     d = len(m.gram)
     T, gram, cross = np.eye(d), m.gram, m.cross

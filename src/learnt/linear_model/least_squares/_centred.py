@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.blocks import as_columns
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import add_gram, gram, products
-from learnt.linear_model.least_squares._moments import as_columns, far_from_zero
+from learnt.statistics import far_from_zero
 
 _NEAR = 25.0  # ‖x̄‖² against the rows' own variance: up to here products about 0 keep their digits
 _PIECE = 1 << 19  # cells that are centred, rounded and multiplied while they are in a cache

@@ -19,7 +19,8 @@ from learnt.engine.blocks import Block, widen
 from learnt.engine.forks import hold_while_forking
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
-from learnt.linear_model.least_squares._moments import means, merge_factors, triangular_factor
+from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
+from learnt.statistics import joint_means
 
 _LARGEST_KEPT = 1 << 22  # cells of rows that a model may hold on to: 32 MB; larger arrays are only looked up again
 _SAME = 1e-5  # share of y that coefficients may miss of the best ones and still be of these data
@@ -117,7 +118,7 @@ def remembered(model: Any) -> Rows | None:
 
 def infer(rows: Rows, fit_intercept: bool, coef: np.ndarray, name: str) -> Inference:
     """Everything from two passes over the rows; `coef` (d, k) is checked to be their least-squares solution."""
-    x_mean, y_mean = means(rows, fit_intercept)
+    x_mean, y_mean = joint_means(rows, fit_intercept)
     (factor,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
     n_rows, weight, log_weight = (float(part) for part in rows.sum(_counts))
     d = len(x_mean)

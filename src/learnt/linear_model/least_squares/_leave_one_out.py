@@ -13,10 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
+from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
-from learnt.linear_model.least_squares._moments import Moments, as_columns, moments
+from learnt.statistics import JointMoments, joint_moments
 
 _SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
 
@@ -26,7 +26,7 @@ _TOO_LARGE = "X holds values too large to be squared in float64; rescale its col
 class Spectrum(NamedTuple):
     """All that the leave-one-out residuals of any α need."""
 
-    moments: Moments
+    moments: JointMoments
     values: np.ndarray  # (d,)
     vectors: np.ndarray  # (d, d)
     center: bool
@@ -42,7 +42,7 @@ class Spectrum(NamedTuple):
 
 
 def spectrum(rows: Rows, center: bool, ask: Callable | None = None) -> Spectrum:
-    m = moments(rows, center)
+    m = joint_moments(rows, center)
     require_finite(m.gram, ask)
     with single_blas():
         values, vectors = np.linalg.eigh(m.gram)

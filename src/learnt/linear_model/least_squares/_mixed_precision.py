@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
+from learnt.engine.blocks import as_columns
 from learnt.engine.rows import Rows
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import add_gram, products, rows_a_task
 from learnt.linear_model.least_squares._centred import CentredRows
-from learnt.linear_model.least_squares._moments import as_columns, far_from_zero
+from learnt.statistics import far_from_zero
 
 _WORTH, _WORTH_ROWS = 512, 256  # columns or rows from which the product outweighs the passes
 _LARGEST = 1e15  # whose square single precision can still hold many of, and one over it

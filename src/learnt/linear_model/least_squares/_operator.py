@@ -18,11 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
+from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.rows import Rows
 from learnt.engine.validation import check_target, check_weights
-from learnt.linear_model.least_squares._moments import as_columns, means, residual_moments, widen_sparse
+from learnt.linear_model.least_squares._residuals import residual_products
 from learnt.linear_model.least_squares._solvers import Solution
+from learnt.statistics import joint_means
 
 _RESTARTS = 12
 _INNER = 1e-5  # what one run of conjugate gradients is asked for
@@ -90,7 +91,7 @@ def reads_blocks(rows: Rows) -> bool:
 
 def by_blocks(rows: Rows, center: bool, tol: float, name: str) -> Solution:
     """Conjugate gradients on XᵀWX b = XᵀWy, a pass over the rows each, in units where the columns have length 1."""
-    x_mean, y_mean = means(rows, center)
+    x_mean, y_mean = joint_means(rows, center)
     dtype = widen(rows.reference).dtype
     there = lambda a: like(a, rows.reference, dtype)  # noqa: E731
     mean = there(x_mean)
@@ -99,7 +100,7 @@ def by_blocks(rows: Rows, center: bool, tol: float, name: str) -> Solution:
     coef = np.zeros((len(x_mean), len(y_mean)))
     first, far, n_iter = None, np.inf, 0
     for _ in range(_RESTARTS):
-        (slope,) = rows.sum(residual_moments, mean, y_mean, coef)
+        (slope,) = rows.sum(residual_products, mean, y_mean, coef)
         gradient = scale * to_numpy(slope)
         size = np.linalg.norm(gradient, axis=0)
         first = np.maximum(size, np.finfo(float).tiny) if first is None else first
@@ -140,7 +141,7 @@ def _conjugate_gradients(product: Any, right: np.ndarray, limit: int) -> tuple[n
 
 def _normal_product(block: Block, mean: Any, v: Any) -> tuple:
     """Σ w (x − x̄)(x − x̄)ᵀv of one block, without a centred copy of it."""
-    X = widen_sparse(block.X) if sparse.issparse(block.X) else widen(block.X)
+    X = widen(block.X)
     p = X @ v - mean @ v
     if block.w is not None:
         p = p * widen(block.w)[:, None]
@@ -149,7 +150,7 @@ def _normal_product(block: Block, mean: Any, v: Any) -> tuple:
 
 def _column_squares(block: Block, mean: Any) -> tuple:
     if sparse.issparse(block.X):
-        X = widen_sparse(block.X)
+        X = widen(block.X)
         w = np.ones(X.shape[0]) if block.w is None else block.w
         return (X.power(2).T @ w - 2 * mean * (X.T @ w) + mean**2 * w.sum(),)
     Z = widen(block.X) - mean

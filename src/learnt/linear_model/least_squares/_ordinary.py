@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.cached import cached_property
+from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows
 from learnt.linear_model._base import is_single, record_coefficients
 from learnt.linear_model.least_squares._inference_predictor import InferringPredictor
-from learnt.linear_model.least_squares._moments import require_finite_cells
 from learnt.linear_model.least_squares._operator import by_blocks, by_operator, is_operator, reads_blocks
 from learnt.linear_model.least_squares._solvers import Solution, least_squares, singular_values
 

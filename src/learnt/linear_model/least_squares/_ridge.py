@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import is_numpy
+from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
-from learnt.linear_model.least_squares._moments import require_finite_cells
 from learnt.linear_model.least_squares._solvers import least_squares
 
 # scikit-learn's names for iterative ways to the same minimum; the exact solution is quicker here.

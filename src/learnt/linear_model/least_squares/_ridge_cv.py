@@ -12,6 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import is_numpy, to_numpy
+from learnt.engine.blocks import as_columns
+from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.validation import check_fit
@@ -27,7 +29,6 @@ from learnt.engine.weights import (
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model.least_squares import _leave_one_out as loo
 from learnt.linear_model.least_squares._leave_one_out_wide import wide_residuals
-from learnt.linear_model.least_squares._moments import as_columns, require_finite_cells
 from learnt.linear_model.least_squares._ridge import Ridge
 
 

@@ -21,20 +21,15 @@ from scipy import linalg, sparse
 from scipy.optimize import nnls
 from scipy.sparse.linalg import LinearOperator, lsqr
 
+from learnt.engine.blocks import as_columns
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model.least_squares._basis import factor_by_basis
 from learnt.linear_model.least_squares._centred import CentredRows
 from learnt.linear_model.least_squares._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
-from learnt.linear_model.least_squares._moments import (
-    Moments,
-    as_columns,
-    means,
-    merge_factors,
-    moments,
-    residual_moments,
-    triangular_factor,
-)
+from learnt.linear_model.least_squares._residuals import residual_products
+from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
+from learnt.statistics import JointMoments, joint_means, joint_moments
 
 # Reciprocal condition numbers of the (equilibrated) scatter matrix: above the first, normal equations are as good as
 # any method; above the third, corrections from the residuals make them so, one above the second and two below; below
@@ -117,7 +112,7 @@ def _choose(rows: Rows) -> str:
 
 
 def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectrum: bool, ask: Any = None) -> Solution:
-    m = moments(rows, center)
+    m = joint_moments(rows, center)
     if not np.isfinite(np.diag(m.gram)).all():
         _call(ask)
     with single_blas():
@@ -189,15 +184,15 @@ class Factor(NamedTuple):
         return solution * self.scale[:, None]
 
 
-def _corrected(rows: Rows, m: Moments, factor: Factor, coef: np.ndarray, ridge: float) -> np.ndarray:
+def _corrected(rows: Rows, m: JointMoments, factor: Factor, coef: np.ndarray, ridge: float) -> np.ndarray:
     """Newton steps with the gradient from the data: each gains the digits that the factor has."""
     for _ in range(factor.corrections):
-        (gradient,) = rows.sum(residual_moments, m.x_mean, m.y_mean, coef)
+        (gradient,) = rows.sum(residual_products, m.x_mean, m.y_mean, coef)
         coef = coef + factor.solve(np.asarray(gradient) - ridge * coef)
     return coef
 
 
-def _by_spectrum(m: Moments, alpha: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
+def _by_spectrum(m: JointMoments, alpha: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
     """A ridge of its own for every target: one eigendecomposition serves all."""
     values, vectors = np.linalg.eigh(m.gram)
     values = np.clip(values, 0, None)
@@ -210,7 +205,7 @@ def _by_spectrum(m: Moments, alpha: np.ndarray) -> tuple[np.ndarray, int, np.nda
 
 def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
     """Coefficients of at least 0: the same least squares on a square root of the scatter matrix."""
-    m = moments(rows, center)
+    m = joint_moments(rows, center)
     d, k = m.cross.shape
     alpha = np.broadcast_to(alpha, (k,))
     values, vectors = np.linalg.eigh(m.gram)
@@ -231,7 +226,7 @@ def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
 
 
 def _by_factor(rows: Rows, center: bool, alpha: np.ndarray, solver: str, known_means: tuple | None = None) -> Solution:
-    x_mean, y_mean = known_means or means(rows, center)
+    x_mean, y_mean = known_means or joint_means(rows, center)
     (R,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
     d = len(x_mean)
     with single_blas():
@@ -316,7 +311,7 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, ask: An
 
 
 def _by_products(rows: Any, center: bool, alpha: np.ndarray, tol: float, max_iter: int | None) -> Solution:
-    x_mean, y_mean = means(rows, center)
+    x_mean, y_mean = joint_means(rows, center)
     X = rows.X
     root = np.ones(X.shape[0]) if rows.w is None else np.sqrt(rows.w)
     operator = LinearOperator(

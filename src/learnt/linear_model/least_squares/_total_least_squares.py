@@ -14,7 +14,8 @@ from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
-from learnt.linear_model.least_squares._moments import means, merge_factors, triangular_factor
+from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
+from learnt.statistics import joint_means
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -72,7 +73,7 @@ class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseE
         check_flag(self, "fit_intercept")
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True)
         rows = as_rows(X, y, w)
-        x_mean, y_mean = means(rows, self.fit_intercept)
+        x_mean, y_mean = joint_means(rows, self.fit_intercept)
         (factor,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
         noise = self._noise(len(x_mean), len(y_mean))
         with single_blas():

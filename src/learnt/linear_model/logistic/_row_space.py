@@ -16,10 +16,10 @@ from learnt.engine.arrays import is_numpy, like, to_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.rows import ArrayRows
 from learnt.linalg.gram import gram
-from learnt.linear_model.least_squares._moments import far_from_zero
 from learnt.linear_model.logistic._curvature import Cholesky, cholesky
 from learnt.linear_model.logistic._loss import curve, floats, is_sparse, row_weights, scores_of
 from learnt.linear_model.logistic._problem import Problem
+from learnt.statistics import far_from_zero
 
 _SOME = 256  # rows to measure a spread by
 

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from learnt.engine.blocks import as_columns
 from learnt.engine.cached import cached_property
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.linalg.gram import gram, products, rows_a_task
 from learnt.linalg.pursuit import KnownRows
 from learnt.linear_model.coordinate._problem import Products
-from learnt.linear_model.least_squares._moments import as_columns, far_from_zero
+from learnt.statistics import far_from_zero
 
 # Rows computed together: reading X costs more than multiplying with eight columns of it. More where many rows of X make
 # its products with y say well which columns will be chosen.

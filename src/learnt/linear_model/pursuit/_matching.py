@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from learnt.engine.finite import require_finite_cells
 from learnt.engine.interrupts import stoppable
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import resume
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
-from learnt.linear_model.least_squares._moments import require_finite_cells
 from learnt.linear_model.pursuit._gram import pose
 from learnt.linear_model.pursuit._kernels import LONG, match
 from learnt.linear_model.pursuit._solve import atoms_asked

@@ -7,12 +7,12 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
+from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import solve
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
-from learnt.linear_model.least_squares._moments import require_finite_cells
 from learnt.linear_model.pursuit._gram import pose
 from learnt.linear_model.pursuit._solve import atoms_asked, warn_spent
 

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.finite import require_finite_cells
 from learnt.engine.interrupts import stoppable
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import resume
 from learnt.linear_model._base import LinearPredictor, record_coefficients
-from learnt.linear_model.least_squares._moments import require_finite_cells
 from learnt.linear_model.pursuit._gram import pose
 from learnt.linear_model.pursuit._kernels import LONG, creep
 

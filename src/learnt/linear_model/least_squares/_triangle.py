@@ -1,0 +1,25 @@
+"""The triangular factor of centred [X, y], block by block: QR of tall data at any scale."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.arrays import to_numpy
+from learnt.engine.blocks import Block, as_columns, widen
+
+
+def triangular_factor(block: Block, x_mean: np.ndarray, y_mean: np.ndarray) -> tuple:
+    """R of the QR factorisation of a block's weighted, centred [X, y]."""
+    X = block.X.toarray() if sparse.issparse(block.X) else to_numpy(widen(block.X))
+    Z = np.hstack([X - x_mean, to_numpy(widen(as_columns(block.y))) - y_mean])
+    if block.w is not None:
+        Z *= np.sqrt(to_numpy(block.w))[:, None]
+    return (np.linalg.qr(Z, mode="r"),)
+
+
+def merge_factors(total: tuple | None, part: tuple | None) -> tuple | None:
+    """R of two stacked matrices from the R of each: QR of tall data in blocks, at any scale."""
+    if total is None or part is None:
+        return total if part is None else part
+    return (np.linalg.qr(np.vstack([total[0], part[0]]), mode="r"),)
