@@ -64,7 +64,6 @@ for kind in ("RandomForest", "ExtraTrees"):
         {"criterion": "absolute_error"},
     ]
 for task in ("Classifier", "Regressor"):
-    TRIED[f"DecisionTree{task}"] += [{"min_samples_leaf": 0.1, "max_depth": None}, {"min_significance": 0.05}]
     TRIED[f"Bagging{task}"] += [{"estimator": None, "oob_score": True, "n_estimators": 20}, {"max_samples": 0.5}]
     TRIED[f"HistGradientBoosting{task}"] += [
         {"early_stopping": True},
@@ -72,13 +71,9 @@ for task in ("Classifier", "Regressor"):
         {"max_bins": 7, "min_samples_leaf": 3},
     ]
     TRIED[f"GradientBoosting{task}"] += [{"n_iter_no_change": 3, "subsample": 0.5}]
-TRIED["DecisionTreeClassifier"] += [{"class_weight": "balanced", "max_features": 2}]
-TRIED["DecisionTreeRegressor"] += [{"criterion": "absolute_error"}, {"criterion": "poisson"}]
-TRIED["KMeans"] += [{"n_init": 2, "init": "random"}]
 TRIED["RidgeClassifier"] += [{"class_weight": "balanced"}]
 TRIED["RidgeClassifierCV"] += [{"store_cv_results": True}, {"cv": 3}]
 TRIED["RidgeCV"] += [{"store_cv_results": True}, {"store_cv_results": True, "scoring": "r2"}, {"cv": 3}]
-TRIED["ConstantRegressor"] += [{"strategy": "median"}]
 TRIED["SGDClassifier"] += [{"early_stopping": True}]
 TRIED["SGDRegressor"] += [{"early_stopping": True, "average": True}]
 TRIED["FunctionalGradientBoosting"] += [{"n_iter_no_change": 3, "subsample": 0.7}]
@@ -322,7 +317,7 @@ MEASURED_BY_WEIGHTS = (
     *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor", "StackingClassifier", "StackingRegressor"),
     *("VotingRegressor", "ARDRegression", "BayesianLinearRegression", "BayesianRidge", "HuberRegressor"),
     *("LogisticRegression", "LogisticRegressionCV", "Perceptron", "Ridge", "RidgeCV", "RidgeClassifier"),
-    *("RidgeClassifierCV", "SGDClassifier", "SGDRegressor", "ModelTreeRegressor"),
+    *("RidgeClassifierCV", "SGDClassifier", "SGDRegressor"),
 )
 
 

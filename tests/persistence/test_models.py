@@ -49,11 +49,9 @@ def test_the_registry_is_the_set_of_public_estimators():
 
 
 def test_the_metrics_are_those_of_the_neighbours():
-    from learnt.neighbors import _metrics
-    from learnt.persistence import _neighbors
+    from learnt.neighbors import _metrics, _schema
 
-    assert set(_neighbors.METRICS) == set(_metrics.NAMES)
-    assert set(_neighbors.SPARSE_METRICS) == set(_metrics.SPARSE_NAMES)
+    assert set(_schema.METRICS) == set(_metrics.NAMES)
 
 
 def test_every_class_of_the_registry_has_a_schema():

@@ -5,16 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
+from sklearn.base import ClassifierMixin, MultiOutputMixin
 
 from learnt.baseline._door import require_fitted, row_count, stand_in
+from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice
+from learnt.engine.schema import Dims, Schema, choice, count, either, labels, real
 from learnt.engine.validation import check_target, check_weights
 from learnt.engine.weights import without_absent
 
 
-class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
+def _one_list_an_output(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The rule of its model files. One output: arrays. Several: lists of them, one item an output."""
+    keys = ("classes_", "class_prior_", "n_classes_")
+    outputs = [tuple(state[key] for key in keys)]
+    if state["n_outputs_"] != 1:
+        if any(type(state[key]) is not list or len(state[key]) != state["n_outputs_"] for key in keys):
+            return "does not have one list of classes for each output"
+        outputs = list(zip(*(state[key] for key in keys)))
+    for values in outputs:
+        sizes: Dims = {}
+        for key, check, value in zip(keys, (labels("c"), real("c", low=0, high=1), count(1, name="c")), values):
+            reason = check(value, sizes)
+            if reason is not None:
+                return f"has {key} that {reason}"
+    return None
+
+
+class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator):
     """Predict the same for every row: the most common label, argmax_c π_c with π_c = Σ w·1[y = c] / Σ w.
 
     No rule that ignores the features makes fewer mistakes, so this is the floor under every classifier. X is counted
@@ -44,6 +63,18 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     >>> model.predict([[7]]).tolist(), model.predict_proba([[7]]).tolist()
     (['ham'], [[0.75, 0.25]])
     """
+
+    __learnt_schema__ = Schema(
+        params={"strategy": choice("prior", "most_frequent", "constant")},
+        state={
+            "n_outputs_": count(1),
+            "classes_": either(labels(None)),
+            "class_prior_": either(real(None, low=0, high=1)),
+            "n_classes_": either(count(1)),
+        },
+        rule=_one_list_an_output,
+    )
+    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
 
     def __init__(self, *, strategy: str = "prior", constant: Any = None) -> None:
         self.strategy = strategy
@@ -101,9 +132,9 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         single = self.n_outputs_ == 1
         classes, priors = ([self.classes_], [self.class_prior_]) if single else (self.classes_, self.class_prior_)
         choices = []
-        for labels, prior, constant in zip(classes, priors, self._constants(self.n_outputs_), strict=True):
-            best = labels.tolist().index(constant) if self.strategy == "constant" else int(prior.argmax())
-            choices.append((labels, prior, best))
+        for known, prior, constant in zip(classes, priors, self._constants(self.n_outputs_), strict=True):
+            best = known.tolist().index(constant) if self.strategy == "constant" else int(prior.argmax())
+            choices.append((known, prior, best))
         return choices
 
     def __learnt_check__(self) -> None:
@@ -122,8 +153,8 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         answers = []
         choices = self._choices()
         n = row_count(self, X)
-        for labels, prior, best in choices:
-            share = prior if self.strategy == "prior" else np.eye(1, labels.size, best)[0]
+        for known, prior, best in choices:
+            share = prior if self.strategy == "prior" else np.eye(1, known.size, best)[0]
             answers.append(np.tile(share, (n, 1)))
         return answers[0] if len(answers) == 1 else answers
 
@@ -139,7 +170,6 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True
         tags.no_validation = True  # there is nothing in X that could be wrong
         return tags

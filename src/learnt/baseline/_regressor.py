@@ -6,18 +6,24 @@ from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit  # Student's quantiles without the seconds that scipy.stats takes to import
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.baseline._door import require_fitted, row_count, stand_in
 from learnt.baseline._quantiles import quantiles, row_worth
+from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import ParameterError, check_choice, check_number
+from learnt.engine.schema import Dims, Schema, choice, count, number, real
 from learnt.engine.validation import check_target, check_weights
 from learnt.engine.weights import without_absent
 
 _KEPT = 1_001  # order statistics kept for intervals: all up to so many rows, every thousandth beyond
 
 
-class ConstantRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+def _some_residuals(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    return None if state["residual_quantiles_"].shape[0] else "has no residuals"
+
+
+class ConstantRegressor(MultiOutputMixin, RegressorMixin, Estimator):
     """Predict the same number for every row: argmin_c Σ w·loss(y − c).
 
     The mean is best for squared loss, the median for absolute loss, a quantile for pinball loss; this is the floor
@@ -50,6 +56,19 @@ class ConstantRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> model.predict([[7], [8]])
     array([2., 2.])
     """
+
+    __learnt_schema__ = Schema(
+        params={"strategy": choice("mean", "median", "quantile", "constant")},
+        state={
+            "n_outputs_": count(1, name="t"),
+            "constant_": real(1, "t"),
+            "residual_quantiles_": real(None, "t"),
+            "residual_count_": number(above=0),
+        },
+        rule=_some_residuals,
+    )
+    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    __learnt_trial__ = Trial(weighted=({"strategy": "median"},))
 
     def __init__(self, *, strategy: str = "mean", constant: Any = None, quantile: float | None = None) -> None:
         self.strategy = strategy
@@ -155,7 +174,6 @@ class ConstantRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.regressor_tags.poor_score = True
         tags.no_validation = True  # there is nothing in X that could be wrong
         return tags

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.cluster._bounded import (
@@ -25,11 +25,13 @@ from learnt.cluster._nearest import distance_block, inertia_sum, label_block, ne
 from learnt.cluster._spread import Spread, row_size, spread_of
 from learnt.cluster._starts import Starts, check_centers
 from learnt.engine.arrays import is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Rows, as_rows, transform
+from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, number, real, whole
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_weights, frame_matrix, is_frame
 from learnt.engine.verbose import tell
@@ -39,7 +41,7 @@ _ONE_THREAD = 1 << 16  # multiplications for which BLAS has one thread anyway
 _INITS = ("k-means++", "farthest-first", "random")
 
 
-class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
     """Clusters around k centres:  min over c₁…c_k of  Σᵢ wᵢ min_j ‖xᵢ − c_j‖²,  by Lloyd's algorithm.
 
     Arrays in memory are clustered with Hamerly's bounds and matrix products in single precision, checked so that every
@@ -96,6 +98,22 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     16.0
     """
 
+    __learnt_schema__ = Schema(
+        state={**FEATURES, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
+        extra={"labels_": whole(None, low=-1, below="k"), "n_iter_": count(), "converged_": flag},
+    )
+    __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
+    __learnt_trial__ = Trial(
+        quick={"n_clusters": 3, "random_state": 0},
+        warmup=(
+            Warm("none", {"n_clusters": 4, "n_init": 1, "random_state": 0}),
+            Warm("none", {"n_clusters": 4, "n_init": 1, "random_state": 0, "max_iter": 2}, sparse=True),
+        ),
+        start=lambda X: {"init": X[:3], "n_init": 1},
+        weighted=({"n_init": 2, "init": "random"},),
+        any_order=False,
+    )
+
     labels_: Any
 
     def __init__(
@@ -126,7 +144,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Find the clusters; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_params()
         given, present = X, present_rows(sample_weight, X)
-        X, _, w = check_fit(self, X, None, sample_weight, accept_sparse=True, foreign=True, lazy=True, order="C")
+        X, _, w = check_fit(self, X, None, sample_weight, order="C")
         rows = as_rows(X, None, w)
         n_init = self._check_against(rows)
         with single_blas():  # once for the whole fit: changing the limit costs more than a small fit
@@ -268,7 +286,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return -float(rows.sum(inertia_sum, C, origin)[0])
 
     def _checked(self, X: Any) -> Any:
-        return check_predict(self, X, accept_sparse=True, foreign=True, lazy=True, order="C")
+        return check_predict(self, X, order="C")
 
     def _centers(self, rows: Rows) -> Any:
         """The centres in float64, in the library and on the device of the rows."""
@@ -280,7 +298,6 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

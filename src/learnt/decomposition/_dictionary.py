@@ -6,19 +6,21 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from learnt.decomposition._dictionary_update import cost, leading_atoms, refresh, statistics
+from learnt.decomposition._schema import CODING, atoms
 from learnt.decomposition._sparse_coding import encode
 from learnt.decomposition._sparse_coding_estimator import CodingTransformer
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
+from learnt.engine.schema import FEATURES, Schema, count, listof, number
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 
 
-class DictionaryLearning(CallbackSupportMixin, CodingTransformer, BaseEstimator):
+class DictionaryLearning(CallbackSupportMixin, CodingTransformer, Estimator):
     """Atoms from which every row is made of few:  min over W, D of  ½‖X − WD‖² + α Σ|w|  with ‖dₖ‖ ≤ 1.
 
     In turn, the codes W for the atoms (each row an exact lasso) and the atoms for the codes, until the objective stands
@@ -70,6 +72,14 @@ class DictionaryLearning(CallbackSupportMixin, CodingTransformer, BaseEstimator)
     >>> (found @ atoms.T).max(axis=0).round(3)
     array([1., 1., 1.])
     """
+
+    __learnt_schema__ = Schema(
+        params=CODING, state={**FEATURES, "components_": atoms, "error_": listof(number()), "n_iter_": count()}
+    )
+    __learnt_trial__ = Trial(
+        quick={"max_iter": 20, "transform_algorithm": "lasso_lars"},
+        warmup=(Warm("none", {"n_components": 4, "max_iter": 2}),),
+    )
 
     def __init__(
         self,

@@ -7,20 +7,22 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from learnt.decomposition._dictionary import checked_start
 from learnt.decomposition._dictionary_update import cost, leading_rows, refresh
+from learnt.decomposition._schema import CODING, atoms
 from learnt.decomposition._sparse_coding import encode
 from learnt.decomposition._sparse_coding_estimator import CodingTransformer
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
+from learnt.engine.schema import FEATURES, Schema, count, instance, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 
 
-class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, BaseEstimator):
+class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estimator):
     """`DictionaryLearning` in small batches of rows, the atoms improved after each: for many rows.
 
     A batch is coded by the atoms so far; WᵀW and WᵀX are kept as averages that forget old batches slowly, and in `fit`
@@ -79,6 +81,22 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, BaseE
     array([[0. , 0. , 0. ],
            [0.6, 0.8, 1. ]])
     """
+
+    __learnt_schema__ = Schema(
+        params=CODING,
+        state={**FEATURES, "components_": atoms, "n_steps_": count()},
+        extra={
+            "n_iter_": count(),
+            "_A": real("k", "k"),
+            "_B": real("k", "d"),
+            "_random_state": instance(np.random.RandomState, "a source of random numbers"),
+        },
+    )
+    __learnt_trial__ = Trial(
+        quick={"batch_size": 50, "max_iter": 5, "random_state": 0, "transform_algorithm": "lasso_lars"},
+        warmup=(Warm("none", {"n_components": 4, "max_iter": 2}),),
+        any_order=False,
+    )
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.decomposition._centre import NotFiniteError
@@ -15,14 +15,16 @@ from learnt.decomposition._choice import cheapest_solver, check_count, check_par
 from learnt.decomposition._exact import Spectrum, first_of, from_scatter, from_triangle, to_six_digits
 from learnt.decomposition._krylov import arpack, randomized
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Block, Rows, as_rows, transform
+from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, number, real
 from learnt.engine.validation import check_fit, check_predict
 
 _SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Principal components: the orthonormal directions v₁, v₂, … of largest variance.
 
     v_k = argmax ‖(X − mean) v‖²  over unit v at right angles to v₁ … v_{k−1}
@@ -83,6 +85,26 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     array([[0.838, 0.544]])
     """
 
+    __learnt_schema__ = Schema(
+        params={"whiten": flag},
+        state={
+            **FEATURES,
+            "n_components_": count(0, name="k"),
+            "components_": real("k", "d"),
+            "mean_": real("d"),
+            **dict.fromkeys(("explained_variance_", "explained_variance_ratio_", "singular_values_"), real("k", low=0)),
+            "noise_variance_": anyof(number(0), real()),
+            "n_samples_": number(1),
+        },
+    )
+    __learnt_trial__ = Trial(
+        warmup=(Warm("none", {"n_components": 2}),), sparse={"n_components": 2, "svd_solver": "covariance_eigh"}
+    )
+
+    @property
+    def __learnt_takes__(self) -> Takes:
+        return Takes(sparse=self.svd_solver in _SPARSE_SOLVERS, tensors=True, lazy=True)
+
     def __init__(
         self,
         n_components: Any = None,
@@ -140,7 +162,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return matrix
 
     def _through_the_door(self, X: Any, allow_nan: bool) -> Any:
-        return check_fit(self, X, accept_sparse=True, foreign=True, lazy=True, min_rows=2, allow_nan=allow_nan).X
+        return check_fit(self, X, accept_sparse=True, min_rows=2, allow_nan=allow_nan).X
 
     def _solve(self, X: Any) -> tuple[Spectrum, int]:
         """The spectrum of X, and how many of its components are wanted."""
@@ -210,7 +232,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Scores (X − mean) v_k of each row (n × n_components_); those of a scan table are one again."""
-        return self._scores(check_predict(self, X, accept_sparse=True, foreign=True, lazy=True))
+        return self._scores(check_predict(self, X, accept_sparse=True))
 
     def _scores(self, X: Any) -> Any:
         V, mean = self._parameters(X)
@@ -283,7 +305,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Where no variance is left over for noise, that is the density within the span of the components.
         """
-        X = check_predict(self, X, foreign=True, lazy=True)
+        X = check_predict(self, X, accept_sparse=False)
         V, mean = self._parameters(X)
         variance, inverse = self._spread()
         noise = self.noise_variance_
@@ -307,7 +329,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = self.svd_solver in _SPARSE_SOLVERS
         return tags
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.decomposition._schema import CODING
 from learnt.decomposition._sparse_coding import ALGORITHMS, encode
+from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.schema import ANY_FEATURES, Dims, Schema, anyof, count, none, real, whole
 from learnt.engine.validation import check_fit, check_predict
 
 
@@ -75,7 +78,13 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return tags
 
 
-class SparseCoder(CodingTransformer, BaseEstimator):
+def _as_many_as_atoms(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The rule of its model files: as many components as atoms; without a dictionary every column is one."""
+    fits = state["n_components_"] == (dims["d"] if model.dictionary is None else len(model.dictionary))
+    return None if fits else "has other components than its dictionary"
+
+
+class SparseCoder(CodingTransformer, Estimator):
     """Every row as a combination of few atoms of a dictionary that is given:  x ≈ w D,  w with few entries not 0.
 
     Parameters
@@ -111,6 +120,12 @@ class SparseCoder(CodingTransformer, BaseEstimator):
     array([[ 5.,  0.],
            [ 0., 10.]])
     """
+
+    __learnt_schema__ = Schema(
+        params={**CODING, "dictionary": anyof(none, real(None, "d"), whole(None, "d", low=-(2**62)))},
+        state={**ANY_FEATURES, "n_components_": count(1)},
+        rule=_as_many_as_atoms,
+    )
 
     def __init__(
         self,

@@ -111,7 +111,9 @@ def warmup_of(cls: type) -> tuple[Warm, ...]:
 class Estimator(BaseEstimator):
     """scikit-learn's base class, with tags that follow from `__learnt_takes__`."""
 
-    __learnt_takes__ = NOTHING
+    @property
+    def __learnt_takes__(self) -> Takes:
+        return NOTHING
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

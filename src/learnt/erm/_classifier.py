@@ -6,16 +6,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
 from learnt.engine.arrays import device_of, is_dask, is_foreign_array, like, namespace, to_numpy
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.labels import class_weights, classes_beside, distinct_labels, encode_labels, labels_at
+from learnt.engine.schema import FEATURES, Schema, flag, labels, one_plane_a_class, real
 from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_fit
-from learnt.erm._estimator import LinearRisk, start_of
+from learnt.erm._estimator import FIT_RECORD, LinearRisk, start_of
 from learnt.erm._minimize import Result
 from learnt.erm._parts import loss_of
 from learnt.erm._problem import Problem
@@ -29,7 +30,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return loss.target == "class" or getattr(type(loss), "mean", Loss.mean) is not Loss.mean
 
 
-class ERMClassifier(LinearRisk, RowsClassifier, BaseEstimator):
+class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
     """A linear classifier:  min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w).
 
     For two classes y is −1 or +1 inside, +1 the second of `classes_`. For more, the log loss becomes the softmax loss
@@ -62,6 +63,14 @@ class ERMClassifier(LinearRisk, RowsClassifier, BaseEstimator):
     >>> ERMClassifier("hinge", alpha=0.01).fit(X, ["no", "no", "yes", "yes"]).predict([[2.5]])
     array(['yes'], dtype='<U3')
     """
+
+    __learnt_schema__ = Schema(
+        params={"fit_intercept": flag},
+        state={**FEATURES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        extra=FIT_RECORD,
+        rule=one_plane_a_class,
+    )
+    __learnt_trial__ = Trial(warmup=(Warm("two classes"),))
 
     def __init__(
         self,
@@ -107,7 +116,7 @@ class ERMClassifier(LinearRisk, RowsClassifier, BaseEstimator):
         loss = loss_of(self, "sign")
         if loss.target == "number":
             raise ValueError(f"ERMClassifier predicts classes and {loss!r} is a loss of numbers; use ERMRegressor.")
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, foreign=True, lazy=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label")
         y, w = (part.compute() if is_dask(part) else part for part in (y, w))  # X may be large, one label a row is not
         self.classes_, codes = _encode(y)
         codes, w = self._weigh(codes, w)

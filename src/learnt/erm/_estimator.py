@@ -14,9 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.engine import progress
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, like, namespace, to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.estimator import Takes
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import generator
 from learnt.engine.rows import as_rows
+from learnt.engine.schema import Check, anyof, count, flag, none, number, real, record, text
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_predict
 from learnt.erm._minimize import Result, minimize
@@ -28,8 +30,24 @@ from learnt.erm.solvers import as_solver
 _FAR = 3.0  # spreads between a column's mean and 0
 
 
+# What both keep of their fit in a model file.
+FIT_RECORD: dict[str, Check] = {
+    "n_iter_": count(),
+    "objective_": number(finite=False),
+    "gradient_norm_": number(finite=False),
+    "gap_": anyof(none, number(finite=False)),
+    "converged_": flag,
+    "loss_curve_": real(None, finite=False),
+    "solver_": text,
+    "path_": record,
+    "validation_losses_": real(None, finite=False),
+}
+
+
 class LinearRisk(progress.CallbackSupportMixin):
     """The parameters, the fit and the scores of a linear model that minimises a mean loss and a penalty."""
+
+    __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
 
     def __init__(
         self,
@@ -197,17 +215,12 @@ class LinearRisk(progress.CallbackSupportMixin):
 
     def _scores(self, X: Any, then: Callable[[Any], Any] = lambda scores: scores) -> Any:
         """What `then` makes of the scores of each row."""
-        X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
+        X = check_predict(self, X)
         coef, intercept = beside(self.coef_, X), beside(self.intercept_, X)
         if is_lazy(X):
             return as_rows(X).map(_from_scores, coef if coef.ndim == 1 else coef.T, intercept, then)
         product = X @ (coef if coef.ndim == 1 else coef.T)
         return then((np.asarray(product) if sparse.issparse(X) else product) + intercept)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _added_up(curves: list[list[float]]) -> np.ndarray:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from learnt.engine import progress
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.schema import FEATURES, ONE, Schema, flag, real
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.validation import check_fit
-from learnt.erm._estimator import LinearRisk, start_of
+from learnt.erm._estimator import FIT_RECORD, LinearRisk, start_of
 from learnt.erm._parts import loss_of
 
 
-class ERMRegressor(LinearRisk, RowsRegressor, BaseEstimator):
+class ERMRegressor(LinearRisk, RowsRegressor, Estimator):
     """A linear model of numbers:  min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w).
 
     The loss is averaged over rows, s their weights; the intercept b is not penalised. X may be a NumPy array, a SciPy
@@ -71,6 +72,11 @@ class ERMRegressor(LinearRisk, RowsRegressor, BaseEstimator):
     array([2.])
     """
 
+    __learnt_schema__ = Schema(
+        params={"fit_intercept": flag}, state={**FEATURES, "coef_": real("d"), "intercept_": ONE}, extra=FIT_RECORD
+    )
+    __learnt_trial__ = Trial(warmup=(Warm("amount", {"penalty": "l1", "alpha": 0.01}),))
+
     @progress.with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, coef_init: Any = None, intercept_init: Any = None
@@ -80,7 +86,7 @@ class ERMRegressor(LinearRisk, RowsRegressor, BaseEstimator):
         loss = loss_of(self, "number")
         if loss.target != "number":
             raise ValueError(f"ERMRegressor predicts numbers and {loss!r} is a loss of classes; use ERMClassifier.")
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, foreign=True, lazy=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
         if not is_lazy(X):
             y = namespace(y).astype(y, namespace(y).float64) if is_foreign_array(y) else y.astype(np.float64)
         problem = self._pose(X, y, w, loss)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import require_finite
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.validation import check_fit, check_predict
@@ -19,7 +19,7 @@ from learnt.neighbors._metrics import check_metric, resolve
 from learnt.neighbors._products import Consume
 
 
-class NeighborsBase(BaseEstimator):
+class NeighborsBase(Estimator):
     """Rows to be asked for neighbours.
 
     Subclasses have the parameters n_neighbors, algorithm, leaf_size, p, metric, metric_params and n_jobs.
@@ -31,6 +31,10 @@ class NeighborsBase(BaseEstimator):
     metric_params: dict | None
     p: float
     n_jobs: int | None
+
+    @property
+    def __learnt_takes__(self) -> Takes:
+        return Takes(sparse=True, missing=self._is_metric("nan_euclidean"))
 
     def _fit_rows(self, X: Any) -> Any:
         """Check the parameters and X; remember the rows and the metric that is meant."""
@@ -49,7 +53,7 @@ class NeighborsBase(BaseEstimator):
             )
         if self._is_precomputed():
             X = _checked_graph(X, name)
-        X = check_fit(self, X, accept_sparse=True, allow_nan=self._is_metric("nan_euclidean"), order="C").X
+        X = check_fit(self, X, order="C").X
         metric, params = resolve(self.metric, self.p, self.metric_params)
         check_metric(name, metric, is_sparse=sparse.issparse(X))
         if isinstance(metric, str) and metric == "minkowski" and params["p"] < 1:
@@ -89,7 +93,7 @@ class NeighborsBase(BaseEstimator):
             return self._fit_X
         if self._is_precomputed():
             X = _checked_graph(X, type(self).__name__)
-        X = check_predict(self, X, accept_sparse=True, allow_nan=self._is_metric("nan_euclidean"), order="C")
+        X = check_predict(self, X, order="C")
         if self._is_precomputed():
             _require_distances(X)
         return X
@@ -133,10 +137,8 @@ class NeighborsBase(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.positive_only = self._is_precomputed()
-        tags.input_tags.allow_nan = self._is_metric("nan_euclidean")
         return tags
 
 

@@ -9,8 +9,10 @@ from sklearn.base import ClassifierMixin
 
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError
+from learnt.engine.schema import Schema, anyof, choice, count, either, flag, labels, whole
 from learnt.engine.validation import check_target
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
+from learnt.neighbors._schema import METRIC, SEARCH, votes_rule
 from learnt.neighbors._vote import neighbor_weights, shares, votes
 
 
@@ -64,6 +66,17 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
     >>> model.predict_proba([[0.9]])
     array([[0.667, 0.333]])
     """
+
+    __learnt_schema__ = Schema(
+        params={"n_neighbors": count(1), "weights": choice(None, "uniform", "distance"), **METRIC},
+        state={
+            **SEARCH,
+            "outputs_2d_": flag,
+            "classes_": either(labels(None)),
+            "_y": anyof(whole("n"), whole("n", None)),
+        },
+        rule=votes_rule,
+    )
 
     def __init__(
         self,

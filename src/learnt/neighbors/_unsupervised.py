@@ -8,8 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.params import check_number
+from learnt.engine.schema import Schema, anyof, count, none, number
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
 from learnt.neighbors._brute import BruteSearch
+from learnt.neighbors._schema import METRIC, SEARCH, metric_rule
 
 
 class NearestNeighbors(KNeighborsMixin, NeighborsBase):
@@ -39,6 +41,12 @@ class NearestNeighbors(KNeighborsMixin, NeighborsBase):
     >>> model.radius_neighbors([[0.0, 0.2]], radius=0.4, return_distance=False)[0]
     array([0, 1])
     """
+
+    __learnt_schema__ = Schema(
+        params={"n_neighbors": anyof(none, count(1)), "radius": anyof(none, number(0, finite=False)), **METRIC},
+        state=SEARCH,
+        rule=metric_rule,
+    )
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ from learnt.engine.schema import (
 )
 from learnt.erm.losses import Loss
 from learnt.forestry import BoostedTrees
-from learnt.persistence._trees import category_values
+from learnt.forestry.schema import category_values
 
 
 def boosted_trees(value: Any, dims: Dims) -> str | None:

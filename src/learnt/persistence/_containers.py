@@ -34,10 +34,9 @@ from learnt.engine.schema import (
     texts,
     whole,
 )
+from learnt.preprocessing._scaler_schema import SCALER, SEEN
 
 _function = anyof(none, instance(np.ufunc, "None or a NumPy function"))
-_seen = anyof(count(0), number(0), whole("d"), real("d", low=0))
-_moments = anyof(none, real("d", finite=False))
 _format = re.compile(r"([^{}]|\{feature_name\}|\{transformer_name\}){0,200}")
 
 
@@ -255,12 +254,6 @@ _dtype = instance(np.dtype, "a dtype")
 _missing = anyof(none, scalar)
 
 
-def _scaler_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    if (model.with_mean and state["mean_"] is None) or (model.with_std and state["scale_"] is None):
-        return "lacks what it subtracts or divides by"
-    return None
-
-
 def _bounds(value: Any, dims: Dims) -> str | None:
     fine = type(value) is tuple and len(value) == 2 and not any(number()(item, {}) for item in value)
     return None if fine and value[0] < value[1] else "is not a pair of a lower and an upper bound"
@@ -270,18 +263,6 @@ def _wrapper_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     inner = getattr(state["regressor_"], "n_features_in_", None)
     return None if inner is None or dims.setdefault("d", inner) == inner else "names other features than its regressor"
 
-
-SCALER = Schema(
-    params={"with_mean": flag, "with_std": flag, "copy": flag},
-    state={
-        "n_features_in_": count(1, FREE_FEATURES, name="d"),
-        "mean_": _moments,
-        "var_": _moments,
-        "scale_": _moments,
-        "n_samples_seen_": _seen,
-    },
-    rule=_scaler_rule,
-)
 
 SKLEARN_SCHEMAS = {
     "sklearn.pipeline.Pipeline": Schema(
@@ -350,7 +331,7 @@ SKLEARN_SCHEMAS = {
         state={
             "n_features_in_": count(1, name="d"),
             **dict.fromkeys(("min_", "scale_", "data_min_", "data_max_", "data_range_"), real("d", finite=False)),
-            "n_samples_seen_": _seen,
+            "n_samples_seen_": SEEN,
         },
     ),
     "sklearn.preprocessing.LabelEncoder": Schema(state={"classes_": labels("c", low=0)}),

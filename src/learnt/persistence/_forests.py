@@ -20,12 +20,7 @@ from learnt.engine.schema import (
     whole,
 )
 from learnt.forestry import Grove
-from learnt.persistence._trees import OUTPUT_CLASSES, categories_check, classes_of_outputs, numbers_of_outputs
-
-GROVE_FIELDS = (
-    "n_features", "n_classes", "criterion", "sizes", "feature", "threshold", "missing_left", "value", "count", "weight",
-    "impurity", "table_start", "table",
-)  # fmt: skip
+from learnt.forestry.schema import OUTPUT_CLASSES, categories_check, classes_of_outputs, numbers_of_outputs
 
 
 def _grove(value: Any, dims: Dims) -> str | None:

@@ -92,6 +92,20 @@ _share = anyof(none, number(0))
 _kinds = instance(type | np.dtype | str, "a type of columns")
 _columns = anyof(none, _kinds, listof(_kinds))
 
+SURROGATE_FIELDS = (
+    "start", "feature", "threshold", "left_below", "agreement", "adjusted", "table_start", "table_size", "table",
+)  # fmt: skip
+TREE_FIELDS = (
+    "n_features", "n_classes", "value", "table", "surrogates", "children_left", "children_right", "feature",
+    "threshold", "missing_go_to_left", "impurity", "n_node_samples", "weighted_n_node_samples",
+    "table_start", "table_size",
+)  # fmt: skip
+
+GROVE_FIELDS = (
+    "n_features", "n_classes", "criterion", "sizes", "feature", "threshold", "missing_left", "value", "count", "weight",
+    "impurity", "table_start", "table",
+)  # fmt: skip
+
 RECORD_FIELDS: dict[str, dict[str, Check]] = {
     "learnt.erm.losses.EpsilonInsensitive": {"epsilon": number(0)},
     "learnt.erm.losses.SquaredEpsilonInsensitive": {"epsilon": number(0)},

@@ -15,9 +15,8 @@ import learnt
 from learnt.engine.schema import Schema, shown
 from learnt.persistence._containers import SKLEARN_SCHEMAS
 from learnt.persistence._errors import Refused
-from learnt.persistence._forests import GROVE_FIELDS
+from learnt.persistence._records import GROVE_FIELDS, SURROGATE_FIELDS, TREE_FIELDS
 from learnt.persistence._schemas import LEARNT_SCHEMAS
-from learnt.persistence._trees import SURROGATE_FIELDS, TREE_FIELDS
 
 SCHEMAS: dict[str, Schema] = {**LEARNT_SCHEMAS, **SKLEARN_SCHEMAS}
 

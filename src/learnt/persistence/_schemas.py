@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.schema import (
-    ANY_FEATURES,
     CLASSES,
     FEATURES,
     ONE,
@@ -22,11 +21,9 @@ from learnt.engine.schema import (
     anyof,
     choice,
     count,
-    either,
     fields,
     flag,
     flags,
-    instance,
     labels,
     listof,
     none,
@@ -38,13 +35,8 @@ from learnt.engine.schema import (
     whole,
 )
 from learnt.persistence._boosting import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR, HIST_CLASSIFIER, HIST_REGRESSOR
-from learnt.persistence._containers import SCALER
 from learnt.persistence._forests import FOREST_CLASSIFIER, FOREST_EMBEDDING, FOREST_REGRESSOR
 from learnt.persistence._meta_ensembles import META_ENSEMBLES
-from learnt.persistence._neighbors import NEAREST_NEIGHBORS, NEIGHBORS_CLASSIFIER
-from learnt.persistence._partitions import DYADIC, MODEL_TREE
-from learnt.persistence._tables import TABLE_ENCODER
-from learnt.persistence._trees import TREE_CLASSIFIER, TREE_REGRESSOR
 
 _intercept = anyof(ONE, real(None))
 
@@ -60,44 +52,10 @@ def _linear_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 _linear = {**FEATURES, "coef_": anyof(real("d"), real("t", "d")), "intercept_": _intercept}
 
 
-def _shares_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    """One output: arrays. Several: lists of them, one item an output."""
-    keys = ("classes_", "class_prior_", "n_classes_")
-    single = state["n_outputs_"] == 1
-    outputs = [tuple(state[key] for key in keys)] if single else None
-    if outputs is None:
-        if any(type(state[key]) is not list or len(state[key]) != state["n_outputs_"] for key in keys):
-            return "does not have one list of classes for each output"
-        outputs = list(zip(*(state[key] for key in keys)))
-    for values in outputs:
-        sizes: Dims = {}
-        for key, check, value in zip(keys, (labels("c"), real("c", low=0, high=1), count(1, name="c")), values):
-            reason = check(value, sizes)
-            if reason is not None:
-                return f"has {key} that {reason}"
-    return None
-
-
-def _rest_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    return None if state["residual_quantiles_"].shape[0] else "has no residuals"
-
-
 _GLM = Schema(
     state={**FEATURES, "coef_": real("d"), "intercept_": _intercept}, extra={"n_iter_": count()}, rule=_linear_rule
 )
 
-
-_risk = {
-    "n_iter_": count(),
-    "objective_": number(finite=False),
-    "gradient_norm_": number(finite=False),
-    "gap_": anyof(none, number(finite=False)),
-    "converged_": flag,
-    "loss_curve_": real(None, finite=False),
-    "solver_": text,
-    "path_": record,
-    "validation_losses_": real(None, finite=False),
-}
 
 _counts = anyof(none, count(), listof(count()), whole(None))
 _gaps = anyof(number(finite=False), listof(number(finite=False)), real(None, finite=False))
@@ -109,32 +67,10 @@ _EVIDENCE: dict[str, Check] = {"alpha_": number(above=0), "X_offset_": real("d")
 _EVIDENCE_EXTRA: dict[str, Check] = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
 
 
-def _atoms(value: Any, dims: Dims) -> str | None:
-    """A dictionary: at least one row."""
-    reason = real("k", "d")(value, dims)
-    return reason or (None if len(value) else "has no rows")
-
-
-def _dictionary_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    """As many components as atoms; without a dictionary every column is one."""
-    fits = state["n_components_"] == (dims["d"] if model.dictionary is None else len(model.dictionary))
-    return None if fits else "has other components than its dictionary"
-
-
 def _kept_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     """The covariance is that of the coefficients that were kept."""
     kept = int(np.count_nonzero(state["lambda_"] < model.threshold_lambda))
     return _linear_rule(model, state, dims) or (None if kept == dims["k"] else "has a covariance of other columns")
-
-
-_coding = {
-    "split_sign": flag,
-    "positive_code": flag,
-    "transform_algorithm": choice("omp", "lasso_lars", "lasso_cd", "lars", "threshold"),
-    "transform_n_nonzero_coefs": anyof(none, count(1)),
-    "transform_alpha": anyof(none, number(0)),
-    "transform_max_iter": count(),
-}
 
 
 _stochastic = {
@@ -167,61 +103,6 @@ def _ridge_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 
 LEARNT_SCHEMAS: dict[str, Schema] = {
     **META_ENSEMBLES,
-    "learnt.baseline.ConstantClassifier": Schema(
-        params={"strategy": choice("prior", "most_frequent", "constant")},
-        state={
-            "n_outputs_": count(1),
-            "classes_": either(labels(None)),
-            "class_prior_": either(real(None, low=0, high=1)),
-            "n_classes_": either(count(1)),
-        },
-        rule=_shares_rule,
-    ),
-    "learnt.baseline.ConstantRegressor": Schema(
-        params={"strategy": choice("mean", "median", "quantile", "constant")},
-        state={
-            "n_outputs_": count(1, name="t"),
-            "constant_": real(1, "t"),
-            "residual_quantiles_": real(None, "t"),
-            "residual_count_": number(above=0),
-        },
-        rule=_rest_rule,
-    ),
-    "learnt.cluster.KMeans": Schema(
-        state={**FEATURES, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
-        extra={"labels_": whole(None, low=-1, below="k"), "n_iter_": count(), "converged_": flag},
-    ),
-    "learnt.decomposition.DictionaryLearning": Schema(
-        params=_coding,
-        state={**FEATURES, "components_": _atoms, "error_": listof(number()), "n_iter_": count()},
-    ),
-    "learnt.decomposition.MiniBatchDictionaryLearning": Schema(
-        params=_coding,
-        state={**FEATURES, "components_": _atoms, "n_steps_": count()},
-        extra={
-            "n_iter_": count(),
-            "_A": real("k", "k"),
-            "_B": real("k", "d"),
-            "_random_state": instance(np.random.RandomState, "a source of random numbers"),
-        },
-    ),
-    "learnt.decomposition.PCA": Schema(
-        params={"whiten": flag},
-        state={
-            **FEATURES,
-            "n_components_": count(0, name="k"),
-            "components_": real("k", "d"),
-            "mean_": real("d"),
-            **dict.fromkeys(("explained_variance_", "explained_variance_ratio_", "singular_values_"), real("k", low=0)),
-            "noise_variance_": anyof(number(0), real()),
-            "n_samples_": number(1),
-        },
-    ),
-    "learnt.decomposition.SparseCoder": Schema(
-        params={**_coding, "dictionary": anyof(none, real(None, "d"), whole(None, "d", low=-(2**62)))},
-        state={**ANY_FEATURES, "n_components_": count(1)},
-        rule=_dictionary_rule,
-    ),
     "learnt.linear_model.ARDRegression": Schema(
         params={"threshold_lambda": number()},
         state={**_GLM.state, **_EVIDENCE, "lambda_": real("d"), "sigma_": real("k", "k")},
@@ -255,17 +136,6 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
     "learnt.ensemble.HistGradientBoostingRegressor": HIST_REGRESSOR,
     "learnt.ensemble.GradientBoostingClassifier": BOOSTING_CLASSIFIER,
     "learnt.ensemble.GradientBoostingRegressor": BOOSTING_REGRESSOR,
-    "learnt.erm.ERMClassifier": Schema(
-        params={"fit_intercept": flag},
-        state={**FEATURES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
-        extra=_risk,
-        rule=one_plane_a_class,
-    ),
-    "learnt.erm.ERMRegressor": Schema(
-        params={"fit_intercept": flag},
-        state={**FEATURES, "coef_": real("d"), "intercept_": ONE},
-        extra=_risk,
-    ),
     "learnt.linear_model.ElasticNet": Schema(
         params={"fit_intercept": flag}, state=_linear, extra=_sweeps, rule=_linear_rule
     ),
@@ -424,47 +294,9 @@ LEARNT_SCHEMAS: dict[str, Schema] = {
         extra=_GLM.extra,
         rule=_linear_rule,
     ),
-    "learnt.neighbors.KNeighborsClassifier": NEIGHBORS_CLASSIFIER,
-    "learnt.neighbors.NearestNeighbors": NEAREST_NEIGHBORS,
-    "learnt.preprocessing.AnscombeTransformer": Schema(
-        params={
-            "gain": anyof(number(), real("d"), listof(number())),
-            "offset": anyof(number(), real("d"), listof(number())),
-            "inverse": choice("exact", "algebraic", "asymptotic"),
-        },
-        state=ANY_FEATURES,
-    ),
-    "learnt.preprocessing.FourierFeatures": Schema(
-        params={"n_harmonics": count(1, 10**6), "include_bias": flag},
-        state={**FEATURES, "period_": real("d", above=0)},
-    ),
-    "learnt.preprocessing.FunctionFeatures": Schema(
-        params={"include_original": flag},
-        state={**ANY_FEATURES, "_widths": listof(count(0)), "n_output_features_": count(1)},
-    ),
-    "learnt.preprocessing.GaussianFeatures": Schema(
-        params={"include_bias": flag}, state={**FEATURES, "centers_": _atoms, "width_": number(above=0)}
-    ),
-    "learnt.preprocessing.PolynomialFeatures": Schema(
-        params={"interaction_only": flag, "include_bias": flag, "order": choice("C", "F")},
-        state={
-            **ANY_FEATURES,
-            "n_output_features_": count(0),
-            "_min_degree": count(0, 1000),
-            "_max_degree": count(0, 1000),
-        },
-    ),
-    "learnt.preprocessing.StandardScaler": SCALER,
-    "learnt.preprocessing.TableEncoder": TABLE_ENCODER,
     "learnt.ensemble.ExtraTreesClassifier": FOREST_CLASSIFIER,
     "learnt.ensemble.ExtraTreesRegressor": FOREST_REGRESSOR,
     "learnt.ensemble.RandomForestClassifier": FOREST_CLASSIFIER,
     "learnt.ensemble.RandomForestRegressor": FOREST_REGRESSOR,
     "learnt.ensemble.RandomTreesEmbedding": FOREST_EMBEDDING,
-    "learnt.tree.DecisionTreeClassifier": TREE_CLASSIFIER,
-    "learnt.tree.DecisionTreeRegressor": TREE_REGRESSOR,
-    "learnt.tree.ExtraTreeClassifier": TREE_CLASSIFIER,
-    "learnt.tree.ExtraTreeRegressor": TREE_REGRESSOR,
-    "learnt.tree.DyadicPartitionRegressor": DYADIC,
-    "learnt.tree.ModelTreeRegressor": MODEL_TREE,
 }

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice
+from learnt.engine.schema import ANY_FEATURES, Schema, anyof, choice, listof, number, real
 from learnt.engine.validation import check_fit, check_predict
 
 _LARGEST_TABLED = 2500.0  # mean beyond which the first terms of the expansion have all the digits needed
 
 
-class AnscombeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class AnscombeTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """The variance-stabilising transform of Poisson counts k seen as x = gain · k + offset:  z = 2 √(k + 3/8).
 
     For k ~ Poisson(μ) with μ above 4 or so, z is nearly normal with variance 1, so that ordinary least squares, and all
@@ -41,6 +43,16 @@ class AnscombeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     >>> float(z.var().round(2))
     1.0
     """
+
+    __learnt_schema__ = Schema(
+        params={
+            "gain": anyof(number(), real("d"), listof(number())),
+            "offset": anyof(number(), real("d"), listof(number())),
+            "inverse": choice("exact", "algebraic", "asymptotic"),
+        },
+        state=ANY_FEATURES,
+    )
+    __learnt_trial__ = Trial(warmup=(Warm("none", {"offset": 100.0}),))
 
     def __init__(self, gain=1.0, offset=0.0, *, inverse="exact"):
         self.gain = gain

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_flag, check_number
+from learnt.engine.schema import FEATURES, Schema, count, flag, real
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
 from learnt.preprocessing._feature_maps import names_in
@@ -16,7 +18,7 @@ from learnt.preprocessing._feature_maps import names_in
 _CELLS = 1 << 16  # cells a task: a sine costs some twenty multiplications
 
 
-class FourierFeatures(TransformerMixin, BaseEstimator):
+class FourierFeatures(TransformerMixin, Estimator):
     """Waves of every column:  sin(2πk x / period) and cos(2πk x / period)  for k = 1 … n_harmonics.
 
     A linear model on them is a Fourier series: right for what repeats (hours, seasons), and with a period longer than
@@ -46,6 +48,11 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
     >>> FourierFeatures(1, period=24).fit(hours).get_feature_names_out(["hour"])
     array(['sin(1 hour)', 'cos(1 hour)'], dtype=object)
     """
+
+    __learnt_schema__ = Schema(
+        params={"n_harmonics": count(1, 10**6), "include_bias": flag},
+        state={**FEATURES, "period_": real("d", above=0)},
+    )
 
     def __init__(self, n_harmonics=3, *, period=None, include_bias=False):
         self.n_harmonics = n_harmonics

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_flag
+from learnt.engine.schema import ANY_FEATURES, Schema, count, flag, listof
 from learnt.engine.validation import check_fit, check_predict
 from learnt.preprocessing._feature_maps import names_in
 
 
-class FunctionFeatures(TransformerMixin, BaseEstimator):
+class FunctionFeatures(TransformerMixin, Estimator):
     """Columns made by functions:  x becomes (x, f(x), g(x), …).
 
     Parameters
@@ -38,6 +40,12 @@ class FunctionFeatures(TransformerMixin, BaseEstimator):
     >>> FunctionFeatures(["square"]).fit([[1.0, 2.0]]).get_feature_names_out()
     array(['x0', 'x1', 'square(x0)', 'square(x1)'], dtype=object)
     """
+
+    __learnt_schema__ = Schema(
+        params={"include_original": flag},
+        state={**ANY_FEATURES, "_widths": listof(count(0)), "n_output_features_": count(1)},
+    )
+    __learnt_trial__ = Trial(warmup=(Warm("none", {"functions": (np.abs,)}),))
 
     def __init__(self, functions=(), *, include_original=True):
         self.functions = functions

@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_flag, check_number
+from learnt.engine.schema import FEATURES, Dims, Schema, flag, number, real
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.engine.validation import check_fit, check_predict
 
 _CELLS = 1 << 16  # cells a task: an exponential costs some twenty multiplications
 
 
-class GaussianFeatures(TransformerMixin, BaseEstimator):
+def _some_rows(value: Any, dims: Dims) -> str | None:
+    reason = real("k", "d")(value, dims)
+    return reason or (None if len(value) else "has no rows")
+
+
+class GaussianFeatures(TransformerMixin, Estimator):
     """Bumps around centres:  exp(−‖x − c‖² / 2σ²),  one column for each centre c.
 
     A linear model on them is a smooth surface that is local: each weight matters near its centre only. Columns should
@@ -43,6 +50,10 @@ class GaussianFeatures(TransformerMixin, BaseEstimator):
     array([[1.    , 0.6065],
            [0.6065, 1.    ]])
     """
+
+    __learnt_schema__ = Schema(
+        params={"include_bias": flag}, state={**FEATURES, "centers_": _some_rows, "width_": number(above=0)}
+    )
 
     def __init__(self, centers=10, *, width=None, include_bias=False):
         self.centers = centers

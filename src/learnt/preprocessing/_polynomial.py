@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.params import check_choice, check_flag
+from learnt.engine.schema import ANY_FEATURES, Schema, choice, count, flag
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
 from learnt.preprocessing._feature_maps import (
@@ -29,7 +31,7 @@ _SMALL = 1 << 15  # cells below which NumPy needs no help
 _CELLS = 1 << 18  # cells a task
 
 
-class PolynomialFeatures(TransformerMixin, BaseEstimator):
+class PolynomialFeatures(TransformerMixin, Estimator):
     """All products of up to `degree` columns:  (a, b) becomes (1, a, b, a², ab, b²).
 
     Parameters
@@ -57,6 +59,17 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
            [ 1.,  1.,  5.,  1.,  5., 25.]])
     """
 
+    __learnt_schema__ = Schema(
+        params={"interaction_only": flag, "include_bias": flag, "order": choice("C", "F")},
+        state={
+            **ANY_FEATURES,
+            "n_output_features_": count(0),
+            "_min_degree": count(0, 1000),
+            "_max_degree": count(0, 1000),
+        },
+    )
+    __learnt_takes__ = Takes(sparse=True)
+
     def __init__(self, degree=2, *, interaction_only=False, include_bias=True, order="C"):
         self.degree = degree
         self.interaction_only = interaction_only
@@ -68,7 +81,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         check_flag(self, "interaction_only", "include_bias")
         check_choice(self, "order", ("C", "F"))
         low, high = _degrees(self.degree, self.include_bias)
-        check_fit(self, X, accept_sparse=True)
+        check_fit(self, X)
         self._min_degree, self._max_degree = low, high
         self.n_output_features_ = self._count()
         if self.n_output_features_ > np.iinfo(np.intp).max:
@@ -122,7 +135,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         layout = X.format if sparse.issparse(X) else None
         kind = X
-        X = check_predict(self, X, accept_sparse=True, order="C")
+        X = check_predict(self, X, order="C")
         if layout is not None:
             return _like(self._sparse(X), kind, layout)
         table = self._terms()
@@ -198,7 +211,6 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

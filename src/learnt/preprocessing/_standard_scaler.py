@@ -7,20 +7,22 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.rows import ArrayRows, as_rows, transform
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict, frame_matrix, is_frame
+from learnt.preprocessing._scaler_schema import SCALER
 from learnt.statistics import Moments, moments
 
 _NO_CENTRE = "Cannot center sparse matrices: pass `with_mean=False` instead, which only divides by the scale."
 
 
-class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Subtract the mean of each column and divide by its standard deviation:  z = (x − mean) / scale.
 
     The moments are sums over rows, so it fits NumPy arrays, data frames, memory maps, `learnt.scan` tables, Dask
@@ -61,6 +63,13 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     array([[2., 1.]])
     """
 
+    __learnt_schema__ = SCALER
+    __learnt_trial__ = Trial(sparse={"with_mean": False})
+
+    @property
+    def __learnt_takes__(self) -> Takes:
+        return Takes(sparse=not self.with_mean, tensors=True, lazy=True, missing=True)
+
     def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True):
         self.copy = copy
         self.with_mean = with_mean
@@ -74,16 +83,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> StandardScaler:
         """Learn from further rows: the result is that of `fit` on all rows seen so far."""
         before = self._moments_so_far()
-        X, _, w = check_fit(
-            self,
-            X,
-            sample_weight=sample_weight,
-            accept_sparse=True,
-            foreign=True,
-            lazy=True,
-            allow_nan=True,
-            reset=before is None,
-        )
+        X, _, w = check_fit(self, X, sample_weight=sample_weight, accept_sparse=True, reset=before is None)
         if sparse.issparse(X) and self.with_mean:
             raise ValueError(_NO_CENTRE)
         found = moments(as_rows(X, None, w), missing=True)
@@ -107,7 +107,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _walk(self, function: Any, factors: Any, door: StandardScaler, X: Any, copy: bool | None) -> Any:
         if sparse.issparse(X) and self.with_mean:
             raise ValueError(_NO_CENTRE)
-        matrix = check_predict(door, X, accept_sparse=True, foreign=True, lazy=True, allow_nan=True)
+        matrix = check_predict(door, X, accept_sparse=True)
         in_place = not (self.copy if copy is None else copy)
         if sparse.issparse(matrix):
             return _scaled_columns(matrix, factors(to_numpy(self.scale_)) if self.with_std else None, in_place)
@@ -152,8 +152,6 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = not self.with_mean
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

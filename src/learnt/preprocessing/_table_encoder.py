@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.preprocessing._categories import Target, read_target
 from learnt.preprocessing._coding import READ_KINDS, Learned, Options, encode, learn, unread_rows
 from learnt.preprocessing._frame import Column, Table, read_table
 from learnt.preprocessing._kinds import DROPPED, KINDS, Decision, decide
+from learnt.preprocessing._table_schema import TABLE_ENCODER
 
 N_FOLDS = 5  # of the cross-fitted target means
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, Estimator):
     """Any table in, numbers out: each column by what it holds, decided in `fit` and replayed in `transform`.
 
     =========  ====================================================  ================================================
@@ -89,6 +91,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> encoder.transform({"price": ["n/a"], "town": ["Paris"]})
     array([[1200., 1., 0., 0.]])
     """
+
+    __learnt_schema__ = TABLE_ENCODER
+    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    __learnt_trial__ = Trial(quick={"random_state": 0})
 
     def __init__(
         self,
@@ -352,8 +358,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

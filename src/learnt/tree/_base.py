@@ -8,23 +8,37 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, clone
+from sklearn.base import MultiOutputMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
 from learnt.engine.columns import monotone_directions, require_same_columns
+from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
+from learnt.engine.schema import ANY_FEATURES, Check, anyof, count, none
 from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights, require_target_a_row
 from learnt.engine.weights import rows_as_given, without_absent
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
+from learnt.forestry.schema import categories_check
 
 WHOLE, REAL = (int, np.integer), (float, np.floating)
 
 
-class BaseTree(MultiOutputMixin, BaseEstimator):
+# What every tree keeps in a model file.
+TREE_STATE: dict[str, Check] = {
+    **ANY_FEATURES,
+    "n_outputs_": count(1),
+    "max_features_": count(1),
+    "_categories": anyof(none, categories_check),
+}
+
+
+class BaseTree(MultiOutputMixin, Estimator):
     """A tree grown by exact search. Subclasses check y and name their criteria."""
+
+    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
 
     criterion: Any
     splitter: str
@@ -80,7 +94,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
         if self.categorical_features is not None and not sparse.issparse(X):
             self._categories = Categories.learn(self.categorical_features, X, name)
         if check_input:
-            X = check_fit(self, self._coded(X), accept_sparse=True, allow_nan=True).X
+            X = check_fit(self, self._coded(X), any_cells=False).X
         else:
             self.n_features_in_ = X.shape[1]
         require_float32(X, name)
@@ -139,7 +153,7 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
         if check_input:
             if self._categories is not None:
                 require_same_columns(self, X)
-            X = check_predict(self, self._coded(X), accept_sparse=True, allow_nan=True)
+            X = check_predict(self, self._coded(X), any_cells=False)
             require_float32(X, type(self).__name__)
             refuse_sparse_missing(X, type(self).__name__)
         elif X.shape[1] != self.n_features_in_:
@@ -192,12 +206,6 @@ class BaseTree(MultiOutputMixin, BaseEstimator):
         full = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
         alphas, impurities = pruning_path(full.tree_)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _check_count(tree: Any, name: str, low: int) -> None:

@@ -9,11 +9,14 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 
+from learnt.engine.estimator import Trial, Warm
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError, check_choice
+from learnt.engine.schema import Schema
 from learnt.engine.validation import check_target
 from learnt.engine.weights import at_their_places
-from learnt.tree._base import BaseTree, target_of
+from learnt.forestry.schema import OUTPUT_CLASSES, classes_of_outputs, tree_check
+from learnt.tree._base import TREE_STATE, BaseTree, target_of
 
 
 class DecisionTreeClassifier(ClassifierMixin, BaseTree):
@@ -78,6 +81,21 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     >>> model.predict([[0, 1], [1, 1]]), model.get_depth()
     (array(['on', 'off'], dtype='<U3'), 2)
     """
+
+    __learnt_schema__ = Schema(
+        state={**TREE_STATE, "tree_": tree_check(n_classes=True), **OUTPUT_CLASSES},
+        rule=lambda model, state, dims: classes_of_outputs(state, state["tree_"].n_classes),
+    )
+    # Below two levels small nodes have equally good splits, between which the order of rows decides.
+    __learnt_trial__ = Trial(
+        quick={"max_depth": 2, "random_state": 0},
+        warmup=(Warm("two classes"), Warm("classes")),
+        weighted=(
+            {"min_samples_leaf": 0.1, "max_depth": None},
+            {"min_significance": 0.05},
+            {"class_weight": "balanced", "max_features": 2},
+        ),
+    )
 
     def __init__(
         self,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, is_regressor
+from sklearn.base import RegressorMixin, is_regressor
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import random_state_of
+from learnt.engine.schema import FEATURES, Dims, Schema, anyof, count, estimator, flags, listof, number, real, whole
 from learnt.engine.validation import check_fit, check_predict
 from learnt.tree._dyadic_cells import MOST_COLUMNS, Cells
 from learnt.tree._dyadic_models import CellModels, fit_cells
@@ -18,7 +20,24 @@ from learnt.tree._dyadic_models import CellModels, fit_cells
 _TAUS = 16  # thresholds that are tried, each half of the one before
 
 
-class DyadicPartitionRegressor(RegressorMixin, BaseEstimator):
+def _cells_hang_together(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The rule of its files: keys are sorted, every cell hangs below one before it, there is a model for each."""
+    d, cells = dims["d"], dims["m"]
+    keys, level = state["cell_keys_"], state["cell_level_"]
+    if d > 30 or cells < 1 or keys.dtype != np.int64 or len(keys) != cells - 1 or (np.diff(keys) <= 0).any():
+        return "has cells that cannot be found"
+    parent = keys >> d
+    if level[0] != 0 or (parent > np.arange(len(keys))).any() or (level[1:] != level[parent] + 1).any():
+        return "has cells that do not hang together"
+    if state["cell_coef_"].shape[1] not in (0, d):
+        return "has coefficients for other columns"
+    if len(state["estimators_"]) not in (0, cells):
+        return "has other models than cells"
+    widths = {getattr(member, "n_features_in_", d) for member in state["estimators_"]}
+    return None if widths <= {d} else "has models of other columns"
+
+
+class DyadicPartitionRegressor(RegressorMixin, Estimator):
     """A function that is constant, linear, or any model in each cube of a dyadic partition.
 
     The box around the data is halved along every side, the cubes again, and so on; level q has 2^(qd) cubes of side
@@ -65,6 +84,30 @@ class DyadicPartitionRegressor(RegressorMixin, BaseEstimator):
     >>> model.predict([[0.1], [0.3], [0.9]]), model.n_cells_
     (array([0., 2., 1.]), 3)
     """
+
+    __learnt_schema__ = Schema(
+        state={
+            **FEATURES,
+            "lower_": real("d"),
+            "upper_": real("d"),
+            "cell_level_": whole("m", below=64),
+            "cell_keys_": whole(None),
+            "cell_refined_": flags("m"),
+            "cell_coef_": real("m", None),
+            "cell_intercept_": real("m"),
+            "cell_count_": whole("m"),
+            "estimators_": listof(estimator("predict")),
+            "depth_": count(),
+            "n_cells_": count(1),
+        },
+        extra={
+            "tau_": number(0),
+            "cv_values_": anyof(real(None, low=0), whole(None)),
+            "cv_errors_": real(None, low=0),
+        },
+        rule=_cells_hang_together,
+    )
+    __learnt_trial__ = Trial(quick={"depth": 2})
 
     def __init__(
         self,

@@ -54,7 +54,7 @@ def _one_row(model: Any, x: Any) -> np.ndarray:
         if hasattr(model, "_rows"):
             X = model._rows(x)  # with codes in place of categories
         else:
-            X = check_predict(model, x, accept_sparse=True, allow_nan=True)
+            X = check_predict(model, x, accept_sparse=True, allow_nan=True, any_cells=False)
     X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
     if X.shape[0] != 1:
         raise ValueError(f"explain takes one row; it got {X.shape[0]}: pass X[i].")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from learnt.engine.estimator import Trial, Warm
 from learnt.tree._classifier import DecisionTreeClassifier
 from learnt.tree._regressor import DecisionTreeRegressor
 
@@ -17,6 +18,8 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
     >>> ExtraTreeClassifier(random_state=0).fit(X, y).predict([[0.2], [2.9]])
     array([0, 1])
     """
+
+    __learnt_trial__ = Trial(quick={"max_depth": 5, "max_features": None, "random_state": 0}, warmup=(Warm("classes"),))
 
     def __init__(
         self,
@@ -71,6 +74,8 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
     >>> ExtraTreeRegressor(random_state=0).fit(X, y).predict([[0.0], [3.0]])
     array([0., 3.])
     """
+
+    __learnt_trial__ = Trial(quick={"max_depth": 5, "max_features": None, "random_state": 0}, warmup=(Warm("amount"),))
 
     def __init__(
         self,

@@ -5,17 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, is_regressor
+from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
+from learnt.engine.schema import FEATURES, Dims, Schema, estimator, listof, real, whole
 from learnt.engine.validation import check_fit, check_predict
 from learnt.forestry import Tree
+from learnt.forestry.schema import tree_check
 from learnt.tree._dyadic_models import fit_copy, fit_plane
 from learnt.tree._model_tree_split import Half, best_cut, meeting_point
 
 
-class ModelTreeRegressor(RegressorMixin, BaseEstimator):
+def _one_model_a_leaf(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The rule of its model files: one model for each leaf of the tree, in order."""
+    if not np.array_equal(state["leaves_"], np.flatnonzero(state["tree_"].is_leaf)):
+        return "has models for other nodes than its leaves"
+    if state["coef_"].shape[1] not in (0, dims["d"]):
+        return "has coefficients for other columns"
+    if len(state["estimators_"]) not in (0, dims["m"]):
+        return "has other models than leaves"
+    widths = {getattr(member, "n_features_in_", dims["d"]) for member in state["estimators_"]}
+    return None if widths <= {dims["d"]} else "has models of other columns"
+
+
+class ModelTreeRegressor(RegressorMixin, Estimator):
     """A regression tree whose leaves hold models:  f(x) = g_A(x) for the leaf A that x falls into.
 
     The table is cut in two where least squares on both sides leaves the smallest error, the halves again, and so on;
@@ -53,6 +68,19 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
     >>> model.tree_.n_leaves, model.predict([[0.2], [0.9]]).round(6)
     (2, array([0. , 0.7]))
     """
+
+    __learnt_schema__ = Schema(
+        state={
+            **FEATURES,
+            "tree_": tree_check(n_classes=False),
+            "leaves_": whole("m"),
+            "coef_": real("m", None),
+            "intercept_": real("m"),
+            "estimators_": listof(estimator("predict")),
+        },
+        rule=_one_model_a_leaf,
+    )
+    __learnt_trial__ = Trial(warmup=(Warm("amount", {"max_depth": 2}),), weight_unit_free=False)
 
     def __init__(self, leaf="linear", *, split="auto", max_depth=None, min_samples_leaf=1, min_gain="bic"):
         self.leaf = leaf

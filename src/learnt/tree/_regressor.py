@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from learnt.engine.estimator import Trial, Warm
 from learnt.engine.finite import require_finite
 from learnt.engine.params import check_choice
-from learnt.tree._base import BaseTree, target_of
+from learnt.engine.schema import Schema
+from learnt.forestry.schema import numbers_of_outputs, tree_check
+from learnt.tree._base import TREE_STATE, BaseTree, target_of
 
 
 class DecisionTreeRegressor(RegressorMixin, BaseTree):
@@ -70,6 +73,22 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
     >>> model.predict([[0.4], [2.6]]), model.tree_.threshold[0]
     (array([1., 5.]), np.float64(1.5))
     """
+
+    __learnt_schema__ = Schema(
+        state={**TREE_STATE, "tree_": tree_check(n_classes=False)},
+        rule=lambda model, state, dims: numbers_of_outputs(state, state["tree_"].n_classes),
+    )
+    # Below two levels small nodes have equally good splits, between which the order of rows decides.
+    __learnt_trial__ = Trial(
+        quick={"max_depth": 2, "random_state": 0},
+        warmup=(Warm("amount"),),
+        weighted=(
+            {"min_samples_leaf": 0.1, "max_depth": None},
+            {"min_significance": 0.05},
+            {"criterion": "absolute_error"},
+            {"criterion": "poisson"},
+        ),
+    )
 
     def __init__(
         self,

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.schema import (
+    FEATURES,
     Check,
     Dims,
-    Schema,
     anyof,
     choice,
     count,
-    either,
-    flag,
     instance,
     labels,
     none,
@@ -23,30 +21,18 @@ from learnt.engine.schema import (
     scalar,
     whole,
 )
+from learnt.neighbors._metrics import NAMES, SPARSE_NAMES
 
-_OF_NUMBERS = (
-    "braycurtis",
-    "canberra",
-    "chebyshev",
-    "correlation",
-    "cosine",
-    "euclidean",
-    "hamming",
-    "infinity",
-    "sqeuclidean",
-)
-_OF_FLAGS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 _w = anyof(none, real("d", low=0))
 # The parameters of each metric; a function of the user's is code and cannot be in a file.
 METRICS: dict[str, dict[str, Check]] = {
-    **{name: {"w": _w} for name in (*_OF_NUMBERS, *_OF_FLAGS)},
+    **{name: {"w": _w} for name in NAMES},
     **{name: {} for name in ("cityblock", "haversine", "l1", "l2", "manhattan", "precomputed")},
     **{name: {"p": anyof(none, number(above=0)), "w": _w} for name in ("minkowski", "p")},
     "nan_euclidean": {"missing_values": scalar},
     "mahalanobis": {"V": real("d", "d"), "VI": real("d", "d")},
     "seuclidean": {"V": real("d", above=0)},
 }
-SPARSE_METRICS = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed", "sqeuclidean")
 
 
 def _rows(value: Any, dims: Dims) -> str | None:
@@ -61,13 +47,13 @@ def _rows(value: Any, dims: Dims) -> str | None:
     return reason or (None if value.flags.c_contiguous else "is not in C order")
 
 
-def _metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+def metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     rows, metric, params = state["_fit_X"], state["effective_metric_"], state["effective_metric_params_"]
     # These decide what goes through the door of `predict`, so the two must say the same.
     if any((model.metric == name) != (metric == name) for name in ("precomputed", "nan_euclidean")):
         return "has two metrics"
     is_table = isinstance(rows, np.ndarray)
-    if not is_table and metric not in SPARSE_METRICS:
+    if not is_table and metric not in SPARSE_NAMES:
         return f"has sparse rows and the metric {metric!r}"
     if is_table and metric != "nan_euclidean" and not np.isfinite(rows).all():
         return "has rows that are not finite"
@@ -80,9 +66,9 @@ def _metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return next((f"has a metric whose parameter {reason}" for reason in reasons if reason is not None), None)
 
 
-def _votes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+def votes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     """Codes index the classes: one array of each, or one column and one item of a list for each output."""
-    reason = _metric_rule(model, state, dims)
+    reason = metric_rule(model, state, dims)
     if reason is not None:
         return reason
     codes, classes = state["_y"], state["classes_"]
@@ -100,22 +86,12 @@ def _votes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return None
 
 
-_metric = {"metric": choice(*METRICS)}
-_search: dict[str, Check] = {
-    "n_features_in_": count(1, name="d"),
+# The parameters and attributes that every search has.
+METRIC: dict[str, Check] = {"metric": choice(*METRICS)}
+SEARCH: dict[str, Check] = {
+    **FEATURES,
     "n_samples_fit_": count(1, name="n"),
     "_fit_X": _rows,
     "effective_metric_": choice(*METRICS),
     "effective_metric_params_": instance(dict, "a dict"),
 }
-
-NEAREST_NEIGHBORS = Schema(
-    params={"n_neighbors": anyof(none, count(1)), "radius": anyof(none, number(0, finite=False)), **_metric},
-    state=_search,
-    rule=_metric_rule,
-)
-NEIGHBORS_CLASSIFIER = Schema(
-    params={"n_neighbors": count(1), "weights": choice(None, "uniform", "distance"), **_metric},
-    state={**_search, "outputs_2d_": flag, "classes_": either(labels(None)), "_y": anyof(whole("n"), whole("n", None))},
-    rule=_votes_rule,
-)

@@ -1,4 +1,4 @@
-"""What a single tree may hold in a file: arrays whose every index a compiled walk may follow."""
+"""What trees may hold in a model file: arrays whose every index a compiled walk may follow."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ import numpy as np
 
 from learnt.engine.bounds import rising, within
 from learnt.engine.schema import (
-    FREE_FEATURES,
     Check,
     Dims,
-    Schema,
     anyof,
     count,
     either,
     labels,
-    none,
     plain,
     whole,
 )
@@ -84,32 +81,3 @@ def numbers_of_outputs(state: dict[str, Any], n_classes: np.ndarray) -> str | No
     """As many outputs as the trees have, all of them numbers."""
     fits = state["n_outputs_"] == len(n_classes) and within(n_classes, 1, 1)
     return None if fits else "has other outputs than its trees"
-
-
-def _classes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    return classes_of_outputs(state, state["tree_"].n_classes)
-
-
-def _numbers_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    return numbers_of_outputs(state, state["tree_"].n_classes)
-
-
-_shared: dict[str, Check] = {
-    "n_features_in_": count(1, FREE_FEATURES, name="d"),
-    "n_outputs_": count(1),
-    "max_features_": count(1),
-    "_categories": anyof(none, categories_check),
-}
-TREE_CLASSIFIER = Schema(
-    state={**_shared, "tree_": tree_check(n_classes=True), **OUTPUT_CLASSES},
-    rule=_classes_rule,
-)
-TREE_REGRESSOR = Schema(state={**_shared, "tree_": tree_check(n_classes=False)}, rule=_numbers_rule)
-SURROGATE_FIELDS = (
-    "start", "feature", "threshold", "left_below", "agreement", "adjusted", "table_start", "table_size", "table",
-)  # fmt: skip
-TREE_FIELDS = (
-    "n_features", "n_classes", "value", "table", "surrogates", "children_left", "children_right", "feature",
-    "threshold", "missing_go_to_left", "impurity", "n_node_samples", "weighted_n_node_samples",
-    "table_start", "table_size",
-)  # fmt: skip
