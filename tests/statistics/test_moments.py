@@ -201,6 +201,16 @@ def test_threads_change_nothing():
         np.testing.assert_array_equal(one.scatter, two.scatter)
 
 
+@pytest.mark.parametrize("bad", [-1, K])
+def test_a_group_that_is_not_there_is_refused(bad):
+    codes = CODES.copy()
+    codes[5] = bad
+    with pytest.raises(ValueError, match=f"in group {bad}, and the {K} groups are 0 to {K - 1}"):
+        given(codes, K)
+    with pytest.raises(ValueError, match=f"in group {bad}"):
+        compiled_class_sums(Block(X), codes, np.zeros((K, D)))
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

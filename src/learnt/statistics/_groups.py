@@ -40,9 +40,17 @@ def given(values: Any, n: int | None = None) -> Groups:
     """An array of one group a row, or a matrix of shares with a row for each row, in memory."""
     if values.ndim == 2:
         return Groups(values.shape[1], _part, (values,))
-    if n is None:
-        n = int(namespace(values).max(values)) + 1 if values.shape[0] else 0
+    xp = namespace(values)
+    low, high = (int(xp.min(values)), int(xp.max(values))) if values.shape[0] else (0, -1)
+    n = high + 1 if n is None else n
+    require_known(low, high, n)
     return Groups(n, _part, (values,))
+
+
+def require_known(low: int, high: int, n: int) -> None:
+    """Refuse groups from `low` to `high` if there are only n."""
+    if low < 0 or high >= n:
+        raise ValueError(f"A row is in group {low if low < 0 else high}, and the {n} groups are 0 to {n - 1}.")
 
 
 def as_groups(by: Any) -> Groups | None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from learnt.engine.blocks import Block, kernel_matrix
 from learnt.engine.kernel import kernel
+from learnt.statistics._groups import require_known
 
 
 def compiled_class_sums(block: Block, codes: np.ndarray, point: np.ndarray) -> tuple:
@@ -13,7 +14,9 @@ def compiled_class_sums(block: Block, codes: np.ndarray, point: np.ndarray) -> t
     n_classes, n_features = point.shape
     sums = np.zeros(n_classes), np.zeros((n_classes, n_features)), np.zeros((n_classes, n_features))
     weights = np.empty(0) if block.w is None else np.ascontiguousarray(block.w, dtype=np.float64)
-    add_class_sums(kernel_matrix(block.X), np.ascontiguousarray(codes, dtype=np.int64), weights, point, *sums)
+    codes = np.ascontiguousarray(codes, dtype=np.int64)
+    require_known(int(codes.min()), int(codes.max()), n_classes)  # or the kernel would write beside the sums
+    add_class_sums(kernel_matrix(block.X), codes, weights, point, *sums)
     return sums
 
 

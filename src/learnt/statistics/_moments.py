@@ -61,8 +61,8 @@ def moments(
     scatter       "none", "diagonal" (of each column), "full" (d × d), or, for groups, "pooled": the sum over the groups
                   of the d × d scatter about their own means, without a matrix for each.
     about         the point that sums are taken about at first, (d,) or (K, d) for groups, None for 0. The better it is,
-                  the better: the means of the last iteration, say. A float32 point has float32 rows multiplied in
-                  float32.
+                  the better: the means of the last iteration, say. One point for all groups is faster for the
+                  diagonal of shares. A float32 point has float32 rows multiplied in float32.
     missing       leave NaN out, column by column: weights are (d,) then; for "diagonal" without groups.
     shared_scale  columns are in one unit, so that digits count against the total variance and not each column's own.
 
