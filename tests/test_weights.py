@@ -169,13 +169,24 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("kind", TABLES)
-@pytest.mark.parametrize("name", ["Ridge", "LogisticRegression", "GaussianNB", "KMeans", "RandomForestClassifier"])
+def taken(name, kind):
+    """Whether the estimator takes such tables."""
+    if kind == "torch":
+        return name in checks.TENSORS
+    return kind != "sparse" or made(name, {}).__sklearn_tags__().input_tags.sparse
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name in ("Ridge", "LogisticRegression", "GaussianNB", "KMeans", "RandomForestClassifier")
+        for kind in TABLES
+        if taken(name, kind)
+    ],
+)
 def test_tables_of_every_kind(name, kind):
     model = made(name, {})
-    tags = model.__sklearn_tags__().input_tags
-    if (kind == "torch" and name not in checks.TENSORS) or (kind == "sparse" and not tags.sparse):
-        return
     X, y, w = weighted_problem(name)
     there, table = w > 0, TABLES[kind]
     if kind == "torch":

@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 
 from learnt.engine import progress
-from learnt.engine.arrays import float_dtype, is_foreign_array, is_lazy, like, namespace, to_numpy
-from learnt.engine.random import borrowed, entropy, first_seed, generator, random_state_of, streams
+from learnt.engine.arrays import is_foreign_array, is_lazy, like, namespace, to_numpy
+from learnt.engine.random import (
+    borrowed,
+    entropy,
+    first_seed,
+    generator,
+    random_state_of,
+    stream,
+    streams,
+    task_seed,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -119,8 +128,18 @@ def test_namespaces():
     assert not is_lazy(x)
     assert isinstance(like([1.0], x), torch.Tensor)
     assert like([1.0], x).dtype == torch.float32
-    assert float_dtype(x) == torch.float32
-    assert float_dtype(np.ones(2, dtype=int)) == np.float64
     np.testing.assert_array_equal(to_numpy(x), np.ones(3))
     with pytest.raises(TypeError, match="numpy and torch came together"):
         namespace(x, np.ones(3))
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**31 - 1])
+def test_whole_numbers_seed_the_streams_that_numpy_makes_of_them(seed):
+    same = (
+        (generator(seed), np.random.default_rng(seed)),
+        (stream(seed, 3), np.random.default_rng([seed, 3])),
+        (random_state_of(seed), np.random.RandomState(seed)),
+    )
+    for ours, numpys in same:
+        np.testing.assert_array_equal(ours.normal(size=5), numpys.normal(size=5))
+    assert task_seed(seed, 1, 2) == np.random.SeedSequence([seed, 1, 2]).generate_state(1, np.uint64)[0] >> np.uint64(1)

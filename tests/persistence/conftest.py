@@ -1,7 +1,9 @@
-"""An estimator that holds whatever it is given, registered for the tests of this folder that ask for it."""
+"""Fitted models of every kind, and an estimator that holds whatever it is given, for the tests of this folder."""
 
+import runpy
 import sys
 import types
+from pathlib import Path
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -9,6 +11,18 @@ from sklearn.base import BaseEstimator
 from learnt.persistence import _registry
 
 collect_ignore = ["crafted.py"]  # a script, which imports its neighbour
+
+
+@pytest.fixture(scope="session")
+def golden():
+    """The script that writes the golden files."""
+    return runpy.run_path(str(Path(__file__).parent / "make_golden.py"))
+
+
+@pytest.fixture(scope="session")
+def models(golden):
+    """Name → (fitted model, its data), fitted once for all tests."""
+    return golden["models"]()
 
 
 class Holder(BaseEstimator):

@@ -8,6 +8,7 @@ other dtypes, shapes, sizes and numbers; again with a matching checksum.
 import json
 import random
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -55,57 +56,70 @@ _rare = {"min_frequency": 6, "handle_unknown": "infrequent_if_exist", "sparse_ou
 _unknown = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "max_categories": 3}
 _inverse = {"func": np.arcsinh, "inverse_func": np.sinh, "check_inverse": False}
 
-MODELS = {
-    "linear": (LinearRegression().fit(X, y), X),
-    "linear, two targets": (LinearRegression().fit(X, np.c_[y, y]), X),
-    "ridge": (Ridge(alpha=0.5).fit(named, y), named),
-    "ridge cv": (RidgeCV(store_cv_results=True).fit(X, y), X),
-    "logistic": (LogisticRegression().fit(X, labels), X),
-    "logistic, two classes": (LogisticRegression(class_weight="balanced").fit(named, labels_too), named),
-    "ridge cv, folds": (RidgeCV(cv=KFold(3)).fit(X, y), X),
-    "gaussian nb": (GaussianNB().fit(X, labels), X),
-    "constant label": (ConstantClassifier().fit(X, labels), X),
-    "constant labels": (
-        ConstantClassifier(strategy="constant", constant=["no", "a"]).fit(X, np.c_[labels, labels_too]),
-        X,
-    ),
-    "constant number": (ConstantRegressor(strategy="median").fit(X, y), X),
-    "neighbours": (KNeighborsClassifier(3, weights="distance").fit(X, labels), X),
-    "nearest": (NearestNeighbors(n_neighbors=2, metric="chebyshev").fit(X), X),
-    "neighbours, two outputs": (KNeighborsClassifier(3, p=3).fit(X, np.c_[labels, labels_too]), X),
-    "neighbours, sparse": (KNeighborsClassifier(2).fit(sparse.csr_array(np.round(X)), labels), X),
-    "neighbours, distances": (
-        KNeighborsClassifier(2, metric="precomputed").fit(np.abs(X @ X.T), labels),
-        np.abs(X @ X.T),
-    ),
-    "k-means": (KMeans(3, n_init=1, random_state=0).fit(X), X),
-    "pca": (PCA(2, whiten=True).fit(X), X),
-    "scaler": (StandardScaler().fit(X), X),
-    "table": (TableEncoder(max_onehot=4).fit(towns, y), towns),
-    "pipeline": (make_pipeline(StandardScaler(), MinMaxScaler(clip=True), Ridge()).fit(X, y), X),
-    "table pipeline": (make_pipeline(TableEncoder(), StandardScaler(), LinearRegression()).fit(towns, y), towns),
-    "union": (FeatureUnion([("a", StandardScaler()), ("b", "passthrough")]).fit(X), X),
-    "columns": (ColumnTransformer([_impute, _encode]).fit(towns), towns),
-    "columns by place": (ColumnTransformer([("n", StandardScaler(), slice(0, 2))], remainder="passthrough").fit(X), X),
-    "one-hot": (OneHotEncoder(**_rare).fit(shops), shops),
-    "one-hot numbers": (OneHotEncoder(handle_unknown="ignore").fit(np.round(X)), np.round(X)),
-    "ordinal": (OrdinalEncoder(**_unknown).fit(shops), shops),
-    "imputer": (SimpleImputer(strategy="most_frequent").fit(X), X),
-    "target": (TransformedTargetRegressor(Ridge(), **_inverse).fit(X, y), X),
-    "function": (FunctionTransformer(np.log1p, validate=True).fit(X), X),
-    "labels": (LabelEncoder().fit(labels), labels),
-}
-FILES = {name: to_bytes(model) for name, (model, _) in MODELS.items()}
-# Data frames take milliseconds to transform, so their models are changed less often than the others.
-SHARE = {name: 0.1 if "table" in name or name == "columns" else 0.3 if hasattr(s, "columns") else 1.0
-         for name, (_, s) in MODELS.items()}  # fmt: skip
+
+@cache
+def fitted():
+    """Name → (model, data), fitted when first asked for: collecting the tests fits nothing."""
+    return {
+        "linear": (LinearRegression().fit(X, y), X),
+        "linear, two targets": (LinearRegression().fit(X, np.c_[y, y]), X),
+        "ridge": (Ridge(alpha=0.5).fit(named, y), named),
+        "ridge cv": (RidgeCV(store_cv_results=True).fit(X, y), X),
+        "logistic": (LogisticRegression().fit(X, labels), X),
+        "logistic, two classes": (LogisticRegression(class_weight="balanced").fit(named, labels_too), named),
+        "ridge cv, folds": (RidgeCV(cv=KFold(3)).fit(X, y), X),
+        "gaussian nb": (GaussianNB().fit(X, labels), X),
+        "constant label": (ConstantClassifier().fit(X, labels), X),
+        "constant labels": (
+            ConstantClassifier(strategy="constant", constant=["no", "a"]).fit(X, np.c_[labels, labels_too]),
+            X,
+        ),
+        "constant number": (ConstantRegressor(strategy="median").fit(X, y), X),
+        "neighbours": (KNeighborsClassifier(3, weights="distance").fit(X, labels), X),
+        "nearest": (NearestNeighbors(n_neighbors=2, metric="chebyshev").fit(X), X),
+        "neighbours, two outputs": (KNeighborsClassifier(3, p=3).fit(X, np.c_[labels, labels_too]), X),
+        "neighbours, sparse": (KNeighborsClassifier(2).fit(sparse.csr_array(np.round(X)), labels), X),
+        "neighbours, distances": (
+            KNeighborsClassifier(2, metric="precomputed").fit(np.abs(X @ X.T), labels),
+            np.abs(X @ X.T),
+        ),
+        "k-means": (KMeans(3, n_init=1, random_state=0).fit(X), X),
+        "pca": (PCA(2, whiten=True).fit(X), X),
+        "scaler": (StandardScaler().fit(X), X),
+        "table": (TableEncoder(max_onehot=4).fit(towns, y), towns),
+        "pipeline": (make_pipeline(StandardScaler(), MinMaxScaler(clip=True), Ridge()).fit(X, y), X),
+        "table pipeline": (make_pipeline(TableEncoder(), StandardScaler(), LinearRegression()).fit(towns, y), towns),
+        "union": (FeatureUnion([("a", StandardScaler()), ("b", "passthrough")]).fit(X), X),
+        "columns": (ColumnTransformer([_impute, _encode]).fit(towns), towns),
+        "columns by place": (
+            ColumnTransformer([("n", StandardScaler(), slice(0, 2))], remainder="passthrough").fit(X),
+            X,
+        ),
+        "one-hot": (OneHotEncoder(**_rare).fit(shops), shops),
+        "one-hot numbers": (OneHotEncoder(handle_unknown="ignore").fit(np.round(X)), np.round(X)),
+        "ordinal": (OrdinalEncoder(**_unknown).fit(shops), shops),
+        "imputer": (SimpleImputer(strategy="most_frequent").fit(X), X),
+        "target": (TransformedTargetRegressor(Ridge(), **_inverse).fit(X, y), X),
+        "function": (FunctionTransformer(np.log1p, validate=True).fit(X), X),
+        "labels": (LabelEncoder().fit(labels), labels),
+    }
+
+
+@cache
+def files():
+    return {name: to_bytes(model) for name, (model, _) in fitted().items()}
+
+
+def share(name):
+    """Data frames take milliseconds to transform, so their models are changed less often than the others."""
+    return 0.1 if "table" in name or name == "columns" else 0.3 if hasattr(fitted()[name][1], "columns") else 1.0
 
 
 def rounds(total):
     """How often to change the file of each model."""
+    shares = sum(map(share, fitted()))
     return [
-        (name, data, MODELS[name][1][:4], round(total * SHARE[name] / sum(SHARE.values())) + 1)
-        for name, data in FILES.items()
+        (name, data, fitted()[name][1][:4], round(total * share(name) / shares) + 1) for name, data in files().items()
     ]
 
 

@@ -1,7 +1,6 @@
 """Files of every release keep loading and keep saying what they said; what was written once is never written again."""
 
 import json
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +12,6 @@ from learnt.persistence._files import load_bytes, to_bytes
 
 HERE = Path(__file__).parent
 FILES = sorted((HERE / "golden").glob("*/*.learnt"))
-
-
-@pytest.fixture(scope="module")
-def golden():
-    return runpy.run_path(str(HERE / "make_golden.py"))
-
-
-@pytest.fixture(scope="module")
-def models(golden):
-    return golden["models"]()
 
 
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}/{path.stem}" for path in FILES])

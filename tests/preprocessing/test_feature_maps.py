@@ -21,10 +21,13 @@ DEGREES = [0, 1, 2, 3, 4, (2, 3), (3, 3), (0, 2), (2, 2)]
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(7, 1), (7, 3), (900, 5), (30, 11)])
 def test_polynomials_equal_scikit_learns(degree, interaction_only, include_bias, order, shape):
-    if degree == 0 and not include_bias:
-        return
     X = np.random.default_rng(0).normal(size=shape)
     settings = {"interaction_only": interaction_only, "include_bias": include_bias, "order": order}
+    if degree == 0 and not include_bias:
+        for room in (oracle.PolynomialFeatures, PolynomialFeatures):
+            with pytest.raises(ValueError, match="degree"):
+                room(degree, **settings).fit(X)
+        return
     ours = PolynomialFeatures(degree, **settings).fit(X)
     theirs = oracle.PolynomialFeatures(degree, **settings).fit(X)
     found = ours.transform(X)

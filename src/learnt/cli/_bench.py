@@ -17,6 +17,7 @@ from rich.table import Table
 
 import learnt
 from learnt.cli._bar import bar
+from learnt.engine.random import generator
 from learnt.study import StudyError
 
 REPEATS = 5
@@ -69,7 +70,7 @@ def compare(
     ours: Callable[[], Any], theirs: Callable[[], Any], kind: str, rows: int = 20_000
 ) -> tuple[list[float], list[float]]:
     """Median seconds of fit and predict, alternating between the two so that both see the same machine."""
-    rng = np.random.default_rng(0)
+    rng = generator(0)
     X = rng.normal(size=(rows, 20))
     amount = X @ rng.normal(size=20) + rng.normal(size=rows)
     y = {"amount": amount, "classes": (amount > 0).astype(np.int64), "none": None}[kind]

@@ -17,6 +17,7 @@ from learnt.cli._bar import bar
 from learnt.engine import kernel_cache
 from learnt.engine.estimator import Settings, Warm, warmup_of
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.random import generator
 from learnt.engine.threads import thread_count
 from learnt.linear_model import Ridge
 from learnt.naive_bayes import GaussianNB
@@ -170,7 +171,7 @@ def fits_of(name: str) -> tuple[Warm, ...]:
 
 
 def _data(dtype: type) -> tuple[np.ndarray, dict[str, Any]]:
-    rng = np.random.default_rng(0)
+    rng = generator(0)
     X: np.ndarray = rng.normal(size=(ROWS, COLUMNS)).astype(dtype)
     amount: np.ndarray = (X @ rng.normal(size=COLUMNS) + rng.normal(size=ROWS)).astype(dtype)
     return X, {
@@ -184,7 +185,7 @@ def _data(dtype: type) -> tuple[np.ndarray, dict[str, Any]]:
 
 
 def _sparse_data() -> tuple[Any, dict[str, Any]]:
-    rng = np.random.default_rng(0)
+    rng = generator(0)
     X = sparse.random_array((SPARSE_ROWS, SPARSE_COLUMNS), density=20 / SPARSE_COLUMNS, format="csr", rng=rng)
     amount = X @ rng.normal(size=SPARSE_COLUMNS) + 0.1 * rng.normal(size=SPARSE_ROWS)
     return X, {"amount": amount, "two classes": (amount > 0).astype(np.int64), "none": None}

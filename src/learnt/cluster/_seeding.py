@@ -16,6 +16,7 @@ import numpy as np
 
 from learnt.cluster import _kernels
 from learnt.cluster._nearest import sparse_lane_rows, squared_norms
+from learnt.engine.random import random_state_of
 from learnt.engine.rows import csr_rows
 from learnt.engine.threads import for_blocks
 
@@ -28,7 +29,7 @@ _NO_WEIGHTS = np.empty(0)
 
 def direction(n_features: int) -> np.ndarray:
     """A fixed random direction: equal rows, and hardly any others, share their place on it."""
-    return np.random.RandomState(_DIRECTION).uniform(0.5, 1.0, n_features)
+    return random_state_of(_DIRECTION).uniform(0.5, 1.0, n_features)
 
 
 def _places(X: Any) -> np.ndarray:

@@ -135,9 +135,3 @@ def is_float(x: Any) -> bool:
     if is_numpy(x):
         return x.dtype.kind == "f"
     return bool(namespace(x).isdtype(x.dtype, "real floating"))
-
-
-def float_dtype(x: Any) -> Any:
-    """The floating dtype a computation on `x` runs in: float32 is kept, everything else becomes float64."""
-    xp = namespace(x)
-    return xp.float32 if x.dtype == xp.float32 else xp.float64

@@ -27,7 +27,6 @@ FREE_FEATURES = 1 << 22
 
 Dims = dict[str, int]
 Check = Callable[[Any, Dims], "str | None"]
-Size = "str | int | None"  # a letter, a number, or None for any
 
 
 def shown(value: Any, limit: int = 60) -> str:

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnt.diagnosis import noise_bounds, row_losses, spread_columns
 from learnt.engine import kernel_cache
+from learnt.engine.random import generator, stream
 from learnt.engine.threads import set_threads
 from learnt.preprocessing import TableEncoder
 from learnt.study._ground import fold_rows
@@ -200,7 +201,7 @@ class Bench:
 
     def rehearse_bracket(self) -> dict[str, Any]:
         """The same for the bracket of the best possible error, which the study measures itself."""
-        few = np.random.default_rng(0).normal(size=(300, 12))  # with fewer columns other code is used
+        few = generator(0).normal(size=(300, 12))  # with fewer columns other code is used
         noise_bounds(few, few[:, :1], max_rows=300, random_state=0)
         return {"used": sorted(kernel_cache.used)}
 
@@ -218,9 +219,7 @@ class Bench:
                 self.y,
             )
         )
-        rows = np.random.default_rng([self.seed, 99]).permutation(
-            len(y)
-        )  # cross-validation inside a model cuts in order
+        rows = stream(self.seed, 99).permutation(len(y))  # cross-validation inside a model cuts in order
         codes = y[rows]
         y = codes if self.labels is None else np.array(self.labels)[codes]
         present = None if self.labels is None else np.unique(codes).tolist()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from learnt.diagnosis import bayes_error_bounds, bootstrap_interval, noise_bounds, row_losses, wilson_interval
+from learnt.engine.random import stream
 from learnt.linear_model import Ridge
 from learnt.preprocessing import StandardScaler, TableEncoder
 from learnt.study._problem import Problem
@@ -25,7 +26,7 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
     """
     rows = development
     if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng([seed, 3]).permutation(rows)[:MOST_ROWS])
+        rows = np.sort(stream(seed, 3).permutation(rows)[:MOST_ROWS])
     y = problem.y[rows]
     targets = (y[:, None] == np.array(problem.classes)[None, :]).astype(float) if problem.classify else y[:, None]
     tried = [

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from learnt.engine.random import random_state_of
+
 ROWS, SEED = 2000, 20250301
 TARGET = "late"
 _DISTRICTS = ("Old Town", "Harbour", "Station", "Hill", "Campus", "North", "South", "Airport")
@@ -40,7 +42,7 @@ def make_deliveries(rows: int = ROWS, seed: int = SEED) -> Example:
     >>> example.csv.splitlines()[0]
     'delivery_id,ordered_at,district,vehicle,distance_km,items,basket,kitchen_queue,rain_mm,courier_months,refund,late'
     """
-    r = np.random.RandomState(seed)
+    r = random_state_of(seed)
     minute = np.sort(r.randint(0, 120 * 24 * 60, size=rows))
     hour_weights = np.array([0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 3, 7, 10, 8, 4, 3, 4, 7, 11, 12, 9, 5, 2, 1], dtype=float)
     hour = r.choice(24, size=rows, p=hour_weights / hour_weights.sum())

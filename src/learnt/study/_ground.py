@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from learnt.engine.random import stream
 from learnt.study._objective import Objective
 
 MOST_VALID = 10_000  # held-out rows of a fold
@@ -14,7 +15,7 @@ MOST_VALID = 10_000  # held-out rows of a fold
 
 def fold_rows(fold: tuple[np.ndarray, np.ndarray], number: int, seed: int, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Training rows of a fold in random order (a prefix is a sample), at most `most`, and its held-out rows."""
-    rng = np.random.default_rng([seed, number])
+    rng = stream(seed, number)
     train, valid = fold
     return train[rng.permutation(len(train))][:most], valid[rng.permutation(len(valid))][:MOST_VALID]
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from learnt.diagnosis import Interval, auc_interval, bootstrap_interval, row_losses, spread_columns, wilson_interval
+from learnt.engine.random import stream
 from learnt.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
 from learnt.study._metric import counts_by_threshold
 from learnt.study._rare import judge_rare, lopsided, rare_class
@@ -67,7 +68,7 @@ def choose_threshold(
 
     thresholds, costs = curve(slice(None))
     best = float(thresholds[int(costs.argmin())])
-    rng = np.random.default_rng([seed, 11])
+    rng = stream(seed, 11)
     again = []
     for _ in range(100):
         t, c = curve(rng.integers(0, len(score), len(score)))
@@ -231,7 +232,7 @@ def importances(
     repeats: int = 5,
 ) -> list[dict[str, Any]]:
     """How much the loss grows when one original column is shuffled, largest first; stops at the deadline."""
-    rng = np.random.default_rng([seed, 7])
+    rng = stream(seed, 7)
     if len(X) > most_rows:
         rows = np.sort(rng.permutation(len(X))[:most_rows])
         X, y = X[rows], y[rows]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from learnt.engine.random import generator
 from learnt.preprocessing import TableEncoder, profile
 from learnt.study._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
 from learnt.study._errors import StudyError, did_you_mean
@@ -232,7 +233,7 @@ def _profile(table: pl.DataFrame, target: str, y: np.ndarray) -> dict[str, Any]:
     """What `learnt.preprocessing.profile` says about the features, on a sample of a long table."""
     table = table.with_columns(pl.Series(target, y))
     if len(table) > _PROFILED:
-        table = table[np.sort(np.random.default_rng(0).permutation(len(table))[:_PROFILED])]
+        table = table[np.sort(generator(0).permutation(len(table))[:_PROFILED])]
     return profile(table, target)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from learnt.diagnosis import wilson_interval
+from learnt.engine.random import stream
 from learnt.metrics import average_precision_score
 from learnt.study._metric import Metric, metric_of
 
@@ -76,7 +77,7 @@ def judge_rare(
 
 def _area(y: np.ndarray, score: np.ndarray, level: float, seed: int) -> dict[str, float]:
     """Average precision with a bootstrap interval; each draw has as many rows of either kind as the table."""
-    rng = np.random.default_rng([seed, 13])
+    rng = stream(seed, 13)
     inside, outside = np.flatnonzero(y), np.flatnonzero(~y)
     areas = []
     for _ in range(_DRAWS):
@@ -102,7 +103,7 @@ def judge_metric(
 
     `y` are class numbers or amounts; `constant` is what the constant predicts for each row. Whole groups are drawn.
     """
-    rng = np.random.default_rng([seed, 17])
+    rng = stream(seed, 17)
     sign = 1.0 if metric.greater else -1.0
 
     def both(rows: np.ndarray) -> tuple[float, float]:

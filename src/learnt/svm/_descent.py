@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from learnt.engine.random import generator
 from learnt.engine.threads import run_tasks
 from learnt.linalg.weighted_columns import Compressed, add_columns, column_dots, compressed
 from learnt.svm._curvature import conjugate_gradients
@@ -41,7 +42,7 @@ class Dual:
         curve[curve == 0.0] = 1.0  # an empty row: any step is as good
         stiff = 1.0 / loss.soft if loss.smooth else loss.soft
         self._terms = np.stack([loss.y, loss.lo, loss.hi, loss.soft, stiff, curve, 1.0 / curve, curve], axis=1)
-        self._random = np.random.Generator(np.random.PCG64(_SEED))
+        self._random = generator(_SEED)
         self.w = np.zeros(design.d + 1)
         if self.beta.any():
             self.w[: design.D] = design.combine(self.beta)

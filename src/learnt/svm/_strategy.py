@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.random import generator
 from learnt.svm._curvature import COLUMNS, Curvature
 from learnt.svm._descent import descend
 from learnt.svm._design import Design, RowSpace
@@ -85,7 +86,7 @@ def sampled(design: Design, loss: Loss) -> np.ndarray:
     size = max(_ROWS_PER_COLUMN * design.D, design.n // _SAMPLE_SHARE)
     if 4 * size > design.n:
         return np.zeros(design.D)
-    rows = np.sort(np.random.Generator(np.random.PCG64(_SEED)).choice(design.n, size, replace=False))
+    rows = np.sort(generator(_SEED).choice(design.n, size, replace=False))
     part = loss.take(rows, design.n / size)
     few = Design(design.X[rows], design.bias, design.n_jobs)
     return minimize(few, part, np.zeros(design.D), tol=_SAMPLE_TOL, max_iter=50, width=width_of(part)).w

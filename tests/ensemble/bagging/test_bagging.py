@@ -31,15 +31,16 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("case", SETTINGS)
+@pytest.mark.parametrize(
+    ("case", "weighted"),
+    # A share of the weight would be more rows than there are to be drawn without repetition.
+    [(case, weighted) for case in SETTINGS for weighted in (False, True) if (case, weighted) != ("pasting", True)],
+)
 @pytest.mark.parametrize("base", [GaussianNB(), KNeighborsClassifier(3), Perceptron(random_state=0)], ids=repr)
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.filterwarnings("ignore:When fitting")
 def test_the_members_are_scikit_learns(case, base, weighted):
     X, y, _ = table()
     w = np.random.default_rng(1).integers(1, 4, size=200) * 1.0 if weighted else None
-    if weighted and case == "pasting":
-        return  # a share of the weight is more rows than there are
     settings = {"n_estimators": 7, "random_state": 3, **SETTINGS[case]}
     ours, theirs = (
         BaggingClassifier(base, **settings).fit(X, y, w),

@@ -145,14 +145,12 @@ def test_text_in_a_column_of_numbers_is_refused_by_its_place():
 
 
 def test_no_form_of_weights_compiles_anew():
-    if not compilation_enabled():
-        return  # nothing is compiled then
     X, y = make_regression(n_samples=60, n_features=3, random_state=0)
     weights = np.linspace(1, 2, 60)
     first = ours.HistGradientBoostingRegressor(max_iter=2).fit(X, y, weights).predict(X)
-    known = len(work.resolve().signatures)
+    known = len(work.resolve().signatures) if compilation_enabled() else 0
     locked = weights.copy()
     locked.flags.writeable = False
     for form in (locked, np.repeat(weights, 2)[::2], weights.astype(object), list(weights)):
         np.testing.assert_array_equal(ours.HistGradientBoostingRegressor(max_iter=2).fit(X, y, form).predict(X), first)
-    assert len(work.resolve().signatures) == known
+    assert (len(work.resolve().signatures) if compilation_enabled() else 0) == known

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.random import random_state_of
+
 MOST_DRAWN = 1 << 26  # rows of a sample that is larger than the table: half a gigabyte
 
 
@@ -33,7 +35,7 @@ class Sampling:
         if self.size is None:
             there = np.arange(self.n, dtype=np.int32)
             return there if self.weights is None else there[self.weights > 0]
-        random = np.random.RandomState(seed)
+        random = random_state_of(seed)
         if self.weights is None:
             return random.randint(0, self.n, self.size).astype(np.int32)
         return draw_weighted(random, self.weights, self.size, replace=True).astype(np.int32)

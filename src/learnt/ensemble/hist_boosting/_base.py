@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from learnt.engine.columns import require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
-from learnt.engine.random import first_seed
+from learnt.engine.random import first_seed, stream
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_same_columns, check_target, check_weights, is_frame
 from learnt.engine.verbose import tell
@@ -369,7 +369,7 @@ class _Watch:
             self.scorer = check_scoring(model, scoring=model.scoring)
             rows = np.arange(len(booster.y))
             if len(rows) > _SCORED_ROWS:
-                rng = np.random.default_rng([int(model._random_seed), 1])
+                rng = stream(int(model._random_seed), 1)
                 rows = np.sort(rng.choice(rows, _SCORED_ROWS, replace=False))
             self.rows = rows
             self.seen = X if len(rows) == len(X) else X[rows]  # for a scorer of one's own that looks at the rows

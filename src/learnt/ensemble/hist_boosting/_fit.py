@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.random import stream, task_seed
 from learnt.engine.threads import run_tasks, thread_count
 from learnt.ensemble.hist_boosting._losses import BoostingLoss, weighted_quantile
 from learnt.forestry import GIVEN, Bins, BoostedTrees, GrownTree, Growth, HistogramGrower, Target, from_grown
@@ -83,14 +84,14 @@ class Booster:
         if self.subsample >= 1.0:
             return None
         n = len(self.y)
-        rng = np.random.default_rng([self.seed, iteration])
+        rng = stream(self.seed, iteration)
         return np.sort(rng.permutation(n)[: max(1, int(self.subsample * n))]).astype(np.int32)
 
     def _column_seed(self, iteration: int, k: int) -> int:
         """What columns are drawn by; none where all are looked at, as it would be felt in a small tree's time."""
         if self.growth.max_features >= 1.0:
             return 0
-        return int(np.random.SeedSequence([self.seed, iteration, k]).generate_state(1, np.uint64)[0] >> 1)
+        return task_seed(self.seed, iteration, k)
 
     def _tree(self, k: int, iteration: int, shared: np.ndarray, rows: np.ndarray | None) -> GrownTree:
         grower, g, h = worker = self._workers.get()

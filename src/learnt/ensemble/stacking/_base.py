@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.progress import task
+from learnt.engine.random import generator, random_state_of
 from learnt.engine.weights import Places, take_folds
 from learnt.ensemble._common import fit_member, member_params, plain_columns, routing_enabled, run_members
 from learnt.ensemble.stacking._named_members import NamedMembers, check_members
@@ -65,7 +66,7 @@ class Stacking(NamedMembers):
                         f"{len(y)}; give more rows, a smaller cv, or fitted estimators and cv='prefit'."
                     )
                 if getattr(folds, "random_state", 0) is None:
-                    folds.random_state = np.random.RandomState()  # every member must get the same folds
+                    folds.random_state = random_state_of(generator(None))  # every member must get the same folds
 
             def unseen(m: int, name: str, member: Any) -> Any:
                 """What the member says of each row when it was fitted on the others."""

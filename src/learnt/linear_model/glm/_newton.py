@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from learnt.engine.arrays import device_of, is_foreign_array, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.random import generator
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.threads import single_blas
 from learnt.erm.solvers import Curvature, Sums, sparing_newton
@@ -186,7 +187,7 @@ def sample(rows: Rows) -> ArrayRows | None:
     step = rows.n_rows / size
     if step < 4:
         return None
-    rng = np.random.Generator(np.random.PCG64(_SEED))
+    rng = generator(_SEED)
     kept = ((np.arange(size) + rng.random(size)) * step).astype(np.intp)
     parts: list[Any] = []
     for values in (rows.X, rows.y, rows.w):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.random import generator
 from learnt.linear_model.logistic._l1_design import DenseDesign, SparseDesign
 from learnt.linear_model.logistic._l1_loss import ManyClasses, TwoClasses, by_class
 
@@ -74,7 +75,7 @@ def sample(y: np.ndarray, w: np.ndarray, size: int) -> tuple[np.ndarray, np.ndar
     """About `size` rows, of each class its share, and their weights, which stand for all; None where that is most."""
     if size * _WORTH > len(y):
         return None
-    random = np.random.Generator(np.random.PCG64(_SEED))
+    random = generator(_SEED)
     rows, weights = [], []
     for k in range(int(y.max()) + 1):
         own = np.flatnonzero(y == k)

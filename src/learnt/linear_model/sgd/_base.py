@@ -153,7 +153,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
         rng = random_state_of(self._get("random_state"))
         if k == 1:
             return np.array([rng.randint(0, _LARGEST) for _ in range(after + 1)])[after:]
-        streams = [np.random.RandomState(seed) for seed in rng.randint(0, _LARGEST, size=k)]
+        streams = [random_state_of(seed) for seed in rng.randint(0, _LARGEST, size=k)]
         return np.array([[stream.randint(0, _LARGEST) for _ in range(after + 1)][after] for stream in streams])
 
     def _finish(self, ends: list[End], dtype: Any) -> tuple[np.ndarray, np.ndarray]:
