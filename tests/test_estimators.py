@@ -55,40 +55,10 @@ QUICK = {
     "StackingClassifier": {"estimators": CLASSIFIERS},
     "VotingClassifier": {"estimators": CLASSIFIERS, "voting": "soft"},
     **{name: {"estimators": REGRESSORS} for name in ("StackingRegressor", "VotingRegressor")},
-    "ARDRegression": {"tol": 1e-8},
-    "ElasticNetCV": {"tol": 1e-18, "max_iter": 10_000},
-    "GammaRegressor": {"tol": 1e-10},
-    "HuberRegressor": {"tol": 1e-9},
-    "LassoCV": {"tol": 1e-12, "max_iter": 10_000},
-    "LogisticRegression": {"tol": 1e-10},  # so that what is compared is the optimum, not where each stopped
-    "LogisticRegressionCV": {"cv": 3, "Cs": [0.1, 1.0], "tol": 1e-6},
-    "PoissonRegressor": {"tol": 1e-10},
-    "QuantileRegressor": {"alpha": 0.01},
-    "SGDClassifier": {"random_state": 0},
-    "SGDRegressor": {"random_state": 0},
-    "TweedieRegressor": {"tol": 1e-10},
-    **{name: {"tol": 1e-10} for name in ("ElasticNet", "Lasso", "MultiTaskElasticNet", "MultiTaskLasso")},
-    "IterativelyReweightedLeastSquares": {"variance": "features", "tol": 1e-9},
 }
-# Fitted from sums over rows: these also take Dask collections, `scan` tables and tensors.
-_SUMMATION = [
-    "ARDRegression",
-    "BayesianLinearRegression",
-    "BayesianRidge",
-    "GammaRegressor",
-    "LinearRegression",
-    "LogisticRegression",
-    "PoissonRegressor",
-    "Ridge",
-    "RidgeCV",
-    "TotalLeastSquares",
-    "TweedieRegressor",
-]
-# One row at a time: rows come in a random order that is part of the result, and a weight is a longer step, not a second
-# visit, as in scikit-learn, whose own classes are let off the same checks.
-# So are rows that are drawn by their weights, and rows that have a target drawn for each.
+# Rows are drawn by their weights, or have a target drawn for each; scikit-learn lets its own off the same checks.
 _DRAWN = ("AdaBoostRegressor", *(k + t for k in ("Bagging", "RandomForest") for t in ("Classifier", "Regressor")))
-_STOCHASTIC = ("Perceptron", "RandomTreesEmbedding", "SGDClassifier", "SGDRegressor", *_DRAWN)
+_STOCHASTIC = ("RandomTreesEmbedding", *_DRAWN)
 # The order of rows cannot matter: no random start, no ties broken by position, no folds by position.
 _BY_POSITION = ("StackingClassifier", "StackingRegressor", *_STOCHASTIC)
 
@@ -103,8 +73,8 @@ def started(name, X):
     return make(name).set_params(**(start(X) if start else {}))
 
 
-TENSORS = [name for name in ESTIMATORS if name in _SUMMATION or takes_of(make(name)).tensors]
-LAZY = [name for name in ESTIMATORS if name in _SUMMATION or takes_of(make(name)).lazy]
+TENSORS = [name for name in ESTIMATORS if takes_of(make(name)).tensors]
+LAZY = [name for name in ESTIMATORS if takes_of(make(name)).lazy]
 STOCHASTIC = [name for name in ESTIMATORS if name in _STOCHASTIC or not trial_of(ESTIMATORS[name]).weight_repeats]
 ORDERLESS = [name for name in ESTIMATORS if name not in _BY_POSITION and trial_of(ESTIMATORS[name]).any_order]
 
@@ -427,8 +397,6 @@ def test_sparse_equals_dense(name):
     X, y = problem(name)
     X[np.abs(X) < 0.5] = 0
     model = started(name, X).set_params(**trial_of(ESTIMATORS[name]).sparse)
-    if name in ("SGDClassifier", "SGDRegressor"):  # the intercept moves less on sparse rows, as in scikit-learn
-        model.set_params(fit_intercept=False)
     dense, thin = clone(model).fit(X, y), clone(model).fit(sparse.csr_array(X), y)
     found = output(thin, X)
     np.testing.assert_allclose(found, output(dense, X), rtol=1e-5, atol=1e-6)

@@ -25,42 +25,6 @@ from learnt.persistence._registry import estimators, resolve
 
 # What to fit of classes that do not declare it themselves (`__learnt_trial__`): class, kind of target, settings.
 WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("learnt.linear_model.LinearRegression", "amount", {}),
-    ("learnt.linear_model.Lasso", "amount", {"alpha": 0.1}),
-    ("learnt.linear_model.Ridge", "amount", {}),
-    ("learnt.linear_model.RidgeCV", "amount", {}),
-    ("learnt.linear_model.NonlinearLeastSquares", "amount", {}),
-    ("learnt.linear_model.TotalLeastSquares", "amount", {}),
-    ("learnt.linear_model.LogisticRegression", "two classes", {}),
-    ("learnt.linear_model.LogisticRegression", "classes", {}),
-    ("learnt.linear_model.LogisticRegression", "two classes", {"l1_ratio": 1.0}),
-    ("learnt.linear_model.LassoCV", "amount", {"cv": 3, "alphas": 5}),
-    ("learnt.linear_model.ElasticNet", "amount", {"alpha": 0.1}),
-    ("learnt.linear_model.ElasticNetCV", "amount", {"cv": 3, "alphas": 5}),
-    ("learnt.linear_model.MultiTaskLasso", "two amounts", {"alpha": 0.1}),
-    ("learnt.linear_model.MultiTaskLassoCV", "two amounts", {"cv": 3, "alphas": 5}),
-    ("learnt.linear_model.MultiTaskElasticNet", "two amounts", {"alpha": 0.1}),
-    ("learnt.linear_model.MultiTaskElasticNetCV", "two amounts", {"cv": 3, "alphas": 5}),
-    ("learnt.linear_model.BayesianLinearRegression", "amount", {}),
-    ("learnt.linear_model.BayesianRidge", "amount", {}),
-    ("learnt.linear_model.ARDRegression", "amount", {}),
-    ("learnt.linear_model.HuberRegressor", "amount", {}),
-    ("learnt.linear_model.QuantileRegressor", "amount", {}),
-    ("learnt.linear_model.PoissonRegressor", "positive", {}),
-    ("learnt.linear_model.GammaRegressor", "positive", {}),
-    ("learnt.linear_model.TweedieRegressor", "positive", {"power": 1.5}),
-    ("learnt.linear_model.IterativelyReweightedLeastSquares", "amount", {}),
-    ("learnt.linear_model.RidgeClassifier", "classes", {}),
-    ("learnt.linear_model.RidgeClassifierCV", "classes", {}),
-    ("learnt.linear_model.LogisticRegressionCV", "two classes", {"Cs": 2, "cv": 2}),
-    ("learnt.linear_model.OrthogonalMatchingPursuit", "amount", {}),
-    ("learnt.linear_model.OrthogonalMatchingPursuit", "amount", {"precompute": False}),
-    ("learnt.linear_model.OrthogonalMatchingPursuitCV", "amount", {"cv": 2}),
-    ("learnt.linear_model.MatchingPursuit", "amount", {}),
-    ("learnt.linear_model.ForwardStagewiseRegression", "amount", {}),
-    ("learnt.linear_model.SGDClassifier", "two classes", {}),
-    ("learnt.linear_model.SGDRegressor", "amount", {}),
-    ("learnt.linear_model.Perceptron", "two classes", {}),
     ("learnt.ensemble.RandomForestClassifier", "two classes", {"n_estimators": 2, "splitter": "binned"}),
     ("learnt.ensemble.RandomForestClassifier", "classes", {"n_estimators": 2, "splitter": "binned"}),
     ("learnt.ensemble.RandomForestClassifier", "two classes", {"n_estimators": 2, "splitter": "exact"}),
@@ -87,14 +51,6 @@ WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("learnt.ensemble.HistGradientBoostingRegressor", "amount", {"max_iter": 2}),
     ("learnt.ensemble.GradientBoostingClassifier", "classes", {"n_estimators": 2}),
     ("learnt.ensemble.GradientBoostingRegressor", "amount", {"n_estimators": 2, "subsample": 0.8}),
-)
-# The same for tables like text: sparse, and wider than tall.
-SPARSE_WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("learnt.linear_model.LogisticRegression", "two classes", {}),
-    ("learnt.linear_model.LogisticRegression", "two classes", {"l1_ratio": 1.0, "C": 0.1}),
-    ("learnt.linear_model.Lasso", "amount", {"alpha": 0.1}),
-    ("learnt.linear_model.SGDClassifier", "two classes", {}),
-    ("learnt.linear_model.SGDClassifier", "two classes", {"loss": "log_loss"}),
 )
 METRICS = ("accuracy_score", "confusion_matrix", "roc_auc_score", "log_loss")
 ROWS, COLUMNS = 2000, 8
@@ -166,7 +122,6 @@ def warm_one(name: str) -> list[tuple[str, str]]:
 def fits_of(name: str) -> tuple[Warm, ...]:
     """The fits that compile what an estimator needs, as its class declares."""
     listed = [Warm(target, settings) for path, target, settings in WORK if path == name]
-    listed += [Warm(target, settings, True) for path, target, settings in SPARSE_WORK if path == name]
     return tuple(listed) or warmup_of(resolve(name))
 
 

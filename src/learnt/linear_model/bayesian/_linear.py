@@ -7,22 +7,25 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 from scipy.optimize import brentq
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from learnt.engine.arrays import to_numpy
+from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import generator
 from learnt.engine.rows import as_rows
+from learnt.engine.schema import Schema, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.bayesian._evidence import Evidence, Marginal, mean_and_deviation
 
 _SPAN, _STEPS = 40.0, 161  # e^±40 around the natural scale, looked over before the best stretch is refined
 _LARGEST = 1e200
 
 
-class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
+class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
     """The whole posterior of linear regression:  y ~ N(Xb + c, σ²),  b ~ N(m, τ²S).
 
         covariance  V = (XᵀX/σ² + S⁻¹/τ²)⁻¹        mean  V (Xᵀy/σ² + S⁻¹m/τ²)
@@ -71,6 +74,20 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
     (array([4.]), array([2.236]))
     """
 
+    __learnt_schema__ = Schema(
+        state={
+            **LINE,
+            "covariance_": real("d", "d"),
+            "offset_": real("d"),
+            "noise_variance_": number(above=0),
+            "prior_variance_": number(above=0),
+        },
+        extra={"log_evidence_": number(), "effective_dimension_": number()},
+        rule=one_intercept_a_target,
+    )
+    __learnt_takes__ = Takes(tensors=True, lazy=True)
+    __learnt_trial__ = Trial(weight_unit_free=False)
+
     def __init__(
         self, *, noise_variance=None, prior_variance=None, prior_mean=None, prior_shape=None, fit_intercept=True
     ):
@@ -85,7 +102,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
         check_flag(self, "fit_intercept")
         check_number(self, "noise_variance", 0, open_low=True, also=(None,))
         check_number(self, "prior_variance", 0, open_low=True, also=(None,))
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", foreign=True, lazy=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
         rows = as_rows(X, y, w)
         mean, root = self._prior(rows.n_features)
         data = Evidence(rows, self.fit_intercept)
@@ -162,7 +179,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, BaseEstimator):
         """The mean of y for every row of X and, if asked for, the standard deviation of a new y there."""
         if not return_std:
             return super().predict(X)
-        X = check_predict(self, X, foreign=True)
+        X = check_predict(self, X, lazy=False)
         return mean_and_deviation(self, X, self.offset_, self.covariance_, self.noise_variance_)
 
     def sample_coefficients(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:

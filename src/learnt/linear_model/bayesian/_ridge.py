@@ -6,28 +6,45 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.schema import Check, Dims, Schema, anyof, count, listof, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.bayesian._evidence import Evidence, inverse, mean_and_deviation
 from learnt.linear_model.bayesian._spectrum import ColumnSpectrum, RowSpectrum, spectrum
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
-class _EvidenceRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
+# What both keep in a model file.
+_EVIDENCE: dict[str, Check] = {"alpha_": number(above=0), "X_offset_": real("d"), "X_scale_": real("d")}
+_EVIDENCE_EXTRA: dict[str, Check] = {"scores_": anyof(listof(number()), real(None)), "n_iter_": count()}
+
+
+def _covariance_of_kept(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The covariance is that of the coefficients that were kept."""
+    kept = int(np.count_nonzero(state["lambda_"] < model.threshold_lambda))
+    reason = one_intercept_a_target(model, state, dims)
+    return reason or (None if kept == dims["k"] else "has a covariance of other columns")
+
+
+class _EvidenceRegressor(LinearPredictor, RegressorMixin, Estimator):
     """Shared by the two regressors below."""
+
+    __learnt_takes__ = Takes(tensors=True, lazy=True)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean of the predictive distribution for every row of X and, if asked for, its standard deviation."""
         if not return_std:
             return super().predict(X)
-        X = check_predict(self, X, foreign=True)
+        X = check_predict(self, X, lazy=False)
         return mean_and_deviation(self, X, self.X_offset_, self._covariance(), 1.0 / float(self.alpha_))
 
     def _covariance(self) -> Any:
@@ -40,7 +57,7 @@ class _EvidenceRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         check_flag(self, "compute_score", "fit_intercept")
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, min_rows: int = 1) -> Rows:
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", foreign=True, lazy=True, min_rows=min_rows)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", min_rows=min_rows)
         return as_rows(X, y, w)
 
     def _record(self, rows: Rows, data: Any, coef: np.ndarray, noise: float, scores: list[float], n_iter: int) -> None:
@@ -100,6 +117,13 @@ class BayesianRidge(_EvidenceRegressor):
     >>> model.predict(np.array([[1.0, 1.0]]))
     array([1.])
     """
+
+    __learnt_schema__ = Schema(
+        state={**LINE, **_EVIDENCE, "lambda_": number(0), "sigma_": real("d", "d")},
+        extra=_EVIDENCE_EXTRA,
+        rule=one_intercept_a_target,
+    )
+    __learnt_trial__ = Trial(weight_unit_free=False)
 
     def __init__(
         self,
@@ -212,6 +236,14 @@ class ARDRegression(_EvidenceRegressor):
     >>> model.coef_.round(1) + 0.0
     array([0., 3., 0., 0.])
     """
+
+    __learnt_schema__ = Schema(
+        params={"threshold_lambda": number()},
+        state={**LINE, **_EVIDENCE, "lambda_": real("d"), "sigma_": real("k", "k")},
+        extra=_EVIDENCE_EXTRA,
+        rule=_covariance_of_kept,
+    )
+    __learnt_trial__ = Trial(quick={"tol": 1e-8}, weight_unit_free=False)
 
     def __init__(
         self,

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_flag, check_number
+from learnt.engine.schema import Schema
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
+from learnt.linear_model._schema import LINES, SWEEPS, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.coordinate._given import given
 from learnt.linear_model.coordinate._lasso_path import enet_path
 from learnt.linear_model.coordinate._path import pose, solve_directly, solve_path, unpacked
@@ -23,7 +26,7 @@ def sparse_coefficients(model: Any) -> Any:
     return sparse.csr_array(np.atleast_2d(model.coef_))
 
 
-class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """Least squares with few weights:  min over b, c of  1/(2n) ‖y − Xb − c‖² + α (ρ‖b‖₁ + (1 − ρ)/2 ‖b‖²).
 
     Coordinate descent on the columns that matter, with a duality gap over all columns as the proof. Rows may have
@@ -71,6 +74,10 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimato
     (array([1.5, 0. ]), 1.75)
     """
 
+    __learnt_schema__ = Schema(params=WITH_INTERCEPT, state=LINES, extra=SWEEPS, rule=one_intercept_a_target)
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(quick={"tol": 1e-10}, warmup=(Warm("amount", {"alpha": 0.1}),))
+
     path = staticmethod(enet_path)
 
     def __init__(
@@ -103,7 +110,7 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimato
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> ElasticNet:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         check_parameters(self)
-        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
         X, Y = unpacked(X), y[:, None] if y.ndim == 1 else y
         with single_blas():
             problem = given(self, X, Y, w) or pose(X, Y, w, self.fit_intercept, 1)
@@ -141,11 +148,6 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimato
 
     sparse_coef_ = property(sparse_coefficients)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 class Lasso(ElasticNet):
     """Least squares with few weights:  min over b, c of  1/(2n) ‖y − Xb − c‖² + α‖b‖₁.
@@ -170,6 +172,10 @@ class Lasso(ElasticNet):
     >>> model.coef_, float(model.intercept_)
     (array([1.6, 0. ]), 1.6)
     """
+
+    __learnt_trial__ = Trial(
+        quick={"tol": 1e-10}, warmup=(Warm("amount", {"alpha": 0.1}), Warm("amount", {"alpha": 0.1}, sparse=True))
+    )
 
     l1_ratio = 1.0
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.schema import Schema, number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params
 from learnt.linear_model._base import LinearPredictor
+from learnt.linear_model._schema import CHOSEN, LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.coordinate._elastic_net import ElasticNet, Lasso
 from learnt.linear_model.coordinate._folds import FoldErrors
 from learnt.linear_model.coordinate._lasso_path import enet_path, lasso_path
@@ -26,8 +30,11 @@ from learnt.linear_model.coordinate._path import penalty_grid, solve_path, unpac
 from learnt.linear_model.coordinate._problem import Columns, Products
 
 
-class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
+class PathCV(LinearPredictor, RegressorMixin, Estimator):
     """Choose α (and ρ) by the mean of the folds' squared errors, then fit all rows."""
+
+    __learnt_schema__ = Schema(params=WITH_INTERCEPT, state=LINES, extra=CHOSEN, rule=one_intercept_a_target)
+    __learnt_takes__ = Takes(sparse=True)
 
     _together = False  # whether targets share their columns
 
@@ -36,7 +43,7 @@ class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
         self._check_parameters()
         self._refuse_unrouted(params)
         present, n = present_rows(sample_weight, X), rows_given(sample_weight)
-        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
         X, y = unpacked(X), self._shaped(y)
         Y = y if y.ndim == 2 else y[:, None]
         ratios = np.atleast_1d(getattr(self, "l1_ratio", 1.0)).astype(float)
@@ -150,7 +157,6 @@ class PathCV(LinearPredictor, RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.single_output = not self._together
         tags.target_tags.multi_output = self._together
         return tags
@@ -196,6 +202,9 @@ class ElasticNetCV(PathCV):
     >>> model.l1_ratio_, np.flatnonzero(np.abs(model.coef_) > 1)
     (1.0, array([0]))
     """
+
+    __learnt_schema__ = replace(PathCV.__learnt_schema__, extra={**CHOSEN, "l1_ratio_": number(0)})
+    __learnt_trial__ = Trial(quick={"tol": 1e-18, "max_iter": 10_000}, warmup=(Warm("amount", {"cv": 3, "alphas": 5}),))
 
     path = staticmethod(enet_path)
 
@@ -256,6 +265,8 @@ class LassoCV(PathCV):
     >>> np.flatnonzero(np.abs(LassoCV().fit(X, y).coef_) > 1)
     array([0])
     """
+
+    __learnt_trial__ = Trial(quick={"tol": 1e-12, "max_iter": 10_000}, warmup=(Warm("amount", {"cv": 3, "alphas": 5}),))
 
     path = staticmethod(lasso_path)
 

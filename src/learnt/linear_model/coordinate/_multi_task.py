@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.schema import Schema, number
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
+from learnt.linear_model._schema import LINES, SWEEPS, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.coordinate._elastic_net import check_parameters, last_coefficients, sparse_coefficients
 from learnt.linear_model.coordinate._lasso_path import enet_path, lasso_path
 from learnt.linear_model.coordinate._path import pose, solve_directly, solve_path, unpacked
 
 
-class MultiTaskElasticNet(LinearPredictor, RegressorMixin, BaseEstimator):
+class MultiTaskElasticNet(LinearPredictor, RegressorMixin, Estimator):
     """Several targets, each column used by all or by none:
     min over B, c of  1/(2n) ‖Y − XB − c‖² + α (ρ Σⱼ‖Bⱼ‖ + (1 − ρ)/2 ‖B‖²),  Bⱼ the weights of column j.
 
@@ -42,6 +45,12 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, BaseEstimator):
     array([[2.52, 0.  ],
            [3.36, 0.  ]])
     """
+
+    __learnt_schema__ = Schema(
+        params=WITH_INTERCEPT, state=LINES, extra={**SWEEPS, "eps_": number(0)}, rule=one_intercept_a_target
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(quick={"tol": 1e-10}, warmup=(Warm("two amounts", {"alpha": 0.1}),))
 
     path = staticmethod(enet_path)
 
@@ -71,7 +80,7 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MultiTaskElasticNet:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         check_parameters(self)
-        X, Y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
+        X, Y, w = check_fit(self, X, y, sample_weight, target="numbers")
         if Y.ndim == 1:
             raise ValueError(f"For mono-task outputs, use {type(self).__name__[9:]}: y has one number a row.")
         X = unpacked(X)
@@ -103,7 +112,6 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from learnt.engine.estimator import Trial, Warm
+from learnt.engine.schema import number
+from learnt.linear_model._schema import CHOSEN
 from learnt.linear_model.coordinate._elastic_net_cv import PathCV
 from learnt.linear_model.coordinate._lasso_path import enet_path, lasso_path
 from learnt.linear_model.coordinate._multi_task import MultiTaskElasticNet, MultiTaskLasso
@@ -30,6 +35,9 @@ class MultiTaskElasticNetCV(PathCV):
     >>> np.flatnonzero(np.abs(model.coef_[0]) > 1)
     array([0])
     """
+
+    __learnt_schema__ = replace(PathCV.__learnt_schema__, extra={**CHOSEN, "l1_ratio_": number(0)})
+    __learnt_trial__ = Trial(warmup=(Warm("two amounts", {"cv": 3, "alphas": 5}),))
 
     path = staticmethod(enet_path)
     _together = True
@@ -90,6 +98,8 @@ class MultiTaskLassoCV(PathCV):
     >>> np.flatnonzero(np.abs(MultiTaskLassoCV().fit(X, Y).coef_[1]) > 1)
     array([0])
     """
+
+    __learnt_trial__ = Trial(warmup=(Warm("two amounts", {"cv": 3, "alphas": 5}),))
 
     path = staticmethod(lasso_path)
     _together = True

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.arrays import beside, is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.rows import ArrayRows, Rows, as_rows
+from learnt.engine.schema import Schema, choice, count, number
 from learnt.engine.validation import check_fit, check_predict
+from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.glm._family import Family
 from learnt.linear_model.glm._newton import Objective, Result, by_products, far_means, newton, row_space, sample
 
@@ -23,8 +27,12 @@ _LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products wit
 _LOG_TINY = float(np.log(np.finfo(np.float32).tiny))
 
 
-class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimator):
     """Shared by the regressors below: they differ in `_family`."""
+
+    __learnt_schema__ = Schema(state=LINE, extra={"n_iter_": count()}, rule=one_intercept_a_target)
+    __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
+    __learnt_trial__ = Trial(quick={"tol": 1e-10}, warmup=(Warm("positive"),))
 
     def __init__(
         self,
@@ -53,7 +61,7 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEsti
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
         family = self._family()
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, foreign=True, lazy=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
         rows = as_rows(X, y, w)
         mean = _mean_of_target(rows, family, type(self).__name__)
         start = self._start(family, mean, rows.n_features)
@@ -122,16 +130,14 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEsti
 
     def predict(self, X: Any) -> Any:
         """The mean of y for every row of X."""
-        X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
+        X = check_predict(self, X)
         return as_rows(X).map(_block_means, self._family(), beside(self.coef_, X), beside(self.intercept_, X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """D², the share of the deviance explained: 1 at best, 0 for the mean of y."""
         family, name = self._family(), type(self).__name__
-        check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
-        X, y, w = check_fit(
-            self, X, y, sample_weight, target="number", accept_sparse=True, foreign=True, lazy=True, reset=False
-        )
+        check_predict(self, X)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", reset=False)
         rows = as_rows(X, y, w)
         mean = _mean_of_target(rows, family, name)
         dtype = widen(rows.reference).dtype
@@ -141,7 +147,6 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, BaseEsti
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.positive_only = self._family().power > 0
         return tags
 
@@ -296,6 +301,12 @@ class TweedieRegressor(_GeneralizedLinearRegressor):
     >>> model.coef_.round(3), round(float(model.intercept_), 3)
     (array([0.6, 0.3]), 1.6)
     """
+
+    __learnt_schema__ = replace(
+        _GeneralizedLinearRegressor.__learnt_schema__,
+        params={"power": number(), "link": choice("auto", "identity", "log")},
+    )
+    __learnt_trial__ = Trial(quick={"tol": 1e-10}, warmup=(Warm("positive", {"power": 1.5}),))
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ class InferringPredictor(LinearPredictor):
         elif interval not in ("prediction", "confidence"):
             raise ParameterError(f"interval must be 'prediction', 'confidence' or a level; it is {interval!r}.")
         level = check_level(level, "level")
-        X = check_predict(self, X, accept_sparse=True, foreign=True)
+        X = check_predict(self, X, accept_sparse=True, lazy=False)
         mean = scores(X, self.coef_, self.intercept_)
         width = half_width(self._answers(), rows_in_memory(X), kind, level)
         width = width[:, 0] if mean.ndim == 1 else width

@@ -6,20 +6,23 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.rows import ArrayRows
+from learnt.engine.schema import Schema, count, real
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import at_their_places, present_rows, rows_given
 from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.least_squares._solvers import least_squares
 
 _NORMAL = 1.4826  # the standard deviation of a normal variable over the median of its absolute values
 
 
-class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEstimator):
+class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, Estimator):
     """Least squares in turns with an estimate of every row's variance.
 
         b, c ← argmin Σᵢ wᵢ (yᵢ − xᵢᵀb − c)²/σᵢ²        σᵢ ← from the residuals
@@ -57,6 +60,14 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEst
     array([2.])
     """
 
+    __learnt_schema__ = Schema(
+        state=LINE,
+        extra={"n_iter_": count(), "variance_": real(None, low=0, finite=False)},
+        rule=one_intercept_a_target,
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(quick={"variance": "features", "tol": 1e-9}, warmup=(Warm("amount"),))
+
     def __init__(self, *, variance="residual", floor=1.0, max_iter=100, tol=1e-6, fit_intercept=True):
         self.variance = variance
         self.floor = floor
@@ -76,7 +87,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEst
         check_number(self, "tol", 0)
         check_flag(self, "fit_intercept")
         present, n = present_rows(sample_weight, X), rows_given(sample_weight)
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
         w = np.ones(X.shape[0]) if w is None else w
         y64 = y.astype(np.float64)
         variance, fitted, change, floor = np.ones(len(y)), None, np.inf, np.inf
@@ -129,11 +140,6 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, BaseEst
         found = least_squares(ArrayRows(X, logs, w), "auto", True)
         logs = np.asarray(X @ found.coef[:, 0]) + found.intercept[0]
         return np.exp(np.clip(logs - logs.max(), -30.0, 0.0) + logs.max())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _spread(residual: np.ndarray, w: np.ndarray) -> float:

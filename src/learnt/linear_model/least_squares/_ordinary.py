@@ -6,15 +6,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.cached import cached_property
+from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.rows import ArrayRows, as_rows
+from learnt.engine.schema import Schema, anyof, count, fields, flag, none, number, real, text
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows
 from learnt.linear_model._base import is_single, record_coefficients
+from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.least_squares._inference_predictor import InferringPredictor
 from learnt.linear_model.least_squares._operator import by_blocks, by_operator, is_operator, reads_blocks
 from learnt.linear_model.least_squares._solvers import Solution, least_squares, singular_values
@@ -23,7 +26,7 @@ _SOLVERS = ("auto", "normal", "cholesky", "qr", "svd", "lsqr")
 _LARGEST_KEPT = 2048  # rows of the matrix that a model may keep for its singular values: 32 MB
 
 
-class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, BaseEstimator):
+class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Estimator):
     """Ordinary least squares:  min over b, c of  Σᵢ wᵢ (yᵢ − xᵢᵀb − c)².
 
     It fits from sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a device, a
@@ -76,6 +79,30 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
     (array([0.17, 0.14, 0.1 ]), array([0.04, 0.07, 0.03]))
     """
 
+    __learnt_schema__ = Schema(
+        params={**WITH_INTERCEPT, "positive": flag},
+        state=LINES,
+        extra={
+            "rank_": anyof(none, count()),
+            "singular_": anyof(none, real(None, low=0)),
+            "solver_": text,
+            "_inference": fields(
+                half=real("d", "d"),
+                x_mean=real("d"),
+                weight=number(above=0, finite=False),
+                residual=real(None, low=0),
+                total=real(None, low=0),
+                n_rows=count(1),
+                log_weight=number(),
+            ),
+        },
+        rule=one_intercept_a_target,
+    )
+
+    @property
+    def __learnt_takes__(self) -> Takes:
+        return Takes(sparse=not self.positive, tensors=True, lazy=True)
+
     def __init__(self, *, fit_intercept=True, copy_X=True, tol=1e-6, n_jobs=None, positive=False, solver="auto"):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -92,10 +119,7 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
             return self._fit_operator(X, y, sample_weight)
         # Whose sums will show whether all cells are finite, and where not.
         plain = type(X) is np.ndarray and present_rows(sample_weight, X) is None
-        X, y, w = check_fit(
-            self, X, y, sample_weight, target="numbers", accept_sparse=not self.positive, foreign=True, lazy=True,
-            allow_nan=plain,
-        )  # fmt: skip
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
         ask = partial(require_finite_cells, self, X) if plain else None
         rows = as_rows(X, y, w, n_jobs=self.n_jobs)
         if self.solver == "lsqr" and reads_blocks(rows) and not self.positive:
@@ -144,8 +168,3 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Bas
         if "_scatter" in vars(self):
             self.singular_  # noqa: B018  a copy or a file gets the values, not the matrix
         return super().__getstate__()
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self.positive
-        return tags

@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import is_numpy
+from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import as_rows
+from learnt.engine.schema import Schema, anyof, count, none, text, whole
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.least_squares._solvers import least_squares
 
 # scikit-learn's names for iterative ways to the same minimum; the exact solution is quicker here.
@@ -23,7 +26,7 @@ _SYNONYMS = {"sparse_cg": "lsqr", "sag": "auto", "saga": "auto", "lbfgs": "auto"
 _SOLVERS = ("auto", "cholesky", "svd", "qr", "augmented", "dual", "lsqr", *_SYNONYMS)
 
 
-class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """Least squares with a squared penalty on the weights:  min over b, c of  Σᵢ wᵢ (yᵢ − xᵢᵀb − c)² + α‖b‖².
 
     It fits from sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a device, a
@@ -70,6 +73,15 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
     (array([1.]), 2.5)
     """
 
+    __learnt_schema__ = Schema(
+        params=WITH_INTERCEPT,
+        state=LINES,
+        extra={"n_iter_": anyof(none, count(), whole(None)), "solver_": text},
+        rule=one_intercept_a_target,
+    )
+    __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
+    __learnt_trial__ = Trial(weight_unit_free=False)
+
     def __init__(
         self,
         alpha=1.0,
@@ -103,9 +115,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
             raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")
         # Whose sums will show whether all cells are finite, and where not.
         plain = type(X) is np.ndarray and present_rows(sample_weight, X) is None
-        X, y, w = check_fit(
-            self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True, allow_nan=plain
-        )
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
         Z, scale = _in_like_units(X, w) if self.standardize else (X, 1.0)
         rows = as_rows(Z, y, w)
         alpha = check_alpha(self, y)
@@ -132,11 +142,6 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         else:
             self.n_iter_ = np.full(n_targets, solution.n_iter)
         return self
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _in_like_units(X: Any, w: np.ndarray | None) -> tuple[Any, np.ndarray]:

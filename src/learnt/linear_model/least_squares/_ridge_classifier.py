@@ -11,10 +11,12 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.labels import encode_labels
 from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.rows import ArrayRows
+from learnt.engine.schema import CLASSES, Check, Dims, Schema, anyof, flag, none, number, real, text, whole
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params, without_absent
 from learnt.linear_model._base import scores
@@ -22,9 +24,28 @@ from learnt.linear_model.least_squares._ridge import _SOLVERS, _SYNONYMS, check_
 from learnt.linear_model.least_squares._ridge_cv import RidgeCV, with_absent_results
 from learnt.linear_model.least_squares._solvers import least_squares
 
+_LABELLED: dict[str, Check] = {
+    **CLASSES,
+    "coef_": anyof(real("d"), real("r", "d")),
+    "intercept_": anyof(number(), real(1), real("r")),
+    "_multilabel": flag,
+}
 
-class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
+
+def _one_plane_a_class_or_label(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """One row of coefficients for two classes, one a class for more, one a label where rows may have several."""
+    coef, intercept = state["coef_"], state["intercept_"]
+    rows = 1 if coef.ndim == 1 else len(coef)
+    if np.size(intercept) not in (1, rows):
+        return "has other intercepts than coefficients"
+    wanted = rows if state["_multilabel"] else 1 if dims["c"] <= 2 else dims["c"]
+    return None if rows == wanted else "has other coefficients than classes"
+
+
+class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
     """Shared by the two classifiers below: labels as columns of −1 and 1, and back."""
+
+    __learnt_takes__ = Takes(sparse=True)
 
     fit_intercept: bool
     class_weight: Any
@@ -34,11 +55,11 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
         check_class_weight(self)
         if _has_several_labels(y, type(self).__name__):
             y = np.asarray(y.toarray() if sparse.issparse(y) else y)
-            X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True)
+            X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
             self.classes_ = np.arange(y.shape[1])
             Y, self._multilabel = np.where(y > 0, 1.0, -1.0), True
         else:
-            X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
+            X, y, w = check_fit(self, X, y, sample_weight, target="label")
             self.classes_, codes = encode_labels(y)
             self._multilabel, k = False, len(self.classes_)
             Y = (
@@ -59,7 +80,7 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Any:
         """Scores: how far each row lies on the side of the second class, or (n, K) for K > 2 classes."""
-        X = check_predict(self, X, accept_sparse=True)
+        X = check_predict(self, X)
         return scores(X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> Any:
@@ -82,7 +103,6 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        tags.input_tags.sparse = True
         return tags
 
 
@@ -126,6 +146,13 @@ class RidgeClassifier(_RidgeLabels):
     >>> RidgeClassifier().fit(X, ["a", "a", "b", "b"]).predict([[0.5], [2.5]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    __learnt_schema__ = Schema(
+        state=_LABELLED,
+        extra={"n_iter_": anyof(none, whole(None)), "solver_": text},
+        rule=_one_plane_a_class_or_label,
+    )
+    __learnt_trial__ = Trial(weighted=({"class_weight": "balanced"},), weight_unit_free=False)
 
     def __init__(
         self,
@@ -206,6 +233,13 @@ class RidgeClassifierCV(_RidgeLabels):
     >>> RidgeClassifierCV().fit(X, [0, 0, 1, 1]).predict([[0.5], [2.5]])
     array([0, 1])
     """
+
+    __learnt_schema__ = Schema(
+        state={**_LABELLED, "alpha_": number(0), "best_score_": number()},
+        extra={"cv_results_": anyof(real(None, None, finite=False), real(None, None, None, finite=False))},
+        rule=_one_plane_a_class_or_label,
+    )
+    __learnt_trial__ = Trial(weighted=({"store_cv_results": True}, {"cv": 3}), weight_unit_free=False)
 
     def __init__(
         self,

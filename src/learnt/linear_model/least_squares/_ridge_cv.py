@@ -13,9 +13,11 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import is_numpy, to_numpy
 from learnt.engine.blocks import as_columns
+from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.schema import Schema, anyof, flag, number, real
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import (
     Places,
@@ -27,12 +29,13 @@ from learnt.engine.weights import (
     without_absent,
 )
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.least_squares import _leave_one_out as loo
 from learnt.linear_model.least_squares._leave_one_out_wide import wide_residuals
 from learnt.linear_model.least_squares._ridge import Ridge
 
 
-class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """Ridge regression whose α has the smallest leave-one-out error, found in closed form.
 
         error(α) = Σᵢ wᵢ (eᵢ(α) / (1 − Hᵢᵢ(α)))² / n,    H the hat matrix
@@ -74,6 +77,18 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
     100.0
     """
 
+    __learnt_schema__ = Schema(
+        params={**WITH_INTERCEPT, "store_cv_results": flag, "alpha_per_target": flag},
+        state={**LINES, "alpha_": anyof(number(0), real("t", low=0)), "best_score_": anyof(number(), real("t"))},
+        extra={"cv_results_": anyof(real(None, None, finite=False), real(None, None, None, finite=False))},
+        rule=one_intercept_a_target,
+    )
+    __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
+    __learnt_trial__ = Trial(
+        weighted=({"store_cv_results": True}, {"store_cv_results": True, "scoring": "r2"}, {"cv": 3}),
+        weight_unit_free=False,
+    )
+
     def __init__(
         self,
         alphas=(0.1, 1.0, 10.0),
@@ -103,9 +118,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         present, n = present_rows(sample_weight, X), rows_given(sample_weight)
         # Whose sums will show whether all cells are finite, and where not.
         plain = type(X) is np.ndarray and present is None
-        X, y, w = check_fit(
-            self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True, allow_nan=plain
-        )
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
         rows = as_rows(X, y, w)
         ask = partial(require_finite_cells, self, X) if plain else None
         coef, intercept = (self._fit_wide if self._is_wide(rows) else self._fit_tall)(rows, alphas, ask)
@@ -204,11 +217,6 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
         if not len(given):
             raise ParameterError("The 'alphas' parameter of RidgeCV must hold at least one number; it is empty.")
         return np.asarray(given, dtype=np.float64)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def with_absent_results(model: Any, present: Places, n: int) -> np.ndarray:

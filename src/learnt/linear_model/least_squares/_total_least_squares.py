@@ -5,22 +5,25 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.schema import Schema, anyof, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
 from learnt.statistics import joint_means
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
-class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """The smallest correction of X and Y that makes the equations hold:
 
         min over E, R, B, c of  ‖[E, R]‖²   such that  (X + E) B + c = Y + R.
@@ -64,6 +67,19 @@ class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseE
     (array([1.]), array([1.]))
     """
 
+    __learnt_schema__ = Schema(
+        params=WITH_INTERCEPT,
+        state={
+            **LINES,
+            "covariance_": anyof(real("d", "d", finite=False), real("t", "d", "d", finite=False)),
+            "stderr_": anyof(real("d", finite=False), real("t", "d", finite=False)),
+            "sigma_": number(finite=False),
+            "singular_": real(None, low=0),
+        },
+        rule=one_intercept_a_target,
+    )
+    __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
+
     def __init__(self, *, fit_intercept=True, noise=None):
         self.fit_intercept = fit_intercept
         self.noise = noise
@@ -71,7 +87,7 @@ class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseE
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TotalLeastSquares:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         check_flag(self, "fit_intercept")
-        X, y, w = check_fit(self, X, y, sample_weight, target="numbers", accept_sparse=True, foreign=True, lazy=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
         rows = as_rows(X, y, w)
         x_mean, y_mean = joint_means(rows, self.fit_intercept)
         (factor,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
@@ -100,11 +116,6 @@ class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseE
                 f"{d} columns of X and {k} of y. Got {self.noise!r} instead."
             )
         return noise
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class Solution(NamedTuple):

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine import progress
 from learnt.engine.arrays import device_of, is_foreign_array, is_numpy, like, namespace, to_numpy
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.labels import class_weights, distinct_labels, encode_labels
 from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.schema import CLASSES, Schema, flag, labels, number, one_plane_a_class, real, whole
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.engine.verbose import tell
@@ -41,7 +43,7 @@ _SOLVERS = {
 }
 
 
-class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClassifier, ClassifierMixin, BaseEstimator):
+class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClassifier, ClassifierMixin, Estimator):
     """Class probabilities from linear scores:  min over coef, c of  C Σᵢ wᵢ ℓ(yᵢ, coef xᵢ + c) + penalty,
 
         penalty = (1 − ρ) ‖coef‖²/2 + ρ‖coef‖₁,    ρ = l1_ratio
@@ -118,6 +120,26 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     array([[0.5, 0.5]])
     """
 
+    __learnt_schema__ = Schema(
+        params={"fit_intercept": flag},
+        state={**CLASSES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        extra={"n_iter_": whole(None), "converged_": flag, "optimality_": number(finite=False)},
+        rule=one_plane_a_class,
+    )
+    __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
+    # So exact that what is compared is the optimum, not where each fit stopped.
+    __learnt_trial__ = Trial(
+        quick={"tol": 1e-10},
+        warmup=(
+            Warm("two classes"),
+            Warm("classes"),
+            Warm("two classes", {"l1_ratio": 1.0}),
+            Warm("two classes", sparse=True),
+            Warm("two classes", {"l1_ratio": 1.0, "C": 0.1}, sparse=True),
+        ),
+        weight_unit_free=False,
+    )
+
     def __init__(
         self,
         penalty="deprecated",
@@ -155,7 +177,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, foreign=True, lazy=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label")
         with single_blas():
             rows, classes, target, counts, weight = pose_classes(X, y, w, self.class_weight, self.n_jobs)
             self.classes_ = classes
@@ -322,11 +344,6 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def attributes(theta: np.ndarray, rows: Rows) -> dict[str, Any]:

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.labels import class_weights, encode_labels
 from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import ParameterError, check_choice, check_class_weight, check_flag, check_number
+from learnt.engine.schema import CLASSES, Schema, flag, labels, one_plane_a_class, real, record
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params
@@ -34,7 +36,7 @@ _OWN_SCORES = {
 }
 
 
-class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseEstimator):
+class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estimator):
     """`LogisticRegression` whose C, and l1_ratio where several are given, score best on rows left out.
 
     Every fold fits all of `Cs` from strong penalties to weak ones, each from the last; folds run on the pool.
@@ -89,6 +91,23 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
     array([1.])
     """
 
+    __learnt_schema__ = Schema(
+        params={"fit_intercept": flag},
+        state={**CLASSES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
+        extra={
+            "Cs_": real(None, low=0, finite=False),
+            "l1_ratios_": real(None, low=0, high=1),
+            **dict.fromkeys(("C_", "l1_ratio_", "scores_", "coefs_paths_", "n_iter_"), record),
+        },
+        rule=one_plane_a_class,
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(
+        quick={"cv": 3, "Cs": [0.1, 1.0], "tol": 1e-6},
+        warmup=(Warm("two classes", {"Cs": 2, "cv": 2}),),
+        weight_unit_free=False,
+    )
+
     __metadata_request__score = {"sample_weight": UNUSED}  # the scorer's, not ours
 
     C_: Any
@@ -140,7 +159,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
         ratios = self._check_parameters()
         self._refuse_unrouted(params)
         present, n = present_rows(sample_weight, X), rows_given(sample_weight)
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label")
         self.classes_, codes = encode_labels(y)
         self.Cs_, self.l1_ratios_ = self._grid(), ratios
         weight = self._row_weights(codes, w)
@@ -370,8 +389,3 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, BaseE
                 method_mapping=MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score"),
             )
         )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine import progress
+from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError
+from learnt.engine.schema import FEATURES, Schema, choice, count, flag, listof, none, number, real, text
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linear_model.nonlinear._inference import FitSummary, covariance
 from learnt.linear_model.nonlinear._parameters import check_bounds, check_settings, check_start
@@ -21,7 +23,7 @@ from learnt.linear_model.nonlinear._problem import Problem, linear, model_values
 from learnt.linear_model.nonlinear._solver import Outcome, fit_curve
 
 
-class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estimator):
     """Parameters of any model by least squares:  min over b of  Σᵢ wᵢ (yᵢ − f(xᵢ; b))².
 
     The model is replaced by its tangent at b, a damped linear least-squares problem gives the next b, and the damping
@@ -85,6 +87,28 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, BaseE
     >>> decay.fit(X, y).coef_
     array([3. , 0.5])
     """
+
+    __learnt_schema__ = Schema(
+        params={"model": none, "jac": choice(None, "2-point", "3-point", "torch", "jax")},
+        state={
+            **FEATURES,
+            "coef_": real("p"),
+            "stderr_": real("p", finite=False),
+            "covariance_": real("p", "p", finite=False),
+            "sigma_": number(finite=False),
+            "dof_": count(),
+            "r2_": number(finite=False),
+            "message_": text,
+            "parameter_names_": listof(text, "p"),
+        },
+        extra={
+            "cost_": number(0),
+            "n_iter_": count(),
+            "n_evaluations_": count(),
+            "optimality_": number(0),
+            "converged_": flag,
+        },
+    )
 
     _flat = False  # whether X had one dimension in `fit`
 

@@ -7,22 +7,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from learnt.engine.estimator import Estimator
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.interrupts import stoppable
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import as_rows
+from learnt.engine.schema import Schema
 from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import resume
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._schema import COUNTS, LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.pursuit._gram import pose
 from learnt.linear_model.pursuit._kernels import LONG, match
 from learnt.linear_model.pursuit._solve import atoms_asked
 
 
-class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """One column and one coefficient at a time:  w_j ← w_j + ⟨x_j, r⟩ / ‖x_j‖²  for the j that shortens r most.
 
     Unlike orthogonal matching pursuit, coefficients found earlier are not fitted again, so that a column may have its
@@ -55,6 +58,8 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEst
     >>> MatchingPursuit(n_nonzero_coefs=2, fit_intercept=False).fit(2 * np.eye(3), [1.0, -5.0, 2.0]).coef_
     array([ 0. , -2.5,  1. ])
     """
+
+    __learnt_schema__ = Schema(params=WITH_INTERCEPT, state={**LINES, "n_iter_": COUNTS}, rule=one_intercept_a_target)
 
     def __init__(self, *, n_nonzero_coefs=None, tol=None, max_iter=1000, fit_intercept=True, positive=False):
         self.n_nonzero_coefs = n_nonzero_coefs

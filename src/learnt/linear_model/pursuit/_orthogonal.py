@@ -5,19 +5,22 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import as_rows
+from learnt.engine.schema import Schema, anyof, count, none
 from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import solve
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
+from learnt.linear_model._schema import COUNTS, LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.pursuit._gram import pose
 from learnt.linear_model.pursuit._solve import atoms_asked, warn_spent
 
 
-class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, BaseEstimator):
+class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """Least squares with few columns, chosen greedily:  min ‖y − Xw − c‖²  with at most k entries of w not 0.
 
     Each step takes the column with the largest product with the residual, and fits all columns taken so far again.
@@ -55,6 +58,13 @@ class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixi
     >>> np.flatnonzero(model.coef_), round(float(model.intercept_), 6)
     (array([ 4, 11]), 7.0)
     """
+
+    __learnt_schema__ = Schema(
+        params=WITH_INTERCEPT,
+        state={**LINES, "n_iter_": COUNTS, "n_nonzero_coefs_": anyof(none, count(1))},
+        rule=one_intercept_a_target,
+    )
+    __learnt_trial__ = Trial(warmup=(Warm("amount"), Warm("amount", {"precompute": False})))
 
     def __init__(self, *, n_nonzero_coefs=None, tol=None, fit_intercept=True, precompute="auto", positive=False):
         self.n_nonzero_coefs = n_nonzero_coefs

@@ -6,16 +6,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import as_rows
+from learnt.engine.schema import Schema, count, real
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import solve
 from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model._schema import COUNTS, LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.coordinate._folds import complements
 from learnt.linear_model.pursuit._gram import known, pose
 from learnt.linear_model.pursuit._solve import warn_spent
@@ -24,7 +27,7 @@ _MOST = 2048  # columns up to which every fold may have a Gram matrix of its own
 _WORTH = 3  # rows of a Gram matrix cost that much more where they are computed a few at a time
 
 
-class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, BaseEstimator):
+class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
     """Orthogonal matching pursuit that takes as many columns as predict rows left out best.
 
     Parameters
@@ -64,6 +67,13 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, BaseEstimator
     >>> int(model.n_nonzero_coefs_)
     2
     """
+
+    __learnt_schema__ = Schema(
+        params=WITH_INTERCEPT,
+        state={**LINES, "n_iter_": COUNTS, "n_nonzero_coefs_": count(1), "mse_path_": real(None, None, low=0)},
+        rule=one_intercept_a_target,
+    )
+    __learnt_trial__ = Trial(warmup=(Warm("amount", {"cv": 2}),))
 
     def __init__(
         self, *, copy=True, fit_intercept=True, max_iter=None, cv=None, n_jobs=None, verbose=False, positive=False

@@ -6,21 +6,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Estimator
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.interrupts import stoppable
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import as_rows
+from learnt.engine.schema import Schema, count, real, whole
 from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import resume
 from learnt.linear_model._base import LinearPredictor, record_coefficients
+from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.pursuit._gram import pose
 from learnt.linear_model.pursuit._kernels import LONG, creep
 
 
-class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, BaseEstimator):
+class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, Estimator):
     """Regression in many small steps, each on the column most correlated with what is left of y.
 
     Every step moves one coefficient, of columns scaled to variance 1, by ε = `step_size` · std(y) in the direction of
@@ -59,6 +62,17 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, BaseEstimator)
     >>> model.path_features_[:3]
     array([0, 0, 0])
     """
+
+    __learnt_schema__ = Schema(
+        params=WITH_INTERCEPT,
+        state={
+            **LINES,
+            "n_iter_": count(0, name="s"),
+            "path_features_": whole("s", below="d"),
+            "path_moves_": real("s"),
+        },
+        rule=one_intercept_a_target,
+    )
 
     def __init__(self, *, step_size=0.01, max_iter=10000, fit_intercept=True):
         self.step_size = step_size

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.blocks import Block, widen
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows
+from learnt.engine.schema import ONE, Schema, count, flags, number
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import at_their_places, present_rows, rows_given
 from learnt.erm.solvers import Sums
 from learnt.linear_model._base import LinearPredictor, scores
+from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.glm._newton import Result, newton, row_space, sample
 from learnt.linear_model.robust._huber_scale import SMALLEST, above, believable, scale_by_scale
 
@@ -89,7 +92,7 @@ def huber_sums(block: Block, b: Any, c: float, sigma: float, epsilon: float, uni
     return value, gradient, np.block([[inner, cross], [cross.T, corner]])
 
 
-class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
+class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
     """Squared loss for small errors, absolute loss for large ones, with the scale σ found along the way.
 
         min over b, c, σ of  Σᵢ wᵢ (σ + σ H((yᵢ − xᵢᵀb − c)/σ)) + α‖b‖²,   H(z) = z² for |z| ≤ ε, 2ε|z| − ε² beyond
@@ -132,6 +135,15 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
     (array([2.]), True)
     """
 
+    __learnt_schema__ = Schema(
+        params={"epsilon": number(1)},
+        state={**LINE, "scale_": ONE},
+        extra={"n_iter_": count(), "outliers_": flags(None)},
+        rule=one_intercept_a_target,
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(quick={"tol": 1e-9}, warmup=(Warm("amount"),), weight_unit_free=False)
+
     outliers_: np.ndarray
 
     def __init__(self, *, epsilon=1.35, max_iter=100, alpha=0.0001, warm_start=False, fit_intercept=True, tol=1e-05):
@@ -150,7 +162,7 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         check_flag(self, "warm_start", "fit_intercept")
         check_number(self, "tol", 0)
         present = present_rows(sample_weight, X)
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
         rows = as_rows(X, y, w)
         result, unit = self._minimise(rows)
         self._record(result, unit, X, y)
@@ -192,11 +204,6 @@ class HuberRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _start(rows: Any, fit_intercept: bool) -> tuple[np.ndarray, float]:

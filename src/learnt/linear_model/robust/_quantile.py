@@ -8,19 +8,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.schema import Schema, count, number
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
+from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.robust._quantile_solver import Optimum, minimise, pinball
 
 _LARGEST_CELLS = 1 << 26  # of a sparse table written out
 _MOST_COLUMNS = 1500  # beyond, a simplex that keeps the matrix sparse is quicker
 
 
-class QuantileRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
+class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
     """The line below which a share q of y lies:  min over b, c of  1/Σw Σᵢ wᵢ ρ(yᵢ − xᵢᵀb − c) + α‖b‖₁.
 
         ρ(e) = q e for e ≥ 0,  (q − 1) e for e < 0
@@ -59,6 +62,12 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
     (array([1.]), 0.8)
     """
 
+    __learnt_schema__ = Schema(
+        state=LINE, extra={"n_iter_": count(), "gap_": number(finite=False)}, rule=one_intercept_a_target
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(quick={"alpha": 0.01}, warmup=(Warm("amount"),))
+
     def __init__(self, *, quantile=0.5, alpha=1.0, fit_intercept=True, solver="highs", solver_options=None):
         self.quantile = quantile
         self.alpha = alpha
@@ -69,7 +78,7 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> QuantileRegressor:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number")
         dtype = X.dtype
         w = np.ones(X.shape[0]) if w is None else w
         kept = np.flatnonzero(w)
@@ -166,8 +175,3 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, BaseEstimator):
         error = y - (X @ coef + intercept)
         value = pinball(error, w * self.quantile, w * (1 - self.quantile)) + self.alpha * float(np.abs(coef).sum())
         return coef, intercept, Optimum(coef, value, float("nan"), int(found.nit))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -11,8 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from learnt.engine import progress
+from learnt.engine.estimator import Takes
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
+from learnt.engine.schema import CLASSES, Check, count, labels, number, real
 from learnt.engine.validation import check_same_columns
 from learnt.linear_model.sgd._run import SCHEDULES, End, Settings, Start
 
@@ -20,8 +22,26 @@ _LARGEST = 2**31 - 1
 _PENALTIES = ("l2", "l1", "elasticnet", None)
 
 
+# What one pass after another leaves in a model file.
+DESCENT: dict[str, Check] = {
+    "n_iter_": count(),
+    "t_": number(1),
+    **dict.fromkeys(("_standard_coef", "_average_coef"), real(None, "d")),
+    **dict.fromkeys(("_standard_intercept", "_average_intercept"), real(None)),
+    "_average_count": number(0),
+}
+PLANES: dict[str, Check] = {
+    **CLASSES,
+    "classes_": labels("c", low=2),
+    "coef_": real("r", "d"),
+    "intercept_": real("r"),
+}
+
+
 class StochasticDescent(progress.CallbackSupportMixin):
     """Parameters and bookkeeping of SGDClassifier, SGDRegressor and Perceptron."""
+
+    __learnt_takes__ = Takes(sparse=True)
 
     _losses: tuple[str, ...] = ()
     # An intercept hears of every row and a coefficient only of some: on sparse rows it moves less, as in scikit-learn.
@@ -182,11 +202,6 @@ class StochasticDescent(progress.CallbackSupportMixin):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def mask_of(rows: np.ndarray, n: int) -> np.ndarray | None:

@@ -6,17 +6,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
 from learnt.engine.arrays import namespace
+from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import ParameterError
+from learnt.engine.schema import Schema, one_plane_a_class, text
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import check_fit
-from learnt.linear_model.sgd._base import StochasticDescent, mask_of, progress_report
+from learnt.linear_model.sgd._base import DESCENT, PLANES, StochasticDescent, mask_of, progress_report
 from learnt.linear_model.sgd._run import End, Start, run
 
 LOSSES = (
@@ -44,7 +46,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
         """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
         self._check_parameters()
         going_on = self._goes_on(X, coef_init)
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, order="C")
+        X, y, w = check_fit(self, X, y, sample_weight, target="label", order="C")
         classes = np.unique(y)
         if len(classes) < 2:
             raise ValueError(
@@ -69,7 +71,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
                 "class_weight 'balanced' is not supported for partial_fit, which does not see all rows; give the "
                 "weights as a dict, for example from sklearn.utils.class_weight.compute_class_weight."
             )
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", accept_sparse=True, order="C", reset=first)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label", order="C", reset=first)
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if first:
@@ -138,7 +140,7 @@ def _has_probabilities(estimator: Any) -> bool:
     raise AttributeError(f"probability estimates are not available for loss={estimator.loss!r}; use loss='log_loss'")
 
 
-class SGDClassifier(StochasticClassifier, ClassifierMixin, BaseEstimator):
+class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
     """A linear classifier, one row at a time:  min over w, b of  mean loss(y, xᵀw + b) + alpha·penalty(w).
 
     Each row moves the coefficients against the gradient of its own loss, by steps that shrink; rows are shuffled every
@@ -197,6 +199,23 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, BaseEstimator):
     >>> model.predict([[-1.5], [1.5]])
     array(['no', 'yes'], dtype='<U3')
     """
+
+    __learnt_schema__ = Schema(params={"loss": text}, state=PLANES, extra=DESCENT, rule=one_plane_a_class)
+    # Rows come in a random order that is part of the result, and a weight is a longer step, not a second visit.
+    # The intercept moves less on sparse rows, as in scikit-learn.
+    __learnt_trial__ = Trial(
+        quick={"random_state": 0},
+        warmup=(
+            Warm("two classes"),
+            Warm("two classes", sparse=True),
+            Warm("two classes", {"loss": "log_loss"}, sparse=True),
+        ),
+        sparse={"fit_intercept": False},
+        weighted=({"early_stopping": True},),
+        any_order=False,
+        weight_repeats=False,
+        weight_unit_free=False,
+    )
 
     def __init__(
         self,

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
+from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.schema import Schema, anyof, count, number, one_plane_a_class, real, whole
+from learnt.linear_model.sgd._base import DESCENT, PLANES
 from learnt.linear_model.sgd._classifier import StochasticClassifier
 from learnt.linear_model.sgd._run import End
 
 
-class Perceptron(StochasticClassifier, ClassifierMixin, BaseEstimator):
+class Perceptron(StochasticClassifier, ClassifierMixin, Estimator):
     """Rosenblatt's rule: where a row is on the wrong side, y(xᵀw + b) ≤ 0, add y·(x, 1) to (w, b).
 
     If some unit vector separates the rows (x, 1) with margin γ, where the longest row has length 1, it makes at most
@@ -53,6 +56,16 @@ class Perceptron(StochasticClassifier, ClassifierMixin, BaseEstimator):
     >>> bool(model.mistakes_ <= 1 / model.margin_**2)
     True
     """
+
+    __learnt_schema__ = Schema(
+        state=PLANES,
+        extra={**DESCENT, "mistakes_": anyof(count(), whole("r")), "margin_": anyof(number(), real("r"))},
+        rule=one_plane_a_class,
+    )
+    # Rows come in a random order that is part of the result, and a weight is a longer step, not a second visit.
+    __learnt_trial__ = Trial(
+        warmup=(Warm("two classes"),), any_order=False, weight_repeats=False, weight_unit_free=False
+    )
 
     def __init__(
         self,

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from learnt.engine import progress
+from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.schema import FEATURES, Schema, real
 from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
-from learnt.linear_model.sgd._base import StochasticDescent, mask_of, progress_report
+from learnt.linear_model.sgd._base import DESCENT, StochasticDescent, mask_of, progress_report
 from learnt.linear_model.sgd._run import End, Start, run
 
 
-class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, BaseEstimator):
+class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, Estimator):
     """A linear model of numbers, one row at a time:  min over w, b of  mean loss(y, xᵀw + b) + alpha·penalty(w).
 
     Each row moves the coefficients against the gradient of its own loss, by steps that shrink; rows are shuffled every
@@ -45,6 +47,19 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, BaseEstim
     >>> SGDRegressor(random_state=0).fit(X, X @ [1.0, 2.0] + 3).coef_.round(1)
     array([1., 2.])
     """
+
+    __learnt_schema__ = Schema(state={**FEATURES, "coef_": real("d"), "intercept_": real(1)}, extra=DESCENT)
+    # Rows come in a random order that is part of the result, and a weight is a longer step, not a second visit.
+    # The intercept moves less on sparse rows, as in scikit-learn.
+    __learnt_trial__ = Trial(
+        quick={"random_state": 0},
+        warmup=(Warm("amount"),),
+        sparse={"fit_intercept": False},
+        weighted=({"early_stopping": True, "average": True},),
+        any_order=False,
+        weight_repeats=False,
+        weight_unit_free=False,
+    )
 
     _losses = ("squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive")
 
@@ -98,7 +113,7 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, BaseEstim
         """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
         self._check_parameters()
         going_on = self._goes_on(X, coef_init)
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, order="C")
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", order="C")
         if going_on:
             coef_init, intercept_init = self.coef_, self.intercept_
         (start,) = self._starts(1, X.shape[1], coef_init, intercept_init)
@@ -109,7 +124,7 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, BaseEstim
         """One epoch over these rows, from where the last call ended."""
         first = not hasattr(self, "coef_")
         self._check_parameters(partial=True)
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", accept_sparse=True, order="C", reset=first)
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", order="C", reset=first)
         start = self._starts(1, X.shape[1], None, None)[0] if first else self._continued(1)[0]
         self._descend(X, y, w, start, 1.0 if first else self.t_, 1)
         return self
