@@ -22,7 +22,7 @@ from learnt.cluster._bounded import (
 )
 from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
 from learnt.cluster._nearest import distance_block, inertia_sum, label_block, nearest, to_reference
-from learnt.cluster._spread import Spread, row_size, spread_of
+from learnt.cluster._spread import Spread, spread_of
 from learnt.cluster._starts import Starts, check_centers
 from learnt.engine.arrays import is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
@@ -318,7 +318,7 @@ def _problem(X: Any, rows: Rows, w: Any, spread: Spread, k: int) -> Any:
         return RowsLloyd(rows, w, spread.mean)
     if sparse.issparse(X):
         return SparseLloyd(X, w, k)
-    return DenseLloyd(X, w, spread.mean, scale_of(row_size(X, w, spread)), k, copy=not _is_mapped(X))
+    return DenseLloyd(X, w, spread.mean, scale_of(spread.size), k, copy=not _is_mapped(X))
 
 
 def _is_mapped(X: Any) -> bool:

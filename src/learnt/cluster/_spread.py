@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.rows import Rows, as_rows
-from learnt.statistics import moments
+from learnt.engine.arrays import is_numpy
+from learnt.engine.rows import Block, Rows, as_rows
+from learnt.statistics import Groups, moments
 
 
 class Spread(NamedTuple):
-    """The weighted mean (zeros for sparse rows, which are not centred), and the mean variance of the features."""
+    """What k-means asks of its data before it starts."""
 
-    mean: np.ndarray
-    variance: float
+    mean: np.ndarray  # weighted; zeros for sparse rows, which are not centred
+    variance: float  # weighted, the mean over the features
+    size: float  # root mean square of a row about the mean; in memory every row is counted once, whatever its weight
 
 
 def spread_of(rows: Rows) -> Spread:
     """One pass over the rows.
 
     >>> spread_of(as_rows(np.array([[0.0, 1.0], [2.0, 1.0]])))
-    Spread(mean=array([1., 1.]), variance=0.5)
+    Spread(mean=array([1., 1.]), variance=0.5, size=1.0)
     """
+    if rows.w is not None and rows.in_memory and is_numpy(rows.X):
+        both = moments(as_rows(rows.X, rows.w), Groups(2, _weighted_and_plain), shared_scale=True)
+        variance, plain = both.covariance()
+        mean = both.mean[0]
+        size = np.sqrt((plain + (both.mean[1] - mean) ** 2).sum())
+        return Spread(mean, float(variance.mean()), float(size))
     found = moments(rows, shared_scale=True).to_numpy()
-    variance = float(found.covariance().mean())
-    if sparse.issparse(getattr(rows, "X", None)):
-        return Spread(np.zeros_like(found.mean), variance)
-    return Spread(found.mean, variance)
+    variance = found.covariance()
+    centred = not sparse.issparse(getattr(rows, "X", None))
+    mean = found.mean if centred else np.zeros_like(found.mean)
+    return Spread(mean, float(variance.mean()), float(np.sqrt(variance.sum())))
 
 
-def row_size(X: Any, w: Any, spread: Spread) -> float:
-    """The root mean square of a row about the mean, every row counted once whatever its weight."""
-    if w is None:
-        return float(np.sqrt(spread.variance * X.shape[1]))
-    plain = moments(as_rows(X), shared_scale=True)
-    return float(np.sqrt((plain.covariance() + (plain.mean - spread.mean) ** 2).sum()))
+def _weighted_and_plain(block: Block) -> np.ndarray:
+    """Two shares of each row: its weight, which is its y here, and 1."""
+    return np.column_stack([block.y, np.ones(len(block.y))])

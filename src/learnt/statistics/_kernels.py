@@ -15,8 +15,8 @@ def compiled_class_sums(block: Block, codes: np.ndarray, point: np.ndarray) -> t
     sums = np.zeros(n_classes), np.zeros((n_classes, n_features)), np.zeros((n_classes, n_features))
     weights = np.empty(0) if block.w is None else np.ascontiguousarray(block.w, dtype=np.float64)
     codes = np.ascontiguousarray(codes, dtype=np.int64)
-    require_known(int(codes.min()), int(codes.max()), n_classes)  # or the kernel would write beside the sums
-    add_class_sums(kernel_matrix(block.X), codes, weights, point, *sums)
+    if not add_class_sums(kernel_matrix(block.X), codes, weights, point, *sums):
+        require_known(int(codes.min()), int(codes.max()), n_classes)
     return sums
 
 
@@ -25,9 +25,12 @@ def add_class_sums(X, codes, weights, shift, count, sums, squares):
     n_features = X.shape[1]
     for i in range(X.shape[0]):
         k = codes[i]
+        if k < 0 or k >= count.size:  # or the sums would be written beside their array
+            return False
         w = weights[i] if weights.size > 0 else 1.0
         count[k] += w
         for j in range(n_features):
             z = X[i, j] - shift[k, j]
             sums[k, j] += w * z
             squares[k, j] += w * z * z
+    return True

@@ -76,15 +76,19 @@ def moments(
     """
     plan = Plan(scatter, as_groups(by), missing, _worth_compiling(rows))
     _check(plan)
+    with np.errstate(all="ignore"):  # what is not finite shows in the moments
+        return _passes(_few_parts(rows, plan), plan, about, shared_scale)
+
+
+def _passes(rows: Rows, plan: Plan, about: Any, shared_scale: bool) -> Moments:
     head = rows.head(_HEAD)
     point = _start(head, plan) if isinstance(about, str) else about
-    rows = _few_parts(rows, plan)
     for _ in range(_PASSES):
         found, off = _about_means(_sums(rows, plan, point), point, plan)
         far = _far(found, off, shared_scale)
         if far is None:
             return found
-        if sparse.issparse(head.X) and scatter in (FULL, POOLED):
+        if sparse.issparse(head.X) and plan.scatter in (FULL, POOLED):
             return with_far_columns(rows, plan.groups, found, far)
         point = found.mean
     return found
@@ -133,16 +137,15 @@ def _worth_compiling(rows: Rows) -> bool:
 
 def _start(head: Block, plan: Plan) -> Any:
     """The mean of the first rows; of each group where groups have points of their own, if it is among them."""
-    with np.errstate(all="ignore"):
-        point = first_point(head, plan.missing)
-        groups = plan.groups
-        if point is None or groups is None:
-            return point
-        member = groups(head)
-        if member.ndim == 2 and plan.scatter in (NONE, DIAGONAL):
-            return point  # one product for all groups
-        weight, first = block_sums(head, Plan(NONE, groups), point)
-        return point + first / divisor(weight)[:, None]
+    point = first_point(head, plan.missing)
+    groups = plan.groups
+    if point is None or groups is None:
+        return point
+    member = groups(head)
+    if member.ndim == 2 and plan.scatter in (NONE, DIAGONAL):
+        return point  # one product for all groups
+    weight, first = block_sums(head, Plan(NONE, groups), point)
+    return point + first / divisor(weight)[:, None]
 
 
 def _few_parts(rows: Rows, plan: Plan) -> Rows:
@@ -165,17 +168,16 @@ def _about_means(sums: tuple, point: Any, plan: Plan) -> tuple[Moments, Any]:
     weight, first, *second = sums
     if plan.groups is None and not plan.missing:
         weight = float(weight)
-    with np.errstate(all="ignore"):
-        off = first / spread_out(divisor(weight), first)
-        mean = off if point is None else point + off
-        if plan.scatter == NONE:
-            return Moments(weight, mean), off
-        S = second[0]
-        S -= products(off, 1.0, weight, plan.scatter)
-        if plan.scatter == DIAGONAL:
-            xp = namespace(S)
-            S = xp.where(S < 0, xp.zeros_like(S), S)
-        return Moments(weight, mean, S, plan.scatter), off
+    off = first / spread_out(divisor(weight), first)
+    mean = off if point is None else point + off
+    if plan.scatter == NONE:
+        return Moments(weight, mean), off
+    S = second[0]
+    S -= products(off, 1.0, weight, plan.scatter)
+    if plan.scatter == DIAGONAL:
+        xp = namespace(S)
+        S = xp.where(S < 0, xp.zeros_like(S), S)
+    return Moments(weight, mean, S, plan.scatter), off
 
 
 def _far(found: Moments, off: Any, shared_scale: bool) -> Any:
@@ -184,18 +186,17 @@ def _far(found: Moments, off: Any, shared_scale: bool) -> Any:
         return None
     xp = namespace(off)
     spread = found.scatter if found.kind == DIAGONAL else diagonal(found.scatter)
-    with np.errstate(all="ignore"):
-        moved = _squares(off, found, xp)
-        if shared_scale:
-            moved, spread = xp.sum(moved, axis=-1), xp.sum(spread, axis=-1)
-        far = moved > _FAR * spread
-        if not xp.any(far):
-            return None
-        size = _squares(found.mean, found, xp)
-        far = far & (moved > _ROUNDING * (xp.sum(size, axis=-1) if shared_scale else size))
-        if not xp.any(far):
-            return None
-        return _far(found, off, False) if shared_scale else far
+    moved = _squares(off, found, xp)
+    if shared_scale:
+        moved, spread = xp.sum(moved, axis=-1), xp.sum(spread, axis=-1)
+    far = moved > _FAR * spread
+    if not xp.any(far):
+        return None
+    size = _squares(found.mean, found, xp)
+    far = far & (moved > _ROUNDING * (xp.sum(size, axis=-1) if shared_scale else size))
+    if not xp.any(far):
+        return None
+    return _far(found, off, False) if shared_scale else far
 
 
 def _squares(values: Any, found: Moments, xp: Any) -> Any:
