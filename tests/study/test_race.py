@@ -84,9 +84,14 @@ def test_strong_members_race_on_all_rows_right_after_the_constant(tmp_path):
     found = race(tmp_path, worker)
     assert len(found.finished()) == len(candidates_for("classify"))
     assert {rows for _, _, _, rows, *_ in worker.calls} == {800}
-    assert [name for name, *_ in worker.calls[:10]] == ["LogisticRegression"] * 5 + [
-        "HistGradientBoostingClassifier"
-    ] * 5
+    leaders = [name for name, *_ in worker.calls[:20:5]]
+    assert leaders == [
+        "LogisticRegression",
+        "RandomForestClassifier",
+        "ExtraTreesClassifier",
+        "HistGradientBoostingClassifier",
+    ]
+    assert [c.family.name for c in candidates_for("classify", 50_000)][1:3] == ["logistic regression", "boosted trees"]
     assert not found.halved
     assert not found.cut_short
 
