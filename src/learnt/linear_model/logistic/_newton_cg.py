@@ -50,6 +50,7 @@ class Columns:
             self._lanes.append((*csr_arrays(X), y, w, table))
         self._parts = np.empty((len(self._lanes), mean.size))
         self._product = np.empty(mean.size + 1)
+        self._begun = 0.0
 
     def look(self, theta: np.ndarray) -> Look:
         d = self.mean.size
@@ -71,6 +72,13 @@ class Columns:
         diagonal[d] = max(diagonal[d], np.finfo(float).tiny)
         value = float(sum(losses)) + 0.5 * self.alpha * float(coef @ coef)
         return Look(theta, value, gradient, list(curves), diagonal)
+
+    def solve(self, here: Look, goal: float) -> tuple[np.ndarray, float]:
+        """Newton's step but for a share of it, or for what the goal does not ask for; and −gᵀstep."""
+        size = float(here.gradient @ (here.gradient / here.diagonal))
+        self._begun = self._begun or size
+        share = _SHARE * (size / max(self._begun, size)) ** _POWER if size > 0 else _SHARE
+        return self.equations(here, share, goal)
 
     def equations(self, here: Look, share: float, close: float) -> tuple[np.ndarray, float]:
         """s with Hs = −g, but for `share` of the gradient, or what takes no more than `close` from gᵀs; and −gᵀs."""
@@ -101,28 +109,28 @@ class Columns:
 
 
 def descend(
-    columns: Columns,
-    here: Look,
+    problem: Any,
+    here: Any,
     *,
     tol: float,
     enough: float,
     max_iter: int,
     watch: Callable[[Point, int], bool] | None,
 ) -> Outcome:
-    """Minimise, from the place that was looked at, until −gᵀs / 2 ≤ max(tol · f, enough)."""
-    begun = float(here.gradient @ (here.gradient / here.diagonal))
+    """Minimise, from the place that was looked at, until −gᵀs / 2 ≤ max(tol · f, enough).
+
+    `problem.look(theta)` has theta, value and gradient; `problem.solve(look, goal)` gives a step s, and −gᵀs.
+    """
 
     def evaluate(theta: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal here
-        here = columns.look(theta)
+        here = problem.look(theta)
         return here.value, here.gradient
 
     n_iter, stop, progress = 0, False, Progress()
     while True:
         goal = 2 * max(max(tol, ROUNDING) * here.value, enough)
-        size = float(here.gradient @ (here.gradient / here.diagonal))
-        share = _SHARE * (size / max(begun, size)) ** _POWER if size > 0 else _SHARE
-        step, left = columns.equations(here, share, _CLOSE * goal)
+        step, left = problem.solve(here, _CLOSE * goal)
         place = Point(here.theta, here.value, here.gradient)
 
         def ended(status: str, place: Point = place, left: float = left, n_iter: int = n_iter) -> Outcome:
@@ -138,6 +146,6 @@ def descend(
         if lower is None:
             return ended(at_rest(left, place.value))
         if lower.theta is not here.theta:
-            here = columns.look(lower.theta)
+            here = problem.look(lower.theta)
         n_iter += 1
         stop = watch is not None and watch(lower, n_iter)

@@ -5,6 +5,7 @@
     direct    the second derivative over all rows
     wide      the second derivative in the space of the rows, where they are fewer than the columns
     many      products with the second derivative, for two classes and thousands of columns that are mostly zeros
+    classes   products with the second derivative in the columns' principal axes, for many classes
     plain     every column in its unit and no second derivative, for thousands of others
 
 The solvers' names say how often the second derivative is asked for on the way: at every step by "newton", once by
@@ -26,8 +27,9 @@ from learnt.engine.rows import Rows
 from learnt.erm.solvers.curved import Outcome, Point, minimize, when_it_pays, when_left
 from learnt.linear_model.least_squares._centred import CentredTable
 from learnt.linear_model.logistic._curvature import Diagonal
-from learnt.linear_model.logistic._loss import Target, codes_of, row_weights
+from learnt.linear_model.logistic._loss import Target, codes_of, floats, row_weights
 from learnt.linear_model.logistic._newton_cg import Columns, descend
+from learnt.linear_model.logistic._newton_cg_classes import Classes, principal_axes
 from learnt.linear_model.logistic._newton_dense import newton
 from learnt.linear_model.logistic._problem import Problem
 from learnt.linear_model.logistic._row_multipliers import RowProblem
@@ -46,6 +48,9 @@ from learnt.linear_model.logistic._start import (
 _COMPILE_FROM = 1 << 15  # cells; below, NumPy is as quick and Numba need not be loaded
 _SMALL = 1 << 17  # cells of which a copy costs nothing
 _FULL_COLUMNS = 600  # columns up to which a d × d matrix pays
+_MANY_CLASSES = 8  # from which one D × D matrix a class costs more than products with all of them
+_COARSE = 1e-3  # distance from the minimum, relative to it, up to which single precision is enough
+_MOST_SCORES = 1 << 24  # cells of the table and its scores, of which there are some copies
 _PRODUCTS = 64  # rows from which conjugate gradients are no slower than factors
 _FEW_ROWS = 1000  # rows up to which an n × n matrix pays, where columns are more
 # Where units alone lead nowhere: a d × d matrix of up to so many columns, and cells for all classes together, if it
@@ -96,6 +101,8 @@ def solve(task: Task) -> Solution:
     cells = rows.n_rows * rows.n_features if rows.in_memory else np.inf
     stored = cells if task.dense else rows.X.nnz
     task = task._replace(target=task.target._replace(compiled=stored > _COMPILE_FROM and compilation_enabled()))
+    if local and task.dense and has_many_classes(task):
+        return classes(task)
     if rows.n_features <= _FULL_COLUMNS:
         return small(task) if local and cells <= _SMALL else climb(task)
     thin = local and not task.dense and rows.n_features > _MOST_COLUMNS
@@ -215,6 +222,37 @@ def many(task: Task) -> Solution:
         watch=watcher(task, problem.coefficients),
     )
     return Solution(problem.coefficients(outcome.theta), outcome)
+
+
+def has_many_classes(task: Task) -> bool:
+    """Whether a matrix for each class costs more than it saves."""
+    n, d, K = task.rows.n_rows, task.rows.n_features, task.target.n_classes
+    if K < _MANY_CLASSES or task.alpha == 0 or task.solver == "lbfgs" or not compilation_enabled():
+        return False
+    return min(n, d) <= _FULL_COLUMNS and _COMPILE_FROM < n * (d + K) <= _MOST_SCORES
+
+
+def classes(task: Task) -> Solution:
+    """Newton's equations for many classes by products."""
+    rows, target = task.rows, task.target
+    block = Block(rows.X, rows.y, rows.w)
+    X, codes = floats(rows.X), codes_of(block, target).astype(np.int64)
+    w = row_weights(block, X, target)
+    axes = principal_axes(X, w, task.alpha, curve_at_start(task), task.fit_intercept)
+    K = target.n_classes
+    problem = Classes(X, codes, w, axes, K=K, fit_intercept=task.fit_intercept, n_jobs=rows.n_jobs)
+    start = problem.variables(np.zeros((K, rows.n_features + 1)) if task.start is None else task.start)
+    enough, watch = nothing(task), watcher(task, problem.coefficients)
+    n_iter = 0
+    if task.start is None and task.tol < _COARSE:
+        problem.coarse = True
+        far = descend(problem, problem.look(start), tol=_COARSE, enough=enough, max_iter=task.max_iter, watch=watch)
+        if far.status == "stopped":
+            return Solution(problem.coefficients(far.theta), far)
+        problem.coarse, start, n_iter = False, far.theta, far.n_iter
+    most = task.max_iter - n_iter
+    last = descend(problem, problem.look(start), tol=task.tol, enough=enough, max_iter=most, watch=watch)
+    return Solution(problem.coefficients(last.theta), last._replace(n_iter=n_iter + last.n_iter))
 
 
 def climb(task: Task) -> Solution:

@@ -1,0 +1,52 @@
+"""What Newton's method for many classes asks of scores, compiled; see `_newton_cg_classes`.
+
+Where a row is nearly certain of its class, 1 − p of that class is the sum of the others: nothing is taken from 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+
+
+@kernel
+def chances(residuals, codes, w, out):
+    """The probabilities p in single precision, from w (p − [own class])."""
+    for i in range(out.shape[0]):
+        unit = 1.0 / w[i] if w[i] > 0.0 else 0.0
+        for k in range(out.shape[1]):
+            out[i, k] = np.float32(residuals[i, k] * unit)
+        out[i, codes[i]] += np.float32(1.0)
+
+
+@kernel(reassociate=True)
+def curve(p, codes, w, out):
+    """out = w p (1 − p)."""
+    for i in range(p.shape[0]):
+        own = codes[i]
+        weight = np.float32(w[i])
+        for k in range(p.shape[1]):
+            out[i, k] = weight * p[i, k] * (np.float32(1.0) - p[i, k])
+        others = np.float32(0.0)
+        for k in range(own):
+            others += p[i, k]
+        for k in range(own + 1, p.shape[1]):
+            others += p[i, k]
+        out[i, own] = weight * p[i, own] * others
+
+
+@kernel(reassociate=True)
+def curved(p, codes, w, T):
+    """T becomes  w (diag(p) − ppᵀ) T,  row by row; in differences from the own class, which are what counts."""
+    n, K = p.shape
+    for i in range(n):
+        own = codes[i]
+        weight = np.float32(w[i])
+        base = T[i, own]
+        mean = np.float32(0.0)
+        for k in range(K):
+            T[i, k] -= base
+            mean += p[i, k] * T[i, k]
+        for k in range(K):
+            T[i, k] = weight * p[i, k] * (T[i, k] - mean)
