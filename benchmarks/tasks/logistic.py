@@ -34,6 +34,19 @@ def text(d: int, density: float):
     return data
 
 
+def clusters(d: int, most: int):
+    """Classes around centres of their own, two rows each at least, with columns that depend on each other."""
+
+    def data(n: int) -> dict:
+        classes = min(most, n // 2)
+        rng = np.random.default_rng(0)
+        y = np.concatenate([np.arange(classes), rng.integers(classes, size=max(n - classes, 0))])
+        centres = 4.5 * rng.normal(size=(classes, d)) / np.sqrt(d)
+        return {"X": centres[y] + rng.normal(size=(len(y), d)) @ rng.normal(size=(d, d)) / np.sqrt(d), "y": y}
+
+    return data
+
+
 def fit(package: str, **params):
     def work(data: dict):
         from importlib import import_module
@@ -81,6 +94,10 @@ TASKS = [
     task("Logistic 500×5000", dense(5000), 500, ["lbfgs", "newton-cg", "liblinear"]),
     task("Logistic unscaled 100k×30", dense(30, scales=4.0), 100_000, ["newton-cholesky", "newton-cg"]),
     task("Logistic 10 classes 50k×50", dense(50, classes=10), 50_000, ["lbfgs", "newton-cg", "newton-cholesky"]),
+    task("Logistic 200 classes 2k×100", clusters(100, 200), 2_000, ["lbfgs"], toy=40),
+    task("Logistic 200 classes 5k×50", clusters(50, 200), 5_000, ["lbfgs"], toy=40),
+    task("Logistic 100 classes 200×400", clusters(400, 100), 200, ["lbfgs"], toy=40),
+    task("Logistic 50 classes 10k×100", clusters(100, 50), 10_000, ["lbfgs"], toy=40),
     task("Logistic sparse 20k×50k", text(50_000, 0.001), 20_000, ["lbfgs", "newton-cg", "liblinear"]),
     task("Logistic 569×30", dense(30), 569, ["lbfgs", "newton-cholesky", "newton-cg"]),
 ]

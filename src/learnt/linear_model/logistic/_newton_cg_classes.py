@@ -179,7 +179,7 @@ class Classes:
         """H without what ties classes, and axes, to each other but for the means."""
         tasks = [partial(_moments, part, chances) for part, chances in zip(self._parts, here.chances, strict=True)]
         firsts, seconds = zip(*self._all(tasks), strict=True)
-        first, second = self._total(firsts), self._total(seconds)
+        first, second = sum(firsts, np.zeros(self._shape)), sum(seconds, np.zeros(self._shape))
         weight = second[:, -1]  # the last column is of ones
         mean = first / np.maximum(weight, np.finfo(float).tiny)[:, None]
         diagonal = np.maximum(second - first * mean, _LEAST * second) + self._strength
@@ -190,9 +190,7 @@ class Classes:
 
     def _total(self, parts: Any) -> np.ndarray:
         """The sum of K × (r + 1) arrays in their order, without intercepts where there are none."""
-        total = np.zeros(self._shape)
-        for part in parts:
-            total += part
+        total = sum(parts, np.zeros(self._shape))
         if not self._fit_intercept:
             total[:, -1] = 0.0
         return total

@@ -23,7 +23,7 @@ from learnt.linear_model.logistic._curvature import Blocks, Cholesky
 from learnt.linear_model.logistic._loss import CsrRows, Target, hessian, hessian_blocks, loss_gradient
 
 _LANES = 8
-_ALL_AT_ONCE = 150  # variables up to which the classes are solved for together
+ALL_AT_ONCE = 150  # variables up to which the classes are solved for together
 
 
 class Problem:
@@ -110,7 +110,7 @@ class Problem:
     @property
     def all_at_once(self) -> bool:
         """Whether `curvature` is exact."""
-        return self.target.binary or self.shape[0] * self.shape[1] <= _ALL_AT_ONCE
+        return self.target.binary or self.shape[0] * self.shape[1] <= ALL_AT_ONCE
 
     def _penalise(self, H: np.ndarray) -> None:
         strength = self._strength if self.scale is None else self._strength / self.scale**2

@@ -82,7 +82,8 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     solver : str, default="auto"
         "auto" takes Newton's method where the table is small, Newton on a sample and L-BFGS on all rows where it is
         tall, Newton over the rows where they are fewer than the columns, L-BFGS where both are many, Newton with
-        conjugate gradients where most cells are zeros, and with coordinate descent where `l1_ratio` > 0.
+        conjugate gradients where most cells are zeros or classes are many, and with coordinate descent where
+        `l1_ratio` > 0.
         "newton" and "lbfgs" are those two alone.
         scikit-learn's "newton-cholesky" and "newton-cg" mean "newton"; "liblinear", "sag" and "saga" mean "auto".
         "gd", "momentum", "nesterov", "adagrad", "adam", "sgd", "newton-diagonal", "hybrid", "irls", "ista", "fista" and

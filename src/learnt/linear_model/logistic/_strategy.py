@@ -31,7 +31,7 @@ from learnt.linear_model.logistic._loss import Target, codes_of, floats, row_wei
 from learnt.linear_model.logistic._newton_cg import Columns, descend
 from learnt.linear_model.logistic._newton_cg_classes import Classes, principal_axes
 from learnt.linear_model.logistic._newton_dense import newton
-from learnt.linear_model.logistic._problem import Problem
+from learnt.linear_model.logistic._problem import ALL_AT_ONCE, Problem
 from learnt.linear_model.logistic._row_multipliers import RowProblem
 from learnt.linear_model.logistic._row_multipliers import descend as by_multipliers
 from learnt.linear_model.logistic._row_space import RowSpace
@@ -229,7 +229,8 @@ def has_many_classes(task: Task) -> bool:
     n, d, K = task.rows.n_rows, task.rows.n_features, task.target.n_classes
     if K < _MANY_CLASSES or task.alpha == 0 or task.solver == "lbfgs" or not compilation_enabled():
         return False
-    return min(n, d) <= _FULL_COLUMNS and _COMPILE_FROM < n * (d + K) <= _MOST_SCORES
+    together = K * (d + 1) <= ALL_AT_ONCE  # one matrix for all of them
+    return not together and min(n, d) <= _FULL_COLUMNS and _COMPILE_FROM < n * (d + K) <= _MOST_SCORES
 
 
 def classes(task: Task) -> Solution:
