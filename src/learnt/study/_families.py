@@ -396,7 +396,8 @@ def candidates_for(task: str, rows: int = 2000) -> list[Candidate]:
             entries += [Candidate(family, s, e, k, trees) for k, (s, e) in enumerate(pairs)]
     order = [f.name for f in FAMILIES if f.task == task]
     if rows < _FEW_ROWS:
-        order.sort(key=lambda name: name not in (*order[:2], "random forest", "extra trees"))
+        early = (*order[:2], "random forest", "extra trees")
+        order = sorted(order, key=lambda name: name not in early)
 
     def turn(entry: Candidate) -> tuple[int, int, int]:
         if entry.leads:
