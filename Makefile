@@ -7,10 +7,10 @@ WORKERS ?= 2
 FAMILY ?=
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help study test shake check lint types imports declared warmup bench browser peers clean
+.PHONY: help study test test-all long shake check lint types imports declared warmup bench browser peers clean
 
 help:  ## what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(VENV)/bin/python:
 	@echo "== virtual environment in $(VENV)"
@@ -36,9 +36,15 @@ browser:  # Debian's Chromium, which the report's tests open it in
 	  elif command -v sudo >/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq chromium >/dev/null; \
 	  else echo "The report's tests need a browser: install Debian's chromium package and run make test again." >&2; exit 1; fi; }
 
-test: $(VENV)/.installed-dev browser check  ## lint, types, import layers, then every test
-	@echo "== tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=10
+
+test: $(VENV)/.installed-dev browser check  ## lint, types, import layers, then the tests that prove the product
+	@echo "== tests" && $(PYTEST) -m "not long" $(ARGS)
+
+test-all: test long  ## make test, then the long tests
+
+long: $(VENV)/.installed-dev browser  ## the long tests alone: forged files, sweeps over threads and plain Python, long studies
+	@echo "== long tests" && $(PYTEST) -m long $(ARGS)
 
 shake: $(VENV)/.installed-dev  ## the tests under other processors' arithmetic, one thread, load, random order
 	@$(BIN)/python tests/shaking/shake.py -n $(WORKERS) $(ARGS)

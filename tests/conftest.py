@@ -4,6 +4,8 @@
 examples every time and sets no time limit: a property that fails must fail everywhere, and being busy is no failure.
 """
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +14,13 @@ settings.register_profile(
     "same-everywhere", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("same-everywhere")
+
+
+def pytest_collection_finish(session):
+    """Every worker collects all tests: what is fitted meanwhile is compiled and fitted once for each of them."""
+    cache = sys.modules.get("learnt.engine.kernel_cache")
+    if cache is not None and cache.used:
+        raise pytest.UsageError("A test module runs kernels while it is imported; fit in a fixture instead.")
 
 
 @pytest.fixture(autouse=True)

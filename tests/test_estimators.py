@@ -166,6 +166,7 @@ def test_parameters_clone_and_repr(name):
     assert eval(repr(model), dict(ESTIMATORS)).get_params().keys() == model.get_params().keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_no_thread_count_changes_a_bit(name):
     X, y = problem(name, n=20000)
@@ -279,6 +280,7 @@ def test_save_and_load(name, tmp_path):
     assert (tmp_path / "again.learnt").read_bytes() == (tmp_path / "model.learnt").read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_two_threads_fit_at_once(name):
     X, y = problem(name, n=5000)
@@ -402,6 +404,7 @@ def test_sparse_equals_dense(name):
     np.testing.assert_allclose(found, output(dense, X), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.long
 def test_everything_runs_as_plain_python():
     """Compilation switched off: slow, and the same answers."""
     code = """

@@ -142,3 +142,18 @@ def test_what_returns_silently_is_found():
     silent = "def test_a(x):\n    if x:\n        return\n    assert x == 0\n"
     assert silent_returns(silent) == [("test_a", 3)]
     assert silent_returns(silent.replace("return", "assert x.y\n        return")) == []
+
+
+# --- scikit-learn's checks take a second a class: tests/test_estimators.py runs them for all, once
+
+
+def test_scikit_learns_checks_run_once_a_class():
+    """Elsewhere they run with other settings, among the long tests."""
+    again = []
+    for path in TEST_FILES:
+        if path.parent.name != "tests" and "check_estimator(" in text(path):
+            tests = [node for node in ast.parse(text(path)).body if isinstance(node, ast.FunctionDef)]
+            again += [test for test in tests if "check_estimator(" in ast.unparse(test)]
+    assert again
+    for test in again:
+        assert "pytest.mark.long" in map(ast.unparse, test.decorator_list), test.name

@@ -72,7 +72,11 @@ for task in ("Classifier", "Regressor"):
     ]
     TRIED[f"GradientBoosting{task}"] += [{"n_iter_no_change": 3, "subsample": 0.5}]
 TRIED["FunctionalGradientBoosting"] += [{"n_iter_no_change": 3, "subsample": 0.7}]
-CASES = [(name, options) for name in WEIGHTED for options in TRIED[name]]
+CASES = [
+    pytest.param(name, options, marks=[pytest.mark.long] if number else [])
+    for name in WEIGHTED
+    for number, options in enumerate(TRIED[name])
+]
 
 PER_ROW = ("labels_", "outliers_", "variance_", "cv_results_", "oob_prediction_", "oob_decision_function_")
 
@@ -141,6 +145,7 @@ def test_weight_zero_is_removal(name, options):
     assert_same_model(fit(model, X, y, w), fit(model, X[there], y[there], w[there]), there, X[there])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_cells_of_a_row_of_weight_zero_do_not_matter(name):
     X, y, w = weighted_problem(name)
@@ -324,6 +329,7 @@ MEASURED_BY_WEIGHTS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_of_any_size(name):
     """In another unit of the weights, a power of two, the same model to the last bit; or a finite one."""

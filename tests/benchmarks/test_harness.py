@@ -15,6 +15,7 @@ from harness import Task, cold_start, measure  # noqa: E402
 from tasks import all_tasks  # noqa: E402
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", [t for t in all_tasks() if t.family != "latency"], ids=lambda t: t.name)
 def test_tasks_run_and_agree_at_toy_size(task):
     data = task.make(task.toy)
@@ -69,6 +70,7 @@ def test_cold_start_sees_time_and_memory():
     assert 150 < mebibytes < 300
 
 
+@pytest.mark.long
 def test_the_command_prints_a_table(tmp_path):
     command = [sys.executable, str(FOLDER / "run.py"), "log_loss 1000", "--quick", "--json", str(tmp_path / "out.json")]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=300)

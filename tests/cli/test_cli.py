@@ -127,6 +127,7 @@ def test_a_study_ends_with_the_path_of_its_report_and_its_model_predicts(capfd):
     assert json.loads(capfd.readouterr().out)["model"]["cls"] == "sklearn.pipeline.Pipeline"
 
 
+@pytest.mark.long
 def test_noise_in_a_file_without_names_ends_with_kind_words_and_exit_code_3_only_when_asked(capfd):
     table(160, noise=True).write_csv("n.csv", include_header=False)
     command = ["study", "n.csv", "--no-header", "--target", "3", "--out", "o", "--budget", "10m"]
@@ -146,6 +147,7 @@ def test_noise_in_a_file_without_names_ends_with_kind_words_and_exit_code_3_only
     assert area["low"] <= 0.5 <= area["high"]
 
 
+@pytest.mark.long
 def test_ctrl_c_says_what_was_kept(tmp_path):
     table(3000).write_csv("t.csv")
     process = subprocess.Popen(
@@ -182,6 +184,7 @@ def test_version(capfd):
     assert capfd.readouterr().out.strip() == f"learnt {__version__}"
 
 
+@pytest.mark.long
 def test_warmup_fits_everything_it_lists(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path / "kernels"))
     from learnt.cli._warmup import warm

@@ -38,8 +38,9 @@ def naive_labels(X, C):
     return np.array([np.argmin([((x - c) ** 2).sum() for c in C]) for x in np.asarray(X, dtype=float)])
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # 8 clusters of 4 distinct rows
-def test_estimator_checks():
+def test_scikit_learns_checks_of_the_default_settings():
     for result in check_estimator(KMeans(), on_fail=None, on_skip=None):
         assert result["status"] != "failed", (result["check_name"], result["exception"])
 

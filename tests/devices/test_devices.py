@@ -50,6 +50,7 @@ def test_a_device_gives_what_numpy_gives(name, check, place):
     check(name, place)
 
 
+@pytest.mark.long
 def test_jax_too():
     """One of them, since JAX compiles every operation for every shape; elsewhere, since it does not like forks."""
     code = (

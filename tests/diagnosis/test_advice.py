@@ -43,6 +43,7 @@ def curves():
             yield read_curve(n, train, valid, noise=noise, constant=constant, seen=seen), seen
 
 
+@pytest.mark.long
 def test_no_advice_denies_another_nor_the_evidence():
     states = list(curves())
     seen_regimes = set()

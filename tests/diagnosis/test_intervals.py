@@ -21,6 +21,7 @@ def test_wilson_covers():
     assert 0.93 < np.mean(hits) < 0.98
 
 
+@pytest.mark.long
 def test_auc_is_sklearns_and_its_interval_covers():
     rng = np.random.default_rng(1)
     truth = stats.norm.cdf(1 / np.sqrt(2))  # scores N(0,1) and N(1,1)

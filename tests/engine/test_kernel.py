@@ -162,6 +162,7 @@ def test_entries_out_of_use_are_removed(project):
     assert len(entries(folder)) == 2
 
 
+@pytest.mark.long
 def test_many_processes_at_once(project):
     folder = project / "cache"
     env = {**os.environ, "LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}

@@ -223,6 +223,7 @@ except MemoryError as error:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are Linux's")
 @pytest.mark.parametrize(("room", "outcome"), [(450, "fitted"), (150, "refused")])
 def test_under_a_limit_of_memory_a_fit_ends_or_says_why(room, outcome, tmp_path):

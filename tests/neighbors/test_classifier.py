@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier as Oracle
 from sklearn.utils.estimator_checks import check_estimator
 
 import learnt
-from learnt.neighbors import KNeighborsClassifier, NearestNeighbors
+from learnt.neighbors import KNeighborsClassifier
 
 
 @pytest.fixture(autouse=True)
@@ -23,17 +23,13 @@ def table(n=1500, d=12, classes=4, seed=0):
     return make_classification(n, d, n_informative=6, n_classes=classes, random_state=seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "model",
-    [
-        KNeighborsClassifier(),
-        KNeighborsClassifier(weights="distance", metric="cosine"),
-        KNeighborsClassifier(metric="precomputed"),
-        NearestNeighbors(),
-    ],
+    [KNeighborsClassifier(weights="distance", metric="cosine"), KNeighborsClassifier(metric="precomputed")],
     ids=repr,
 )
-def test_estimator_checks(model):
+def test_scikit_learns_checks_of_other_settings(model):
     for result in check_estimator(model, on_fail=None, on_skip=None):
         assert result["status"] != "failed", (result["check_name"], result["exception"])
 

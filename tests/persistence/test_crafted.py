@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FILES = 10_000
 
 
+@pytest.mark.long
 def test_crafted_files_are_refused_or_answer():
     script = Path(__file__).with_name("crafted.py")
     command = [sys.executable, str(script), "--files", str(FILES), "--seed", "13"]

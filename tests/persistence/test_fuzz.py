@@ -187,6 +187,7 @@ def changed_bytes(data, dice, start=0):
     return bytes(data)
 
 
+@pytest.mark.long
 def test_changed_bytes_are_always_refused():
     dice = random.Random(1)
     done = 0
@@ -199,6 +200,7 @@ def test_changed_bytes_are_always_refused():
     assert done > 83_000
 
 
+@pytest.mark.long
 def test_changed_bytes_with_a_matching_checksum():
     dice = random.Random(2)
     counts = dict.fromkeys(("refused", "used", "said no"), 0)
@@ -326,6 +328,7 @@ def change_tensor(header, body, dice):
     return body[:start] + bytes(raw) + body[stop:]
 
 
+@pytest.mark.long
 def test_changed_structure_with_a_matching_checksum():
     dice = random.Random(3)
     counts = dict.fromkeys(("refused", "used", "said no"), 0)

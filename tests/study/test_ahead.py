@@ -146,6 +146,7 @@ def cache_without(folder, missing):
     return folder
 
 
+@pytest.mark.long
 def test_a_first_study_says_that_it_compiles_and_a_second_does_not(classified, tmp_path):
     cache = cache_without(tmp_path / "cache", {"exact_order", "walk_rows"})
     environment = os.environ | {"LEARNT_CACHE_DIR": str(cache)}

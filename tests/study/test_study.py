@@ -140,6 +140,7 @@ def test_amounts_come_with_intervals_that_cover(regressed):
     assert {"prediction", "low", "high"} <= set(rows.columns)
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_numbers_and_the_same_bytes_and_a_repetition_reuses_everything(
     regressed, tmp_path
 ):
@@ -155,6 +156,7 @@ def test_the_same_seed_gives_the_same_numbers_and_the_same_bytes_and_a_repetitio
     assert third.facts["test"]["use"] == regressed.facts["test"]["use"]  # the same question is not a new use
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
     table(n=900).write_csv(tmp_path / "t.csv")
     command = [sys.executable, "-m", "learnt.cli", "study", "t.csv", "--target", "y", "--out", "killed", "--quiet"]
@@ -182,6 +184,7 @@ def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
     assert (tmp_path / "killed" / "model.learnt").read_bytes() == whole.model.read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["keep_with_model", "write_text", "write_report"])
 def test_ended_while_its_files_are_written_it_knows_them_as_its_own(regressed, tmp_path, monkeypatch, step):
     from learnt.study import _run
@@ -218,6 +221,7 @@ def test_the_worker_dies_with_the_study(tmp_path):
         assert process.wait(timeout=60) == 0
 
 
+@pytest.mark.long
 def test_the_third_use_of_a_test_set_is_said_and_widens_the_interval(classified, tmp_path, monkeypatch):
     first = classified[0]
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))  # other tests study this table too
@@ -233,6 +237,7 @@ def test_the_third_use_of_a_test_set_is_said_and_widens_the_interval(classified,
     assert width[0] < width[1]
 
 
+@pytest.mark.long
 def test_a_budget_too_short_still_ends_in_time_and_says_what_was_skipped(tmp_path):
     rng = np.random.default_rng(0)
     n = 60_000
@@ -247,6 +252,7 @@ def test_a_budget_too_short_still_ends_in_time_and_says_what_was_skipped(tmp_pat
     assert all(e["note"] for e in found.facts["race"]["entries"] if e["state"] == "skipped")
 
 
+@pytest.mark.long
 def test_groups_and_many_classes(tmp_path):
     rng = np.random.default_rng(2)
     x = rng.normal(size=(400, 2))

@@ -172,6 +172,7 @@ def test_sparse_dense_and_single_precision_agree():
     np.testing.assert_allclose(narrow.coef_, LinearSVC().fit(X, y).coef_, atol=1e-4)
 
 
+@pytest.mark.long
 def test_many_coefficients_under_the_absolute_penalty():
     rng = np.random.default_rng(6)
     X = sparse.random_array((900, 3000), density=0.01, rng=rng, format="csr") * 4

@@ -120,6 +120,7 @@ def test_an_open_empty_figure_is_drawn_into():
         pyplot.close("all")
 
 
+@pytest.mark.long
 def test_words_of_a_chain_take_time_in_proportion():
     """A chain of 50,000 levels is printed and explained; the walk over its words must not be quadratic."""
     n = 50_000

@@ -17,6 +17,7 @@ def no_fit(*_, **__):
     raise AssertionError("a copy of the rows was made")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("settings", "copied"),
     [

@@ -62,6 +62,7 @@ def test_the_spread_of_classes_is_that_of_the_votes():
     np.testing.assert_allclose(model.spread(X), each.std(axis=0), atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 10}, {"max_depth": 4}, {"splitter": "exact"}], ids=str)
 @pytest.mark.parametrize("make", ["friedman", "uneven"])
 def test_intervals_hold_as_often_as_they_say(make, limits):

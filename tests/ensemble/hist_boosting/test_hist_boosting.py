@@ -72,6 +72,7 @@ def test_the_same_probabilities_as_scikit_learn(n_classes):
         np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_small_tables_of_noise_are_learnt_less_by_heart_than_by_scikit_learn(n_classes):
     rng = np.random.default_rng(0)

@@ -37,6 +37,7 @@ def test_p_value_of_a_split():
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rules", [{}, {"max_features": 2}, {"max_leaf_nodes": 50}], ids=str)
 def test_growth_stops_where_a_split_could_be_chance(rules):
     rng = np.random.default_rng(1)

@@ -90,6 +90,7 @@ def test_a_large_tree_that_is_read_ahead():
         np.testing.assert_array_equal(out, leaves_of(packed, X))
 
 
+@pytest.mark.long
 def test_the_same_words_on_any_number_of_threads():
     rng = np.random.default_rng(2)
     thresholds = rng.normal(size=60)
@@ -102,6 +103,7 @@ def test_the_same_words_on_any_number_of_threads():
     assert len(set(found)) == 1
 
 
+@pytest.mark.long
 def test_too_many_thresholds_have_no_keys_of_one_byte():
     rng = np.random.default_rng(3)
     few, many = np.arange(254.0), np.arange(255.0)
@@ -124,6 +126,7 @@ def test_binned_forests_take_keys_of_one_byte_and_small_ones_those_of_four():
     assert list(packed._short) == [(6, False, False), (6, True, False)]
 
 
+@pytest.mark.long
 def test_many_rows_without_compilation():
     """No arithmetic that only compiled code may do, such as 0 − 1 without a sign."""
     code = """

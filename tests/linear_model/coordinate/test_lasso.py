@@ -18,10 +18,10 @@ from learnt.linear_model import (
     LassoCV,
     MultiTaskLasso,
     Ridge,
-    _coordinate_path,
     enet_path,
     lasso_path,
 )
+from learnt.linear_model.coordinate import _path
 
 TIGHT = {"tol": 1e-12, "max_iter": 100_000}
 
@@ -59,7 +59,7 @@ def test_the_minimum_is_scikit_learns(shape, rho, alpha, ratio):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("positive", [False, True])
 def test_weights_sparse_positive_and_no_intercept(kind, fit_intercept, positive, monkeypatch):
-    monkeypatch.setattr(_coordinate_path, "_FEW_CELLS", 0)  # or the sparse matrix would be unpacked
+    monkeypatch.setattr(_path, "_FEW_CELLS", 0)  # or the sparse matrix would be unpacked
     X, y = data(80, 20, mean=0.5)
     X[np.abs(X) < 1.0] = 0.0
     w = np.random.default_rng(1).integers(0, 4, size=80).astype(float)

@@ -12,9 +12,9 @@ from learnt.linear_model import (
     MultiTaskElasticNetCV,
     MultiTaskLasso,
     MultiTaskLassoCV,
-    _coordinate_path,
     lasso_path,
 )
+from learnt.linear_model.coordinate import _path
 
 TIGHT = {"tol": 1e-13, "max_iter": 100_000}
 
@@ -30,7 +30,7 @@ def data(n=80, p=25, k=3, seed=0):
 @pytest.mark.parametrize(("alpha", "ratio"), [(0.3, 1.0), (0.05, 0.5)])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
 def test_the_minimum_is_scikit_learns(shape, alpha, ratio, kind, monkeypatch):
-    monkeypatch.setattr(_coordinate_path, "_FEW_CELLS", 0)  # or the sparse matrix would be unpacked
+    monkeypatch.setattr(_path, "_FEW_CELLS", 0)  # or the sparse matrix would be unpacked
     X, Y = data(*shape)
     X[np.abs(X) < 0.5] = 0.0
     ours = MultiTaskElasticNet(alpha, l1_ratio=ratio, **TIGHT).fit(kind(X), Y)

@@ -343,7 +343,8 @@ def test_many_classes_with_few_rows_each():
     assert crowded.predict_proba(X[:5]).shape == (5, 60)
 
 
-def test_scikit_learns_checks():
+@pytest.mark.long
+def test_scikit_learns_checks_of_the_default_settings():
     check_estimator(LogisticRegression(), on_skip=None)
 
 

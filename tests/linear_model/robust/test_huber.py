@@ -97,6 +97,7 @@ def test_units_do_not_matter():
         np.testing.assert_allclose(model.scale_, plain.scale_ * unit, rtol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", [(30, 80), (500, 2100)])
 def test_more_columns_than_rows_and_wide_sparse(shape):
     rng = np.random.default_rng(0)
