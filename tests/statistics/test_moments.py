@@ -1,5 +1,8 @@
 """Weights, means and scatter against exact arithmetic, and the laws of shifts, weights and groups."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -129,6 +132,15 @@ def test_compiled_and_plain_sums_by_class_agree():
             class_sums(block, CODES, K, point, "diagonal"), compiled_class_sums(block, CODES, point), strict=True
         ):
             np.testing.assert_allclose(compiled, plain, rtol=1e-11, atol=1e-11)
+
+
+def test_moments_without_classes_load_no_compiler():
+    code = (
+        "import sys, numpy as np; from learnt.engine.rows import as_rows; from learnt.statistics import moments;"
+        "X = np.ones((1 << 16, 20)); moments(as_rows(X)); moments(as_rows(X), scatter='full');"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_sums_of_counts_are_whole():

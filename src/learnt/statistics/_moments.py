@@ -74,7 +74,8 @@ def moments(
            [8.]]), scatter=array([[2.],
            [0.]]), kind='diagonal')
     """
-    plan = Plan(scatter, as_groups(by), missing, _worth_compiling(rows))
+    groups = as_groups(by)
+    plan = Plan(scatter, groups, missing, groups is not None and scatter == DIAGONAL and _worth_compiling(rows))
     _check(plan)
     with np.errstate(all="ignore"):  # what is not finite shows in the moments
         return _passes(_few_parts(rows, plan), plan, about, shared_scale)
@@ -114,7 +115,7 @@ def block_sums(block: Block, plan: Plan, point: Any) -> tuple:
             return sparse_group_sums(block, member, groups.n, point, scatter)
         if member.ndim == 2:
             return share_sums(block, member, point, scatter)
-        if compiled and scatter == DIAGONAL and point is not None and point.ndim == 2:
+        if compiled and point is not None and point.ndim == 2:
             return compiled_class_sums(block, member, point)
         return class_sums(block, member, groups.n, point, scatter)
 
@@ -132,7 +133,7 @@ def _worth_compiling(rows: Rows) -> bool:
     """Whether compiled code pays: enough cells, or an unknown number of them, and a compiler."""
     if rows.in_memory and (not is_numpy(rows.X) or rows.X.size < COMPILED_CELLS):
         return False
-    return compilation_enabled()
+    return compilation_enabled()  # last: asking loads Numba
 
 
 def _start(head: Block, plan: Plan) -> Any:
