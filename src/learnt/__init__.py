@@ -3,7 +3,7 @@
 The house, from the ground up; imports only go down:
 
     engine                                   arrays, compiled kernels, threads, rows, random, checks, progress
-    erm metrics forestry                     the mathematics
+    erm metrics forestry statistics distances    the mathematics
     linear_model naive_bayes neighbors       estimators
     cluster decomposition preprocessing baseline svm inverse tree ensemble
     model_selection diagnosis plots          judging models

@@ -143,7 +143,7 @@ def test_read_only_memory_map(tmp_path):
 def test_state_is_plain():
     X, y = table(50)
     model = KNeighborsClassifier().fit(X, y)
-    assert {name for name in vars(model) if name.startswith("_")} == {"_fit_X", "_y"}
+    assert {name for name in vars(model) if name.startswith("_")} == {"_fit_X", "_search", "_y"}
     assert clone(model).get_params() == model.get_params()
     assert (
         repr(KNeighborsClassifier(3, weights="distance")) == "KNeighborsClassifier(n_neighbors=3, weights='distance')"
@@ -151,8 +151,8 @@ def test_state_is_plain():
 
 
 def test_plain_numpy_gives_the_same(monkeypatch):
-    import learnt.neighbors._brute as brute
-    import learnt.neighbors._direct as direct
+    import learnt.distances._brute as brute
+    import learnt.distances._direct as direct
 
     X, y = table(1500)
     compiled = KNeighborsClassifier().fit(X, y).predict_proba(X)

@@ -6,7 +6,7 @@ kmeans_plusplus    rows to start it from
 _kmeans.py         the class
 _lloyd.py          the algorithm, over any rows
 _bounded.py        the same for arrays in memory, faster
-_nearest.py        which centre is nearest: the definition
+_sums.py           labels, errors and sums as functions of blocks
 _kernels.py        compiled inner loops
 _spread.py         mean and variance of the rows
 _starts.py         the `init` parameter

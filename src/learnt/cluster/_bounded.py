@@ -15,11 +15,11 @@ import numpy as np
 
 from learnt.cluster import _kernels
 from learnt.cluster._lloyd import Sums, farthest_rows
-from learnt.cluster._nearest import cluster_sums, sparse_lane_rows, squared_norms
+from learnt.cluster._sums import cluster_sums, sparse_lane_rows
+from learnt.distances import round_rows, squared_norms
 from learnt.engine.arrays import is_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.rounding import round_rows
 from learnt.engine.threads import for_blocks
 
 # Multiplications in one assignment from which compiled code is worth loading.
@@ -359,7 +359,7 @@ def _reach(centers: np.ndarray, origin: np.ndarray) -> float:
 
 
 def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """The nearest centre of each of many rows, as `_nearest.nearest` says it."""
+    """The nearest centre of each of many rows, as `nearest_center` says it."""
     labels = np.empty(X.shape[0], dtype=np.int32)
     scale = scale_of(_reach(centers, origin))
     v = view(centers, origin, scale, np.float32)
@@ -385,7 +385,7 @@ def dense_inertia(X: np.ndarray, weights: np.ndarray | None, centers: np.ndarray
 
 
 def quick_sums(block: Block, centers: np.ndarray, origin: np.ndarray) -> tuple:
-    """`_nearest.cluster_sums`, compiled where the block is dense and large enough."""
+    """`_sums.cluster_sums`, compiled where the block is dense and large enough."""
     X = block.X
     if not (is_numpy(X) and X.size * centers.shape[0] >= COMPILED_WORK and compilation_enabled()):
         return cluster_sums(block, centers, origin)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.cluster._nearest import expanded
 from learnt.cluster._seeding import (
     BUCKETS,
     CompiledSeeds,
@@ -17,6 +16,7 @@ from learnt.cluster._seeding import (
     SparseSeeds,
     direction,
 )
+from learnt.distances import expanded
 from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
 
 

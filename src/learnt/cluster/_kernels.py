@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.distances import square_distance
 from learnt.engine.kernel import kernel
-from learnt.engine.rounding import square_distance
 
 _INF = np.inf
 EIGHT = 8  # centres whose products with a sparse row are computed together

@@ -21,9 +21,10 @@ from learnt.cluster._bounded import (
     scale_of,
 )
 from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
-from learnt.cluster._nearest import distance_block, inertia_sum, label_block, nearest, to_reference
 from learnt.cluster._spread import Spread, spread_of
 from learnt.cluster._starts import Starts, check_centers
+from learnt.cluster._sums import distance_block, inertia_sum, label_block, to_reference
+from learnt.distances import nearest_center
 from learnt.engine.arrays import is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.kernel import compilation_enabled
@@ -252,7 +253,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         if is_numpy(X) and _many(X, C.shape[0]):
             return dense_labels(X, C, origin)
         if is_numpy(X) and X.size * C.shape[0] <= _ONE_THREAD:
-            return nearest(X, C, origin)
+            return nearest_center(X, C, origin)
         with single_blas():
             return rows.map(label_block, C, origin)
 

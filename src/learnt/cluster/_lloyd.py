@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.cluster._nearest import cluster_sums, error_block, inertia_sum, label_block, to_reference
+from learnt.cluster._sums import cluster_sums, error_block, inertia_sum, label_block, to_reference
 from learnt.cluster._take import take_rows
 from learnt.engine.arrays import to_numpy
 from learnt.engine.rows import Rows

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from learnt.cluster import _kernels
-from learnt.cluster._nearest import sparse_lane_rows, squared_norms
+from learnt.cluster._sums import sparse_lane_rows
+from learnt.distances import squared_norms
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import csr_rows
 from learnt.engine.threads import for_blocks

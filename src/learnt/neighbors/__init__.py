@@ -1,14 +1,11 @@
 """Neighbours.
 
 KNeighborsClassifier   the class most of the k nearest rows have
+NearestNeighbors       the k nearest rows, or all within a radius
 
-_classification.py     the class
-_base.py               what estimators with neighbours share: checks, `kneighbors`, `kneighbors_graph`
-_brute.py              the search: one door for every metric and kind of rows
-_products.py           Euclidean and cosine neighbours by matrix products; _rounding.py, _kernels.py
-_direct.py             neighbours from the distances themselves
-_metrics.py            names of metrics
-_select.py, _vote.py   the smallest of each row; votes
+_classification.py, _unsupervised.py     the classes
+_base.py     what estimators with neighbours share: checks, the search (`learnt.distances`), `kneighbors`
+_vote.py     votes
 """
 
 from learnt.neighbors._classification import KNeighborsClassifier

@@ -10,13 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.distances import Search, check_metric, resolve_metric
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import require_finite
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.validation import check_fit, check_predict
-from learnt.neighbors._brute import BruteSearch
-from learnt.neighbors._metrics import check_metric, resolve
-from learnt.neighbors._products import Consume
 
 
 class NeighborsBase(Estimator):
@@ -54,7 +52,7 @@ class NeighborsBase(Estimator):
         if self._is_precomputed():
             X = _checked_graph(X, name)
         X = check_fit(self, X, order="C").X
-        metric, params = resolve(self.metric, self.p, self.metric_params)
+        metric, params = resolve_metric(self.metric, self.p, self.metric_params)
         check_metric(name, metric, is_sparse=sparse.issparse(X))
         if isinstance(metric, str) and metric == "minkowski" and params["p"] < 1:
             if self.algorithm in ("kd_tree", "ball_tree"):
@@ -78,7 +76,14 @@ class NeighborsBase(Estimator):
         self.effective_metric_, self.effective_metric_params_ = metric, params
         self._fit_X = X
         self.n_samples_fit_ = X.shape[0]
+        self._search = Search.build(X, metric, params)
         return X
+
+    def _built(self) -> Search:
+        """The search, built by `fit`; a model from a file builds it at its first query."""
+        if "_search" not in vars(self):
+            self._search = Search.build(self._fit_X, self.effective_metric_, self.effective_metric_params_)
+        return self._search
 
     def _is_metric(self, name: str) -> bool:
         return isinstance(self.metric, str) and self.metric == name
@@ -87,10 +92,10 @@ class NeighborsBase(Estimator):
         return self._is_metric("precomputed")
 
     def _queries(self, X: Any) -> Any:
-        """Queries through the door; None is the training rows themselves."""
+        """Queries, checked; None stands for the training rows themselves."""
         if X is None:
             check_is_fitted(self)
-            return self._fit_X
+            return None
         if self._is_precomputed():
             X = _checked_graph(X, type(self).__name__)
         X = check_predict(self, X, order="C")
@@ -98,30 +103,13 @@ class NeighborsBase(Estimator):
             _require_distances(X)
         return X
 
-    def _ask(self, X: Any, n_neighbors: int | None = None) -> tuple[Any, int]:
-        """The queries and how many neighbours each is to have."""
+    def _ask(self, X: Any, n_neighbors: int | None = None) -> tuple[Any, int, int]:
+        """The queries, their number, and how many neighbours each is to have."""
         Q = self._queries(X)
-        return Q, self._count(n_neighbors, Q, X is None)
+        m = self.n_samples_fit_ if Q is None else Q.shape[0]
+        return Q, m, self._count(n_neighbors, m, Q is None)
 
-    def _search(self, Q: Any, k: int, consume: Consume, *, itself: bool) -> None:
-        """`consume(lo, hi, distances, index)` for blocks of queries; one may be answered twice, the last answer counts.
-
-        `itself` says that the queries are the training rows, which are not their own neighbours.
-        """
-        search = BruteSearch(self._fit_X, self.effective_metric_, self.effective_metric_params_)
-        if not itself:
-            search.query(Q, k, consume, self.n_jobs)
-            return
-
-        def others(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
-            # One more was asked for; leave out the row itself, or where equals come before it, the last.
-            own = index == np.arange(lo, hi)[:, None]
-            own[~own.any(axis=1), -1] = True
-            consume(lo, hi, distances[~own].reshape(hi - lo, k), index[~own].reshape(hi - lo, k))
-
-        search.query(Q, k + 1, others, self.n_jobs)
-
-    def _count(self, n_neighbors: int | None, Q: Any, itself: bool) -> int:
+    def _count(self, n_neighbors: int | None, n_queries: int, itself: bool) -> int:
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         if not isinstance(k, Integral) or isinstance(k, bool):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
@@ -131,7 +119,7 @@ class NeighborsBase(Estimator):
             sign = "<" if itself else "<="
             raise ValueError(
                 f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
-                f"{self.n_samples_fit_}, n_samples = {Q.shape[0]}; ask for fewer neighbors or fit more rows."
+                f"{self.n_samples_fit_}, n_samples = {n_queries}; ask for fewer neighbors or fit more rows."
             )
         return int(k)
 
@@ -161,15 +149,8 @@ class KNeighborsMixin:
         distances : array of shape (n_queries, k), only if asked for
         index : array of shape (n_queries, k)
         """
-        Q, k = self._ask(X, n_neighbors)  # type: ignore[attr-defined]
-        distances = np.empty((Q.shape[0], k))
-        index = np.empty((Q.shape[0], k), dtype=np.int64)
-
-        def consume(lo: int, hi: int, found: np.ndarray, rows: np.ndarray) -> None:
-            distances[lo:hi] = found
-            index[lo:hi] = rows
-
-        self._search(Q, k, consume, itself=X is None)  # type: ignore[attr-defined]
+        Q, _, k = self._ask(X, n_neighbors)  # type: ignore[attr-defined]
+        distances, index = self._built().nearest(Q, k, n_jobs=self.n_jobs)  # type: ignore[attr-defined]
         return (distances, index) if return_distance else index
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:

@@ -116,16 +116,16 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row; X = None asks for the training rows, each by its other rows (leave-one-out)."""
-        Q, k = self._ask(X)
+        Q, m, k = self._ask(X)
         classes, codes = self._outputs()
-        winners = np.empty((Q.shape[0], len(classes)), dtype=np.int64)
+        winners = np.empty((m, len(classes)), dtype=np.int64)
 
         def consume(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
             weights = neighbor_weights(distances, self.weights)
             for j, names in enumerate(classes):
                 winners[lo:hi, j] = votes(codes[index, j], names.size, weights).argmax(axis=1)
 
-        self._search(Q, k, consume, itself=X is None)
+        self._built().nearest_blocks(Q, k, consume, n_jobs=self.n_jobs)
         if not self.outputs_2d_:
             return classes[0][winners[:, 0]]
         out = np.empty(winners.shape, dtype=np.result_type(*[names.dtype for names in classes]))
@@ -135,16 +135,16 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
 
     def predict_proba(self, X: Any) -> Any:
         """The share of the votes for each class, in the order of `classes_`; a list where y had several columns."""
-        Q, k = self._ask(X)
+        Q, m, k = self._ask(X)
         classes, codes = self._outputs()
-        out = [np.empty((Q.shape[0], names.size)) for names in classes]
+        out = [np.empty((m, names.size)) for names in classes]
 
         def consume(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
             weights = neighbor_weights(distances, self.weights)
             for j, names in enumerate(classes):
                 out[j][lo:hi] = shares(votes(codes[index, j], names.size, weights))
 
-        self._search(Q, k, consume, itself=X is None)
+        self._built().nearest_blocks(Q, k, consume, n_jobs=self.n_jobs)
         return out if self.outputs_2d_ else out[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.distances import Neighborhoods
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema, anyof, count, none, number
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
-from learnt.neighbors._brute import BruteSearch
 from learnt.neighbors._schema import METRIC, SEARCH, metric_rule
 
 
@@ -97,19 +97,8 @@ class NearestNeighbors(KNeighborsMixin, NeighborsBase):
         """
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
-        Q = self._queries(X)
-        radius = self.radius if radius is None else radius
-        if radius is None:
-            raise ValueError("radius_neighbors needs a radius, and this estimator has none: pass radius.")
-        search = BruteSearch(self._fit_X, self.effective_metric_, self.effective_metric_params_)
-        found = search.within(Q, radius, self.n_jobs)
-        if X is None:
-            found = [(d[index != i], index[index != i]) for i, (d, index) in enumerate(found)]
-        if sort_results:
-            order = [np.lexsort((index, d)) for d, index in found]
-            found = [(d[o], index[o]) for (d, index), o in zip(found, order, strict=True)]
-        index = _array_of_arrays([index for _, index in found])
-        return (_array_of_arrays([d for d, _ in found]), index) if return_distance else index
+        distances, index = (_array_of_arrays(parts) for parts in self._within(X, radius, sort_results).lists())
+        return (distances, index) if return_distance else index
 
     def radius_neighbors_graph(
         self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
@@ -129,14 +118,21 @@ class NearestNeighbors(KNeighborsMixin, NeighborsBase):
         """
         if mode not in ("connectivity", "distance"):
             raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
-        distances, index = self.radius_neighbors(X, radius, sort_results=sort_results)
-        starts = np.concatenate([[0], np.cumsum([row.size for row in index])]).astype(np.int64)
-        columns = np.concatenate(list(index)).astype(np.int64)
-        values = np.ones(columns.size) if mode == "connectivity" else np.concatenate(list(distances))
-        return sparse.csr_matrix((values, columns, starts), shape=(index.size, self.n_samples_fit_))
+        found = self._within(X, radius, sort_results)
+        values = np.ones(found.indices.size) if mode == "connectivity" else found.distances
+        shape = (found.counts.size, self.n_samples_fit_)
+        return sparse.csr_matrix((values, found.indices, found.starts), shape=shape)
+
+    def _within(self, X: Any, radius: float | None, nearest_first: bool) -> Neighborhoods:
+        Q = self._queries(X)
+        radius = self.radius if radius is None else radius
+        if radius is None:
+            raise ValueError("radius_neighbors needs a radius, and this estimator has none: pass radius.")
+        return self._built().within(Q, radius, nearest_first=nearest_first, n_jobs=self.n_jobs)
 
 
 def _array_of_arrays(parts: list[np.ndarray]) -> np.ndarray:
     out = np.empty(len(parts), dtype=object)
-    out[:] = parts
+    for i, part in enumerate(parts):
+        out[i] = part
     return out

@@ -33,6 +33,7 @@ _SIMPLE = {str, bool, type(None)}  # stand for themselves whatever they are
 
 # Set on an estimator by scikit-learn's callback machinery; about a fit in progress, not about the model.
 _PASSING = {"_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_parent_callback_ctx"}
+_DERIVED = {"_search"}  # built again from the rest
 
 
 class Encoder:
@@ -176,7 +177,7 @@ class Encoder:
             key: value
             for key, value in vars(model).items()
             # A lazy array belongs to the data the model was fitted on, such as the labels of a Dask collection.
-            if not (key in params or key in _PASSING or is_dask(value))
+            if not (key in params or key in _PASSING | _DERIVED or is_dask(value))
         }
         requests = state.pop("_metadata_request", None)
         node = {"class": name, "params": self._fields(dict(sorted(params.items())))}

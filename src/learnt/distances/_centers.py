@@ -13,37 +13,12 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from learnt.engine.arrays import is_numpy, like, namespace
-from learnt.engine.blocks import Block, add
+from learnt.distances._rounding import square_distances
+from learnt.engine.arrays import is_numpy, namespace
 
 _CELLS = 1 << 22  # distances held at once
-_DEVICE_CELLS = 1 << 26
-_LANES, _LANE_WORK = 64, 1 << 18  # of sparse rows: how many at most, and multiplications in each
+DEVICE_CELLS = 1 << 26
 _NARROW = 16  # features up to which plain differences are as quick as a matrix product
-
-
-def square_distances(X: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """‖xᵢ − cᵢ‖² row by row in float64, summed in order of the features, as the kernel of that name does.
-
-    >>> square_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
-    array([25.])
-    """
-    squares = np.asfortranarray(X, dtype=np.float64) - C
-    squares *= squares
-    total = np.zeros(squares.shape[0])
-    for j in range(squares.shape[1]):
-        total += squares[:, j]
-    return total
-
-
-def sparse_lane_rows(n_rows: int, n_entries: int, k: int) -> int:
-    """Rows of a CSR matrix in a lane: at most 64 lanes, each of about 2¹⁸ multiplications or more.
-
-    >>> sparse_lane_rows(5000, 250_000, 8), sparse_lane_rows(5000, 10**8, 8)
-    (715, 79)
-    """
-    lanes = min(_LANES, max(1, n_entries * k // _LANE_WORK))
-    return max(1, -(-n_rows // lanes))
 
 
 def squared_norms(X: Any) -> np.ndarray:
@@ -82,16 +57,16 @@ def expanded(X: Any, C: Any, origin: Any) -> tuple[Any, Any]:
     return xp.sum(D * D, axis=1) - 2.0 * (Z @ D.T), xp.sum(Z * Z, axis=1)
 
 
-def nearest(X: Any, C: Any, origin: Any) -> Any:
+def nearest_center(X: Any, C: Any, origin: Any) -> Any:
     """The index of the nearest centre of every row, int32.
 
-    >>> nearest(np.array([[0.0], [4.0], [5.0]]), np.array([[1.0], [5.0]]), np.zeros(1))
+    >>> nearest_center(np.array([[0.0], [4.0], [5.0]]), np.array([[1.0], [5.0]]), np.zeros(1))
     array([0, 1, 1], dtype=int32)
     """
     n, k = X.shape[0], C.shape[0]
-    step = max(1, (_CELLS if is_numpy(X) or sparse.issparse(X) else _DEVICE_CELLS) // k)
+    step = max(1, (_CELLS if is_numpy(X) or sparse.issparse(X) else DEVICE_CELLS) // k)
     if n > step:
-        parts = [nearest(X[lo : min(lo + step, n), ...], C, origin) for lo in range(0, n, step)]
+        parts = [nearest_center(X[lo : min(lo + step, n), ...], C, origin) for lo in range(0, n, step)]
         return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else namespace(X).concat(parts)
     scores, norms = expanded(X, C, origin)
     if not (is_numpy(X) or sparse.issparse(X)):
@@ -120,10 +95,10 @@ def _compare_exactly(X: np.ndarray, C: np.ndarray, close: np.ndarray, labels: np
     labels[rows] = exact.argmin(axis=1)
 
 
-def errors(X: Any, C: Any, labels: Any) -> Any:
+def center_errors(X: Any, C: Any, labels: Any) -> Any:
     """‖xᵢ − c(i)‖², how far each row is from the centre that it is assigned to.
 
-    >>> errors(np.array([[1.0], [4.0]]), np.array([[1.0], [5.0]]), np.array([0, 1]))
+    >>> center_errors(np.array([[1.0], [4.0]]), np.array([[1.0], [5.0]]), np.array([0, 1]))
     array([0., 1.])
     """
     if sparse.issparse(X):
@@ -140,7 +115,7 @@ def errors(X: Any, C: Any, labels: Any) -> Any:
     return xp.sum(D * D, axis=1)
 
 
-def distances(X: Any, C: Any, origin: Any) -> Any:
+def center_distances(X: Any, C: Any, origin: Any) -> Any:
     """Euclidean distances of every row to every centre (n × k), accurate also where they are small."""
     if is_numpy(X) and X.shape[1] <= _NARROW:
         return cdist(X, C).astype(X.dtype, copy=False)
@@ -157,66 +132,3 @@ def distances(X: Any, C: Any, origin: Any) -> Any:
             scores[row, centre] = square_distances(X[row], C[centre])
     np.sqrt(scores, out=scores)
     return scores.astype(X.dtype, copy=False)
-
-
-def label_block(block: Block, C: Any, origin: Any) -> Any:
-    """`nearest` for `rows.map`."""
-    return nearest(block.X, C, origin)
-
-
-def distance_block(block: Block, C: Any, origin: Any) -> Any:
-    """`distances` for `rows.map`."""
-    return distances(block.X, C, origin)
-
-
-def error_block(block: Block, C: Any, origin: Any) -> Any:
-    """`errors` from the nearest centre, for `rows.map`."""
-    return errors(block.X, C, nearest(block.X, C, origin))
-
-
-def inertia_sum(block: Block, C: Any, origin: Any) -> tuple:
-    """The statistic Σ w ‖x − nearest centre‖²."""
-    e = error_block(block, C, origin)
-    return (namespace(e).sum(e if block.w is None else e * block.w),)
-
-
-def cluster_sums(block: Block, C: Any, origin: Any) -> tuple:
-    """The statistic of one Lloyd iteration: for each centre, over the rows nearest to it, Σ w (x − origin), Σ w, count.
-
-    Sparse rows are summed as they are, about 0.
-    """
-    X, w = block.X, block.w
-    n, k = X.shape[0], C.shape[0]
-    if n * k > _DEVICE_CELLS and n > 1 and not (is_numpy(X) or sparse.issparse(X)):
-        middle = n // 2
-        first = Block(X[:middle, ...], w=None if w is None else w[:middle])
-        rest = Block(X[middle:, ...], w=None if w is None else w[middle:])
-        return add(add(None, cluster_sums(first, C, origin)), cluster_sums(rest, C, origin))  # type: ignore[return-value]
-    labels = nearest(X, C, origin)
-    if sparse.issparse(X) or (is_numpy(X) and n * k > 1 << 16):
-        values = np.ones(n) if w is None else w
-        members = sparse.csr_array((values, (labels, np.arange(n))), shape=(k, n))
-        sums = members @ X
-        sums = sums.toarray() if sparse.issparse(X) else sums - members.sum(axis=1)[:, None] * origin
-        counts = np.bincount(labels if w is None else labels[w > 0], minlength=k)
-        return np.asarray(sums, dtype=np.float64), members.sum(axis=1), counts.astype(np.float64)
-    if is_numpy(X):
-        members = (labels == np.arange(k, dtype=np.int32)[:, None]).astype(np.float64)
-        counts = members.sum(axis=1) if w is None else members @ (w > 0)
-        if w is not None:
-            members *= w
-        return members @ (X - origin), members.sum(axis=1), counts
-    xp = namespace(X)
-    here = xp.arange(k, dtype=xp.int32, device=X.device)
-    members = xp.astype(labels[None, :] == here[:, None], X.dtype)
-    counts = xp.sum(members if w is None else members * xp.astype(w > 0, X.dtype), axis=1)
-    if w is not None:
-        members = members * xp.astype(w, X.dtype)
-    return members @ (X - xp.astype(origin, X.dtype)), xp.sum(members, axis=1), counts
-
-
-def to_reference(values: np.ndarray, reference: Any) -> Any:
-    """Centres (NumPy float64) in the library and on the device of the rows, still float64."""
-    if is_numpy(reference):
-        return values
-    return like(values, reference, namespace(reference).float64)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnt.distances._rounding import square_distance
 from learnt.engine.kernel import kernel
-from learnt.engine.rounding import square_distance
 
 SHORT = 48
 

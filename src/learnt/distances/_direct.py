@@ -7,31 +7,17 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from learnt.distances import _kernels
+from learnt.distances._rounding import square_distances
+from learnt.distances._select import Consume, in_order, smallest
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.threads import for_blocks
-from learnt.neighbors import _kernels
-from learnt.neighbors._products import Consume
-from learnt.neighbors._select import in_order, smallest
 
 _SPARE = 4
 _TILE = 512
 _FARTHEST = float(np.finfo(np.float64).max)  # stands for a distance that is infinite or not a number
 _CELLS = 1 << 20  # distances that a task holds
 _SERIAL = 1 << 20  # multiplications that one thread does before another would have started
-
-
-def square_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """‖x − y‖² along the last axis in float64, summed in order of the features; the kernels compute the same bits.
-
-    >>> square_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
-    array([25.])
-    """
-    squares = np.subtract(X, Y, dtype=np.float64)
-    squares *= squares
-    total = squares[..., 0].copy()
-    for j in range(1, squares.shape[-1]):
-        total += squares[..., j]
-    return total
 
 
 def euclidean_neighbors(T: np.ndarray, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None = None) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+
+# Takes the answers of a block of queries, from several threads: (first query, last + 1, distances, indices).
+Consume = Callable[[int, int, np.ndarray, np.ndarray], None]
 
 
 def smallest(D: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
-from sklearn.metrics.pairwise import haversine_distances, manhattan_distances, nan_euclidean_distances
 
+from learnt.distances._centers import squared_norms
 from learnt.engine.params import ParameterError
 
 SAME = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev", "p": "minkowski"}
@@ -23,16 +22,16 @@ BY_PRODUCTS = ("euclidean", "sqeuclidean", "cosine")
 _OF_NUMBERS = {"braycurtis", "canberra", "chebyshev", "correlation", "hamming", "mahalanobis", "manhattan", "minkowski"}
 _OF_NUMBERS |= {"seuclidean", "haversine", "nan_euclidean"}
 _OF_FLAGS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
-NAMES = tuple(sorted({*BY_PRODUCTS, *_OF_NUMBERS, *_OF_FLAGS, *SAME, "precomputed"}))
+METRIC_NAMES = tuple(sorted({*BY_PRODUCTS, *_OF_NUMBERS, *_OF_FLAGS, *SAME, "precomputed"}))
 _CANCELS = 1e-6  # of ‖q‖² + ‖t‖²: below, products leave fewer than nine digits of a squared distance
 _PAIRS = 1 << 14  # of rows whose differences are taken at a time
-SPARSE_NAMES = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed", "sqeuclidean")
+SPARSE_METRIC_NAMES = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed", "sqeuclidean")
 
 
-def resolve(metric: Any, p: float | None, params: dict | None) -> tuple[Any, dict]:
+def resolve_metric(metric: Any, p: float | None, params: dict | None) -> tuple[Any, dict]:
     """The metric that is meant, and its parameters: minkowski with p = 2 is euclidean, and so on.
 
-    >>> resolve("minkowski", 1, None), resolve("minkowski", 3, None)
+    >>> resolve_metric("minkowski", 1, None), resolve_metric("minkowski", 3, None)
     (('manhattan', {}), ('minkowski', {'p': 3, 'w': None}))
     """
     params = dict(params or {})
@@ -51,10 +50,10 @@ def check_metric(name: str, metric: Any, is_sparse: bool) -> None:
     """Refuse a metric that is not there, or that sparse rows do not have."""
     if callable(metric) or hasattr(metric, "pairwise"):
         return
-    names = SPARSE_NAMES if is_sparse else NAMES
-    if metric in NAMES and metric not in names:
+    names = SPARSE_METRIC_NAMES if is_sparse else METRIC_NAMES
+    if metric in METRIC_NAMES and metric not in names:
         raise ValueError(
-            f"Metric {metric!r} not valid for sparse input: {name} has {', '.join(SPARSE_NAMES)}; use X.toarray()."
+            f"Metric {metric!r} not valid for sparse input: {name} has {', '.join(names)}; use X.toarray()."
         )
     if metric not in names:
         raise ParameterError(
@@ -86,20 +85,63 @@ def distance_function(metric: Any, params: dict) -> Callable[[Any, Any], np.ndar
         return functools.partial(_by_function, metric, params)
     metric = SAME.get(metric, metric)
     if metric == "haversine":
-        return haversine_distances
+        return _haversine
     if metric == "nan_euclidean":
-        return functools.partial(nan_euclidean_distances, **params)
+        return functools.partial(_nan_euclidean, **params)
     if metric == "manhattan":
         return _manhattan
+    if metric == "cosine" and params.get("w") is None:
+        return _cosine
     if metric in _OF_FLAGS:
         return functools.partial(_of_flags, metric, params)
     return functools.partial(_of_numbers, metric, {key: value for key, value in params.items() if value is not None})
 
 
 def _manhattan(Q: Any, T: Any) -> np.ndarray:
-    if sparse.issparse(Q):
-        return manhattan_distances(Q, T)
-    return cdist(Q, T, "cityblock")
+    if not sparse.issparse(Q):
+        return cdist(Q, T, "cityblock")
+    out = np.empty((Q.shape[0], T.shape[0]))
+    step = max(1, _PAIRS // T.shape[0])
+    for lo in range(0, Q.shape[0], step):
+        rows = np.arange(lo, min(lo + step, Q.shape[0]))
+        gaps = abs(Q[np.repeat(rows, T.shape[0])] - T[np.tile(np.arange(T.shape[0]), rows.size)])
+        out[rows] = np.asarray(gaps.sum(axis=1, dtype=np.float64)).reshape(rows.size, -1)
+    return out
+
+
+def _cosine(Q: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Half the squared distances of rows of length 1; 1 for a row of zeros, which has no direction."""
+    lengths = [np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64)) for X in (Q, T)]
+    units = [X / np.where(length > 0, length, 1.0)[:, None] for X, length in zip((Q, T), lengths, strict=True)]
+    distances = 0.5 * cdist(*units, "sqeuclidean")
+    distances[lengths[0] == 0], distances[:, lengths[1] == 0] = 1.0, 1.0
+    return distances
+
+
+def _haversine(Q: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Angles between points on a sphere, given as (latitude, longitude) in radians."""
+    if Q.shape[1] != 2:
+        raise ValueError(
+            f"Haversine distance only valid in 2 dimensions, latitude and longitude in radians; X has {Q.shape[1]}."
+        )
+    Q, T = Q.astype(np.float64, copy=False), T.astype(np.float64, copy=False)
+    half = np.square(np.sin(0.5 * (Q[:, None, 0] - T[:, 0])))
+    half += np.cos(Q[:, 0])[:, None] * np.cos(T[:, 0]) * np.square(np.sin(0.5 * (Q[:, None, 1] - T[:, 1])))
+    return 2.0 * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
+
+
+def _nan_euclidean(Q: np.ndarray, T: np.ndarray, missing_values: float = np.nan) -> np.ndarray:
+    """Over the cells that both rows have, as if the others were as far apart on average; NaN where there are none."""
+    total, both = np.zeros((Q.shape[0], T.shape[0])), np.zeros((Q.shape[0], T.shape[0]))
+    for q, t in zip(Q.T.astype(np.float64), T.T.astype(np.float64), strict=True):
+        there = np.logical_and.outer(
+            *[~(np.isnan(x) if np.isnan(missing_values) else x == missing_values) for x in (q, t)]
+        )
+        gap = np.subtract.outer(q, t, out=np.zeros_like(total), where=there)
+        total += gap * gap
+        both += there
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sqrt(total * (Q.shape[1] / both))
 
 
 def _of_numbers(metric: str, params: dict, Q: Any, T: Any) -> np.ndarray:
@@ -111,8 +153,9 @@ def _of_flags(metric: str, params: dict, Q: Any, T: Any) -> np.ndarray:
 
 
 def _by_function(metric: Any, params: dict, Q: Any, T: Any) -> np.ndarray:
-    if sparse.issparse(Q):
-        return pairwise_distances(Q, T, metric=metric, **params)
+    if sparse.issparse(Q):  # the function gets matrices of one row
+        rows = range(Q.shape[0]), range(T.shape[0])
+        return np.array([[metric(Q[[i]], T[[j]], **params) for j in rows[1]] for i in rows[0]], dtype=np.float64)
     return np.array([[metric(q, t, **params) for t in T] for q in Q], dtype=np.float64)
 
 
@@ -125,13 +168,13 @@ def sparse_scores(Q: Any, T: Any) -> np.ndarray:
     Q = Q.astype(np.float64, copy=False)
     product = (Q @ T.T).toarray()
     product *= -2.0
-    squares = _norms(Q), _norms(T)
+    squares = squared_norms(Q), squared_norms(T)
     product += squares[0][:, None]
     product += squares[1]
     near = np.argwhere(product <= _CANCELS * np.add.outer(*squares))
     for lo in range(0, len(near), _PAIRS):
         q, t = near[lo : lo + _PAIRS].T
-        product[q, t] = _norms(Q[q] - T[t])
+        product[q, t] = squared_norms(Q[q] - T[t])
     return product
 
 
@@ -145,13 +188,7 @@ def sparse_cosine(Q: Any, T: Any) -> np.ndarray:
 
 def _units(X: Any) -> tuple[Any, np.ndarray]:
     """Rows divided by their lengths, and which have none."""
-    length = np.sqrt(_norms(X))
+    length = np.sqrt(squared_norms(X))
     unit = X.astype(np.float64)
     unit.data /= np.repeat(np.where(length > 0, length, 1.0), np.diff(X.indptr))
     return unit, length == 0
-
-
-def _norms(X: Any) -> np.ndarray:
-    """Squared lengths of CSR rows."""
-    X = X.astype(np.float64, copy=False)
-    return np.asarray(X.multiply(X).sum(axis=1)).ravel()

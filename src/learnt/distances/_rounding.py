@@ -1,6 +1,6 @@
 """Rows about an origin, in a unit of their size and another precision: what fast distances are computed from.
 
-What those leave open is settled by `square_distance` on the rows themselves.
+What those leave open is settled by `square_distance` on the rows themselves; `square_distances` is its NumPy form.
 """
 
 from __future__ import annotations
@@ -34,4 +34,18 @@ def square_distance(A, a, B, b, squares):
     total = 0.0
     for j in range(A.shape[1]):
         total += squares[j]
+    return total
+
+
+def square_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """‖x − y‖² along the last axis in float64, summed in order of the features: the bits of `square_distance`.
+
+    >>> square_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([25.])
+    """
+    squares = np.subtract(X, Y, dtype=np.float64, order="F")
+    squares *= squares
+    total = squares[..., 0].copy()
+    for j in range(1, squares.shape[-1]):
+        total += squares[..., j]
     return total

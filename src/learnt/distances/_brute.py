@@ -1,0 +1,148 @@
+"""Brute force: every query is compared with every point, by any metric, on dense or sparse rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.distances import _metrics
+from learnt.distances._direct import euclidean_neighbors, metric_neighbors
+from learnt.distances._neighborhoods import Neighborhoods, joined
+from learnt.distances._products import product_neighbors
+from learnt.distances._rounded_points import RoundedPoints
+from learnt.distances._select import Consume, in_order
+from learnt.engine.cached import cached_property
+from learnt.engine.kernel import compilation_enabled
+from learnt.engine.threads import for_blocks
+
+# Multiplications up to which plain NumPy answers before compiled code would be loaded; and so few queries that rounding
+# the points would cost more than it saves.
+_PLAIN_WORK = 1_000_000
+_FEW_QUERIES = 4
+_CELLS = 1 << 20  # distances that a task holds
+
+
+class BruteForce:
+    """Points to be compared with one by one. What queries need of them is made once and kept."""
+
+    def __init__(self, T: Any, metric: Any, params: dict) -> None:
+        self.T, self.metric = T, _metrics.SAME.get(metric, metric) if isinstance(metric, str) else metric
+        self.params = _metrics.learned_params(self.metric, params, T)
+        self._rounded: dict[bool, RoundedPoints] = {}
+
+    def nearest(self, Q: Any, k: int, consume: Consume, n_jobs: int | None) -> None:
+        """`consume` gets distances in the metric's own units, ascending, and indices (int64), block by block."""
+        T: Any = self.T
+        if sparse.issparse(T) or sparse.issparse(Q):
+            Q, T = _same_kind(Q, T)
+        elif self._is(*_metrics.BY_PRODUCTS):
+            self._by_products(Q, k, consume, n_jobs)
+            return
+
+        def finished(lo: int, hi: int, D: np.ndarray, index: np.ndarray) -> None:
+            consume(lo, hi, self._finish(D), index)
+
+        metric_neighbors(self._matrix(sparse.issparse(T)), T, Q, k, finished, n_jobs)
+
+    def within(self, Q: Any, radii: np.ndarray, n_jobs: int | None) -> Neighborhoods:
+        """All points at most `radii[i]` away from query i, in order of the points."""
+        T: Any = self.T
+        if sparse.issparse(T) or sparse.issparse(Q):
+            Q, T = _same_kind(Q, T)
+        distances = self._matrix(sparse.issparse(T))
+
+        def one(lo: int, hi: int) -> Neighborhoods:
+            D = self._finish(distances(Q[lo:hi], T))
+            inside = radii[lo:hi, None] >= D
+            return Neighborhoods(np.count_nonzero(inside, axis=1), np.nonzero(inside)[1], D[inside])
+
+        return joined(for_blocks(one, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs))
+
+    def _is(self, *names: str) -> bool:
+        return isinstance(self.metric, str) and self.metric in names
+
+    def _finish(self, D: np.ndarray) -> np.ndarray:
+        """From what `_matrix` gives to distances."""
+        return np.sqrt(D) if self._is("euclidean") else D
+
+    def _matrix(self, is_sparse: bool) -> Any:
+        """The function of (queries, rows) that gives a matrix of distances; squared ones for "euclidean"."""
+        if is_sparse and self._is("euclidean", "sqeuclidean"):
+            return _metrics.sparse_scores
+        if is_sparse and self._is("cosine"):
+            return _metrics.sparse_cosine
+        if self._is("euclidean"):
+            return _metrics.distance_function("sqeuclidean", {})
+        return _metrics.distance_function(self.metric, self.params)
+
+    def _by_products(self, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None) -> None:
+        finished: Consume
+        if self._is("cosine"):
+            no_direction = _zero_rows(Q)
+            zeros = bool(self._zero_points.any() or no_direction.any())
+            Q, points = unit_rows(Q, zeros, 0), self._points(zeros)
+
+            def finished(lo: int, hi: int, squared: np.ndarray, index: np.ndarray) -> None:
+                distances = 0.5 * squared
+                if zeros:  # at 1 from everything, without rounding
+                    distances[self._zero_points[index]] = 1.0
+                    distances[no_direction[lo:hi]] = 1.0
+                    index = np.where(no_direction[lo:hi, None], np.arange(k), index)
+                    distances, index = in_order(distances, index)
+                consume(lo, hi, distances, index)
+
+        else:
+            points = self._points(False)
+
+            def finished(lo: int, hi: int, squared: np.ndarray, index: np.ndarray) -> None:
+                consume(lo, hi, self._finish(squared), index)
+
+        n, size = points.T.shape[0], points.T.size
+        few = Q.shape[0] <= _FEW_QUERIES or Q.shape[0] * size <= _PLAIN_WORK
+        # Candidates only pay while they are much fewer than the points.
+        if few or 4 * k > n or not compilation_enabled():
+            euclidean_neighbors(points.T, Q, k, finished, n_jobs)
+        else:
+            product_neighbors(points, Q, k, finished, n_jobs)
+
+    def _points(self, zeros: bool) -> RoundedPoints:
+        """The points that products are made with; for the cosine, divided by their lengths."""
+        if zeros not in self._rounded:
+            T = unit_rows(self.T, zeros, 1) if self._is("cosine") else self.T
+            self._rounded[zeros] = RoundedPoints(T)
+        return self._rounded[zeros]
+
+    @cached_property
+    def _zero_points(self) -> np.ndarray:
+        return _zero_rows(self.T)
+
+
+def unit_rows(X: np.ndarray, zeros: bool, side: int) -> np.ndarray:
+    """Rows divided by their lengths: half the squared distance of two of them is their cosine distance.
+
+    A row of zeros has no direction. Where queries (side 0) or points (side 1) have such rows, two more columns put
+    these at cosine distance 1 from everything.
+
+    >>> q = unit_rows(np.array([[2.0, 0.0]]), True, 0)
+    >>> t = unit_rows(np.array([[0.0, 3.0], [0.0, 0.0]]), True, 1)
+    >>> 0.5 * ((q - t) ** 2).sum(axis=1)
+    array([1., 1.])
+    """
+    length = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    zero = length == 0
+    unit = np.zeros((X.shape[0], X.shape[1] + 2 * zeros), dtype=X.dtype)
+    np.divide(X, np.where(zero, 1.0, length)[:, None], out=unit[:, : X.shape[1]], casting="same_kind")
+    if zeros:
+        unit[zero, X.shape[1] + side] = 1.0
+    return unit
+
+
+def _zero_rows(X: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64) == 0
+
+
+def _same_kind(Q: Any, T: Any) -> tuple[Any, Any]:
+    """Both as CSR: what is dense came beside sparse rows."""
+    return tuple(X if sparse.issparse(X) else sparse.csr_array(X) for X in (Q, T))

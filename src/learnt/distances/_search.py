@@ -1,0 +1,102 @@
+"""The one neighbour search: points, a metric and a way to look, built once and asked as often as one likes."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from learnt.distances._brute import BruteForce
+from learnt.distances._neighborhoods import Neighborhoods
+from learnt.distances._precomputed import Precomputed
+from learnt.distances._select import Consume
+
+
+class Index(Protocol):
+    """A way to look for neighbours. Blocks of queries are answered by several threads.
+
+    Every index gives the same answers to the last bit: distances are those of the metric's formula in float64, summed
+    in order of the features, and of equal distances the smaller index comes first.
+    """
+
+    def nearest(self, Q: Any, k: int, consume: Consume, n_jobs: int | None) -> None:
+        """`consume` gets the k nearest points of blocks of queries; the last answer to a query counts."""
+
+    def within(self, Q: Any, radii: np.ndarray, n_jobs: int | None) -> Neighborhoods:
+        """The points at most `radii[i]` away from query i, in order of their index."""
+
+
+class Search:
+    """Points that can be asked for their neighbours.
+
+        search = Search.build(points, "manhattan")
+        distances, index = search.nearest(queries, k)
+        found = search.within(queries, radius)          # found.counts, found.indices, found.distances
+
+    Queries that are None are the points themselves, none of which is its own neighbour. Distances are float64 and those
+    of the formula; of equal ones the smaller index comes first; any number of threads gives the same bits. A search can
+    be pickled; it is built again when it is read.
+    """
+
+    def __init__(self, points: Any, metric: Any, params: dict, index: Index) -> None:
+        self.points, self.metric, self.params, self._index = points, metric, params, index
+
+    @staticmethod
+    def build(points: Any, metric: Any = "euclidean", params: dict | None = None) -> Search:
+        """Prepare points (dense rows in C order or CSR, checked) for queries.
+
+        Parameters
+        ----------
+        points : array or CSR matrix of shape (n, d); for "precomputed" the distances (n, n) of points to each other
+        metric : a name of `METRIC_NAMES`, a function of two rows, or an object with a method `pairwise`
+        params : more parameters of the metric, by name
+        """
+        params = dict(params or {})
+        given = isinstance(metric, str) and metric == "precomputed"
+        return Search(points, metric, params, Precomputed(points) if given else BruteForce(points, metric, params))
+
+    def __reduce__(self) -> Any:
+        return Search.build, (self.points, self.metric, self.params)
+
+    def nearest(self, queries: Any, k: int, *, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and indices of the k nearest points of each query, both of shape (n_queries, k), nearest first."""
+        m = (self.points if queries is None else queries).shape[0]
+        distances, index = np.empty((m, k)), np.empty((m, k), dtype=np.int64)
+
+        def consume(lo: int, hi: int, found: np.ndarray, rows: np.ndarray) -> None:
+            distances[lo:hi], index[lo:hi] = found, rows
+
+        self.nearest_blocks(queries, k, consume, n_jobs=n_jobs)
+        return distances, index
+
+    def nearest_blocks(self, queries: Any, k: int, consume: Consume, *, n_jobs: int | None = None) -> None:
+        """`consume(lo, hi, distances, index)` for queries lo…hi−1, from several threads, while the search goes on.
+
+        What follows a search (votes, means) is done there, and no table of queries × k is kept. A query may be answered
+        twice: the last answer counts.
+        """
+        if queries is not None:
+            self._index.nearest(queries, k, consume, n_jobs)
+            return
+
+        def others(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
+            # One more was asked for; leave out the point itself, or where equals come before it, the last.
+            own = index == np.arange(lo, hi)[:, None]
+            own[~own.any(axis=1), -1] = True
+            consume(lo, hi, distances[~own].reshape(hi - lo, k), index[~own].reshape(hi - lo, k))
+
+        self._index.nearest(self.points, k + 1, others, n_jobs)
+
+    def within(
+        self, queries: Any, radius: float | np.ndarray, *, nearest_first: bool = False, n_jobs: int | None = None
+    ) -> Neighborhoods:
+        """All points at most `radius` (one number, or one for each query) away from each query.
+
+        In order of their index, or if asked for nearest first.
+        """
+        Q = self.points if queries is None else queries
+        radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (Q.shape[0],))
+        found = self._index.within(Q, radii, n_jobs)
+        if queries is None:
+            found = found.without(found.indices == found.query)
+        return found.nearest_first() if nearest_first else found

@@ -1,0 +1,140 @@
+"""The protocol: built once, asked often; itself left out; radii; pickles and model files."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+import learnt
+from learnt.distances import Neighborhoods, Search, _rounded_points
+from learnt.neighbors import KNeighborsClassifier, NearestNeighbors
+
+rng = np.random.default_rng(0)
+GRID = np.array([[i, j] for i in range(6) for j in range(5)], dtype=float)  # ties everywhere
+
+
+def sorted_pairs(D, k):
+    order = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(D, order, axis=1), order
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan", "chebyshev", "precomputed"])
+def test_nearest_and_within_are_those_of_the_distances(metric):
+    names = {"manhattan": "cityblock", "precomputed": "euclidean"}
+    D = cdist(GRID, GRID, names.get(metric, metric))
+    points = D if metric == "precomputed" else GRID
+    search = Search.build(points, metric)
+    distances, index = search.nearest(points, 7)
+    np.testing.assert_array_equal(distances, sorted_pairs(D, 7)[0])
+    np.testing.assert_array_equal(index, sorted_pairs(D, 7)[1])
+    found = search.within(points, 2.0)
+    np.testing.assert_array_equal(found.counts, (D <= 2).sum(axis=1))
+    np.testing.assert_array_equal(found.indices, np.nonzero(D <= 2)[1])
+    np.testing.assert_array_equal(found.distances, D[D <= 2])
+    first = search.within(points, 2.0, nearest_first=True)
+    for d, i, row in zip(*first.lists(), D, strict=True):
+        order = np.argsort(row, kind="stable")[: d.size]
+        np.testing.assert_array_equal(i, order)
+        np.testing.assert_array_equal(d, row[order])
+
+
+def test_points_are_not_their_own_neighbours_even_among_equals():
+    X = np.repeat(GRID[:3], 3, axis=0)
+    search = Search.build(X)
+    _, index = search.nearest(None, 2)
+    np.testing.assert_array_equal(index[:3], [[1, 2], [0, 2], [0, 1]])
+    found = search.within(None, 0.5)
+    np.testing.assert_array_equal(found.counts, 2)
+    assert not (found.indices == found.query).any()
+
+
+def test_a_radius_for_each_query_and_none_inside():
+    search = Search.build(GRID)
+    found = search.within(GRID[:3] + 0.25, np.array([0.1, 0.4, 1.0]))
+    D = cdist(GRID[:3] + 0.25, GRID)
+    np.testing.assert_array_equal(found.counts, (np.array([[0.1], [0.4], [1.0]]) >= D).sum(axis=1))
+    assert found.counts[0] == 0
+    empty = search.within(np.zeros((0, 2)), 1.0)
+    assert empty.counts.size == empty.indices.size == 0
+
+
+def test_a_distance_that_equals_the_radius_is_within():
+    """The distance that is reported is the one that is compared: 0.3 squared is rounded, its root is not 0.3 ± 1."""
+    X = np.array([[0.0], [0.3], [0.1 + 0.2]])
+    for radius in (0.3, 0.1 + 0.2):
+        found = Search.build(X).within(X[:1], radius)
+        np.testing.assert_array_equal(found.indices, np.flatnonzero(X[:, 0] <= radius))
+
+
+def test_neighborhoods_lists():
+    found = Neighborhoods(np.array([0, 2, 1]), np.array([3, 1, 0]), np.array([0.2, 0.2, 0.0]))
+    assert [part.tolist() for part in found.lists()[1]] == [[], [3, 1], [0]]
+    assert [part.tolist() for part in found.nearest_first().lists()[1]] == [[], [1, 3], [0]]
+    assert [part.tolist() for part in found.without(found.indices == 3).lists()[1]] == [[], [1], [0]]
+
+
+def test_what_queries_need_is_made_once(monkeypatch):
+    T, Q = rng.normal(size=(4000, 6)), rng.normal(size=(600, 6))
+    rounded = []
+    original = _rounded_points.RoundedPoints._chunk
+    monkeypatch.setattr(
+        _rounded_points.RoundedPoints,
+        "_chunk",
+        lambda self, how, lo, hi, jobs: rounded.append(hi - lo) or original(self, how, lo, hi, jobs),
+    )
+    model = NearestNeighbors(n_neighbors=3).fit(T)
+    first = model.kneighbors(Q)
+    assert rounded == [4000]
+    again = model.kneighbors(Q)
+    few = model.kneighbors(Q[:100])  # by another code path, from the same rounded points
+    assert rounded == [4000]
+    for a, b in zip(first, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(few[1], first[1][:100])
+
+
+def test_whole_numbers_and_others_may_alternate():
+    """Whole queries are scored without an origin, others about one: what is kept for one is not used for the other."""
+    T = rng.integers(0, 6, size=(3000, 5)).astype(float)
+    search = Search.build(T)
+    for shift in (0.0, 0.25, 0.0, 0.25):
+        Q = rng.integers(0, 6, size=(500, 5)) + shift
+        _, index = search.nearest(Q, 4)
+        np.testing.assert_array_equal(index, sorted_pairs(cdist(Q, T, "sqeuclidean"), 4)[1])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "seuclidean", "cosine"])
+def test_pickles_and_model_files_answer_the_same(tmp_path, metric):
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    model = KNeighborsClassifier(3, metric=metric).fit(X, y)
+    before = model.kneighbors(X[:9])
+    learnt.save(model, tmp_path / "m.learnt")
+    for other in (pickle.loads(pickle.dumps(model)), learnt.load(tmp_path / "m.learnt")):
+        for a, b in zip(other.kneighbors(X[:9]), before, strict=True):
+            np.testing.assert_array_equal(a, b)
+        learnt.save(other, tmp_path / "again.learnt")  # after a query, which has built the search
+        assert (tmp_path / "again.learnt").read_bytes() == (tmp_path / "m.learnt").read_bytes()
+    assert len(pickle.dumps(model)) < 1.5 * X.nbytes + 4000  # the rows are in it once
+
+
+def test_cosine_queries_with_and_without_rows_of_zeros():
+    T = rng.normal(size=(800, 4))
+    T[5] = 0
+    search = Search.build(T[6:], "cosine")
+    Q = rng.normal(size=(300, 4))
+    plain = search.nearest(Q, 3)
+    Q[7] = 0
+    with_zero = search.nearest(Q, 3)
+    np.testing.assert_array_equal(with_zero[0][7], 1.0)
+    np.testing.assert_array_equal(with_zero[1][7], [0, 1, 2])
+    np.testing.assert_array_equal(np.delete(with_zero[1], 7, axis=0), np.delete(plain[1], 7, axis=0))
+
+
+def test_sparse_points_and_dense_queries():
+    T = np.where(rng.random((80, 12)) < 0.3, rng.normal(size=(80, 12)), 0.0)
+    for metric in ("euclidean", "manhattan", "cosine"):
+        dense, thin = Search.build(T, metric), Search.build(sparse.csr_array(T), metric)
+        np.testing.assert_array_equal(thin.nearest(T, 4)[1], dense.nearest(T, 4)[1])
+        np.testing.assert_array_equal(thin.within(T, 0.9).indices, dense.within(sparse.csr_array(T), 0.9).indices)
