@@ -10,7 +10,6 @@
     cached        properties computed once
     arrays        which namespace and device an array belongs to
     rows          the summation form over memory, files and clusters
-    rounding      rows about an origin in another precision, for fast distances
     intrinsics    machine instructions that Numba has no Python for
     linear_classifier
                   from scores to labels and probabilities, on every kind of data
