@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.distances import METRIC_NAMES, SPARSE_METRIC_NAMES
 from learnt.engine.schema import (
     FEATURES,
     Check,
@@ -21,12 +22,11 @@ from learnt.engine.schema import (
     scalar,
     whole,
 )
-from learnt.neighbors._metrics import NAMES, SPARSE_NAMES
 
 _w = anyof(none, real("d", low=0))
 # The parameters of each metric; a function of the user's is code and cannot be in a file.
 METRICS: dict[str, dict[str, Check]] = {
-    **{name: {"w": _w} for name in NAMES},
+    **{name: {"w": _w} for name in METRIC_NAMES},
     **{name: {} for name in ("cityblock", "haversine", "l1", "l2", "manhattan", "precomputed")},
     **{name: {"p": anyof(none, number(above=0)), "w": _w} for name in ("minkowski", "p")},
     "nan_euclidean": {"missing_values": scalar},
@@ -53,7 +53,7 @@ def metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     if any((model.metric == name) != (metric == name) for name in ("precomputed", "nan_euclidean")):
         return "has two metrics"
     is_table = isinstance(rows, np.ndarray)
-    if not is_table and metric not in SPARSE_NAMES:
+    if not is_table and metric not in SPARSE_METRIC_NAMES:
         return f"has sparse rows and the metric {metric!r}"
     if is_table and metric != "nan_euclidean" and not np.isfinite(rows).all():
         return "has rows that are not finite"
