@@ -119,7 +119,7 @@ def scale_of(spread: float) -> float:
     return 1.0 if not 0 < spread < np.inf else 2.0 ** -int(np.clip(round(float(np.log2(spread))), -1000, 1000))
 
 
-# BLAS takes a slow road for products below about a million multiplications; a tile should stay in the core's cache.
+# BLAS takes a slow code path for products of under a million multiplications; a tile should stay in the core's cache.
 _TILE_ROWS, _TILE_WORK, _TILE_CELLS = 1024, 4_800_000, 1 << 17
 
 

@@ -150,7 +150,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 "PCA with svd_solver='arpack' is not supported for Array API inputs; "
                 "use 'randomized', which runs on the device."
             )
-        # The first sum shows whether all cells are finite; only if not, the door is asked which one is to blame.
+        # The first sum shows whether all cells are finite; only if not, validation says which one is to blame.
         matrix = self._through_the_door(X, allow_nan=True)
         try:
             self._record(self._solve(matrix), matrix)

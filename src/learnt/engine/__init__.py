@@ -4,7 +4,7 @@
     kernel_cache  machine code on disk
     kernel_digest what decides machine code, as text to be hashed
     private_files files that nobody else could have written
-    threads       the one pool and the one knob
+    threads       the one pool and its one setting
     interrupts    Ctrl-C stops compiled work on all threads
     forks         what a fork waits for
     cached        properties computed once
@@ -14,7 +14,7 @@
     linear_classifier
                   from scores to labels and probabilities, on every kind of data
     random        a seed becomes independent streams
-    validation    the one door for data
+    validation    validation of data, once
     progress      bars, logs and scikit-learn's callbacks
 
 Each module stands alone; import the one you need.

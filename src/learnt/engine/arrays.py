@@ -1,7 +1,7 @@
 """Which namespace and device an array belongs to.
 
 Dense mathematics is written once against the Array API standard: data in a PyTorch tensor, a CuPy or a JAX array is
-computed where it lies, in its own precision, and the result stays there. NumPy is the fast road: asking for its
+computed where it lies, in its own precision, and the result stays there. NumPy is the fast path: asking for its
 namespace costs nothing and imports nothing.
 """
 

@@ -95,7 +95,7 @@ def check_stopped() -> None:
 
 
 def stoppable(call: Callable[[], T], stop: np.ndarray, *, long: bool = True) -> T:
-    """The result of a compiled call that returns early once stop[0], a whole number of 64 bits, is not 0.
+    """The result of a compiled call that returns early once stop[0], an integer of 64 bits, is not 0.
 
     `long` says whether it may take more than a fraction of a second; another thread costs a ten-thousandth of one.
 

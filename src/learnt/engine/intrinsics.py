@@ -1,7 +1,7 @@
 """Machine instructions that Numba has no Python for, for kernels to call.
 
     prefetch                               memory that will be read soon, in an order the processor cannot guess
-    atomic_add, atomic_load, atomic_store  whole numbers that several threads see alike
+    atomic_add, atomic_load, atomic_store  integers that several threads see alike
     let_others_run                         give the processor away for a moment
 
 Without compilation plain Python stands in, on one thread.

@@ -1,4 +1,4 @@
-"""Class labels as whole numbers 0…K−1, quickly."""
+"""Class labels as integers 0…K−1, quickly."""
 
 from __future__ import annotations
 

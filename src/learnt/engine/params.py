@@ -40,7 +40,7 @@ def check_number(
 
 
 def check_verbose(estimator: Any) -> None:
-    """The parameter `verbose` is True, False or a whole number of at least 0."""
+    """The parameter `verbose` is True, False or an integer of at least 0."""
     if not isinstance(estimator.verbose, bool):
         check_number(estimator, "verbose", 0, integer=True)
 

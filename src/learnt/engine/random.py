@@ -1,6 +1,6 @@
 """A `random_state` becomes independent streams, one per task, so that results do not depend on the thread count.
 
-Every function takes what scikit-learn users pass: None, a whole number, a `RandomState` or a `Generator`.
+Every function takes what scikit-learn users pass: None, an integer, a `RandomState` or a `Generator`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def borrowed(seed: int) -> np.random.RandomState:
 
 
 def uniforms(index: np.ndarray, seed: int) -> np.ndarray:
-    """A uniform number for each of these whole numbers: the same whichever others it is asked for with (splitmix64).
+    """A uniform number for each of these integers: the same whichever others it is asked for with (splitmix64).
 
     >>> bool(uniforms(np.arange(5), 1)[3] == uniforms(np.array([3]), 1)[0])
     True
@@ -54,7 +54,7 @@ def uniforms(index: np.ndarray, seed: int) -> np.ndarray:
 
 
 def first_seed(random_state: Any, below: int = 2**31 - 1) -> int:
-    """The first whole number that `random_state` draws, as scikit-learn's trees and boosting take their seed.
+    """The first integer that `random_state` draws, as scikit-learn's trees and boosting take their seed.
 
     >>> first_seed(0) == np.random.RandomState(0).randint(2**31 - 1)
     True
@@ -65,7 +65,7 @@ def first_seed(random_state: Any, below: int = 2**31 - 1) -> int:
 
 
 def entropy(random_state: Any) -> int:
-    """One whole number that stands for `random_state`; drawing it advances a stateful one."""
+    """One integer that stands for `random_state`; drawing it advances a stateful one."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ValueError(f"random_state must be at least 0; it is {random_state}.")
@@ -96,7 +96,7 @@ def stream(seed: int, *task: int) -> np.random.Generator:
 
 
 def task_seed(seed: int, *task: int) -> int:
-    """The seed of one numbered task, for code that takes a whole number below 2**63.
+    """The seed of one numbered task, for code that takes an integer below 2**63.
 
     >>> task_seed(0, 1) != task_seed(0, 2)
     True

@@ -1,4 +1,4 @@
-"""Single precision, in which trees compare: what it cannot hold is refused at the door."""
+"""Single precision, in which trees compare: validation refuses what it cannot hold."""
 
 from __future__ import annotations
 

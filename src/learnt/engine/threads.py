@@ -1,4 +1,4 @@
-"""The one thread pool and the one knob.
+"""The one thread pool and its one setting.
 
 Work is cut into blocks whose size depends on the data alone, and partial results are put together in block order:
 the answer is the same on one thread and on sixty-four. Blocks run on one pool shared by everybody in the process, so

@@ -1,4 +1,4 @@
-"""The one door for data: what comes through is a matrix of finite numbers; behind it nobody checks again.
+"""Validation of data, once: what comes out is a matrix of finite numbers, and nothing is checked again later.
 
     X, y, w = check_fit(self, X, y, sample_weight, target="number")      # in fit
     X = check_predict(self, X)                                           # everywhere else
@@ -32,7 +32,7 @@ NOT_FITTED = (
 
 
 class Checked(NamedTuple):
-    """What came through the door: X, y (None where there is none), weights (None: all 1)."""
+    """Validated data: X, y (None where there is none), weights (None: all 1)."""
 
     X: Any
     y: Any
@@ -395,7 +395,7 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
         elif y.dtype.kind == "O" and any(map(is_missing, y)):
             row = next(i for i, v in enumerate(y) if is_missing(v))
             raise ValueError(f"y contains NaN or None at row {row}, and {name} needs a label in every row; drop it.")
-        if y.dtype.kind not in "biuUS":  # whole numbers and texts are labels, whatever they say
+        if y.dtype.kind not in "biuUS":  # integers and texts are labels, whatever they say
             check_classification_targets(y)
     else:
         if kind == "number" or y.ndim != 2:

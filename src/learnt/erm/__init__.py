@@ -2,7 +2,7 @@
 
     losses      what a wrong score costs
     penalties   what large, many or negative coefficients cost; as a price or as a constraint
-    solvers     ways down
+    solvers     minimisation methods
     Problem     the three together with the data, as a function of the coefficients
     RowsProblem the same over rows that are read in blocks
     minimize    runs a solver on a problem: the loop, early stopping, the path, and a Result

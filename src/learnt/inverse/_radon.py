@@ -126,7 +126,7 @@ class _Transposed(LinearOperator):
 
 
 def is_whole(value: Any) -> bool:
-    """Whether `value` is a whole number of at least 1."""
+    """Whether `value` is an integer of at least 1."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 

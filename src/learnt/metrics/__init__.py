@@ -1,6 +1,6 @@
 """Scores and losses: pure functions under scikit-learn's names, with its parameters, defaults and results.
 
-    _inputs       the door: lengths, finite numbers, weights        _labels       labels become small whole numbers
+    _inputs       validation: lengths, finite numbers, weights        _labels       labels become small integers
     _confusion    confusion matrices, the four rates                _agreement    accuracy and its relatives
     _precision    precision, recall, F, the report                  _sort         a radix sort of scores
     _ranking      ROC, precision–recall and DET curves, areas       _areas        areas for many classes and labels

@@ -61,7 +61,7 @@ def confusion_matrix(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,)
-        True and predicted labels: whole numbers, booleans or strings.
+        True and predicted labels: integers, booleans or strings.
     labels : array-like, default=None
         The classes to show, in this order; rows with any other label are left out. All classes, sorted, by default.
     sample_weight : array-like of shape (n,), default=None

@@ -1,4 +1,4 @@
-"""The door of this room: arrays of equal length, finite numbers, weights. Behind it nobody checks again."""
+"""Validation for this room: arrays of equal length, finite numbers, weights. Nothing is checked again later."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def real(x: np.ndarray, name: str) -> np.ndarray:
 
 
 def ranks(x: np.ndarray, name: str) -> np.ndarray:
-    """Scores to be ordered: whole numbers stay whole, so that large ones do not run together."""
+    """Scores to be ordered: integers stay whole, so that large ones do not run together."""
     if x.dtype.kind in "iub" and x.dtype != np.uint64:
         return x.astype(np.int64, copy=False)
     return real(x, name)

@@ -1,4 +1,4 @@
-"""Labels become small whole numbers once, and every metric counts those.
+"""Labels become small integers once, and every metric counts those.
 
 `encode(y)` gives the sorted classes and, for every row, the position of its label among them. Integer labels of a
 small range are shifted; strings are looked up in a hash table: nothing is sorted but the few distinct labels.
@@ -174,7 +174,7 @@ def is_multilabel(y: Any) -> bool:
 
 
 class Targets(NamedTuple):
-    """Two label vectors behind the door; `true` and `pred` are positions in `classes`, or CSR matrices of labels."""
+    """Two validated label vectors; `true` and `pred` are positions in `classes`, or CSR matrices of labels."""
 
     classes: np.ndarray
     true: Any

@@ -2,7 +2,7 @@
 
 Everything here is read off one walk down the scores: how much weight of positives and of negatives lies at or above
 each distinct score. The area under the ROC curve needs not even that: it is the share of (positive, negative) pairs
-in the right order, ties counting half, and pairs are whole numbers, so it is exact.
+in the right order, ties counting half, and pairs are integers, so it is exact.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _ordered_pairs(keys, positive, start, stop):
 
 
 def _exact_area(positive: np.ndarray, scores: np.ndarray) -> float:
-    """The area under the ROC curve of two non-empty classes, from whole numbers of pairs."""
+    """The area under the ROC curve of two non-empty classes, from integers of pairs."""
     if scores.size <= SMALL:
         check_finite(scores, "y_score")
         is_positive = positive.astype(bool)

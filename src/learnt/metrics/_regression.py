@@ -21,7 +21,7 @@ from learnt.metrics._sort import FallingScores
 
 
 class Pairs(NamedTuple):
-    """True and predicted values behind the door, both (n,) or both (n, n_outputs)."""
+    """True and predicted values, validated, both (n,) or both (n, n_outputs)."""
 
     xp: Any
     true: Any
@@ -119,7 +119,7 @@ def _sum_squares(xp: Any, error: Any, weight: Any) -> Any:
 
 
 def check_pairs(y_true: Any, y_pred: Any, sample_weight: Any) -> Pairs:
-    """The door: equal shapes, numbers, one floating type (float32 where all are)."""
+    """Validation: equal shapes, numbers, one floating type (float32 where all are)."""
     xp, true, pred, weight = follow(y_true, y_pred, sample_weight)
     n = check_lengths(y_true=true, y_pred=pred, sample_weight=None if np.ndim(weight) == 0 else weight)
     if xp is np:

@@ -1,6 +1,6 @@
 """Scores in falling order, with their labels: a radix sort of the bits of floating-point numbers.
 
-A float's bits, read as a whole number, are in the order of the floats (once negatives are mirrored), so sorting needs
+A float's bits, read as an integer, are in the order of the floats (once negatives are mirrored), so sorting needs
 no comparison. Three passes over the 27 highest bits that differ leave next to nothing out of order; short runs that
 agree in those bits are finished by insertion, and if a run is long, all bits are sorted. Keys are exact: two scores
 one rounding step apart stay apart, and −0.0 ties with 0.0. The sort is stable, so its result is unique: blocks and
@@ -27,7 +27,7 @@ _LONG_RUN = 48  # beyond this, insertion would cost more than the remaining pass
 
 @kernel
 def _mirror_negatives(bits, magnitude, out):
-    """Whole numbers in the order of the floats that `bits` belong to. Returns the smallest and the largest."""
+    """Integers in the order of the floats that `bits` belong to. Returns the smallest and the largest."""
     low = np.int64(9223372036854775807)
     high = -low
     for i in range(bits.size):
@@ -172,7 +172,7 @@ def sort_rising(keys: np.ndarray, payload: Any, bits: int, ignored: int = 0) -> 
 
 
 class _Scale:
-    """A strictly rising map from scores to whole numbers, close together: where they start, end, and what was cut out.
+    """A strictly rising map from scores to integers, close together: where they start, end, and what was cut out.
 
     Between the smallest positive float and the largest negative one lie half of all floats. Where scores have both
     signs and none is among those, that stretch is taken out: the keys need some sixty bits instead of sixty-four.

@@ -20,7 +20,7 @@ from learnt.preprocessing._frame import Column
 from learnt.preprocessing._squash import robust_spread, squash
 from learnt.preprocessing._strings import Factor, factor
 
-MAX_CLASSES = 20  # a target of whole numbers with more values than this is a quantity
+MAX_CLASSES = 20  # a target of integers with more values than this is a quantity
 
 
 class Target(NamedTuple):

@@ -1,4 +1,4 @@
-"""The door of the table encoder: any table becomes columns of four plain forms.
+"""Validation for the table encoder: any table becomes columns of four plain forms.
 
 Every later step sees only these forms, so pandas, Polars, pyarrow and NumPy cannot give different numbers:
 

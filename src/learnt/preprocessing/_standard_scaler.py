@@ -224,7 +224,7 @@ def _refuse_infinite(X: Any) -> None:
 
 
 def _seen(weight: Any, whole: bool, xp: Any) -> Any:
-    """One number where all columns saw the same rows; whole numbers where rows have no weights."""
+    """One number where all columns saw the same rows; integers where rows have no weights."""
     low, high = float(xp.min(weight)), float(xp.max(weight))
     if low == high:
         return int(low) if whole and low.is_integer() else low

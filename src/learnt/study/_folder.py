@@ -1,4 +1,4 @@
-"""The folder of a study: held by one study at a time, and never another one's work lost unasked."""
+"""The folder of a study: held by one study at a time, and never another one's work lost without being told to."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from learnt.preprocessing import TableEncoder, profile
 from learnt.study._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
 from learnt.study._errors import StudyError, did_you_mean
 
-FEW_CLASSES = 10  # whole numbers with more different values than this are amounts, not labels
+FEW_CLASSES = 10  # integers with more different values than this are amounts, not labels
 MANY_CLASSES = 100
 LEAST_ROWS = 30
 LEAST_PER_CLASS = 5

@@ -1,4 +1,4 @@
-"""Which road leads to the minimum: chosen by the shape of the table, and the same minimum from each.
+"""Which method finds the minimum: chosen by the shape of the table; all of them reach the same one.
 
 rows      fewer rows than columns, and not many: Newton in the space of the rows
 columns   columns few enough for a matrix of them: the minimum over a sample first, then Newton over all rows; a small
@@ -30,7 +30,7 @@ _FACTOR = 1e-7  # relative: what rounding in the factor of the rows' products ma
 
 
 def pose(X: Any, bias: float, n_jobs: int | None = None) -> tuple[Design, RowSpace | None]:
-    """The table, and its row space where that is the road: both serve the problems of all classes."""
+    """The table, and its row space where that method is taken: both serve the problems of all classes."""
     design = Design(X, bias, n_jobs)
     return design, RowSpace(design) if design.n <= min(_FEW_ROWS, design.D - 1) else None
 

@@ -209,7 +209,7 @@ class BaseTree(MultiOutputMixin, Estimator):
 
 
 def _check_count(tree: Any, name: str, low: int) -> None:
-    """The parameter is a whole number of at least `low`, or a share of the rows."""
+    """The parameter is an integer of at least `low`, or a share of the rows."""
     value: Any = getattr(tree, name)
     whole = isinstance(value, WHOLE) and not isinstance(value, bool) and value >= low
     share = isinstance(value, REAL) and 0 < value <= 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-MOST_COLUMNS = 30  # a key is a whole number of 64 bits
+MOST_COLUMNS = 30  # a key is an integer of 64 bits
 
 
 class Cells:

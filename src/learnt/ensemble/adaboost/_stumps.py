@@ -1,6 +1,6 @@
 """Boosted stumps: the columns are sorted once, and a round is one sweep over each.
 
-A sorted column is a list of whole numbers 2·row + c, c = 1 where a cut may follow because the next value is larger.
+A sorted column is a list of integers 2·row + c, c = 1 where a cut may follow because the next value is larger.
 A sweep looks up the row's weight and nothing else: for two classes the sign of the weight is the class. Cuts are
 compared by the weighted Gini impurity without a division.
 """
@@ -59,7 +59,7 @@ class SortedColumns:
         return column.astype(np.float32)
 
     def _sort(self, j: int) -> None:
-        """Sort value and row as one whole number of 64 bits: in place, and quicker than an order of floats."""
+        """Sort value and row as one integer of 64 bits: in place, and quicker than an order of floats."""
         column = self._column(j)
         column += 0  # −0 is 0
         keys = np.empty(len(column), dtype=np.int64)
@@ -116,7 +116,7 @@ class SortedColumns:
 
 
 def _in_order(bits: np.ndarray, out: np.ndarray) -> None:
-    """Bits of float32 as whole numbers in the order of the values; and such numbers as bits again."""
+    """Bits of float32 as integers in the order of the values; and such numbers as bits again."""
     np.right_shift(bits, np.int32(31), out=out)
     out &= np.int32(0x7FFFFFFF)
     out ^= bits

@@ -127,7 +127,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
                 part = X if everything else columns_of(X, features)
                 if weighted:  # a row drawn twice weighs 2
                     counts = np.bincount(rows, minlength=X.shape[0]).astype(np.float64)
-                    del rows  # n whole numbers on every thread
+                    del rows  # n integers on every thread
                     member = self._fit_one(member, part, y, {**fit_params, "sample_weight": counts}, counts)
                 else:
                     taken = take_params(fit_params, rows, X.shape[0])

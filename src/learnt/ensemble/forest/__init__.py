@@ -1,6 +1,6 @@
 """Random forests and extremely randomised trees.
 
-_base        What all forests share: the door, the samples, the trees on the pool
+_base        What all forests share: validation, the samples, the trees on the pool
 _classifier  Forests of classification trees: classes, shares of votes, scores on rows left out
 _embedding   Rows described by the leaves they fall into, in trees that were cut at random
 _extra       Extremely randomised trees: each split the best of a few random columns

@@ -1,4 +1,4 @@
-"""What all forests share: the door, the samples, the trees on the pool, and what can be asked of the trees."""
+"""What all forests share: validation, the samples, the trees on the pool, and what can be asked of the trees."""
 
 from __future__ import annotations
 

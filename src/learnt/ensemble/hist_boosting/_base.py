@@ -432,7 +432,7 @@ class _Judged(BaseEstimator):
 
 
 def _whole_counts(w: np.ndarray | None) -> np.ndarray | None:
-    """Weights that are whole numbers count a row so often; others count it once."""
+    """Weights that are integers count a row so often; others count it once."""
     if w is None or (w == 1).all() or not (w == np.rint(w)).all() or w.sum() >= 2**31:
         return None
     return w.astype(np.int64)

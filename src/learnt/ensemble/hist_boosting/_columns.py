@@ -25,7 +25,7 @@ def with_cells(X: Any, listed: bool) -> Any:
         cells = np.asarray(X)
         if cells.dtype.kind in "OUS" and cells.ndim == 2:
             return cells if isinstance(X, np.ndarray) and cells.dtype == object else np.array(X, dtype=object)
-    except ValueError:  # rows of unequal length, of which the check at the door tells
+    except ValueError:  # rows of unequal length, of which validation tells
         pass
     return X
 

@@ -124,7 +124,7 @@ class VotingClassifier(ClassifierMixin, _Voting):
 
     @property
     def le_(self) -> LabelCodes:
-        """The labels as whole numbers, which the members predict, and back."""
+        """The labels as integers, which the members predict, and back."""
         return LabelCodes(self.classes_)
 
     def predict(self, X: Any) -> np.ndarray:

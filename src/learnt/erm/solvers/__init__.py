@@ -1,4 +1,4 @@
-"""Solvers: ways down. Each is a frozen value; `erm.minimize(problem, solver)` runs any of them.
+"""Solvers: minimisation methods. Each is a frozen value; `erm.minimize(problem, solver)` runs any of them.
 
     GradientDescent  Momentum  Nesterov  Adagrad  Adam     steps along the gradient, on all rows or on mini-batches
     SGD                                                    mini-batches with shrinking steps

@@ -20,5 +20,5 @@ _regression_cv             Logistic regression that chooses its penalty by cross
 _row_multipliers           Two classes over fewer rows than columns: Newton's method in the multipliers of the rows
 _row_space                 Fewer rows than columns: the coefficients are combinations of rows
 _start                     Where a fit starts from: units for the columns, and a sample of the rows
-_strategy                  Which road leads to the minimum: chosen by the shape of the data
+_strategy                  Which method finds the minimum: chosen by the shape of the data
 """

@@ -1,4 +1,4 @@
-"""Which road leads to the minimum: chosen by the shape of the data, and the same minimum from each.
+"""Which method finds the minimum: chosen by the shape of the data; all of them reach the same one.
 
     small     a copy of the rows in their units, and its second derivative; for two classes in `_newton_dense`
     climb     the minimum over a sample first, whose second derivative then serves for all rows: a few passes over them
@@ -95,7 +95,7 @@ class Solution(NamedTuple):
 
 
 def solve(task: Task) -> Solution:
-    """The minimum, by the road that suits the shape of the data."""
+    """The minimum, by the method that suits the shape of the data."""
     rows = task.rows
     local = rows.in_memory and is_numpy(rows.reference)
     cells = rows.n_rows * rows.n_features if rows.in_memory else np.inf

@@ -67,7 +67,7 @@ def fit_curve(problem: Problem, start: np.ndarray, method: str, tol: float, max_
                 break
             try:
                 other = _descend(problem, start, method, tol, max_iter - used, radius, watch)
-            except ModelError:  # this road leads to where the model has no value: what there is stays
+            except ModelError:  # the step leads to where the model has no value: keep the last one
                 continue
             used += other.n_iter
             if other.cost < found.cost * (1 - _UNSEEN):
