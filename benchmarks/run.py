@@ -18,6 +18,7 @@ THREADS = "2"
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LEARNT_NUM_THREADS"):
     os.environ[variable] = THREADS  # before NumPy is imported by anything below
 
+from machine import processor  # noqa: E402
 from tasks import all_tasks  # noqa: E402
 
 TITLES = (
@@ -117,7 +118,7 @@ def _header() -> str:
     versions = f"learnt {learnt.__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}"
     versions += f", SciPy {scipy.__version__}, Numba {numba.__version__}, Python {platform.python_version()}"
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, {THREADS} threads each, load {busy:.1f} at the start"
+    machine = f"{processor()}, {os.cpu_count()} cores, {THREADS} threads each, load {busy:.1f} at the start"
     return f"{versions}; {machine}{' (busy: do not trust the ratios)' if busy > 0.5 * (os.cpu_count() or 1) else ''}"
 
 

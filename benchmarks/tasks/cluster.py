@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 from harness import Task
+from scipy import sparse
 
 
 def make(d: int, k: int, blobs: bool):
@@ -15,6 +16,15 @@ def make(d: int, k: int, blobs: bool):
         if blobs:
             X += 4.0 * rng.normal(size=(2 * k, d))[rng.integers(2 * k, size=n)]
         return {"X": X, "k": k, "start": X[rng.choice(n, k, replace=False)].copy()}
+
+    return data
+
+
+def sparse_rows(d: int, k: int, density: float):
+    def data(n: int) -> dict:
+        rng = np.random.default_rng(0)
+        X = sparse.csr_matrix(sparse.random_array((n, d), density=density, rng=rng, format="csr"))
+        return {"X": X, "k": k, "start": X[rng.choice(n, k, replace=False)].toarray()}
 
     return data
 
@@ -33,8 +43,10 @@ def fit(package: str, **params):
 
 
 def inertia(model, data: dict) -> float:
-    difference = data["X"] - model.cluster_centers_[model.labels_]
-    return float(np.square(difference).sum())
+    X, centres = data["X"], model.cluster_centers_[model.labels_]
+    if not sparse.issparse(X):
+        return float(np.square(X - centres).sum())
+    return float(X.power(2).sum() - 2.0 * X.multiply(centres).sum() + np.square(centres).sum())
 
 
 def task(n: int, d: int, k: int, blobs: bool, tolerance: float = 1e-6, **params) -> Task:
@@ -56,10 +68,29 @@ def task(n: int, d: int, k: int, blobs: bool, tolerance: float = 1e-6, **params)
     )
 
 
+def sparse_task(n: int, d: int, k: int, density: float) -> Task:
+    return Task(
+        name=f"KMeans sparse {n // 1000}k×{d // 1000}k, density {density:g}, k={k}",
+        family="cluster",
+        make=sparse_rows(d, k, density),
+        rows=n,
+        ours=fit("learnt", max_iter=30),
+        peers={"sklearn lloyd": fit("sklearn", algorithm="lloyd", max_iter=30)},
+        quality=inertia,
+        quality_name="inertia",
+        required=1.3,
+        tolerance=1e-6,
+        toy=400,
+    )
+
+
 TASKS = [
     task(200_000, 32, 100, True, max_iter=20),
     task(200_000, 32, 100, False, max_iter=20),
     task(100_000, 2, 8, True, max_iter=100),
     task(50_000, 50, 20, False, max_iter=50),
     task(100_000, 20, 50, True, tolerance=0.02, max_iter=30, random_state=0),
+    sparse_task(5_000, 5_000, 20, 0.01),
+    sparse_task(5_000, 5_000, 8, 0.1),
+    sparse_task(20_000, 20_000, 20, 0.002),
 ]

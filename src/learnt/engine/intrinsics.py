@@ -4,6 +4,9 @@
     atomic_add, atomic_load, atomic_store  integers that several threads see alike
     let_others_run                         give the processor away for a moment
 
+A histogram of 32 columns over rows in no order, with prefetch: 1.0, 1.2 and 2.1 times as fast over 300, 3,000 and
+30,000 rows on a Neoverse-N1 (arm64; benchmarks/intrinsics.py).
+
 Without compilation plain Python stands in, on one thread.
 """
 

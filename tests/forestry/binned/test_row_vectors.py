@@ -128,6 +128,29 @@ def test_four_columns_side_by_side(n, weighted):
 
 
 @kernel
+def four_without_weights(copied, marks, n, drawn):
+    zero = np.int64(0)
+    count_four(copied, marks, zero, n, zero, zero, np.int64(3), np.int64(1), drawn)
+
+
+@pytest.mark.parametrize("n", [1, 7, 100])
+def test_four_columns_count_rows_where_there_is_no_mask(n):
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=(n, FOUR)).astype(np.float32)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    marks = marks_of(rng, rng.permutation(200)[:n])
+    cuts = np.array([0.1, -0.3, np.inf, -np.inf], np.float32)
+    left = values <= cuts
+    for function in (four_without_weights, plain(four_without_weights)):
+        drawn = np.zeros((FOUR, N_DRAWN), np.int64)
+        drawn[:, CUT] = cuts.view(np.int32)
+        function(values.view(np.int32), marks, n, drawn)
+        np.testing.assert_array_equal(drawn[:, ROWS], left.sum(axis=0))
+        np.testing.assert_array_equal(drawn[:, WEIGHT], left.sum(axis=0))  # each row weighs 1
+        np.testing.assert_array_equal(drawn[:, TOTAL], left[marks & 3 == 1].sum(axis=0))
+
+
+@kernel
 def counts_without_weights(table, step, marks, n, cuts, weights, inside, amounts, counts, sums):
     zero, shift = np.int64(0), np.int64(SHIFT)
     row_counts(

@@ -8,6 +8,9 @@ that tables and results do not overlap. Without compilation plain Python stands 
     row_range    smallest and largest value of every column
     row_counts   weights of the rows, and of those of one class, at or below a cut of each column
     row_sums     how many rows are at or below a cut of each column, and the sum of an amount a row over them
+
+Against plain loops, nodes of 300, 3,000 and 30,000 rows, on a Neoverse-N1 (arm64): row_range 1.4, 2.2 and 2.4 times as
+fast, row_counts 2.5, 4.4 and 3.6, row_sums 2.3, 4.1 and 3.7 (benchmarks/intrinsics.py).
 """
 
 from __future__ import annotations

@@ -9,6 +9,9 @@ Python stands in.
     count_four   rows and weights at or below the cuts, and weights of one class there
     sum_four     rows and sums of two numbers a row at or below the cuts
     put_missing_first, value_of   missing values of a copied column below all others; one of its values
+
+Against plain loops over one column at a time, nodes of 300, 3,000 and 30,000 rows, on a Neoverse-N1 (arm64): read_four
+1.6, 2.3 and 5.1 times as fast, count_four 2.1, 3.4 and 3.8, sum_four 1.5, 5.3 and 5.5 (benchmarks/intrinsics.py).
 """
 
 from __future__ import annotations
