@@ -141,6 +141,7 @@ frame, frame_val, y_val, X_new = X, X[:50], y[:50], X[:5]
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if name.startswith("docs/") and snippets(name)])
 def test_snippets_of_the_docs_run(document, tmp_path):
     """After some data, which short ones take as given."""
@@ -165,6 +166,7 @@ def test_importing_learnt_imports_no_room():
     assert done.stdout.strip() == "['learnt', 'learnt._version']"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "room",
     ["linear_model", "naive_bayes", "neighbors", "cluster", "decomposition", "preprocessing", "baseline", "inverse"],
