@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from learnt.distances import _metrics
 from learnt.distances._direct import euclidean_neighbors, metric_neighbors
 from learnt.distances._neighborhoods import Neighborhoods, joined
 from learnt.distances._products import product_neighbors
 from learnt.distances._rounded_points import RoundedPoints
+from learnt.distances._rounding import square_distances_of_pairs
 from learnt.distances._select import Consume, in_order
 from learnt.engine.cached import cached_property
 from learnt.engine.kernel import compilation_enabled
@@ -30,6 +32,7 @@ class BruteForce:
     def __init__(self, T: Any, metric: Any, params: dict) -> None:
         self.T, self.metric = T, _metrics.SAME.get(metric, metric) if isinstance(metric, str) else metric
         self.params = _metrics.learned_params(self.metric, params, T)
+        self._weighted = self.params.get("w") is not None
         self._rounded: dict[bool, RoundedPoints] = {}
 
     def nearest(self, Q: Any, k: int, consume: Consume, n_jobs: int | None) -> None:
@@ -37,7 +40,7 @@ class BruteForce:
         T: Any = self.T
         if sparse.issparse(T) or sparse.issparse(Q):
             Q, T = _same_kind(Q, T)
-        elif self._is(*_metrics.BY_PRODUCTS):
+        elif self._is(*_metrics.BY_PRODUCTS) and not self._weighted:
             self._by_products(Q, k, consume, n_jobs)
             return
 
@@ -51,6 +54,8 @@ class BruteForce:
         T: Any = self.T
         if sparse.issparse(T) or sparse.issparse(Q):
             Q, T = _same_kind(Q, T)
+        elif self._is(*_metrics.BY_PRODUCTS) and not self._weighted:
+            return self._squares_within(Q, radii, n_jobs)
         distances = self._matrix(sparse.issparse(T))
 
         def one(lo: int, hi: int) -> Neighborhoods:
@@ -65,7 +70,7 @@ class BruteForce:
 
     def _finish(self, D: np.ndarray) -> np.ndarray:
         """From what `_matrix` gives to distances."""
-        return np.sqrt(D) if self._is("euclidean") else D
+        return np.sqrt(D) if self._is("euclidean") and not self._weighted else D
 
     def _matrix(self, is_sparse: bool) -> Any:
         """The function of (queries, rows) that gives a matrix of distances; squared ones for "euclidean"."""
@@ -73,7 +78,7 @@ class BruteForce:
             return _metrics.sparse_scores
         if is_sparse and self._is("cosine"):
             return _metrics.sparse_cosine
-        if self._is("euclidean"):
+        if self._is("euclidean") and not self._weighted:
             return _metrics.distance_function("sqeuclidean", {})
         return _metrics.distance_function(self.metric, self.params)
 
@@ -106,6 +111,30 @@ class BruteForce:
             euclidean_neighbors(points.T, Q, k, finished, n_jobs)
         else:
             product_neighbors(points, Q, k, finished, n_jobs)
+
+    def _squares_within(self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None) -> Neighborhoods:
+        """`within` by squared distances: those that could be small enough are computed as `nearest` does."""
+        cosine, no_direction = self._is("cosine"), np.zeros(Q.shape[0], dtype=bool)
+        if cosine:
+            no_direction = _zero_rows(Q)
+            zeros = bool(self._zero_points.any() or no_direction.any())
+            Q, T = unit_rows(Q, zeros, 0), self._points(zeros).T
+        else:
+            T = self.T
+        limits = 2.0 * radii if cosine else np.square(radii) if self._is("euclidean") else radii
+        limits = limits * (1.0 + 8.0 * (T.shape[1] + 4) * float(np.finfo(np.float64).eps))
+
+        def one(lo: int, hi: int) -> Neighborhoods:
+            query, index = np.nonzero(limits[lo:hi, None] >= cdist(Q[lo:hi], T, "sqeuclidean"))
+            squared = square_distances_of_pairs(Q[lo:hi], T, query, index)
+            distances = 0.5 * squared if cosine else self._finish(squared)
+            if cosine and zeros:
+                distances[no_direction[lo:hi][query] | self._zero_points[index]] = 1.0
+            inside = radii[lo:hi][query] >= distances
+            counts = np.bincount(query[inside], minlength=hi - lo)
+            return Neighborhoods(counts, index[inside], distances[inside])
+
+        return joined(for_blocks(one, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs))
 
     def _points(self, zeros: bool) -> RoundedPoints:
         """The points that products are made with; for the cosine, divided by their lengths."""

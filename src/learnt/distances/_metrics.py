@@ -15,9 +15,11 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from learnt.distances._centers import squared_norms
+from learnt.distances._minkowski import POWERS, minkowski_distances
 from learnt.engine.params import ParameterError
 
 SAME = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev", "p": "minkowski"}
+_SCIPY = {"manhattan": "cityblock"}
 BY_PRODUCTS = ("euclidean", "sqeuclidean", "cosine")
 _OF_NUMBERS = {"braycurtis", "canberra", "chebyshev", "correlation", "hamming", "mahalanobis", "manhattan", "minkowski"}
 _OF_NUMBERS |= {"seuclidean", "haversine", "nan_euclidean"}
@@ -64,8 +66,16 @@ def check_metric(name: str, metric: Any, is_sparse: bool) -> None:
 
 def learned_params(metric: Any, params: dict, T: Any) -> dict:
     """Parameters that a metric takes from the training rows where they are not given."""
+    if sparse.issparse(T) and params.get("w") is not None:
+        raise ValueError(f"The weights w of the metric {metric!r} need dense rows; use X.toarray().")
     if metric == "seuclidean" and "V" not in params:
-        return {**params, "V": np.var(T, axis=0, ddof=1, dtype=np.float64)}
+        V = np.var(T, axis=0, ddof=1, dtype=np.float64)
+        if not V.all():
+            raise ValueError(
+                f"The metric 'seuclidean' divides by the variance of each column, and column {int(V.argmin())} is "
+                "constant; leave it out, or give the variances by metric_params={'V': ...}."
+            )
+        return {**params, "V": V}
     if metric == "mahalanobis" and "VI" not in params:
         V = params.get("V")
         V = np.atleast_2d(np.cov(np.asarray(T, dtype=np.float64), rowvar=False) if V is None else V)
@@ -88,18 +98,22 @@ def distance_function(metric: Any, params: dict) -> Callable[[Any, Any], np.ndar
         return _haversine
     if metric == "nan_euclidean":
         return functools.partial(_nan_euclidean, **params)
-    if metric == "manhattan":
-        return _manhattan
-    if metric == "cosine" and params.get("w") is None:
-        return _cosine
+    params = {key: value for key, value in params.items() if value is not None}
+    if not params.keys() & {"w"}:
+        if metric == "cosine":
+            return _cosine
+        if metric == "manhattan":
+            return _manhattan
+        if metric in ("chebyshev", "minkowski"):
+            return functools.partial(minkowski_distances, POWERS.get(metric, params.get("p", 2)))
     if metric in _OF_FLAGS:
         return functools.partial(_of_flags, metric, params)
-    return functools.partial(_of_numbers, metric, {key: value for key, value in params.items() if value is not None})
+    return functools.partial(_of_numbers, _SCIPY.get(metric, metric), params)
 
 
 def _manhattan(Q: Any, T: Any) -> np.ndarray:
     if not sparse.issparse(Q):
-        return cdist(Q, T, "cityblock")
+        return minkowski_distances(1, Q, T)
     out = np.empty((Q.shape[0], T.shape[0]))
     step = max(1, _PAIRS // T.shape[0])
     for lo in range(0, Q.shape[0], step):

@@ -49,3 +49,12 @@ def square_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     for j in range(1, squares.shape[-1]):
         total += squares[..., j]
     return total
+
+
+def square_distances_of_pairs(A: np.ndarray, B: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """‖A[aᵢ] − B[bᵢ]‖² for each pair of row numbers, some MiB of rows at a time."""
+    out = np.empty(a.size)
+    step = max(1, (1 << 17) // A.shape[1])
+    for lo in range(0, a.size, step):
+        out[lo : lo + step] = square_distances(A[a[lo : lo + step]], B[b[lo : lo + step]])
+    return out
