@@ -9,7 +9,7 @@ square_distance, square_distances      ‖x − y‖² in float64, in order of t
 round_rows, squared_norms              what fast products are computed from
 
 _search           the protocol           _metrics    names, parameters, matrices of distances
-_brute            brute force: picks     _direct     from the distances themselves
+_brute            brute force: picks     _direct     from the distances themselves; _minkowski
 _products         matrix products with an error bound, and exact distances where it leaves doubt
 _rounded_points   what products need of the points, kept from query to query; _rounding, _kernels
 _precomputed      distances that are given

@@ -7,12 +7,12 @@ import numpy as np
 from learnt.engine.kernel import compilation_enabled, kernel
 
 POWERS = {"manhattan": 1.0, "chebyshev": np.inf}
-_PLAIN_WORK = 1 << 17  # terms up to which NumPy answers before compiled code would be loaded
+_PLAIN_WORK = 1 << 16  # terms up to which NumPy answers before compiled code would be loaded
 
 
 @kernel
 def add_terms(p, Q, columns, total):
-    """total[q, t] = Σⱼ |Q[q, j] − columns[j, t]|^p, or the largest of them; many points at a time, features in order."""
+    """total[q, t] = Σⱼ |Q[q, j] − columns[j, t]|^p, or the largest; many points at a time, features in order."""
     for q in range(Q.shape[0]):
         row = total[q]
         row[:] = 0.0
