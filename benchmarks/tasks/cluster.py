@@ -24,7 +24,7 @@ def sparse_rows(d: int, k: int, density: float):
     def data(n: int) -> dict:
         rng = np.random.default_rng(0)
         X = sparse.csr_matrix(sparse.random_array((n, d), density=density, rng=rng, format="csr"))
-        return {"X": X, "k": k, "start": X[rng.choice(n, k, replace=False)].toarray()}
+        return {"X": X, "k": k, "start": 0.5 * density * rng.random((k, d))}  # rows would be far from all others
 
     return data
 

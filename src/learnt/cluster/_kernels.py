@@ -16,6 +16,7 @@ from learnt.engine.kernel import kernel
 
 _INF = np.inf
 EIGHT = 8  # centres whose products with a sparse row are computed together
+_TILE = 256  # sparse rows that take their turn with the same eight centres
 _TINY = 1e-30  # W is scaled to about 1: what underflows is smaller than this
 _UP, _DOWN = np.float32(1.000001), np.float32(0.999999)  # rounding of float32 bounds, away from the safe side
 
@@ -215,48 +216,57 @@ def assign_sparse(
     A row goes to the first of the centres that rounding cannot tell from the nearest.
     """
     n, k = labels.shape[0], extra.shape[0]
-    scores = np.empty(EIGHT * C.shape[0], np.float64)
+    scores = np.empty((_TILE, EIGHT * C.shape[0]), np.float64)
+    rows, known = np.empty(_TILE, np.int64), np.empty(_TILE, np.int64)
     changed = 0
-    for i in range(n):
-        start, end = indptr[i], indptr[i + 1]
-        norm = norms[i]
-        slack = norm_error * (end - start + 8) * (norm + radius * radius) + _TINY
-        a = labels[i]
-        first = -1  # the eight centres whose products are known already
-        if a >= 0:
-            u = (upper[i] + shift[a]) * _UP
-            low = (lower[i] - (next_most if a == most_at else most)) * _DOWN
-            bound = max(low, half[a])
-            if not u < bound:
-                first = a // EIGHT
-                eight_products(data, indices, start, end, C, first, scores)
-                u = np.float32(np.sqrt(max(norm - 2.0 * scores[a] + extra[a] + slack, 0.0))) * _UP
-            if u < bound:
-                upper[i] = u
-                lower[i] = low
-                continue
-        for b in range(C.shape[0]):
-            if b != first:
-                eight_products(data, indices, start, end, C, b, scores)
-        best = _INF
-        for c in range(k):
-            s = extra[c] - 2.0 * scores[c]
-            scores[c] = s
-            if s < best:
-                best = s
-        new = np.int32(-1)
-        second = _INF
-        for c in range(k):
-            s = scores[c]
-            if new < 0 and s <= best + 2.0 * slack:
-                new = np.int32(c)
-            elif s < second:
-                second = s
-        upper[i] = np.float32(np.sqrt(max(best + norm + 3.0 * slack, 0.0))) * _UP
-        lower[i] = np.float32(np.sqrt(max(second + norm - slack, 0.0))) * _DOWN
-        if new != a:
-            changed += 1
-            labels[i] = new
+    for lo in range(0, n, _TILE):
+        m = 0  # rows that bounds do not settle, and which eight centres' products are known of each
+        for i in range(lo, min(lo + _TILE, n)):
+            a = labels[i]
+            first = -1
+            if a >= 0:
+                u = (upper[i] + shift[a]) * _UP
+                low = (lower[i] - (next_most if a == most_at else most)) * _DOWN
+                bound = max(low, half[a])
+                if not u < bound:
+                    first = a // EIGHT
+                    eight_products(data, indices, indptr[i], indptr[i + 1], C, first, scores[m])
+                    slack = norm_error * (indptr[i + 1] - indptr[i] + 8) * (norms[i] + radius * radius) + _TINY
+                    u = np.float32(np.sqrt(max(norms[i] - 2.0 * scores[m, a] + extra[a] + slack, 0.0))) * _UP
+                if u < bound:
+                    upper[i] = u
+                    lower[i] = low
+                    continue
+            rows[m], known[m] = i, first
+            m += 1
+        for b in range(C.shape[0]):  # eight centres stay in the cache for all rows of the tile
+            for r in range(m):
+                if b != known[r]:
+                    i = rows[r]
+                    eight_products(data, indices, indptr[i], indptr[i + 1], C, b, scores[r])
+        for r in range(m):
+            i = rows[r]
+            norm = norms[i]
+            slack = norm_error * (indptr[i + 1] - indptr[i] + 8) * (norm + radius * radius) + _TINY
+            best = _INF
+            for c in range(k):
+                s = extra[c] - 2.0 * scores[r, c]
+                scores[r, c] = s
+                if s < best:
+                    best = s
+            new = np.int32(-1)
+            second = _INF
+            for c in range(k):
+                s = scores[r, c]
+                if new < 0 and s <= best + 2.0 * slack:
+                    new = np.int32(c)
+                elif s < second:
+                    second = s
+            upper[i] = np.float32(np.sqrt(max(best + norm + 3.0 * slack, 0.0))) * _UP
+            lower[i] = np.float32(np.sqrt(max(second + norm - slack, 0.0))) * _DOWN
+            if new != labels[i]:
+                changed += 1
+                labels[i] = new
     return changed
 
 
