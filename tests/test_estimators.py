@@ -23,48 +23,14 @@ from sklearn.utils.estimator_checks import check_estimator
 import learnt
 from learnt.engine.estimator import takes_of, trial_of
 from learnt.engine.threads import set_threads
-from learnt.linear_model import LinearRegression, Ridge
-from learnt.naive_bayes import GaussianNB
-from learnt.neighbors import KNeighborsClassifier
 from learnt.persistence._registry import estimators
 
 # Public name -> class. `tests/persistence/test_models.py` holds this to be all that are public.
 ESTIMATORS = {name.rpartition(".")[2]: cls for name, cls in estimators().items()}
-# Members of ensembles of any estimators.
-CLASSIFIERS = [("near", KNeighborsClassifier()), ("bayes", GaussianNB())]
-REGRESSORS = [("line", LinearRegression()), ("ridge", Ridge())]
-# Quick settings of classes that do not declare them themselves (`__learnt_trial__`), and what holds for them.
-QUICK = {
-    # Few levels, where no split is as good as another.
-    **{
-        f"{kind}{task}": {"n_estimators": 4, "max_depth": 3, "random_state": 0}
-        for kind in ("RandomForest", "ExtraTrees")
-        for task in ("Classifier", "Regressor")
-    },
-    "RandomTreesEmbedding": {"n_estimators": 4, "max_depth": 3, "random_state": 0, "sparse_output": False},
-    "GradientBoostingRegressor": {"n_estimators": 20, "random_state": 0},
-    "GradientBoostingClassifier": {"n_estimators": 20, "random_state": 0},
-    "AdaBoostClassifier": {"n_estimators": 10, "random_state": 0},
-    "AdaBoostRegressor": {"n_estimators": 10, "random_state": 0},
-    "BaggingClassifier": {"estimator": GaussianNB(), "n_estimators": 5, "random_state": 0},
-    "BaggingRegressor": {"estimator": Ridge(), "n_estimators": 5, "random_state": 0},
-    "FunctionalGradientBoosting": {"estimator": Ridge(), "n_estimators": 10},
-    "HistGradientBoostingRegressor": {"max_iter": 20, "random_state": 0},
-    "HistGradientBoostingClassifier": {"max_iter": 20, "random_state": 0},
-    "RecalibratedClassifier": {"estimator": GaussianNB(), "exponent": 0.8, "floor": 1e-3},
-    "StackingClassifier": {"estimators": CLASSIFIERS},
-    "VotingClassifier": {"estimators": CLASSIFIERS, "voting": "soft"},
-    **{name: {"estimators": REGRESSORS} for name in ("StackingRegressor", "VotingRegressor")},
-}
-# Rows are drawn by their weights, or have a target drawn for each; scikit-learn lets its own off the same checks.
-_DRAWN = ("AdaBoostRegressor", *(k + t for k in ("Bagging", "RandomForest") for t in ("Classifier", "Regressor")))
-_STOCHASTIC = ("RandomTreesEmbedding", *_DRAWN)
-# The order of rows cannot matter: no random start, no ties broken by position, no folds by position.
-_BY_POSITION = ("StackingClassifier", "StackingRegressor", *_STOCHASTIC)
 
 
 def make(name):
-    return ESTIMATORS[name](**{**QUICK.get(name, {}), **trial_of(ESTIMATORS[name]).settings()})
+    return ESTIMATORS[name](**trial_of(ESTIMATORS[name]).settings())
 
 
 def started(name, X):
@@ -75,8 +41,8 @@ def started(name, X):
 
 TENSORS = [name for name in ESTIMATORS if takes_of(make(name)).tensors]
 LAZY = [name for name in ESTIMATORS if takes_of(make(name)).lazy]
-STOCHASTIC = [name for name in ESTIMATORS if name in _STOCHASTIC or not trial_of(ESTIMATORS[name]).weight_repeats]
-ORDERLESS = [name for name in ESTIMATORS if name not in _BY_POSITION and trial_of(ESTIMATORS[name]).any_order]
+STOCHASTIC = [name for name in ESTIMATORS if not trial_of(ESTIMATORS[name]).weight_repeats]
+ORDERLESS = [name for name in ESTIMATORS if trial_of(ESTIMATORS[name]).any_order]
 
 
 def problem(name, n=400, d=5, seed=0):

@@ -21,9 +21,7 @@ def test_they_are_all_found():
     assert {"PoissonRegressor", "HuberRegressor", "BaggingClassifier", "RandomForestRegressor"} <= set(ALL)
 
 
-MEMBERS = {name: "max_iter" if name.startswith("Hist") else "n_estimators" for name in ALL if "Boost" in name}
-MEMBERS |= {name: "n_estimators" for name in ALL if "Forest" in name or "Trees" in name or "Bagging" in name}
-MEMBERS |= {name: trial_of(cls).members for name, cls in ALL.items() if trial_of(cls).members}
+MEMBERS = {name: trial_of(cls).members for name, cls in ALL.items() if trial_of(cls).members}
 
 
 def posed(name, case):

@@ -31,6 +31,7 @@ from learnt.linear_model import (
     RidgeClassifierCV,
     RidgeCV,
 )
+from learnt.naive_bayes import GaussianNB
 from learnt.tree import DecisionTreeClassifier
 
 spec = importlib.util.spec_from_file_location("checks", Path(__file__).parent / "test_estimators.py")
@@ -44,7 +45,7 @@ WEIGHTED = [
     if "sample_weight" in inspect.signature(kind.fit).parameters or name in MEMBERS
 ]
 # Members that take weights.
-CLASSIFIERS = [("bayes", checks.GaussianNB()), ("forest", RandomForestClassifier(n_estimators=2, random_state=0))]
+CLASSIFIERS = [("bayes", GaussianNB()), ("forest", RandomForestClassifier(n_estimators=2, random_state=0))]
 # What hangs on the number of rows, or on rows that are drawn or held out.
 TRIED = {
     name: [{}] if name not in ("StackingClassifier", "VotingClassifier") else [{"estimators": CLASSIFIERS}]
@@ -52,26 +53,6 @@ TRIED = {
 }
 for name in WEIGHTED:
     TRIED[name] += checks.trial_of(checks.ESTIMATORS[name]).weighted
-for kind in ("RandomForest", "ExtraTrees"):
-    TRIED[f"{kind}Classifier"] += [
-        {"bootstrap": True, "oob_score": True, "n_estimators": 30, "max_samples": 0.5},
-        {"bootstrap": True, "class_weight": "balanced_subsample", "min_samples_leaf": 0.05},
-        {"splitter": "binned", "min_samples_split": 0.2},
-    ]
-    TRIED[f"{kind}Regressor"] += [
-        {"bootstrap": True, "oob_score": True, "n_estimators": 30, "max_samples": 50},
-        {"splitter": "binned", "min_samples_leaf": 0.05},
-        {"criterion": "absolute_error"},
-    ]
-for task in ("Classifier", "Regressor"):
-    TRIED[f"Bagging{task}"] += [{"estimator": None, "oob_score": True, "n_estimators": 20}, {"max_samples": 0.5}]
-    TRIED[f"HistGradientBoosting{task}"] += [
-        {"early_stopping": True},
-        {"subsample": 0.5},
-        {"max_bins": 7, "min_samples_leaf": 3},
-    ]
-    TRIED[f"GradientBoosting{task}"] += [{"n_iter_no_change": 3, "subsample": 0.5}]
-TRIED["FunctionalGradientBoosting"] += [{"n_iter_no_change": 3, "subsample": 0.7}]
 CASES = [
     pytest.param(name, options, marks=[pytest.mark.long] if number else [])
     for name in WEIGHTED
@@ -322,13 +303,6 @@ def test_blocks_of_a_file_and_of_a_cluster(tmp_path):
             np.testing.assert_allclose(found.coef_ if name != "GaussianNB" else found.theta_, expected, atol=1e-5)
 
 
-# A penalty, a prior, a least curvature or the length of a step is measured by the weights of these.
-MEASURED_BY_WEIGHTS = (
-    *("FunctionalGradientBoosting", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
-    *("StackingClassifier", "StackingRegressor", "VotingRegressor"),
-)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_of_any_size(name):
@@ -338,7 +312,7 @@ def test_weights_of_any_size(name):
     expected = checks.output(fit(model, X, y, w), X)
     for power in (40, -40):
         found = checks.output(fit(model, X, y, np.ldexp(w, power)), X)
-        if name in MEASURED_BY_WEIGHTS or not checks.trial_of(checks.ESTIMATORS[name]).weight_unit_free:
+        if not checks.trial_of(checks.ESTIMATORS[name]).weight_unit_free:
             assert np.isfinite(found.astype(float)).all()
         else:
             np.testing.assert_array_equal(found, expected)

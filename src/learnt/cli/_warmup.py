@@ -15,43 +15,12 @@ from scipy import sparse
 
 from learnt.cli._bar import bar
 from learnt.engine import kernel_cache
-from learnt.engine.estimator import Settings, Warm, warmup_of
+from learnt.engine.estimator import Settings, warmup_of
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.random import generator
 from learnt.engine.threads import thread_count
-from learnt.linear_model import Ridge
-from learnt.naive_bayes import GaussianNB
 from learnt.persistence._registry import estimators, resolve
 
-# What to fit of classes that do not declare it themselves (`__learnt_trial__`): class, kind of target, settings.
-WORK: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("learnt.ensemble.RandomForestClassifier", "two classes", {"n_estimators": 2, "splitter": "binned"}),
-    ("learnt.ensemble.RandomForestClassifier", "classes", {"n_estimators": 2, "splitter": "binned"}),
-    ("learnt.ensemble.RandomForestClassifier", "two classes", {"n_estimators": 2, "splitter": "exact"}),
-    ("learnt.ensemble.RandomForestClassifier", "classes", {"n_estimators": 2, "splitter": "exact"}),
-    ("learnt.ensemble.RandomForestRegressor", "amount", {"n_estimators": 2, "splitter": "binned"}),
-    ("learnt.ensemble.RandomForestRegressor", "amount", {"n_estimators": 2, "splitter": "exact"}),
-    ("learnt.ensemble.ExtraTreesClassifier", "classes", {"n_estimators": 2}),
-    ("learnt.ensemble.ExtraTreesRegressor", "amount", {"n_estimators": 2}),
-    ("learnt.ensemble.RandomTreesEmbedding", "none", {"n_estimators": 2}),
-    ("learnt.ensemble.RecalibratedClassifier", "classes", {"estimator": GaussianNB()}),
-    ("learnt.ensemble.VotingClassifier", "classes", {"estimators": [("a", GaussianNB()), ("b", GaussianNB())]}),
-    ("learnt.ensemble.VotingRegressor", "amount", {"estimators": [("a", Ridge()), ("b", Ridge())]}),
-    ("learnt.ensemble.StackingClassifier", "classes", {"estimators": [("a", GaussianNB())], "cv": 2}),
-    ("learnt.ensemble.StackingRegressor", "amount", {"estimators": [("a", Ridge())], "cv": 2}),
-    ("learnt.ensemble.AdaBoostClassifier", "two classes", {"n_estimators": 3}),
-    ("learnt.ensemble.AdaBoostClassifier", "classes", {"n_estimators": 3}),
-    ("learnt.ensemble.AdaBoostRegressor", "amount", {"n_estimators": 3}),
-    ("learnt.ensemble.BaggingClassifier", "classes", {"n_estimators": 2}),
-    ("learnt.ensemble.BaggingRegressor", "amount", {"n_estimators": 2}),
-    ("learnt.ensemble.FunctionalGradientBoosting", "amount", {"n_estimators": 2}),
-    ("learnt.ensemble.HistGradientBoostingClassifier", "two classes", {"max_iter": 2}),
-    ("learnt.ensemble.HistGradientBoostingClassifier", "two classes", {"max_iter": 2, "categorical_features": [0]}),
-    ("learnt.ensemble.HistGradientBoostingClassifier", "classes", {"max_iter": 2}),
-    ("learnt.ensemble.HistGradientBoostingRegressor", "amount", {"max_iter": 2}),
-    ("learnt.ensemble.GradientBoostingClassifier", "classes", {"n_estimators": 2}),
-    ("learnt.ensemble.GradientBoostingRegressor", "amount", {"n_estimators": 2, "subsample": 0.8}),
-)
 METRICS = ("accuracy_score", "confusion_matrix", "roc_auc_score", "log_loss")
 ROWS, COLUMNS = 2000, 8
 SPARSE_ROWS, SPARSE_COLUMNS = 3000, 5000
@@ -110,19 +79,13 @@ def warm_one(name: str) -> list[tuple[str, str]]:
             _measure(name, _data(np.float64)[1]["two classes"])
             return []
         dense, thin = [_data(np.float64), _data(np.float32)], [_sparse_data()]
-        for target, settings, is_sparse in fits_of(name):
+        for target, settings, is_sparse in warmup_of(resolve(name)):
             for X, targets in thin if is_sparse else dense:
                 try:
                     _fit(name, settings, X, targets[target])
                 except Exception as error:
                     failed.append((name, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
     return failed
-
-
-def fits_of(name: str) -> tuple[Warm, ...]:
-    """The fits that compile what an estimator needs, as its class declares."""
-    listed = [Warm(target, settings) for path, target, settings in WORK if path == name]
-    return tuple(listed) or warmup_of(resolve(name))
 
 
 def _data(dtype: type) -> tuple[np.ndarray, dict[str, Any]]:

@@ -12,7 +12,6 @@ How a model walks into its file and back:
                ├─ _registry    the classes that may stand in a file; no other name is ever imported
                └─ _models      parameters and fitted attributes of an estimator against the schema of its class
                     ├─ __learnt_schema__ of the class itself, in the language of `engine.schema`
-                    ├─ _schemas     the same for classes that do not say it themselves (also _tables, _neighbors)
                     ├─ _records     the fields of plain data holders: trees, losses, splitters
                     └─ _containers  the same for the scikit-learn containers our models sit in
 

@@ -16,9 +16,6 @@ from learnt.engine.schema import Schema, shown
 from learnt.persistence._containers import SKLEARN_SCHEMAS
 from learnt.persistence._errors import Refused
 from learnt.persistence._records import GROVE_FIELDS, SURROGATE_FIELDS, TREE_FIELDS
-from learnt.persistence._schemas import LEARNT_SCHEMAS
-
-SCHEMAS: dict[str, Schema] = {**LEARNT_SCHEMAS, **SKLEARN_SCHEMAS}
 
 # Where our estimators are: a fixed table. One may stand in a file if it is in the `__all__` of its room and has a
 # schema. A room is imported when a file names something in it, and nothing else of ours is.
@@ -143,9 +140,9 @@ def _not_loaded(name: str) -> Refused:
 
 
 def schema_of(cls: Any, name: str) -> Schema | None:
-    """The schema of a class: its own, or that of the tables; None where it has none."""
+    """The schema of a class: its own, or that of the table of scikit-learn's; None where it has none."""
     own = getattr(cls, "__learnt_schema__", None) if isinstance(cls, type) else None
-    return own if isinstance(own, Schema) else SCHEMAS.get(name)
+    return own if isinstance(own, Schema) else SKLEARN_SCHEMAS.get(name)
 
 
 @cache

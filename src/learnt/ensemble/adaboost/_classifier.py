@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -18,6 +19,7 @@ from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit, check_predict
 from learnt.ensemble._common import Members, by_columns
 from learnt.ensemble.adaboost._learners import class_votes, learner_of
+from learnt.ensemble.adaboost._schema import CLASSIFIER
 from learnt.tree import DecisionTreeClassifier
 
 LEAST = float(np.finfo(float).eps)  # that a row of weight above 0 weighs
@@ -109,6 +111,14 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
     >>> model.loss_bound_[:3].round(2)
     array([5.66, 4.9 , 3.65])
     """
+
+    __learnt_schema__ = CLASSIFIER
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(
+        quick={"n_estimators": 10, "random_state": 0},
+        warmup=(Warm("two classes", {"n_estimators": 3}), Warm("classes", {"n_estimators": 3})),
+        members="n_estimators",
+    )
 
     def __init__(self, estimator=None, *, n_estimators=50, learning_rate=1.0, random_state=None):
         self.estimator = estimator

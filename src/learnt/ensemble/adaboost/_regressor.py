@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import check_choice
 from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
@@ -16,6 +17,7 @@ from learnt.engine.validation import check_fit
 from learnt.ensemble._common import as_trees_compare, by_columns, member_maker
 from learnt.ensemble.adaboost._classifier import LEAST, Boosted
 from learnt.ensemble.adaboost._draws import draw_rows
+from learnt.ensemble.adaboost._schema import REGRESSOR
 from learnt.metrics import r2_score
 from learnt.tree import DecisionTreeRegressor
 
@@ -58,6 +60,16 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
     >>> model.score(X, np.sin(X[:, 0])) > 0.9
     True
     """
+
+    __learnt_schema__ = REGRESSOR
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(
+        quick={"n_estimators": 10, "random_state": 0},
+        warmup=(Warm("amount", {"n_estimators": 3}),),
+        members="n_estimators",
+        any_order=False,
+        weight_repeats=False,  # rows are drawn by their weights
+    )
 
     def __init__(self, estimator=None, *, n_estimators=50, learning_rate=1.0, loss="linear", random_state=None):
         self.estimator = estimator

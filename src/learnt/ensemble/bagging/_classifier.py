@@ -10,10 +10,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.baseline import ConstantClassifier
+from learnt.engine.estimator import Trial, Warm
 from learnt.engine.labels import encode_labels
 from learnt.engine.weights import Places, take_rows
 from learnt.ensemble._common import fit_member
+from learnt.ensemble._trial_members import one_classifier, takes_what_members_take
 from learnt.ensemble.bagging._base import Bagging, warn_of_unseen
+from learnt.ensemble.bagging._schema import CLASSIFIER
 from learnt.tree import DecisionTreeClassifier
 
 
@@ -76,6 +79,17 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     >>> model.oob_score_ > 0.9
     True
     """
+
+    __learnt_schema__ = CLASSIFIER
+    __learnt_takes__ = property(takes_what_members_take)
+    __learnt_trial__ = Trial(
+        quick=lambda: {"estimator": one_classifier(), "n_estimators": 5, "random_state": 0},
+        warmup=(Warm("classes", {"n_estimators": 2}),),
+        weighted=({"estimator": None, "oob_score": True, "n_estimators": 20}, {"max_samples": 0.5}),
+        members="n_estimators",
+        any_order=False,
+        weight_repeats=False,  # rows are drawn
+    )
 
     def __init__(
         self,

@@ -8,8 +8,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
+from learnt.engine.estimator import Trial, Warm
 from learnt.engine.weights import Places
+from learnt.ensemble._trial_members import one_regressor, takes_what_members_take
 from learnt.ensemble.bagging._base import Bagging, warn_of_unseen
+from learnt.ensemble.bagging._schema import REGRESSOR
 from learnt.metrics import r2_score
 from learnt.tree import DecisionTreeRegressor
 
@@ -62,6 +65,17 @@ class BaggingRegressor(RegressorMixin, Bagging):
     >>> model.predict([[30.0]]).round(6), model.spread([[30.0]]).round(6)
     (array([61.]), array([0.]))
     """
+
+    __learnt_schema__ = REGRESSOR
+    __learnt_takes__ = property(takes_what_members_take)
+    __learnt_trial__ = Trial(
+        quick=lambda: {"estimator": one_regressor(), "n_estimators": 5, "random_state": 0},
+        warmup=(Warm("amount", {"n_estimators": 2}),),
+        weighted=({"estimator": None, "oob_score": True, "n_estimators": 20}, {"max_samples": 0.5}),
+        members="n_estimators",
+        any_order=False,
+        weight_repeats=False,  # rows are drawn
+    )
 
     def __init__(
         self,

@@ -9,9 +9,11 @@ from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.preprocessing import OneHotEncoder
 
+from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import check_flag
 from learnt.engine.random import random_state_of
 from learnt.ensemble.forest._base import BaseForest
+from learnt.ensemble.forest._schema import EMBEDDING
 
 
 class RandomTreesEmbedding(TransformerMixin, BaseForest):
@@ -68,6 +70,16 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
     >>> bool(shared[0, 1] > 0.9), bool(shared[0, 2] < 0.1)
     (True, True)
     """
+
+    __learnt_schema__ = EMBEDDING
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(
+        quick={"n_estimators": 4, "max_depth": 3, "random_state": 0, "sparse_output": False},
+        warmup=(Warm("none", {"n_estimators": 2}),),
+        members="n_estimators",
+        any_order=False,  # every row has a target drawn for it
+        weight_repeats=False,
+    )
 
     _random_splits = True
     _criteria = ("squared_error",)

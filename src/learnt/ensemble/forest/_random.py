@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.ensemble.forest._classifier import ForestClassifier
 from learnt.ensemble.forest._regressor import ForestRegressor
+from learnt.ensemble.forest._schema import CLASSIFIER, REGRESSOR
 
 
 class RandomForestClassifier(ForestClassifier):
@@ -79,6 +81,30 @@ class RandomForestClassifier(ForestClassifier):
     >>> model.predict([[1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
     array(['same', 'other'], dtype='<U5')
     """
+
+    __learnt_schema__ = CLASSIFIER
+    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    __learnt_trial__ = Trial(
+        quick={
+            "n_estimators": 4,
+            "max_depth": 3,
+            "random_state": 0,
+        },  # few levels: no split is as good as another
+        warmup=(
+            Warm("two classes", {"n_estimators": 2, "splitter": "binned"}),
+            Warm("classes", {"n_estimators": 2, "splitter": "binned"}),
+            Warm("two classes", {"n_estimators": 2, "splitter": "exact"}),
+            Warm("classes", {"n_estimators": 2, "splitter": "exact"}),
+        ),
+        weighted=(
+            {"bootstrap": True, "oob_score": True, "n_estimators": 30, "max_samples": 0.5},
+            {"bootstrap": True, "class_weight": "balanced_subsample", "min_samples_leaf": 0.05},
+            {"splitter": "binned", "min_samples_split": 0.2},
+        ),
+        members="n_estimators",
+        any_order=False,
+        weight_repeats=False,  # rows are drawn
+    )
 
     def __init__(
         self,
@@ -198,6 +224,28 @@ class RandomForestRegressor(ForestRegressor):
     >>> bool(low < 5 < high), bool(2 < high - low < 9)
     (True, True)
     """
+
+    __learnt_schema__ = REGRESSOR
+    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    __learnt_trial__ = Trial(
+        quick={
+            "n_estimators": 4,
+            "max_depth": 3,
+            "random_state": 0,
+        },  # few levels: no split is as good as another
+        warmup=(
+            Warm("amount", {"n_estimators": 2, "splitter": "binned"}),
+            Warm("amount", {"n_estimators": 2, "splitter": "exact"}),
+        ),
+        weighted=(
+            {"bootstrap": True, "oob_score": True, "n_estimators": 30, "max_samples": 50},
+            {"splitter": "binned", "min_samples_leaf": 0.05},
+            {"criterion": "absolute_error"},
+        ),
+        members="n_estimators",
+        any_order=False,
+        weight_repeats=False,  # rows are drawn
+    )
 
     def __init__(
         self,

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice
 from learnt.engine.progress import with_callbacks
 from learnt.ensemble.gradient_boosting._base import GradientBoosting
 from learnt.ensemble.gradient_boosting._losses import loss_of
+from learnt.ensemble.gradient_boosting._schema import CLASSIFIER
 from learnt.ensemble.hist_boosting._losses import BoostingLoss
 
 
@@ -84,6 +86,15 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     >>> GradientBoostingClassifier().fit(X, X[:, 0] > 9).predict([[3.0], [15.0]]).tolist()
     [False, True]
     """
+
+    __learnt_schema__ = CLASSIFIER
+    __learnt_takes__ = Takes(sparse=True, missing=True)
+    __learnt_trial__ = Trial(
+        quick={"n_estimators": 20, "random_state": 0},
+        warmup=(Warm("classes", {"n_estimators": 2}),),
+        weighted=({"n_iter_no_change": 3, "subsample": 0.5},),
+        members="n_estimators",
+    )
 
     _target = "label"
     classes_: np.ndarray

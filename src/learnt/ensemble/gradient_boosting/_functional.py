@@ -13,6 +13,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from learnt.engine.estimator import Trial, Warm
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -20,6 +21,7 @@ from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.weights import take_rows
 from learnt.ensemble._common import Members, member_maker
+from learnt.ensemble._trial_members import one_regressor, takes_what_members_take
 from learnt.ensemble.gradient_boosting._functional_steps import (
     best_constant,
     gradients,
@@ -28,6 +30,7 @@ from learnt.ensemble.gradient_boosting._functional_steps import (
     set_leaves,
     total_loss,
 )
+from learnt.ensemble.gradient_boosting._schema import FUNCTIONAL
 from learnt.erm import losses
 from learnt.metrics import accuracy_score, r2_score
 from learnt.tree import DecisionTreeRegressor
@@ -96,6 +99,16 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
     >>> line.fit(X, [1.0, 3.0, 5.0, 7.0]).predict([[10.0]]).round(6)
     array([21.])
     """
+
+    __learnt_schema__ = FUNCTIONAL
+    __learnt_takes__ = property(takes_what_members_take)
+    __learnt_trial__ = Trial(
+        quick=lambda: {"estimator": one_regressor(), "n_estimators": 10},
+        warmup=(Warm("amount", {"n_estimators": 2}),),
+        weighted=({"n_iter_no_change": 3, "subsample": 0.7},),
+        members="n_estimators",
+        weight_unit_free=False,
+    )
 
     def __init__(
         self,

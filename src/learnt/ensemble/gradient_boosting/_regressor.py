@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.progress import with_callbacks
 from learnt.ensemble.gradient_boosting._base import GradientBoosting
 from learnt.ensemble.gradient_boosting._losses import loss_of
+from learnt.ensemble.gradient_boosting._schema import REGRESSOR
 from learnt.ensemble.hist_boosting._losses import BoostingLoss
 
 
@@ -84,6 +86,15 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     >>> bool(abs(model.predict([[10.0]]) - 100.0) < 1)
     True
     """
+
+    __learnt_schema__ = REGRESSOR
+    __learnt_takes__ = Takes(sparse=True, missing=True)
+    __learnt_trial__ = Trial(
+        quick={"n_estimators": 20, "random_state": 0},
+        warmup=(Warm("amount", {"n_estimators": 2, "subsample": 0.8}),),
+        weighted=({"n_iter_no_change": 3, "subsample": 0.5},),
+        members="n_estimators",
+    )
 
     _target = "number"
 

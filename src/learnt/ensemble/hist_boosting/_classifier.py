@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.labels import class_weights, encode_labels
 from learnt.engine.params import check_class_weight
 from learnt.engine.progress import with_callbacks
 from learnt.ensemble.hist_boosting._base import HistogramBoosting
 from learnt.ensemble.hist_boosting._losses import BoostingLoss, classification_loss
+from learnt.ensemble.hist_boosting._schema import CLASSIFIER
 
 
 class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
@@ -99,6 +101,24 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
     >>> HistGradientBoostingClassifier().fit(X, y).predict([[50.0], [150.0]]).tolist()
     ['low', 'high']
     """
+
+    __learnt_schema__ = CLASSIFIER
+    __learnt_takes__ = Takes(categories=True, missing=True)
+    __learnt_trial__ = Trial(
+        quick={"max_iter": 20, "random_state": 0},
+        warmup=(
+            Warm("two classes", {"max_iter": 2}),
+            Warm("two classes", {"max_iter": 2, "categorical_features": [0]}),
+            Warm("classes", {"max_iter": 2}),
+        ),
+        weighted=(
+            {"early_stopping": True},
+            {"subsample": 0.5},
+            {"max_bins": 7, "min_samples_leaf": 3},
+        ),
+        members="max_iter",
+        weight_unit_free=False,  # the least curvature of a leaf is measured by them
+    )
 
     _target = "label"
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import check_number
 from learnt.engine.progress import with_callbacks
 from learnt.ensemble.hist_boosting._base import HistogramBoosting
 from learnt.ensemble.hist_boosting._losses import BoostingLoss, regression_loss
+from learnt.ensemble.hist_boosting._schema import REGRESSOR
 
 
 class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
@@ -95,6 +97,20 @@ class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
     >>> HistGradientBoostingRegressor().fit(X, y).predict([[50.0], [150.0], [np.nan]]).round(2)
     array([1., 3., 3.])
     """
+
+    __learnt_schema__ = REGRESSOR
+    __learnt_takes__ = Takes(categories=True, missing=True)
+    __learnt_trial__ = Trial(
+        quick={"max_iter": 20, "random_state": 0},
+        warmup=(Warm("amount", {"max_iter": 2}),),
+        weighted=(
+            {"early_stopping": True},
+            {"subsample": 0.5},
+            {"max_bins": 7, "min_samples_leaf": 3},
+        ),
+        members="max_iter",
+        weight_unit_free=False,  # the least curvature of a leaf is measured by them
+    )
 
     _target = "number"
 

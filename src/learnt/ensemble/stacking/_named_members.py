@@ -16,6 +16,7 @@ from learnt.engine.params import ParameterError, check_verbose
 from learnt.engine.verbose import tell
 from learnt.engine.weights import Places, rows_given, take_params, without_absent
 from learnt.ensemble._common import run_members
+from learnt.ensemble._trial_members import takes_what_members_take
 
 DROP = "drop"
 
@@ -27,6 +28,8 @@ def dropped(estimator: Any) -> bool:
 
 class NamedMembers(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
     """An ensemble whose `estimators` is a list of (name, estimator); parameters reach into it as `name__parameter`."""
+
+    __learnt_takes__ = property(takes_what_members_take)
 
     estimators: Any
     n_jobs: Any

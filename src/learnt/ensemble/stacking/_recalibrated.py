@@ -9,9 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError
 from learnt.ensemble._common import check_fit_params, fit_member, row_count
+from learnt.ensemble._trial_members import one_classifier, takes_what_members_take
 from learnt.ensemble.stacking._named_members import check_fitted_attribute
+from learnt.ensemble.stacking._schema import RECALIBRATED
 
 LARGEST = 1e3  # of exponents and offsets: far beyond any use, and no row of probabilities overflows
 
@@ -61,6 +64,13 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     >>> soft.predict_proba([[1.0]]).round(2)
     array([[0.31, 0.69]])
     """
+
+    __learnt_schema__ = RECALIBRATED
+    __learnt_takes__ = property(takes_what_members_take)
+    __learnt_trial__ = Trial(
+        quick=lambda: {"estimator": one_classifier(), "exponent": 0.8, "floor": 1e-3},
+        warmup=lambda: (Warm("classes", {"estimator": one_classifier()}),),
+    )
 
     def __init__(self, estimator, *, exponent=1.0, floor=0.0, offsets=None):
         self.estimator = estimator

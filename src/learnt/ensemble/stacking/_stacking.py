@@ -10,11 +10,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Trial, Warm
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.validation import check_target
 from learnt.ensemble._common import check_fit_params, row_count, several_columns
+from learnt.ensemble._trial_members import classifiers, regressors
 from learnt.ensemble.stacking._base import METHODS, Stacking, final_has
+from learnt.ensemble.stacking._schema import STACKING_CLASSIFIER, STACKING_REGRESSOR
 from learnt.linear_model import LogisticRegression, RidgeCV
 
 
@@ -60,6 +63,14 @@ class StackingClassifier(ClassifierMixin, Stacking):
     >>> StackingClassifier(members).fit(X, y).predict([[2.0, 0.0], [-1.0, 0.1]])
     array(['in', 'out'], dtype='<U3')
     """
+
+    __learnt_schema__ = STACKING_CLASSIFIER
+    __learnt_trial__ = Trial(
+        quick=lambda: {"estimators": classifiers()},
+        warmup=lambda: (Warm("classes", {"estimators": classifiers(), "cv": 2}),),
+        any_order=False,  # folds are cut by position
+        weight_unit_free=False,  # members and final estimator have penalties
+    )
 
     def __init__(
         self,
@@ -163,6 +174,14 @@ class StackingRegressor(RegressorMixin, Stacking):
     >>> StackingRegressor(members, LinearRegression()).fit(X, 3 * X[:, 0]).predict([[30.0]]).round(6)
     array([90.])
     """
+
+    __learnt_schema__ = STACKING_REGRESSOR
+    __learnt_trial__ = Trial(
+        quick=lambda: {"estimators": regressors()},
+        warmup=lambda: (Warm("amount", {"estimators": regressors(), "cv": 2}),),
+        any_order=False,  # folds are cut by position
+        weight_unit_free=False,  # members and final estimator have penalties
+    )
 
     def __init__(self, estimators, final_estimator=None, *, cv=None, n_jobs=None, passthrough=False, verbose=0):
         self.estimators = estimators

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.estimator import Trial, Warm
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.progress import task
@@ -21,7 +22,9 @@ from learnt.ensemble._common import (
     row_count,
     several_columns,
 )
+from learnt.ensemble._trial_members import classifiers, regressors
 from learnt.ensemble.stacking._named_members import NamedMembers, check_members
+from learnt.ensemble.stacking._schema import VOTING_CLASSIFIER, VOTING_REGRESSOR
 
 
 class _Voting(NamedMembers):
@@ -96,6 +99,12 @@ class VotingClassifier(ClassifierMixin, _Voting):
     >>> VotingClassifier(members, voting="soft").fit(X, y).predict([[-0.5, 0], [0.6, 0.1]])
     array(['no', 'yes'], dtype='<U3')
     """
+
+    __learnt_schema__ = VOTING_CLASSIFIER
+    __learnt_trial__ = Trial(
+        quick=lambda: {"estimators": classifiers(), "voting": "soft"},
+        warmup=lambda: (Warm("classes", {"estimators": classifiers()}),),
+    )
 
     def __init__(self, estimators, *, voting="hard", weights=None, n_jobs=None, flatten_transform=True, verbose=False):
         self.estimators = estimators
@@ -212,6 +221,13 @@ class VotingRegressor(RegressorMixin, _Voting):
     >>> VotingRegressor(members, weights=[3, 1]).fit(X, y).predict([[5.0]]).round(6)
     array([8.25])
     """
+
+    __learnt_schema__ = VOTING_REGRESSOR
+    __learnt_trial__ = Trial(
+        quick=lambda: {"estimators": regressors()},
+        warmup=lambda: (Warm("amount", {"estimators": regressors()}),),
+        weight_unit_free=False,  # members and final estimator have penalties
+    )
 
     def __init__(self, estimators, *, weights=None, n_jobs=None, verbose=False):
         self.estimators = estimators

@@ -12,11 +12,8 @@ from learnt.engine.schema import (
     Dims,
     Schema,
     anyof,
-    choice,
     count,
     dictof,
-    estimator,
-    fields,
     flag,
     flags,
     instance,
@@ -24,7 +21,6 @@ from learnt.engine.schema import (
     none,
     number,
     real,
-    record,
     text,
 )
 from learnt.erm.losses import Loss
@@ -82,58 +78,9 @@ def _rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 
 
 _loss = anyof(text, instance(Loss, "the name of a loss or a loss of learnt"))
-HIST_REGRESSOR = Schema(
+REGRESSOR = Schema(
     params={"loss": _loss, "quantile": anyof(none, number(0, 1))},
     state=_state,
     rule=_rule,
 )
-HIST_CLASSIFIER = Schema(params={"loss": _loss}, state={**_state, "classes_": labels("c")}, rule=_rule)
-
-_classical: dict[str, Check] = {
-    "n_features_in_": count(1, name="d"),
-    "_trees": boosted_trees,
-    "_baseline": real("o"),
-    "n_estimators_": count(),
-    "_n_iterations": count(),
-    "n_trees_per_iteration_": count(1, name="o"),
-    "train_score_": real(None, finite=False),
-    "oob_scores_": real(None, finite=False),
-    "oob_improvement_": real(None, finite=False),
-    "max_features_": count(1),
-    "init_": anyof(none, choice("zero"), estimator("predict")),
-    "_seed": count(0, 2**63),
-}
-_OF_TREES = (
-    "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
-    "max_leaf_nodes", "max_features", "ccp_alpha",
-)  # fmt: skip
-_grown: dict[str, Check] = {
-    "_settings": dictof(count(), fields(**dict.fromkeys(_OF_TREES, record), learning_rate=number(above=0))),
-    "_random": instance(np.random.RandomState, "a source of random numbers"),
-}
-
-
-def _classical_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    if (state["_trees"].feature < -1).any():
-        return "splits on categories"
-    if "_settings" in state and 0 not in state["_settings"]:
-        return "does not say how its first trees were grown"
-    if state["_trees"].n_trees != state["n_estimators_"] * state["n_trees_per_iteration_"]:
-        return "has other trees than iterations"
-    if "c" in dims and dims["o"] != (1 if dims["c"] <= 2 else dims["c"]):
-        return "has other outputs than classes"
-    return None
-
-
-BOOSTING_REGRESSOR = Schema(
-    params={"loss": choice("squared_error", "absolute_error", "huber", "quantile"), "alpha": number(0, 1)},
-    state=_classical,
-    extra=_grown,
-    rule=_classical_rule,
-)
-BOOSTING_CLASSIFIER = Schema(
-    params={"loss": choice("log_loss", "exponential")},
-    state={**_classical, "classes_": labels("c", low=2), "n_classes_": count(2, name="c")},
-    extra=_grown,
-    rule=_classical_rule,
-)
+CLASSIFIER = Schema(params={"loss": _loss}, state={**_state, "classes_": labels("c")}, rule=_rule)

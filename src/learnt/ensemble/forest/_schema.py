@@ -77,16 +77,16 @@ _shared: dict[str, Check] = {
 }
 _score: dict[str, Check] = {"oob_score_": number(finite=False)}
 _params: dict[str, Check] = {"max_features": anyof(none, count(1), number(0, 1), choice("sqrt", "log2"))}
-FOREST_CLASSIFIER = Schema(
+CLASSIFIER = Schema(
     params=_params,
     state={**_shared, **OUTPUT_CLASSES},
     extra={**_score, "oob_decision_function_": anyof(real(None, None), real(None, None, None))},
     rule=_classes_rule,
 )
-FOREST_REGRESSOR = Schema(
+REGRESSOR = Schema(
     params=_params,
     state={**_shared, "_leaf_samples": _leaf_samples, "_errors": _errors},
     extra={**_score, "oob_prediction_": anyof(real(None), real(None, None))},
     rule=_numbers_rule,
 )
-FOREST_EMBEDDING = Schema(state=_shared, rule=_numbers_rule)
+EMBEDDING = Schema(state=_shared, rule=_numbers_rule)

@@ -1,0 +1,38 @@
+"""What ensembles of any estimators are held to in files: their members are estimators with schemas of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.schema import Check, count, labels
+
+LABELLED: dict[str, Check] = {"classes_": labels("c"), "n_classes_": count(1, name="c")}
+
+
+def same_width(members: list[Any]) -> int | str | None:
+    """The number of features that all members agree on; a sentence where they do not; None where nobody says."""
+    widths = {width for member in members if (width := getattr(member, "n_features_in_", None)) is not None}
+    return "has members fitted on different columns" if len(widths) > 1 else next(iter(widths), None)
+
+
+def known_classes(members: list[Any], n_classes: int) -> str | None:
+    """Members answer with the positions 0…c−1 of the labels, or with truth values where there are two."""
+    for member in members:
+        classes = getattr(member, "classes_", None)
+        if isinstance(classes, np.ndarray) and (
+            classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= n_classes
+        ):
+            return "has a member that answers with classes that it does not know"
+    return None
+
+
+def fit_together(members: list[Any], columns: int) -> str | None:
+    """Members and their trees look at columns that are there."""
+    for member in members:
+        for part in (member, getattr(member, "tree_", None)):
+            width = getattr(part, "n_features_in_", getattr(part, "n_features", columns))
+            if width != columns:
+                return "has members of other columns"
+    return None
