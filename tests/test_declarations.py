@@ -118,7 +118,7 @@ def test_a_room_that_is_not_ours_is_not_imported(tmp_path, monkeypatch):
 def test_it_is_warmed_up(room):
     from learnt.cli import _warmup
 
-    assert _warmup.fits_of(f"{ROOM}.NearestCentroid") == (Warm("classes", {}),)
+    assert warmup_of(_registry.resolve(f"{ROOM}.NearestCentroid")) == (Warm("classes", {}),)
     assert f"{ROOM}.NearestCentroid" in _registry.estimators()
     assert _warmup.warm_one(f"{ROOM}.NearestCentroid") == []
 
