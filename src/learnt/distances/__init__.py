@@ -25,6 +25,8 @@ from learnt.distances._centers import (
     nearest_center,
     squared_norms,
 )
+from learnt.distances._kd_tree import METRICS as KD_TREE_METRICS
+from learnt.distances._kd_tree import tree_takes
 from learnt.distances._metrics import METRIC_NAMES, SPARSE_METRIC_NAMES, check_metric, resolve_metric
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._rounding import round_rows, square_distance, square_distances
@@ -33,6 +35,7 @@ from learnt.distances._select import Consume
 
 __all__ = [
     "DEVICE_CELLS",
+    "KD_TREE_METRICS",
     "METRIC_NAMES",
     "SPARSE_METRIC_NAMES",
     "Consume",
@@ -48,4 +51,5 @@ __all__ = [
     "square_distance",
     "square_distances",
     "squared_norms",
+    "tree_takes",
 ]

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 from learnt.distances import _metrics
 from learnt.distances._direct import euclidean_neighbors, metric_neighbors
+from learnt.distances._minkowski import root
 from learnt.distances._neighborhoods import Neighborhoods, joined
 from learnt.distances._products import product_neighbors
 from learnt.distances._rounded_points import RoundedPoints
@@ -70,10 +71,12 @@ class BruteForce:
 
     def _finish(self, D: np.ndarray) -> np.ndarray:
         """From what `_matrix` gives to distances."""
+        if self._is("minkowski") and not self._weighted:
+            return root(D, self.params.get("p") or 2)
         return np.sqrt(D) if self._is("euclidean") and not self._weighted else D
 
     def _matrix(self, is_sparse: bool) -> Any:
-        """The function of (queries, rows) that gives a matrix of distances; squared ones for "euclidean"."""
+        """The function of (queries, rows) that gives distances; their p-th powers for "euclidean" and "minkowski"."""
         if is_sparse and self._is("euclidean", "sqeuclidean"):
             return _metrics.sparse_scores
         if is_sparse and self._is("cosine"):

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from learnt.distances._centers import squared_norms
-from learnt.distances._minkowski import POWERS, minkowski_distances
+from learnt.distances._minkowski import POWERS, minkowski_sums
 from learnt.engine.params import ParameterError
 
 SAME = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev", "p": "minkowski"}
@@ -84,7 +84,7 @@ def learned_params(metric: Any, params: dict, T: Any) -> dict:
 
 
 def distance_function(metric: Any, params: dict) -> Callable[[Any, Any], np.ndarray]:
-    """The function that gives all distances between two sets of rows.
+    """The function that gives all distances between two sets of rows; for "minkowski" their p-th powers.
 
     >>> distance_function("chebyshev", {})(np.array([[0.0, 0.0]]), np.array([[1.0, 3.0]]))
     array([[3.]])
@@ -105,7 +105,7 @@ def distance_function(metric: Any, params: dict) -> Callable[[Any, Any], np.ndar
         if metric == "manhattan":
             return _manhattan
         if metric in ("chebyshev", "minkowski"):
-            return functools.partial(minkowski_distances, POWERS.get(metric, params.get("p", 2)))
+            return functools.partial(minkowski_sums, POWERS.get(metric, params.get("p", 2)))
     if metric in _OF_FLAGS:
         return functools.partial(_of_flags, metric, params)
     return functools.partial(_of_numbers, _SCIPY.get(metric, metric), params)
@@ -113,7 +113,7 @@ def distance_function(metric: Any, params: dict) -> Callable[[Any, Any], np.ndar
 
 def _manhattan(Q: Any, T: Any) -> np.ndarray:
     if not sparse.issparse(Q):
-        return minkowski_distances(1, Q, T)
+        return minkowski_sums(1, Q, T)
     out = np.empty((Q.shape[0], T.shape[0]))
     step = max(1, _PAIRS // T.shape[0])
     for lo in range(0, Q.shape[0], step):

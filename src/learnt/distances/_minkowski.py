@@ -30,12 +30,19 @@ def add_terms(p, Q, columns, total):
                     row[t] += abs(value - column[t]) ** p
 
 
-def minkowski_distances(p: float, Q: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """(Σⱼ |qⱼ − tⱼ|^p)^(1/p) of every query and point, in float64; for p = ∞ the largest |qⱼ − tⱼ|.
+def root(total: np.ndarray, p: float) -> np.ndarray:
+    """From sums of p-th powers to distances."""
+    if p == 2:
+        return np.sqrt(total)
+    return total if p in (1, np.inf) else np.power(total, 1.0 / p)
+
+
+def minkowski_sums(p: float, Q: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Σⱼ |qⱼ − tⱼ|^p of every query and point, in float64; for p = ∞ the largest |qⱼ − tⱼ|.
 
     >>> Q, T = np.zeros((1, 2)), np.array([[3.0, 4.0]])
-    >>> [float(minkowski_distances(p, Q, T)[0, 0]) for p in (1, 2, np.inf)]
-    [7.0, 5.0, 4.0]
+    >>> [float(minkowski_sums(p, Q, T)[0, 0]) for p in (1, 2, np.inf)]
+    [7.0, 25.0, 4.0]
     """
     total = np.zeros((Q.shape[0], T.shape[0]))
     if total.size * Q.shape[1] > _PLAIN_WORK and compilation_enabled():
@@ -43,7 +50,7 @@ def minkowski_distances(p: float, Q: np.ndarray, T: np.ndarray) -> np.ndarray:
         add_terms(float(p), np.ascontiguousarray(Q, dtype=np.float64), columns, total)
     else:
         _add_terms_plainly(p, Q, T, total)
-    return total if p in (1, np.inf) else np.power(total, 1.0 / p, out=total)
+    return total
 
 
 def _add_terms_plainly(p: float, Q: np.ndarray, T: np.ndarray, total: np.ndarray) -> None:

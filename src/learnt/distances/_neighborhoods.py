@@ -47,6 +47,14 @@ class Neighborhoods(NamedTuple):
         cuts = self.starts[1:-1]
         return np.split(self.distances, cuts), np.split(self.indices, cuts)
 
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """`lists` as arrays of arrays, which is how scikit-learn answers."""
+        out = np.empty((2, self.counts.size), dtype=object)
+        for kind, parts in enumerate(self.lists()):
+            for i, part in enumerate(parts):
+                out[kind, i] = part
+        return out[0], out[1]
+
 
 def joined(parts: Sequence[Neighborhoods]) -> Neighborhoods:
     """Those of several blocks of queries, one after the other."""

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from learnt.distances._brute import BruteForce
+from learnt.distances._kd_tree import METRICS, KDTreeIndex, tree_takes
+from learnt.distances._metrics import SAME, resolve_metric
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._precomputed import Precomputed
 from learnt.distances._select import Consume
@@ -38,11 +40,19 @@ class Search:
     be pickled; it is built again when it is read.
     """
 
-    def __init__(self, points: Any, metric: Any, params: dict, index: Index) -> None:
-        self.points, self.metric, self.params, self._index = points, metric, params, index
+    def __init__(self, points: Any, index: Index, how: tuple) -> None:
+        self.points, self._index, self._how = points, index, how
 
     @staticmethod
-    def build(points: Any, metric: Any = "euclidean", params: dict | None = None) -> Search:
+    def build(
+        points: Any,
+        metric: Any = "euclidean",
+        params: dict | None = None,
+        *,
+        algorithm: str = "brute",
+        leaf_size: int = 32,
+        n_jobs: int | None = None,
+    ) -> Search:
         """Prepare points (dense rows in C order or CSR, checked) for queries.
 
         Parameters
@@ -50,13 +60,27 @@ class Search:
         points : array or CSR matrix of shape (n, d); for "precomputed" the distances (n, n) of points to each other
         metric : a name of `METRIC_NAMES`, a function of two rows, or an object with a method `pairwise`
         params : more parameters of the metric, by name
+        algorithm : {"brute", "kd_tree"}; the answers are the same
+        leaf_size : points of a leaf of a tree
+        n_jobs : threads that build a tree
         """
         params = dict(params or {})
-        given = isinstance(metric, str) and metric == "precomputed"
-        return Search(points, metric, params, Precomputed(points) if given else BruteForce(points, metric, params))
+        how = (metric, params, algorithm, leaf_size)
+        metric, params = resolve_metric(SAME.get(metric, metric) if isinstance(metric, str) else metric, 2, params)
+        if isinstance(metric, str) and metric == "precomputed":
+            return Search(points, Precomputed(points), how)
+        if algorithm == "kd_tree":
+            if not tree_takes(points, metric, params):
+                shown = metric if isinstance(metric, str) else "a function"
+                raise ValueError(
+                    f"A KD-tree searches dense rows by {', '.join(METRICS)} with p >= 1 and without weights, and not "
+                    f"by {shown} here; use algorithm='brute'."
+                )
+            return Search(points, KDTreeIndex(points, metric, params, leaf_size, n_jobs), how)
+        return Search(points, BruteForce(points, metric, params), how)
 
     def __reduce__(self) -> Any:
-        return Search.build, (self.points, self.metric, self.params)
+        return _built_again, (self.points, *self._how)
 
     def nearest(self, queries: Any, k: int, *, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the k nearest points of each query, both of shape (n_queries, k), nearest first."""
@@ -100,3 +124,7 @@ class Search:
         if queries is None:
             found = found.without(found.indices == found.query)
         return found.nearest_first() if nearest_first else found
+
+
+def _built_again(points: Any, metric: Any, params: dict, algorithm: str, leaf_size: int) -> Search:
+    return Search.build(points, metric, params, algorithm=algorithm, leaf_size=leaf_size)

@@ -63,12 +63,13 @@ def compilation_enabled() -> bool:
 class Kernel:
     """A function that compiles itself when first called; `.python` is the plain function."""
 
-    def __init__(self, function: FunctionType, reassociate: bool, allocates: bool = True) -> None:
+    def __init__(self, function: FunctionType, reassociate: bool, allocates: bool = True, fuse: bool = True) -> None:
         functools.update_wrapper(self, function)
         self.python = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._reassociate = reassociate
         self._allocates = allocates
+        self._fuse = fuse
         self._run: Callable[..., Any] | None = None
         self._called: Callable[..., Any] | None = None
         self._digest: str | None = None
@@ -114,6 +115,7 @@ class Kernel:
         """
         if self._digest is None:
             parts = [self.python.__qualname__, str(self._reassociate), str(self._allocates)]
+            parts += [] if self._fuse else ["not fused"]
             parts += code_parts(self.python, known=Kernel)
             self._digest = "recursive"  # what a kernel that calls itself sees of itself
             try:
@@ -138,7 +140,7 @@ class Kernel:
         function.__kwdefaults__ = self.python.__kwdefaults__
         function.__module__ = self.python.__module__
         function.__qualname__ = self.python.__qualname__
-        flags = _REASSOCIATING if self._reassociate else _EXACT
+        flags: Any = _REASSOCIATING if self._reassociate else _EXACT if self._fuse else False
         options: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry, "_nrt": self._allocates}
         calls_itself = self.python.__name__ in self.python.__code__.co_names  # and needs machine code of its own
         whole, draft = kernel_compiler.compilers()
@@ -158,10 +160,18 @@ class Kernel:
 @overload
 def kernel(function: Callable[..., Any]) -> Kernel: ...
 @overload
-def kernel(*, reassociate: bool = ..., allocates: bool = ...) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(
+    *, reassociate: bool = ..., allocates: bool = ..., fuse: bool = ...
+) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
-def kernel(function: Callable[..., Any] | None = None, *, reassociate: bool = False, allocates: bool = True) -> Any:
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    reassociate: bool = False,
+    allocates: bool = True,
+    fuse: bool = True,
+) -> Any:
     """Make a module-level function over arrays and numbers a compiled kernel.
 
     Parameters
@@ -173,6 +183,8 @@ def kernel(function: Callable[..., Any] | None = None, *, reassociate: bool = Fa
         Whether the kernel makes arrays. Numba counts the references to every array that a kernel with loops is given,
         with atomic instructions; one that is called for a few rows at a time and makes no array does better without.
         It must not call a kernel that makes one, and refuses to compile if it does itself.
+    fuse : bool, default=True
+        Whether a multiplication may be fused into an addition, which rounds once; without, NumPy gets the same bits.
 
     Examples
     --------
@@ -187,5 +199,5 @@ def kernel(function: Callable[..., Any] | None = None, *, reassociate: bool = Fa
     6.0
     """
     if function is None:
-        return lambda f: Kernel(f, reassociate, allocates)
-    return Kernel(function, reassociate, allocates)  # type: ignore[arg-type]
+        return lambda f: Kernel(f, reassociate, allocates, fuse)
+    return Kernel(function, reassociate, allocates, fuse)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.distances import Search, check_metric, resolve_metric
+from learnt.distances import Search, check_metric, resolve_metric, tree_takes
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import require_finite
 from learnt.engine.params import check_choice, check_number
@@ -25,6 +25,7 @@ class NeighborsBase(Estimator):
 
     n_neighbors: int
     algorithm: str
+    leaf_size: int
     metric: Any
     metric_params: dict | None
     p: float
@@ -76,13 +77,19 @@ class NeighborsBase(Estimator):
         self.effective_metric_, self.effective_metric_params_ = metric, params
         self._fit_X = X
         self.n_samples_fit_ = X.shape[0]
-        self._search = Search.build(X, metric, params)
+        self._search = self._build()
         return X
+
+    def _build(self) -> Search:
+        X, metric, params = self._fit_X, self.effective_metric_, self.effective_metric_params_
+        tree = self.algorithm == "kd_tree" and tree_takes(X, metric, params)
+        algorithm = "kd_tree" if tree else "brute"
+        return Search.build(X, metric, params, algorithm=algorithm, leaf_size=self.leaf_size, n_jobs=self.n_jobs)
 
     def _built(self) -> Search:
         """The search, built by `fit`; a model from a file builds it at its first query."""
         if "_search" not in vars(self):
-            self._search = Search.build(self._fit_X, self.effective_metric_, self.effective_metric_params_)
+            self._search = self._build()
         return self._search
 
     def _is_metric(self, name: str) -> bool:

@@ -32,9 +32,10 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
     weights : {"uniform", "distance"}, callable or None, default="uniform"
         What a neighbour's vote counts: the same, one over its distance, or a function of the distances (n_queries, k).
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How to search; every way gives the same neighbours, and "brute" is taken for all of them.
+        How to search; every way gives the same neighbours. "kd_tree" builds a tree for Minkowski distances of dense
+        rows; all else, and so far "auto" and "ball_tree", is brute force.
     leaf_size : int, default=30
-        Kept for scikit-learn's signature; brute force has no leaves.
+        Rows of a leaf of the tree.
     p : float, default=2
         The power of the Minkowski metric.
     metric : str or callable, default="minkowski"

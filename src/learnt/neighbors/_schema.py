@@ -87,7 +87,11 @@ def votes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 
 
 # The parameters and attributes that every search has.
-METRIC: dict[str, Check] = {"metric": choice(*METRICS)}
+METRIC: dict[str, Check] = {
+    "metric": choice(*METRICS),
+    "algorithm": choice("auto", "brute", "kd_tree", "ball_tree"),
+    "leaf_size": count(1),
+}
 SEARCH: dict[str, Check] = {
     **FEATURES,
     "n_samples_fit_": count(1, name="n"),

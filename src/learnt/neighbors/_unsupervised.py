@@ -97,7 +97,7 @@ class NearestNeighbors(KNeighborsMixin, NeighborsBase):
         """
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
-        distances, index = (_array_of_arrays(parts) for parts in self._within(X, radius, sort_results).lists())
+        distances, index = self._within(X, radius, sort_results).arrays()
         return (distances, index) if return_distance else index
 
     def radius_neighbors_graph(
@@ -129,10 +129,3 @@ class NearestNeighbors(KNeighborsMixin, NeighborsBase):
         if radius is None:
             raise ValueError("radius_neighbors needs a radius, and this estimator has none: pass radius.")
         return self._built().within(Q, radius, nearest_first=nearest_first, n_jobs=self.n_jobs)
-
-
-def _array_of_arrays(parts: list[np.ndarray]) -> np.ndarray:
-    out = np.empty(len(parts), dtype=object)
-    for i, part in enumerate(parts):
-        out[i] = part
-    return out
