@@ -211,7 +211,7 @@ def test_a_tensor_gives_the_same(name):
     model = started(name, X)
     local = clone(model).fit(X, codes)
     there = clone(model).fit(torch.tensor(X), torch.tensor(codes))
-    method = next(m for m in ("predict_proba", "predict", "transform") if hasattr(there, m))
+    method = next(m for m in ("predict_proba", "decision_function", "predict", "transform") if hasattr(there, m))
     result = getattr(there, method)(torch.tensor(X))
     assert isinstance(result, torch.Tensor)
     np.testing.assert_allclose(result.numpy(), output(local, X), rtol=1e-5, atol=1e-6)
@@ -353,7 +353,7 @@ def test_one_class(name):
 def test_one_row(name):
     X, y = problem(name, n=30)
     try:
-        found = output(make(name).fit(X[:1], y[:1]), X[:1])
+        found = output(fitted(name, X[:1], y[:1]), X[:1])
     except ValueError as error:
         assert "\n" not in str(error)
     else:

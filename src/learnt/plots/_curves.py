@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from learnt.drawing.frame import Frame, Numbers, legend
 from learnt.drawing.svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, percent, picture, tag
-from learnt.plots._frame import Frame, Numbers, legend
 
 
 def learning_curve(

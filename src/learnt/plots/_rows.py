@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from learnt.drawing.frame import WIDTH
 from learnt.drawing.svg import (
     ACCENT,
     GRID,
@@ -25,7 +26,6 @@ from learnt.drawing.svg import (
     text,
     ticks,
 )
-from learnt.plots._frame import WIDTH
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
     joint_moments    the same of X and y together: what least squares fits from
     joint_means      the means of X and y alone
     column_sums      Σw and Σwx alone, about 0, so that counts stay whole numbers
+    gaussians        K Gaussian densities with full, tied, diagonal or spherical covariances; log_densities of rows
 
     m = moments(as_rows(X, codes, w), classes_in_y(3), scatter="full")
     m.weight, m.mean, m.covariance(ddof=1)          # of each class
@@ -19,9 +20,18 @@ are lost however far from 0 the data lie.
     _dense    sums of a dense block                              _grouped   of each group of its rows
     _sparse   sums of a CSR block                                _kernels   the same by class, compiled
     _missing  sums without the cells that are NaN                _far_columns   sparse columns far from 0
-    _joint    X and y together
+    _joint    X and y together                                   _gaussians     Gaussian densities of rows
 """
 
+from learnt.statistics._gaussians import (
+    COVARIANCES,
+    Gaussians,
+    gaussians,
+    inverse_factors,
+    log_densities,
+    log_determinants,
+    log_sum_exp,
+)
 from learnt.statistics._groups import Groups, classes_in_y, given, labels_in_y
 from learnt.statistics._joint import JointMoments, joint_means, joint_moments, joint_products
 from learnt.statistics._moments import column_sums, moments
@@ -29,16 +39,23 @@ from learnt.statistics._points import far_from_zero
 from learnt.statistics._record import Moments
 
 __all__ = [
+    "COVARIANCES",
+    "Gaussians",
     "Groups",
     "JointMoments",
     "Moments",
     "classes_in_y",
     "column_sums",
     "far_from_zero",
+    "gaussians",
     "given",
+    "inverse_factors",
     "joint_means",
     "joint_moments",
     "joint_products",
     "labels_in_y",
+    "log_densities",
+    "log_determinants",
+    "log_sum_exp",
     "moments",
 ]
