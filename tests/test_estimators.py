@@ -21,7 +21,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import learnt
-from learnt.engine.estimator import takes_of, trial_of
+from learnt.engine.estimator import suited, takes_of, trial_of
 from learnt.engine.threads import set_threads
 from learnt.persistence._registry import estimators
 
@@ -49,7 +49,7 @@ def problem(name, n=400, d=5, seed=0):
     """X and a y of the right kind, with three well-separated groups so that nothing hangs on rounding."""
     rng = np.random.default_rng(seed)
     group = np.arange(n) % 3
-    X = rng.normal(size=(n, d)) + 6.0 * np.eye(3, d)[group]
+    X = suited(rng.normal(size=(n, d)) + 6.0 * np.eye(3, d)[group], make(name))
     if is_classifier(make(name)):
         return X, np.array(["ant", "bee", "cat"])[group]
     y = X @ np.arange(1.0, d + 1) + rng.normal(size=n)

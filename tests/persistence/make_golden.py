@@ -25,7 +25,7 @@ import learnt
 from learnt.baseline import ConstantClassifier, ConstantRegressor
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA, DictionaryLearning, MiniBatchDictionaryLearning, SparseCoder
-from learnt.engine.estimator import target_of, trial_of
+from learnt.engine.estimator import suited, target_of, trial_of
 from learnt.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -151,7 +151,8 @@ def declared(listed: set[str]) -> dict:
     for cls in _registry.estimators().values():
         if cls.__name__ not in listed:
             model = cls(**trial_of(cls).settings())
-            found[cls.__name__] = (model.fit(X, TARGETS[target_of(model)]), X)
+            table = suited(X, model)
+            found[cls.__name__] = (model.fit(table, TARGETS[target_of(model)]), table)
     return found
 
 

@@ -1,28 +1,46 @@
 """Decomposition: rows as combinations of few things.
 
-    PCA                                     principal component analysis; fits from sums over rows
+    PCA, IncrementalPCA                     principal component analysis; fits from sums over rows, all or in batches
+    TruncatedSVD                            singular vectors of the rows as they are, sparse ones too
+    FactorAnalysis                          factors in common, and the noise of each feature
+    FastICA, fastica                        sources that are as independent as can be
     SparseCoder, sparse_encode              rows as few atoms of a dictionary that is given
+    NMF, non_negative_factorization         parts that add up, none below 0 (folder `nmf`)
     DictionaryLearning, MiniBatch…          the atoms learned too; as functions dict_learning, dict_learning_online
 
 Implementation: `_centre` (mean and scatter), `_products` (of the centred data, from sums over rows), `_triangle` (its
 QR factorisation in blocks), `_exact` (eigenvectors of the scatter or of the Gram matrix, singular vectors by QR),
-`_krylov` (a few components of a large matrix), `_choice` (which solver, how many components), `_pca` (the estimator);
+`_krylov` (a few components of a large matrix), `_choice` (which solver, how many components), `_principal` (scores and
+covariance, once components are found), `_pca` (the estimator); `_rotation` (of factors), `_contrast` (of sources);
 `_sparse_coding_kernels` (codes, exactly), `_dictionary_update` (better atoms for given codes).
 """
 
 from learnt.decomposition._dictionary import DictionaryLearning
 from learnt.decomposition._dictionary_functions import dict_learning, dict_learning_online
 from learnt.decomposition._dictionary_online import MiniBatchDictionaryLearning
+from learnt.decomposition._factor_analysis import FactorAnalysis
+from learnt.decomposition._fast_ica import FastICA, fastica
+from learnt.decomposition._incremental_pca import IncrementalPCA
 from learnt.decomposition._pca import PCA
 from learnt.decomposition._sparse_coding import sparse_encode
 from learnt.decomposition._sparse_coding_estimator import SparseCoder
+from learnt.decomposition._truncated_svd import TruncatedSVD
+from learnt.decomposition.nmf._estimator import NMF
+from learnt.decomposition.nmf._function import non_negative_factorization
 
 __all__ = [
+    "NMF",
     "PCA",
     "DictionaryLearning",
+    "FactorAnalysis",
+    "FastICA",
+    "IncrementalPCA",
     "MiniBatchDictionaryLearning",
     "SparseCoder",
+    "TruncatedSVD",
     "dict_learning",
     "dict_learning_online",
+    "fastica",
+    "non_negative_factorization",
     "sparse_encode",
 ]

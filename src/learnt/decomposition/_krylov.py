@@ -26,9 +26,14 @@ _CONVERGED = 1e-8
 _FAINT = 1e-9
 
 
-def randomized(rows: Rows, k: int, oversamples: int, power: int | None, draw: np.random.RandomState) -> Spectrum:
-    """The first k components, from a random start of k + oversamples vectors; `power` None stops when converged."""
-    middle, point = centre(rows), starting_point(rows)
+def randomized(
+    rows: Rows, k: int, oversamples: int, power: int | None, draw: np.random.RandomState, about: Centre | None = None
+) -> Spectrum:
+    """The first k components, from a random start of k + oversamples vectors; `power` None stops when converged.
+
+    `about` takes the place of the rows' own centre: their singular vectors are the components about 0.
+    """
+    middle, point = (centre(rows), starting_point(rows)) if about is None else (about, None)
     d = rows.n_features
     width = min(k + oversamples, d)
     # Drawn with NumPy whatever the library: the same start on every device.
@@ -90,11 +95,11 @@ def _orthonormal(A: Any) -> Any:
         return np.linalg.qr(A)[0] if is_numpy(A) else namespace(A).linalg.qr(A)[0]
 
 
-def arpack(rows: Rows, k: int, tol: float, draw: np.random.RandomState) -> Spectrum:
-    """The first k components by ARPACK's Lanczos iteration on the scatter."""
+def arpack(rows: Rows, k: int, tol: float, draw: np.random.RandomState, about: Centre | None = None) -> Spectrum:
+    """The first k components by ARPACK's Lanczos iteration on the scatter, about the rows' centre or another."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    middle, point = centre(rows), starting_point(rows)
+    middle, point = (centre(rows), starting_point(rows)) if about is None else (about, None)
     d = rows.n_features
 
     def apply(q: np.ndarray) -> np.ndarray:

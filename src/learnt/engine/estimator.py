@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 Settings = Mapping[str, Any]
@@ -96,6 +97,13 @@ def target_of(estimator: Any) -> str:
     if tags.positive_only:
         return "positive"
     return "amount" if tags.single_output else "two amounts"
+
+
+def suited(X: np.ndarray, estimator: Any) -> np.ndarray:
+    """A table of numbers as the estimator is tried on it: counts from 0 to 9 where it takes nothing negative."""
+    if not estimator.__sklearn_tags__().input_tags.positive_only:
+        return X
+    return np.clip(np.round(X + 1), 0, 9).astype(X.dtype)
 
 
 def warmup_of(cls: type) -> tuple[Warm, ...]:

@@ -1,0 +1,379 @@
+"""Independent components."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.decomposition._centre import NotFiniteError, scatter
+from learnt.decomposition._contrast import CONTRASTS, Custom, contrast_sums
+from learnt.decomposition._exact import from_triangle, in_blocks, largest_eigen
+from learnt.decomposition._principal import project
+from learnt.engine.arrays import beside, to_numpy
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.params import ParameterError, check_choice, check_number
+from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
+from learnt.engine.random import random_state_of
+from learnt.engine.rows import Rows, as_rows, transform
+from learnt.engine.schema import FEATURES, Schema, choice, count, real
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit, check_predict
+
+_WHITENINGS = ("unit-variance", "arbitrary-variance", False)
+
+
+class White(NamedTuple):
+    """How rows are made white: subtract the mean, multiply by Kᵀ; then their squares sum to 1."""
+
+    K: np.ndarray
+    mean: np.ndarray
+    n: int
+
+
+class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Sources that are as independent as can be:  x = mean + A s,  by the fixed-point iteration of Hyvärinen and Oja.
+
+    Rows are made white by PCA; a rotation is then found whose projections are as far from normal as a contrast
+    function can tell. Each step is a sum over rows, which may be an array, a memory map, a `learnt.scan` table, a
+    Dask collection or an array on a GPU.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        How many sources; None is as many as X allows. Ignored where whiten=False.
+    algorithm : {"parallel", "deflation"}, default="parallel"
+        All sources at once, or one after the other.
+    whiten : {"unit-variance", "arbitrary-variance", False}, default="unit-variance"
+        Whether sources are scaled to variance 1 or to a sum of squares of 1; False where X is white already.
+    fun : {"logcosh", "exp", "cube"} or callable, default="logcosh"
+        The contrast: tanh(αy), y exp(−y²/2), y³, or a function that gives its values and the mean of its derivative
+        over the last axis.
+    fun_args : dict or None
+        {"alpha": α} in [1, 2] for "logcosh"; arguments of a callable.
+    max_iter : int, default=200
+    tol : float, default=1e-4
+        Stop when no direction turns by more: 1 − |cos| of the angle.
+    w_init : array of shape (n_components, n_components) or None
+        The rotation to start from; drawn by default.
+    whiten_solver : {"svd", "eigh"}, default="svd"
+        Singular vectors by QR, or eigenvectors of the scatter: faster, and half the digits of small variances.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        What gives sources from centred rows.
+    mixing_ : array of shape (n_features, n_components)
+        A, its pseudo-inverse.
+    mean_ : array of shape (n_features,)
+        Unless whiten=False.
+    whitening_ : array of shape (n_components, n_features)
+        K. Unless whiten=False.
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> t = np.linspace(0, 8, 500)
+    >>> sources = np.column_stack([np.sin(2 * t), np.sign(np.sin(3 * t))])
+    >>> found = FastICA(random_state=0).fit_transform(sources @ [[1.0, 0.5], [1.0, 2.0]])
+    >>> np.abs(np.corrcoef(sources.T, found.T)[:2, 2:]).max(axis=1).round(1)
+    array([1., 1.])
+    """
+
+    __learnt_schema__ = Schema(
+        params={"whiten": choice(*_WHITENINGS)},
+        state={**FEATURES, "components_": real("k", "d"), "mixing_": real("d", "k")},
+        extra={"mean_": real("d"), "whitening_": real("k", "d"), "n_iter_": count()},
+        rule=lambda model, state, dims: "has no mean" if model.whiten and "mean_" not in state else None,
+    )
+    __learnt_takes__ = Takes(tensors=True, lazy=True)
+    __learnt_trial__ = Trial(
+        quick={"n_components": 2, "random_state": 0, "tol": 1e-10, "max_iter": 1000},
+        warmup=(Warm("none", {"n_components": 2, "random_state": 0}),),
+    )
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        algorithm: str = "parallel",
+        whiten: Any = "unit-variance",
+        fun: Any = "logcosh",
+        fun_args: dict | None = None,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        w_init: Any = None,
+        whiten_solver: str = "svd",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.whiten = whiten
+        self.fun = fun
+        self.fun_args = fun_args
+        self.max_iter = max_iter
+        self.tol = tol
+        self.w_init = w_init
+        self.whiten_solver = whiten_solver
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> FastICA:
+        """Find the sources of X."""
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Find the sources of X, and give them."""
+        return self.fit(X).transform(X)
+
+    def _fit(self, X: Any) -> np.ndarray:
+        """Check, make white, rotate, record; gives the rotation, scaled as the sources are."""
+        contrast, alpha = self._checked_contrast()
+        X = check_fit(self, X, min_rows=2).X
+        rows = as_rows(X)
+        white = self._white(rows)
+        k = rows.n_features if white is None else len(white.K)
+        if white is not None:
+            V = white.K.T * math.sqrt(white.n)
+            rows = as_rows(
+                transform(X, lambda: [f"white{i}" for i in range(k)], project, *self._beside(X, V, white.mean @ V))
+            )
+        n = rows.n_rows if white is None else white.n
+
+        def step(W: np.ndarray) -> np.ndarray:
+            first, slope = rows.sum(contrast_sums, beside(W, rows.reference), contrast, alpha)
+            return to_numpy(first) / n - (to_numpy(slope) / n)[:, None] * W
+
+        method = _all_at_once if self.algorithm == "parallel" else _one_by_one
+        with single_blas(), fit_loop(self, None, X) as loop:
+            W, self.n_iter_, converged = method(step, self._start(k), self.tol, self.max_iter, loop)
+        if not converged:
+            warnings.warn(
+                "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self._record(W, white, X)
+        # White rows have squares that sum to 1 in every direction: of variance 1/n.
+        return W * math.sqrt(n) if self.whiten == "unit-variance" else W
+
+    @staticmethod
+    def _beside(X: Any, *values: np.ndarray) -> tuple:
+        return tuple(beside(value, X) for value in values)
+
+    def _checked_contrast(self) -> tuple[Callable, float]:
+        check_number(self, "n_components", 1, integer=True, also=(None,))
+        check_choice(self, "algorithm", ("parallel", "deflation"))
+        check_choice(self, "whiten", _WHITENINGS)
+        check_choice(self, "whiten_solver", ("eigh", "svd"))
+        check_number(self, "max_iter", 1, integer=True)
+        check_number(self, "tol", 0)
+        arguments = {} if self.fun_args is None else self.fun_args
+        if not isinstance(arguments, dict):
+            raise ParameterError(
+                f"The 'fun_args' parameter of FastICA must be a dict or None. Got {arguments!r} instead."
+            )
+        alpha = arguments.get("alpha", 1.0)
+        if not 1 <= alpha <= 2:
+            raise ParameterError(f"alpha must be in [1,2], and fun_args has {alpha!r}.")
+        if callable(self.fun):
+            return Custom(self.fun, arguments), alpha
+        check_choice(self, "fun", tuple(CONTRASTS))
+        return CONTRASTS[self.fun], alpha
+
+    def _white(self, rows: Rows) -> White | None:
+        """How to make the rows white, in as many directions as wanted and there are."""
+        side = min(rows.n_rows, rows.n_features)
+        k = side if self.n_components is None else int(self.n_components)
+        if not self.whiten:
+            if self.n_components is not None:
+                warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=5)
+            return None
+        if k > side:
+            warnings.warn(f"n_components is too large: it will be set to {side}", UserWarning, stacklevel=5)
+            k = side
+        middle, lengths, V = self._principal(rows)
+        rank = int(np.count_nonzero(lengths > 10 * max(V.shape) * np.finfo(float).eps * lengths.max(initial=0.0)))
+        if rank == 0:
+            raise ValueError(
+                "All rows of X are equal, and FastICA finds sources in their differences; give other rows."
+            )
+        if self.whiten_solver == "eigh":  # squares know small lengths to half the digits
+            rank = int(np.count_nonzero(lengths > 1e-7 * lengths[0]))
+        if rank < k:
+            warnings.warn(
+                f"There are some small singular values: X varies in {rank} directions, so that as many sources are "
+                "found; using whiten_solver = 'svd' might lead to more accurate results.",
+                UserWarning,
+                stacklevel=5,
+            )
+            k = rank
+        V = V[:k] * np.where(V[:k, :1] < 0, -1.0, 1.0)  # scikit-learn's signs
+        return White(V / lengths[:k, None], to_numpy(middle.mean), middle.n)
+
+    def _principal(self, rows: Rows) -> tuple:
+        """The centre, the lengths of the principal axes and these, one a row."""
+        try:
+            if self.whiten_solver == "eigh":
+                middle, S = scatter(in_blocks(rows))
+                values, vectors = largest_eigen(S, None)
+                return middle, np.sqrt(to_numpy(values)), to_numpy(vectors).T
+            spectrum = from_triangle(rows)
+        except NotFiniteError:
+            raise ValueError(
+                "X has values so large that their squares are infinite; scale the columns before FastICA."
+            ) from None
+        squares = to_numpy(spectrum.variance) * max(spectrum.centre.n - 1, 1)
+        return spectrum.centre, np.sqrt(squares), to_numpy(spectrum.components)
+
+    def _start(self, k: int) -> np.ndarray:
+        if self.w_init is None:
+            return random_state_of(self.random_state).normal(size=(k, k))
+        start = np.asarray(self.w_init, dtype=np.float64)
+        if start.shape != (k, k):
+            raise ValueError(f"w_init has invalid shape -- should be {(k, k)}; it is {start.shape}.")
+        return start
+
+    def _record(self, W: np.ndarray, white: White | None, X: Any) -> None:
+        dtype = np.float32 if str(getattr(X, "dtype", "")).endswith("float32") else np.float64
+        for name in ("mean_", "whitening_"):
+            if hasattr(self, name):  # of a fit with another `whiten`
+                delattr(self, name)
+        if white is None:
+            components = W
+        else:
+            scale = math.sqrt(white.n) if self.whiten == "unit-variance" else 1.0
+            components = scale * (W @ white.K)
+            self.mean_, self.whitening_ = white.mean.astype(dtype), white.K.astype(dtype)
+        self.components_ = components.astype(dtype)
+        self.mixing_ = linalg.pinv(components, check_finite=False).astype(dtype)
+
+    def transform(self, X: Any, copy: bool = True) -> Any:
+        """The sources of each row (n × n_components); `copy` is for code written for scikit-learn."""
+        X = check_predict(self, X)
+        V: Any = self.components_.T
+        offset = self.mean_ @ V if self.whiten else np.zeros(V.shape[1], V.dtype)
+        return transform(X, self.get_feature_names_out, project, beside(V, X), beside(offset, X))
+
+    def inverse_transform(self, X: Any, copy: bool = True) -> Any:
+        """Rows from their sources: mean + A s."""
+        check_is_fitted(self)
+        Z = np.asarray(to_numpy(X))
+        if Z.ndim != 2 or Z.shape[1] != self.mixing_.shape[1]:
+            raise ValueError(
+                f"X has shape {tuple(Z.shape)}, and inverse_transform takes one column for each of the "
+                f"{self.mixing_.shape[1]} sources."
+            )
+        rows = Z @ self.mixing_.T
+        return rows + self.mean_ if self.whiten else rows
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _orthonormal(W: np.ndarray) -> np.ndarray:
+    """The rotation nearest to W: (W Wᵀ)^(−1/2) W."""
+    U, _, Vt = np.linalg.svd(W)
+    return U @ Vt
+
+
+def _all_at_once(step: Callable, W: np.ndarray, tol: float, max_iter: int, loop: Any) -> tuple[np.ndarray, int, bool]:
+    """The rotation, the iterations, and whether it converged."""
+    W = _orthonormal(W)
+    for n_iter in range(1, max_iter + 1):
+        new = _orthonormal(step(W))
+        turn = float(np.abs(np.abs(np.einsum("ij,ij->i", new, W)) - 1.0).max())
+        W = new
+        if loop.step(f"turn {turn:.2g}") or turn < tol:
+            return W, n_iter, True
+    return W, max_iter, False
+
+
+def _one_by_one(
+    step: Callable, start: np.ndarray, tol: float, max_iter: int, loop: Any
+) -> tuple[np.ndarray, int, bool]:
+    """The same, each direction at right angles to those before it; as in scikit-learn, none has to converge."""
+    W = np.zeros_like(start)
+    most = 0
+    for j, w in enumerate(start):
+        w = w / np.linalg.norm(w)
+        for n_iter in range(1, max_iter + 1):
+            most = max(most, n_iter)
+            new = step(w[None, :])[0]
+            new -= new @ W[:j].T @ W[:j]
+            length = np.linalg.norm(new)
+            new = new / length if length > 0 else w
+            turn = abs(abs(float(new @ w)) - 1.0)
+            w = new
+            if turn < tol:
+                break
+        W[j] = w
+        if loop.step(f"source {j + 1}"):
+            break
+    return W, most, True
+
+
+def fastica(
+    X: Any,
+    n_components: int | None = None,
+    *,
+    algorithm: str = "parallel",
+    whiten: Any = "unit-variance",
+    fun: Any = "logcosh",
+    fun_args: dict | None = None,
+    max_iter: int = 200,
+    tol: float = 1e-4,
+    w_init: Any = None,
+    whiten_solver: str = "svd",
+    random_state: Any = None,
+    return_X_mean: bool = False,
+    compute_sources: bool = True,
+    return_n_iter: bool = False,
+) -> tuple:
+    """Independent components in one call; the parameters are those of `FastICA`.
+
+    Returns
+    -------
+    K : array of shape (n_components, n_features), or None where whiten=False
+        What makes centred rows white.
+    W : array of shape (n_components, n_components)
+        What makes sources of white rows.
+    S : array of shape (n_samples, n_components), or None unless `compute_sources`
+    X_mean : array of shape (n_features,), where `return_X_mean`
+    n_iter : int, where `return_n_iter`
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).uniform(size=(200, 3))
+    >>> K, W, S = fastica(X, n_components=2, random_state=0)
+    >>> K.shape, W.shape, bool(np.allclose((X - X.mean(axis=0)) @ (W @ K).T, S))
+    ((2, 3), (2, 2), True)
+    """
+    model = FastICA(
+        n_components, algorithm=algorithm, whiten=whiten, fun=fun, fun_args=fun_args, max_iter=max_iter, tol=tol,
+        w_init=w_init, whiten_solver=whiten_solver, random_state=random_state,
+    )  # fmt: skip
+    W = model._fit(X)
+    found = [model.whitening_ if whiten else None, W, model.transform(X) if compute_sources else None]
+    if return_X_mean:
+        found.append(model.mean_ if whiten else None)
+    if return_n_iter:
+        found.append(model.n_iter_)
+    return tuple(found)

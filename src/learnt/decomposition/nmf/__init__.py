@@ -1,0 +1,7 @@
+"""Non-negative matrix factorisation:  X ≈ W H  with no entry below 0.
+
+_estimator    the class NMF                      _function     the same as one call
+_starts       where W and H begin (NNDSVD)       _checks       W and H that are given
+_descent      coordinate descent (HALS)          _kernels      its compiled inner loop
+_updates      multiplicative updates             _divergence   how far W H is from X
+"""

@@ -1,0 +1,263 @@
+"""Non-negative matrix factorisation: the estimator."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.decomposition.nmf._checks import check_not_negative, checked_factor
+from learnt.decomposition.nmf._descent import Penalties, coordinate_descent
+from learnt.decomposition.nmf._divergence import LOSSES, beta_of, distance
+from learnt.decomposition.nmf._starts import first_factors
+from learnt.decomposition.nmf._updates import multiplicative_updates
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
+from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
+from learnt.engine.schema import FEATURES, Schema, anyof, choice, count, flag, number, real
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.verbose import tell
+
+_INITS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom", None)
+
+
+class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Parts that add up:  X ≈ W H  with W ≥ 0, H ≥ 0: topics of texts, sources of spectra.
+
+    min  D(X, W H) + α_W d (ρ ‖W‖₁ + (1 − ρ)/2 ‖W‖²) + α_H n (ρ ‖H‖₁ + (1 − ρ)/2 ‖H‖²),   ρ = l1_ratio
+
+    D is half the squared Frobenius norm of X − W H, or another β-divergence. Coordinate descent reads X, dense or
+    sparse, once an iteration.
+
+    Parameters
+    ----------
+    n_components : int, "auto" or None, default="auto"
+        How many parts; the number of features, or as many as a given H has, by default.
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None
+        Where to start: random numbers; non-negative parts of singular vectors, with zeros left, filled with the mean of
+        X, or with small random numbers; the W and H given to `fit_transform`. None is "nndsvda", or "random" for more
+        components than rows or features.
+    solver : {"cd", "mu"}, default="cd"
+        Coordinate descent, or multiplicative updates, which take any `beta_loss`.
+    beta_loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
+        The divergence; with 0 or less X must have no zeros.
+    tol : float, default=1e-4
+        "cd": stop when the projected gradient is this share of what it was at first. "mu": when ten iterations lower
+        the error by less than this share of what it was.
+    max_iter : int, default=200
+    random_state : int, RandomState, Generator or None
+        Of the start, and of `shuffle`.
+    alpha_W, alpha_H : float, default=0 and "same"
+        Penalties of W and H.
+    l1_ratio : float in [0, 1], default=0
+        Share of absolute values in the penalties.
+    verbose : int, default=0
+        Above 0, iterations are told to the logger named "learnt".
+    shuffle : bool, default=False
+        Whether "cd" visits coordinates in a random order.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        H.
+    n_components_ : int
+    reconstruction_err_ : float
+        √(2 D(X, W H)), for "frobenius" ‖X − W H‖.
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0, 2.0], [2.0, 0.0, 4.0], [0.0, 3.0, 0.0], [1.0, 3.0, 2.0]])
+    >>> model = NMF(n_components=2, random_state=0, tol=1e-8, max_iter=1000)
+    >>> W = model.fit_transform(X)
+    >>> (W @ model.components_).round(2)
+    array([[1., 0., 2.],
+           [2., 0., 4.],
+           [0., 3., 0.],
+           [1., 3., 2.]])
+    """
+
+    __learnt_schema__ = Schema(
+        params={
+            "solver": choice("cd", "mu"),
+            "beta_loss": anyof(choice(*LOSSES), number()),
+            "tol": number(0),
+            "max_iter": count(1),
+            "alpha_W": number(0),
+            "alpha_H": anyof(choice("same"), number(0)),
+            "l1_ratio": number(0, 1),
+            "shuffle": flag,
+        },
+        state={**FEATURES, "n_components_": count(1, name="k"), "components_": real("k", "d", low=0)},
+        extra={"reconstruction_err_": number(0), "n_iter_": count()},
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(
+        quick={"n_components": 2, "init": "nndsvda", "random_state": 0, "tol": 1e-10, "max_iter": 2000},
+        warmup=(
+            Warm("none", {"n_components": 2, "random_state": 0}),
+            Warm("none", {"n_components": 2, "random_state": 0}, sparse=True),
+        ),
+    )
+
+    def __init__(
+        self,
+        n_components: Any = "auto",
+        *,
+        init: str | None = None,
+        solver: str = "cd",
+        beta_loss: Any = "frobenius",
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        random_state: Any = None,
+        alpha_W: float = 0.0,
+        alpha_H: Any = "same",
+        l1_ratio: float = 0.0,
+        verbose: int = 0,
+        shuffle: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.solver = solver
+        self.beta_loss = beta_loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.alpha_W = alpha_W
+        self.alpha_H = alpha_H
+        self.l1_ratio = l1_ratio
+        self.verbose = verbose
+        self.shuffle = shuffle
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> NMF:
+        """Find the parts of X; W and H to start from may be given, with init="custom"."""
+        self.fit_transform(X, **params)
+        return self
+
+    @with_callbacks
+    def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> np.ndarray:
+        """Find the parts of X, and give how much of each is in every row (W)."""
+        self._check_parameters()
+        X = check_fit(self, X, order="C").X
+        with single_blas():
+            W, H = self._first(X, W, H)
+            W, H, self.n_iter_ = self._solve(X, W, H, update_H=True)
+            self.reconstruction_err_ = distance(X, W, H, beta_of(self.beta_loss))
+        self.n_components_, self.components_ = len(H), np.ascontiguousarray(H)
+        return W
+
+    def _check_parameters(self) -> None:
+        check_number(self, "n_components", 1, integer=True, also=("auto", None))
+        check_choice(self, "init", _INITS)
+        check_choice(self, "solver", ("cd", "mu"))
+        if isinstance(self.beta_loss, str):
+            check_choice(self, "beta_loss", tuple(LOSSES))
+        else:
+            check_number(self, "beta_loss")
+        check_number(self, "tol", 0)
+        check_number(self, "max_iter", 1, integer=True)
+        check_number(self, "alpha_W", 0)
+        check_number(self, "alpha_H", 0, also=("same",))
+        check_number(self, "l1_ratio", 0, 1)
+        check_verbose(self)
+        check_flag(self, "shuffle")
+        if self.solver == "cd" and beta_of(self.beta_loss) != 2:
+            raise ValueError(
+                f"Invalid beta_loss parameter: solver {self.solver!r} does not handle beta_loss = {self.beta_loss!r}; "
+                "use solver='mu'."
+            )
+        if self.solver == "mu" and self.init == "nndsvd":
+            warnings.warn(
+                "The multiplicative update ('mu') solver cannot update zeros present in the initialization, and so "
+                "leads to poorer results when used jointly with init='nndsvd'. You may try init='nndsvda' or "
+                "init='nndsvdar' instead.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _first(self, X: Any, W: Any, H: Any) -> tuple[np.ndarray, np.ndarray]:
+        check_not_negative(X, "NMF (input X)")
+        k = X.shape[1] if self.n_components is None else self.n_components
+        if self.init == "custom":
+            H = checked_factor(H, (k, X.shape[1]), X.dtype, "H")
+            W = checked_factor(W, (X.shape[0], len(H)), X.dtype, "W")
+            return W.copy(), H.copy()
+        if W is not None or H is not None:
+            warnings.warn(
+                "When init!='custom', provided W or H are ignored. Set  init='custom' to use them as initialization.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return first_factors(X, X.shape[1] if k == "auto" else int(k), self.init, self.random_state)
+
+    def _solve(self, X: Any, W: np.ndarray, H: np.ndarray, update_H: bool) -> tuple[np.ndarray, np.ndarray, int]:
+        beta = beta_of(self.beta_loss)
+        if beta <= 0 and X.min() == 0:
+            raise ValueError(
+                "When beta_loss <= 0 and X contains zeros, the solver may diverge. Please add small values to X, or "
+                "use a positive beta_loss."
+            )
+        with fit_loop(self, self.max_iter, X) as loop:
+
+            def step(value: float) -> bool:
+                if self.verbose:
+                    tell("NMF: %.4g", value)
+                return loop.step(f"{value:.3g}")
+
+            common: dict[str, Any] = {
+                "tol": self.tol, "max_iter": self.max_iter, "update_H": update_H, "step": step,
+            }  # fmt: skip
+            penalties = self._penalties(X.shape)
+            if self.solver == "cd":
+                shuffled = {"shuffle": self.shuffle, "random_state": self.random_state}
+                W, H, n_iter = coordinate_descent(X, W, H, penalties, **common, **shuffled)
+            else:
+                W, H, n_iter = multiplicative_updates(X, W, H, penalties, beta, **common)
+        if n_iter == self.max_iter and self.tol > 0:
+            warnings.warn(
+                f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return W, H, n_iter
+
+    def _penalties(self, shape: tuple[int, int]) -> Penalties:
+        n, d = shape
+        W, H = self.alpha_W, self.alpha_W if self.alpha_H == "same" else self.alpha_H
+        rest = 1.0 - self.l1_ratio
+        return Penalties(d * W * self.l1_ratio, n * H * self.l1_ratio, d * W * rest, n * H * rest)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """How much of each part is in every row: W for the parts H that were found."""
+        X = check_predict(self, X, order="C")
+        check_not_negative(X, "NMF (input X)")
+        H = np.ascontiguousarray(self.components_, dtype=X.dtype)
+        with single_blas():
+            return self._solve(X, self._rows_for(X, H), H, update_H=False)[0]
+
+    def _rows_for(self, X: Any, H: np.ndarray) -> np.ndarray:
+        """W before the first iteration with a given H: 0, which multiplying would not change."""
+        value = np.sqrt(X.mean() / len(H)) if self.solver == "mu" else 0.0
+        return np.full((X.shape[0], len(H)), value, dtype=X.dtype)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Rows from how much of each part is in them: W H."""
+        check_is_fitted(self)
+        return X @ self.components_
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
