@@ -73,6 +73,13 @@ def _preprocessor(self):
     )
 
 
+def put_on_naive_bayes(naive_bayes):
+    """The smoothing that the models of counts use."""
+    for name in ("BernoulliNB", "MultinomialNB"):
+        cls = getattr(naive_bayes, name)
+        cls._check_alpha = cls._smoothing
+
+
 def put_on(ensemble):
     """Give our classes the private names that scikit-learn's tests read."""
     for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):

@@ -39,7 +39,6 @@ ROOMS = {
         "Ridge",
         "RidgeCV",
     ],
-    "naive_bayes": ["GaussianNB"],
     "decomposition": [
         "FactorAnalysis",
         "FastICA",
@@ -50,6 +49,7 @@ ROOMS = {
         "fastica",
         "non_negative_factorization",
     ],
+    "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
     "cluster": ["KMeans"],
     "neighbors": ["KNeighborsClassifier"],
     "preprocessing": ["StandardScaler"],
@@ -126,3 +126,4 @@ for room, names in ROOMS.items():
     for name in names:
         setattr(theirs, name, getattr(ours, name))
 private_names.put_on(importlib.import_module("learnt.ensemble"))
+private_names.put_on_naive_bayes(importlib.import_module("learnt.naive_bayes"))

@@ -10,6 +10,9 @@
     cached        properties computed once
     arrays        which namespace and device an array belongs to
     rows          the summation form over memory, files and clusters
+    seen_rows     rows seen through a function of their blocks
+    posterior     from log p(x, c) to labels and probabilities, on every kind of data
+    class_labels  labels as positions among the classes, on every kind of data
     intrinsics    machine instructions that Numba has no Python for
     linear_classifier
                   from scores to labels and probabilities, on every kind of data

@@ -1,11 +1,22 @@
 """Naive Bayes: every feature independent of the others within a class.
 
-    GaussianNB    each feature normal within each class; fits from sums over rows
+    GaussianNB      each feature normal within each class
+    MultinomialNB   counts, of words say
+    ComplementNB    counts, where classes are of unequal size
+    BernoulliNB     features that are there or not
+    CategoricalNB   categories 0, 1, 2, …
+    HistogramNB     a histogram of each feature in each class
 
-Implementation: `_density` (log densities of rows), `_gaussian` (the estimator); means and variances by class are
-`statistics.moments`.
+All fit from sums over rows, in memory or wherever rows lie. Implementation: `_density` (log densities of normal
+features), `_counts` (what the models of counts share), `_one_hot` (categories and bins as columns of 0 and 1), and a
+file for each estimator; sums by class are `statistics.moments` and `statistics.column_sums`.
 """
 
+from learnt.naive_bayes._bernoulli import BernoulliNB
+from learnt.naive_bayes._categorical import CategoricalNB
+from learnt.naive_bayes._complement import ComplementNB
 from learnt.naive_bayes._gaussian import GaussianNB
+from learnt.naive_bayes._histogram import HistogramNB
+from learnt.naive_bayes._multinomial import MultinomialNB
 
-__all__ = ["GaussianNB"]
+__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "HistogramNB", "MultinomialNB"]

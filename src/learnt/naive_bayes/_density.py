@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.arrays import namespace
 from learnt.engine.blocks import Block, kernel_matrix
 from learnt.engine.kernel import kernel
 
@@ -59,22 +59,3 @@ def fill_joint_log_density(X, mean, precision, constant, out):
                 z = X[i, j] - mean[k, j]
                 s += z * z * precision[k, j]
             out[i, k] = constant[k] - 0.5 * s
-
-
-def log_posterior(joint: Any) -> Any:
-    """log p(c | x) from log p(x, c)."""
-    xp = namespace(joint)
-    below = joint - xp.max(joint, axis=1, keepdims=True)
-    return below - xp.log(xp.sum(xp.exp(below), axis=1, keepdims=True))
-
-
-def posterior(joint: Any) -> Any:
-    """p(c | x) from log p(x, c)."""
-    xp = namespace(joint)
-    p = xp.exp(joint - xp.max(joint, axis=1, keepdims=True))
-    return p / xp.sum(p, axis=1, keepdims=True)
-
-
-def winner(joint: Any) -> Any:
-    """The position of the most probable class of each row."""
-    return joint.argmax(axis=1) if is_numpy(joint) else namespace(joint).argmax(joint, axis=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -11,18 +10,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import COMPILED_CELLS
+from learnt.engine.class_labels import (
+    checked_priors,
+    encode,
+    in_memory_beside,
+    known_classes,
+    positions,
+    require_classes,
+    require_same_classes,
+)
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.labels import classes_beside, distinct_labels, encode_labels, labels_at
-from learnt.engine.rows import Block, as_rows
+from learnt.engine.posterior import BayesAnswers
+from learnt.engine.rows import as_rows
 from learnt.engine.schema import CLASSES, ONE, Schema, real
-from learnt.engine.scoring import RowsClassifier
-from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.validation import check_fit
 from learnt.naive_bayes import _density
-from learnt.statistics import Moments, classes_in_y, labels_in_y, moments
+from learnt.statistics import Moments, moments, of_classes
 
 
-class GaussianNB(RowsClassifier, Estimator):
+class GaussianNB(BayesAnswers, Estimator):
     """Classify by Bayes' rule, with every feature normal and independent of the others within a class.
 
     p(c | x) ∝ π_c Π_j N(x_j; θ_cj, σ²_cj)
@@ -91,8 +98,8 @@ class GaussianNB(RowsClassifier, Estimator):
         """Estimate the means and variances of each class; a weight of 2 counts a row twice, 0 not at all."""
         _require_smoothing(self.var_smoothing)
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
-        y, w = _beside(X, y), _beside(X, w)
-        classes, codes = _encode(y)
+        y, w = in_memory_beside(X, y), in_memory_beside(X, w)
+        classes, codes = encode(y)
         found = class_moments(X, codes, w, classes)
         if w is not None:
             seen = to_numpy(found.weight > 0)
@@ -110,17 +117,13 @@ class GaussianNB(RowsClassifier, Estimator):
         """Add rows to those seen before; `classes`, all labels that can ever come, is needed at the first call."""
         _require_smoothing(self.var_smoothing)
         first = not hasattr(self, "classes_")
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit: give all labels that can come.")
+        if first:
+            require_classes(classes)
         X, y, w = check_fit(self, X, y, sample_weight, target="label", reset=first)
-        y, w = _beside(X, y), _beside(X, w)
-        known = _known_classes(y, classes) if first else self.classes_
-        if not first and classes is not None and not np.array_equal(np.unique(classes), to_numpy(known)):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, which was {known.tolist()}; "
-                "give the same labels, or none after the first call."
-            )
-        found = class_moments(X, _positions(y, known), w, known)
+        y, w = in_memory_beside(X, y), in_memory_beside(X, w)
+        known = known_classes(y, classes) if first else self.classes_
+        require_same_classes(classes, known)
+        found = class_moments(X, positions(y, known), w, known)
         if not first:
             found = Moments(self.class_count_, self._class_mean, self._class_ssd, "diagonal").merge(found)
         self.classes_ = known
@@ -132,7 +135,7 @@ class GaussianNB(RowsClassifier, Estimator):
         dtype = getattr(X, "dtype", None)
         dtype = xp.float32 if str(dtype).endswith("float32") else xp.float64
         priors = (
-            None if self.priors is None else like(_checked_priors(self.priors, self.classes_.shape[0]), found.weight)
+            None if self.priors is None else like(checked_priors(self.priors, self.classes_.shape[0]), found.weight)
         )
         largest = float(xp.max(found.total().covariance()))
         # All features constant: any small number serves, as they cannot tell classes apart.
@@ -144,24 +147,7 @@ class GaussianNB(RowsClassifier, Estimator):
         # In full precision, for the next partial_fit.
         self._class_mean, self._class_ssd = found.mean, found.scatter
 
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row."""
-        return self._map(X, _label, classes_beside(getattr(self, "classes_", np.empty(0)), X))
-
-    def predict_proba(self, X: Any) -> Any:
-        """p(c | x) of each row (n × K), columns as in `classes_`."""
-        return self._map(X, _density.posterior)
-
-    def predict_log_proba(self, X: Any) -> Any:
-        """log p(c | x) of each row (n × K)."""
-        return self._map(X, _density.log_posterior)
-
-    def predict_joint_log_proba(self, X: Any) -> Any:
-        """log p(x, c) of each row (n × K)."""
-        return self._map(X, _same)
-
-    def _map(self, X: Any, finish: Callable[..., Any], *state: Any) -> Any:
-        X = check_predict(self, X)
+    def _joint(self, X: Any) -> tuple[Any, tuple, Any]:
         _require_spread(self.var_, self.classes_)
         prior, mean, variance = (beside(p, X) for p in (self.class_prior_, self.theta_, self.var_))
         if is_foreign_array(X):
@@ -172,7 +158,7 @@ class GaussianNB(RowsClassifier, Estimator):
             prior, mean, variance = (p.astype(np.float64, copy=False) for p in (prior, mean, variance))
         compiled = _worth_compiling(X, cells)
         joint = _density.compiled_joint_log_density if compiled else _density.joint_log_density
-        return as_rows(X).map(_finished, joint, _density.normals(prior, mean, variance), dtype, finish, *state)
+        return joint, (_density.normals(prior, mean, variance),), dtype
 
     def linear_form(self) -> tuple[Any, Any]:
         """Weights w and offset b of the linear classifier that decides alike, where the classes share variances.
@@ -215,76 +201,12 @@ class GaussianNB(RowsClassifier, Estimator):
 
 def class_moments(X: Any, codes: Any, w: Any, classes: Any) -> Moments:
     """The moments of each class; `codes` still holds labels where y is lazy."""
-    by = labels_in_y(classes) if is_lazy(codes) else classes_in_y(classes.shape[0])
-    return moments(as_rows(X, codes, w), by)
+    return moments(as_rows(X, codes, w), of_classes(classes, codes))
 
 
 def _worth_compiling(X: Any, cells: int) -> bool:
     """Whether compiled code pays: enough cells, or an unknown number of them, and a compiler."""
     return (is_lazy(X) or cells >= COMPILED_CELLS) and compilation_enabled()
-
-
-def _finished(block: Block, joint: Any, density: Any, dtype: Any, finish: Any, *state: Any) -> Any:
-    """What `finish` makes of a block's joint log densities; a module-level function, so that it can travel."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = finish(joint(block, density), *state)
-    return values.astype(dtype, copy=False) if is_numpy(values) and values.ndim == 2 else values
-
-
-def _same(joint: Any) -> Any:
-    return joint
-
-
-def _label(joint: Any, classes: Any) -> Any:
-    return labels_at(classes, _density.winner(joint))
-
-
-def _encode(y: Any) -> tuple[Any, Any]:
-    """The sorted labels, and y as their positions; a lazy y stays as it is."""
-    if is_lazy(y):
-        return distinct_labels(y), y
-    if is_numpy(y):
-        return encode_labels(y)
-    classes = like(distinct_labels(y), y)
-    return classes, namespace(y).searchsorted(classes, y)
-
-
-def _known_classes(y: Any, classes: Any) -> Any:
-    """The `classes` of a first partial_fit, sorted, in y's library."""
-    known = np.unique(to_numpy(classes))
-    return like(known, y) if is_foreign_array(y) else known
-
-
-def _positions(y: Any, known: Any) -> Any:
-    """y as positions in the classes known from the first call."""
-    labels, known_labels = distinct_labels(y), to_numpy(known)
-    strange = [label for label in labels.tolist() if label not in set(known_labels.tolist())]
-    if strange:
-        raise ValueError(
-            f"The target label(s) {strange} in y do not exist in the initial classes {known_labels.tolist()}; "
-            "name every label in `classes` at the first call of partial_fit."
-        )
-    if is_lazy(y):
-        return y
-    return namespace(y).searchsorted(known, y) if is_foreign_array(y) else np.searchsorted(known, y)
-
-
-def _beside(X: Any, values: Any) -> Any:
-    """y or weights in memory where X is: a lazy column beside an array is read at once."""
-    return np.asarray(values.compute()) if is_lazy(values) and not is_lazy(X) else values
-
-
-def _checked_priors(priors: Any, n_classes: int) -> np.ndarray:
-    priors = to_numpy(priors).astype(np.float64)
-    if priors.shape != (n_classes,):
-        raise ValueError(
-            f"Number of priors must match number of classes: there are {priors.size} priors and {n_classes} classes."
-        )
-    if not np.isclose(priors.sum(), 1.0):
-        raise ValueError(f"The sum of the priors should be 1; it is {priors.sum():g}.")
-    if (priors < 0).any():
-        raise ValueError(f"Priors must be non-negative; the lowest is {priors.min():g}.")
-    return priors
 
 
 def _require_smoothing(value: Any) -> None:

@@ -32,7 +32,7 @@ from learnt.statistics._gaussians import (
     log_determinants,
     log_sum_exp,
 )
-from learnt.statistics._groups import Groups, classes_in_y, given, labels_in_y
+from learnt.statistics._groups import Groups, classes_in_y, given, labels_in_y, of_classes
 from learnt.statistics._joint import JointMoments, joint_means, joint_moments, joint_products
 from learnt.statistics._moments import column_sums, moments
 from learnt.statistics._points import far_from_zero
@@ -58,4 +58,5 @@ __all__ = [
     "log_determinants",
     "log_sum_exp",
     "moments",
+    "of_classes",
 ]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace
+from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace
 from learnt.engine.blocks import Block
 
 
@@ -34,6 +34,11 @@ def classes_in_y(n: int) -> Groups:
 def labels_in_y(labels: Any) -> Groups:
     """The y of the rows holds labels; a group for each of `labels`, which are sorted and contain them all."""
     return Groups(len(labels), _positions, (labels,))
+
+
+def of_classes(classes: Any, y: Any) -> Groups:
+    """A group for each class: y holds their positions, or, where it is read in blocks, still the labels."""
+    return labels_in_y(classes) if is_lazy(y) else classes_in_y(classes.shape[0])
 
 
 def given(values: Any, n: int | None = None) -> Groups:

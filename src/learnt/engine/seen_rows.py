@@ -1,0 +1,40 @@
+"""Rows seen through a function: other columns, indicators of categories, bins, made block by block as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from learnt.engine.array_rows import Merge, Rows, Statistic
+from learnt.engine.blocks import Block
+
+
+class SeenRows(Rows):
+    """`rows` whose X is `function(block, *state)`, with `n_features` columns; y and weights stay as they are.
+
+    The function is a pure one at the top of a module, so that it can travel to where the rows are.
+    """
+
+    def __init__(self, rows: Rows, n_features: int, function: Callable[..., Any], *state: Any) -> None:
+        self.rows, self.n_features, self.function, self.state = rows, n_features, function, state
+        self.y, self.w, self.n_jobs = rows.y, rows.w, rows.n_jobs
+        self.dtype, self.reference = rows.dtype, rows.reference
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return self.rows.n_rows
+
+    def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
+        return self.rows.reduce(through, merge, statistic, self.function, self.state, state)
+
+    def map(self, function: Callable[..., Any], *state: Any) -> Any:
+        return self.rows.map(through, function, self.function, self.state, state)
+
+    def head(self, n: int) -> Block:
+        block = self.rows.head(n)
+        return block._replace(X=self.function(block, *self.state))
+
+
+def through(block: Block, statistic: Statistic, function: Callable[..., Any], seen: tuple, state: tuple) -> Any:
+    """The statistic of a block whose X is what the function makes of it."""
+    return statistic(block._replace(X=function(block, *seen)), *state)
