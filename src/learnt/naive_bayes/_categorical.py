@@ -91,6 +91,9 @@ class CategoricalNB(CountsNB):
     __learnt_takes__ = Takes(tensors=True, lazy=True)
     __learnt_trial__ = Trial(quick={"min_categories": 1000}, weight_unit_free=False)
 
+    n_categories_: np.ndarray
+    category_count_: list[np.ndarray]
+
     def __init__(
         self,
         *,

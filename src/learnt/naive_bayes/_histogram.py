@@ -187,7 +187,8 @@ def given_edges(bins: Any, n_features: int) -> list[np.ndarray]:
 def _range(block: Block) -> tuple[np.ndarray, np.ndarray]:
     """The smallest and the largest cell of each feature of a block."""
     xp = namespace(block.X)
-    return tuple(to_numpy(end(block.X, axis=0)).astype(np.float64) for end in (xp.min, xp.max))
+    low, high = (to_numpy(end(block.X, axis=0)).astype(np.float64) for end in (xp.min, xp.max))
+    return low, high
 
 
 def _wider(total: tuple | None, part: tuple) -> tuple:

@@ -52,8 +52,8 @@ def bin_indicators(block: Block, edges: list[np.ndarray]) -> Any:
     xp = namespace(X)
     # Columns are copied: PyTorch warns of those that do not lie side by side.
     columns = [xp.asarray(X[:, j], copy=True) for j in range(X.shape[1])]
-    codes = [xp.searchsorted(like(e[1:-1], X), x, side="right") for x, e in zip(columns, edges, strict=True)]
-    return indicators(like(xp.stack(codes, axis=1), X), sizes)
+    places = [xp.searchsorted(like(e[1:-1], X), x, side="right") for x, e in zip(columns, edges, strict=True)]
+    return indicators(like(xp.stack(places, axis=1), X), sizes)
 
 
 def indicators(codes: Any, sizes: np.ndarray) -> Any:
