@@ -70,7 +70,8 @@ def output(model, X):
     """What the model says about X, as numbers."""
     for method in ("predict_proba", "decision_function", "predict", "transform"):
         if hasattr(model, method):
-            answer = np.asarray(getattr(model, method)(X))
+            answer = getattr(model, method)(X)
+            answer = answer.toarray() if sparse.issparse(answer) else np.asarray(answer)
             return np.searchsorted(model.classes_, answer) if answer.dtype.kind == "U" else answer
     if hasattr(model, "kneighbors"):
         return np.asarray(model.kneighbors(X)[0])

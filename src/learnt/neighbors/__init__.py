@@ -1,16 +1,37 @@
 """Neighbours.
 
-KNeighborsClassifier   the class most of the k nearest rows have
-NearestNeighbors       the k nearest rows, or all within a radius
-KDTree                 the same of a tree over points, without an estimator
+KNeighborsClassifier, RadiusNeighborsClassifier    the class most neighbours have: the k nearest, or all within a radius
+KNeighborsRegressor, RadiusNeighborsRegressor      the mean of their targets
+NearestNeighbors                                   the neighbours themselves
+kneighbors_graph, radius_neighbors_graph,          as a sparse matrix; as a step of a pipeline
+KNeighborsTransformer, RadiusNeighborsTransformer
+KDTree                                             a tree over points, without an estimator
 
-_kd_tree.py, _classification.py, _unsupervised.py     the classes
-_base.py     what estimators with neighbours share: checks, the search (`learnt.distances`), `kneighbors`
-_vote.py     votes
+_classification, _radius_classification, _regression, _radius_regression, _unsupervised, _graph, _transformers, _kd_tree
+_base       what estimators with neighbours share: checks, the search (`learnt.distances`), `kneighbors`
+_radius     `radius_neighbors`, and neighbourhoods block by block
+_targets    classes and numbers of one or several outputs; _vote   votes and means of neighbours
+_schema     what model files may hold
 """
 
 from learnt.neighbors._classification import KNeighborsClassifier
+from learnt.neighbors._graph import kneighbors_graph, radius_neighbors_graph
 from learnt.neighbors._kd_tree import KDTree
+from learnt.neighbors._radius_classification import RadiusNeighborsClassifier
+from learnt.neighbors._radius_regression import RadiusNeighborsRegressor
+from learnt.neighbors._regression import KNeighborsRegressor
+from learnt.neighbors._transformers import KNeighborsTransformer, RadiusNeighborsTransformer
 from learnt.neighbors._unsupervised import NearestNeighbors
 
-__all__ = ["KDTree", "KNeighborsClassifier", "NearestNeighbors"]
+__all__ = [
+    "KDTree",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "KNeighborsTransformer",
+    "NearestNeighbors",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
+    "RadiusNeighborsTransformer",
+    "kneighbors_graph",
+    "radius_neighbors_graph",
+]

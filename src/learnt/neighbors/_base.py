@@ -20,8 +20,11 @@ from learnt.engine.validation import check_fit, check_predict
 class NeighborsBase(Estimator):
     """Rows to be asked for neighbours.
 
-    Subclasses have the parameters n_neighbors, algorithm, leaf_size, p, metric, metric_params and n_jobs.
+    Subclasses have the parameters algorithm, leaf_size, p, metric, metric_params and n_jobs, and n_neighbors or radius
+    or both.
     """
+
+    _n_neighbors_also: tuple = (None,)  # what n_neighbors may be besides a number
 
     n_neighbors: int
     algorithm: str
@@ -38,7 +41,10 @@ class NeighborsBase(Estimator):
     def _fit_rows(self, X: Any) -> Any:
         """Check the parameters and X; remember the rows and the metric that is meant."""
         name = type(self).__name__
-        check_number(self, "n_neighbors", 1, integer=True, also=(None,))
+        if hasattr(self, "n_neighbors"):
+            check_number(self, "n_neighbors", 1, integer=True, also=self._n_neighbors_also)
+        if hasattr(self, "radius"):
+            check_number(self, "radius", 0, also=(None,))
         check_number(self, "leaf_size", 1, integer=True)
         check_number(self, "p", 0, open_low=True, also=(None,))
         check_number(self, "n_jobs", integer=True, also=(None,))
@@ -117,7 +123,7 @@ class NeighborsBase(Estimator):
         return Q, m, self._count(n_neighbors, m, Q is None)
 
     def _count(self, n_neighbors: int | None, n_queries: int, itself: bool) -> int:
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        k = self._own_count() if n_neighbors is None else n_neighbors
         if not isinstance(k, Integral) or isinstance(k, bool):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k <= 0:
@@ -129,6 +135,10 @@ class NeighborsBase(Estimator):
                 f"{self.n_samples_fit_}, n_samples = {n_queries}; ask for fewer neighbors or fit more rows."
             )
         return int(k)
+
+    def _own_count(self) -> Any:
+        """The estimator's number of neighbours, where it is not given with the question."""
+        return self.n_neighbors
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -174,13 +184,18 @@ class KNeighborsMixin:
         -------
         graph : CSR matrix
         """
-        if mode not in ("connectivity", "distance"):
-            raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
+        check_mode(mode)
         distances, index = self.kneighbors(X, n_neighbors)
         values = np.ones(index.size) if mode == "connectivity" else distances.ravel()
         starts = np.arange(0, index.size + 1, index.shape[1])
         shape = (index.shape[0], self.n_samples_fit_)  # type: ignore[attr-defined]
         return sparse.csr_matrix((values, index.ravel(), starts), shape=shape)
+
+
+def check_mode(mode: Any) -> None:
+    """Raise where the entries of a graph are to be something else than 1 or distances."""
+    if not (isinstance(mode, str) and mode in ("connectivity", "distance")):
+        raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
 
 
 def _checked_graph(X: Any, name: str) -> Any:

@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from learnt.engine.labels import encode_labels
-from learnt.engine.params import ParameterError
-from learnt.engine.schema import Schema, anyof, choice, count, either, flag, labels, whole
-from learnt.engine.validation import check_target
+from learnt.engine.schema import Schema, choice, count
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
-from learnt.neighbors._schema import METRIC, SEARCH, votes_rule
-from learnt.neighbors._vote import neighbor_weights, shares, votes
+from learnt.neighbors._schema import CODES, METRIC, SEARCH, votes_rule
+from learnt.neighbors._targets import LabelTargets
+from learnt.neighbors._vote import check_weights_parameter, neighbor_weights, shares, votes
 
 
-class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
+class KNeighborsClassifier(KNeighborsMixin, LabelTargets, ClassifierMixin, NeighborsBase):
     """A row's class is the one most of its k nearest training rows have.
 
         P(y = c | x) = Σ over the k nearest xᵢ of  vᵢ [yᵢ = c]  /  Σ vᵢ,     vᵢ = 1, or 1 / distance
@@ -70,12 +68,7 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
 
     __learnt_schema__ = Schema(
         params={"n_neighbors": count(1), "weights": choice(None, "uniform", "distance"), **METRIC},
-        state={
-            **SEARCH,
-            "outputs_2d_": flag,
-            "classes_": either(labels(None)),
-            "_y": anyof(whole("n"), whole("n", None)),
-        },
+        state={**SEARCH, **CODES},
         rule=votes_rule,
     )
 
@@ -102,17 +95,8 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
 
     def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
         """Remember the rows and their classes; y may have several columns, each a question of its own."""
-        if not (self.weights is None or callable(self.weights) or self.weights in ("uniform", "distance")):
-            raise ParameterError(
-                f"The 'weights' parameter of {type(self).__name__} must be 'uniform', 'distance', a callable or None. "
-                f"Got {self.weights!r} instead."
-            )
-        X = self._fit_rows(X)
-        columns = _label_columns(y, X, type(self).__name__)
-        encoded = [encode_labels(column) for column in columns]
-        self.outputs_2d_ = len(columns) > 1
-        self.classes_: Any = [classes for classes, _ in encoded] if self.outputs_2d_ else encoded[0][0]
-        self._y = np.stack([codes for _, codes in encoded], axis=1) if self.outputs_2d_ else encoded[0][1]
+        check_weights_parameter(self)
+        self._fit_labels(self._fit_rows(X), y)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -127,12 +111,7 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
                 winners[lo:hi, j] = votes(codes[index, j], names.size, weights).argmax(axis=1)
 
         self._built().nearest_blocks(Q, k, consume, n_jobs=self.n_jobs)
-        if not self.outputs_2d_:
-            return classes[0][winners[:, 0]]
-        out = np.empty(winners.shape, dtype=np.result_type(*[names.dtype for names in classes]))
-        for j, names in enumerate(classes):
-            out[:, j] = names[winners[:, j]]
-        return out
+        return self._named(winners)
 
     def predict_proba(self, X: Any) -> Any:
         """The share of the votes for each class, in the order of `classes_`; a list where y had several columns."""
@@ -151,29 +130,3 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted; X = None: of the training rows, each by its other rows."""
         return super().score(X, y, sample_weight)
-
-    def _outputs(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Classes and codes with one column an output."""
-        if self.outputs_2d_:
-            return self.classes_, self._y
-        return [self.classes_], self._y[:, None]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        return tags
-
-
-def _label_columns(y: Any, X: Any, name: str) -> list[np.ndarray]:
-    """The columns of y, each an array of labels."""
-    if y is None:
-        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    if hasattr(y, "toarray"):
-        y = y.toarray()
-    if not hasattr(y, "dtype") and not hasattr(y, "columns"):
-        y = np.asarray(y)
-    table = y if getattr(y, "ndim", 1) != 2 else np.asarray(y)
-    if getattr(table, "ndim", 1) == 2 and table.shape[1] > 1:
-        return [check_target(table[:, j], "label", X, name) for j in range(table.shape[1])]
-    return [check_target(y, "label", X, name)]

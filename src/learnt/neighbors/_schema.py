@@ -14,6 +14,8 @@ from learnt.engine.schema import (
     anyof,
     choice,
     count,
+    either,
+    flag,
     instance,
     labels,
     none,
@@ -99,3 +101,10 @@ SEARCH: dict[str, Check] = {
     "effective_metric_": choice(*METRICS),
     "effective_metric_params_": instance(dict, "a dict"),
 }
+# What classifiers keep of y (held together by `votes_rule`), and regressors.
+CODES: dict[str, Check] = {
+    "outputs_2d_": flag,
+    "classes_": either(labels(None)),
+    "_y": anyof(whole("n"), whole("n", None)),
+}
+AMOUNTS: dict[str, Check] = {"_y": anyof(real("n"), real("n", None))}

@@ -1,10 +1,33 @@
-"""From neighbours to votes."""
+"""From neighbours to votes and means: of k neighbours a query, or of as many as there are within a radius."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from learnt.distances import Neighborhoods
+from learnt.engine.params import ParameterError
+
+ZERO_WEIGHTS = (
+    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you are using "
+    "a user-defined function."
+)
+
+
+def check_weights_parameter(estimator: Any) -> None:
+    """The parameter `weights` is a name, a function or None."""
+    weights = estimator.weights
+    if not (weights is None or callable(weights) or (isinstance(weights, str) and weights in ("uniform", "distance"))):
+        raise ParameterError(
+            f"The 'weights' parameter of {type(estimator).__name__} must be 'uniform', 'distance', a callable or None. "
+            f"Got {weights!r} instead."
+        )
+
+
+def all_count_the_same(weights: Any) -> bool:
+    """Whether `weights` is the parameter's name for equal votes."""
+    return weights is None or (isinstance(weights, str) and weights == "uniform")
 
 
 def neighbor_weights(distances: np.ndarray, weights: Any) -> np.ndarray | None:
@@ -16,7 +39,7 @@ def neighbor_weights(distances: np.ndarray, weights: Any) -> np.ndarray | None:
     array([[1. , 0.5],
            [1. , 0. ]])
     """
-    if weights is None or (isinstance(weights, str) and weights == "uniform"):
+    if all_count_the_same(weights):
         return None
     if not isinstance(weights, str):
         values = np.asarray(weights(distances), dtype=np.float64)
@@ -27,11 +50,29 @@ def neighbor_weights(distances: np.ndarray, weights: Any) -> np.ndarray | None:
         rows = infinite.any(axis=1)
         values[rows] = infinite[rows]
     if not values.any(axis=1).all():
-        raise ValueError(
-            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you "
-            "are using a user-defined function."
-        )
+        raise ValueError(ZERO_WEIGHTS)
     return values
+
+
+def radius_weights(found: Neighborhoods, weights: Any) -> np.ndarray | None:
+    """The same for the neighbours within a radius, in one flat array; a function gets the distances of one query.
+
+    >>> found = Neighborhoods(np.array([2, 0, 2]), np.array([4, 7, 4, 5]), np.array([0.5, 0.1, 0.0, 0.3]))
+    >>> radius_weights(found, "distance")
+    array([ 2., 10.,  1.,  0.])
+    """
+    if all_count_the_same(weights):
+        return None
+    if isinstance(weights, str):
+        with np.errstate(divide="ignore"):
+            values = 1.0 / found.distances
+        infinite = np.isinf(values)
+        hit = np.bincount(found.query[infinite], minlength=found.counts.size) > 0
+        return np.where(hit[found.query], infinite, values)
+    parts = [np.asarray(weights(part), dtype=np.float64) for part in found.lists()[0] if part.size]
+    if not all(part.any() for part in parts):
+        raise ValueError(ZERO_WEIGHTS)
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def votes(codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> np.ndarray:
@@ -41,11 +82,41 @@ def votes(codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> np.n
     array([[1., 0., 2.]])
     """
     n = codes.shape[0]
-    flat = (codes + n_classes * np.arange(n)[:, None]).ravel()
-    counted = np.bincount(flat, None if weights is None else weights.ravel(), n * n_classes)
-    return counted.reshape(n, n_classes).astype(np.float64, copy=False)
+    return counted_votes(codes, np.arange(n)[:, None], n, n_classes, weights)
+
+
+def counted_votes(
+    codes: np.ndarray, query: np.ndarray, n_queries: int, n_classes: int, weights: np.ndarray | None
+) -> np.ndarray:
+    """The same from the class of each neighbour and the query that it belongs to, however they are arranged."""
+    flat = (codes + n_classes * query).ravel()
+    counted = np.bincount(flat, None if weights is None else weights.ravel(), n_queries * n_classes)
+    return counted.reshape(n_queries, n_classes).astype(np.float64, copy=False)
 
 
 def shares(counted: np.ndarray) -> np.ndarray:
-    """Votes as probabilities."""
-    return counted / counted.sum(axis=1, keepdims=True)
+    """Votes as probabilities; those of nobody are 0."""
+    total = counted.sum(axis=1, keepdims=True)
+    return counted / np.where(total == 0.0, 1.0, total)
+
+
+def means(y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The mean target of the neighbours, (n_queries × outputs), from their targets (n_queries × k × outputs).
+
+    >>> means(np.array([[[1.0], [4.0]]]), np.array([[2.0, 1.0]]))
+    array([[2.]])
+    """
+    if weights is None:
+        return y.mean(axis=1)
+    return (y * weights[:, :, None]).sum(axis=1) / weights.sum(axis=1)[:, None]
+
+
+def radius_means(y: np.ndarray, found: Neighborhoods, weights: np.ndarray | None) -> np.ndarray:
+    """The same for the neighbours within a radius, from the targets of all training rows; NaN where there is none."""
+    query, m = found.query, found.counts.size
+    total = np.bincount(query, weights, m)
+    out = np.full((m, y.shape[1]), np.nan)
+    for j in range(y.shape[1]):
+        values = y[found.indices, j] if weights is None else y[found.indices, j] * weights
+        np.divide(np.bincount(query, values, m), total, out[:, j], where=total > 0)
+    return out

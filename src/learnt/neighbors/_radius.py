@@ -1,0 +1,104 @@
+"""Questions for all rows within a radius."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.distances import Neighborhoods, Search
+from learnt.neighbors._base import check_mode
+
+# Pairs that a block of queries is to find at most, and the fewest queries of a block.
+_PAIRS, _FEWEST = 1 << 22, 256
+
+
+class RadiusNeighborsMixin:
+    """The questions `radius_neighbors` and `radius_neighbors_graph`."""
+
+    radius: float | None
+    n_jobs: int | None
+    n_samples_fit_: int
+
+    def radius_neighbors(
+        self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = False
+    ) -> Any:
+        """All training rows at most `radius` away from each row of X.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), or None
+            None asks for the neighbours of the training rows, which do not count as their own.
+        radius : float, optional
+            Another radius than the estimator's own.
+        return_distance : bool, default=True
+        sort_results : bool, default=False
+            Nearest first, and not in the order of the training rows.
+
+        Returns
+        -------
+        distances : array of shape (n_queries,) of arrays, only if asked for
+        index : array of shape (n_queries,) of arrays
+        """
+        if sort_results and not return_distance:
+            raise ValueError("return_distance must be True if sort_results is True.")
+        distances, index = self._within(X, radius, sort_results).arrays()
+        return (distances, index) if return_distance else index
+
+    def radius_neighbors_graph(
+        self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
+    ) -> Any:
+        """All training rows at most `radius` away from each row of X as a sparse matrix (n_queries, n_training rows).
+
+        Parameters
+        ----------
+        X, radius, sort_results :
+            As for `radius_neighbors`.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Whether an entry is 1 or the distance.
+
+        Returns
+        -------
+        graph : CSR matrix
+        """
+        check_mode(mode)
+        found = self._within(X, radius, sort_results)
+        values = np.ones(found.indices.size) if mode == "connectivity" else found.distances
+        shape = (found.counts.size, self.n_samples_fit_)
+        return sparse.csr_matrix((values, found.indices, found.starts), shape=shape)
+
+    def _within(self, X: Any, radius: float | None, nearest_first: bool) -> Neighborhoods:
+        Q = self._queries(X)  # type: ignore[attr-defined]
+        radius = self._radius(radius)
+        search: Search = self._built()  # type: ignore[attr-defined]
+        return search.within(Q, radius, nearest_first=nearest_first, n_jobs=self.n_jobs)
+
+    def _radius(self, radius: float | None) -> float:
+        """The radius of a question, by default the estimator's own."""
+        radius = self.radius if radius is None else radius
+        if radius is None:
+            raise ValueError(f"{type(self).__name__} needs a radius and has none: set radius, or pass it.")
+        return radius
+
+
+def within_blocks(
+    search: Search, Q: Any, radius: float | np.ndarray, n_jobs: int | None
+) -> Iterator[tuple[int, int, Neighborhoods]]:
+    """The neighbourhoods of queries lo…hi−1, block after block, so that never all pairs are held at once.
+
+    Queries that are None are the points themselves, none of which is its own neighbour.
+    """
+    rows = search.points if Q is None else Q
+    m = rows.shape[0]
+    radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (m,))
+    lo, size = 0, _FEWEST
+    while lo < m:
+        hi = min(lo + size, m)
+        found = search.within(rows[lo:hi], radii[lo:hi], n_jobs=n_jobs)
+        each = max(1.0, found.indices.size / (hi - lo))
+        if Q is None:
+            found = found.without(found.indices == found.query + lo)
+        yield lo, hi, found
+        lo, size = hi, max(_FEWEST, int(min(_PAIRS / each, 16 * size)))

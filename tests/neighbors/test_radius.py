@@ -1,0 +1,145 @@
+"""Radius classifier and regressor against scikit-learn; blocks of queries against all at once."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.neighbors import RadiusNeighborsClassifier as OracleClassifier
+from sklearn.neighbors import RadiusNeighborsRegressor as OracleRegressor
+
+from learnt.neighbors import NearestNeighbors, RadiusNeighborsClassifier, RadiusNeighborsRegressor
+from learnt.neighbors import _radius as radius_module
+
+WEIGHTS = ["uniform", "distance", None, lambda d: 1.0 / (1.0 + d)]
+NAMES = ["uniform", "distance", "none", "callable"]
+
+
+def table(n=700, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    Y = np.column_stack([X[:, 0] > 0, rng.integers(3, size=n), (X[:, 1] * 2).astype(int)])
+    return X, Y
+
+
+@pytest.mark.parametrize("weights", WEIGHTS, ids=NAMES)
+@pytest.mark.parametrize("metric", ["minkowski", "manhattan"])
+@pytest.mark.parametrize("outlier", ["most_frequent", 2])
+def test_classes_equal_scikit_learn(metric, weights, outlier):
+    X, Y = table()
+    for y in (Y[:, 1], np.array(["d", "a", "c"])[Y[:, 1]]):
+        if y.dtype.kind == "U" and outlier == 2:
+            continue
+        ours = RadiusNeighborsClassifier(0.6, weights=weights, metric=metric, outlier_label=outlier).fit(
+            X[:400], y[:400]
+        )
+        theirs = OracleClassifier(0.6, weights=weights, metric=metric, outlier_label=outlier).fit(X[:400], y[:400])
+        assert ours.outlier_label_ == theirs.outlier_label_
+        np.testing.assert_allclose(ours.predict_proba(X[400:]), theirs.predict_proba(X[400:]), rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(ours.predict(X[400:]), theirs.predict(X[400:]))
+
+
+@pytest.mark.parametrize("weights", WEIGHTS, ids=NAMES)
+def test_several_outputs_equal_scikit_learn(weights):
+    X, Y = table()
+    settings = {"radius": 0.5, "weights": weights, "outlier_label": [0, 1, -1]}
+    ours, theirs = (kind(**settings).fit(X[:400], Y[:400]) for kind in (RadiusNeighborsClassifier, OracleClassifier))
+    np.testing.assert_array_equal(ours.predict(X[400:]), theirs.predict(X[400:]))
+    for a, b in zip(ours.predict_proba(X[400:]), theirs.predict_proba(X[400:]), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    numbers = Y + X
+    ours, theirs = (
+        kind(1.5, weights=weights).fit(X[:400], numbers[:400]) for kind in (RadiusNeighborsRegressor, OracleRegressor)
+    )
+    near = np.abs(X[400:]).max(axis=1) < 1
+    np.testing.assert_allclose(ours.predict(X[400:][near]), theirs.predict(X[400:][near]), rtol=1e-9, atol=1e-12)
+
+
+def test_rows_without_neighbours():
+    X, Y = table(100)
+    far = np.full((1, 3), 50.0)
+    refuses = RadiusNeighborsClassifier().fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match=r"No neighbors found for test samples array\(\[1\]\) \(1 in all\)") as caught:
+        refuses.predict(np.concatenate([X[:1], far]))
+    assert "\n" not in str(caught.value)
+    labelled = RadiusNeighborsClassifier(outlier_label=7).fit(X, Y[:, 0].astype(int))
+    with pytest.warns(UserWarning, match="not in training classes"):
+        assert labelled.predict(far)[0] == 7
+    with pytest.warns(UserWarning, match="not in training classes"):
+        np.testing.assert_array_equal(labelled.predict_proba(far), [[0.0, 0.0]])
+    model = RadiusNeighborsRegressor().fit(X, Y[:, 0].astype(float))
+    with pytest.warns(UserWarning, match="no neighbors within specified radius"):
+        assert np.isnan(model.predict(far)).all()
+
+
+def test_an_empty_radius_finds_equal_rows_alone():
+    X = np.array([[0.0], [0.0], [1.0]])
+    model = RadiusNeighborsRegressor(0.0, weights="distance").fit(X, [1.0, 3.0, 9.0])
+    np.testing.assert_array_equal(model.predict([[0.0], [1.0]]), [2.0, 9.0])
+    with pytest.warns(UserWarning, match="predicting NaN"):
+        assert np.isnan(model.predict(None)[2])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_blocks_of_queries_are_the_whole(kind, monkeypatch):
+    X, Y = table(300)
+    X[np.abs(X) < 0.3] = 0
+    X = kind(X)
+    answers = []
+    for pairs, fewest in ((1 << 22, 256), (500, 7)):
+        monkeypatch.setattr(radius_module, "_PAIRS", pairs)
+        monkeypatch.setattr(radius_module, "_FEWEST", fewest)
+        model = RadiusNeighborsClassifier(1.0, weights="distance", outlier_label=0).fit(X, Y[:, 1])
+        answers.append((model.predict_proba(X), model.predict_proba(None)))
+    np.testing.assert_array_equal(answers[0][0], answers[1][0])
+    np.testing.assert_array_equal(answers[0][1], answers[1][1])
+
+
+def test_a_row_is_not_its_own_neighbour_where_x_is_none():
+    X, Y = table(80)
+    y = Y[:, 1]
+    found = RadiusNeighborsClassifier(0.8, outlier_label=0).fit(X, y).predict_proba(None)
+    for i in range(80):
+        others = np.delete(np.arange(80), i)
+        model = RadiusNeighborsClassifier(0.8, outlier_label=0).fit(X[others], y[others])
+        np.testing.assert_allclose(found[i], model.predict_proba(X[i : i + 1])[0], rtol=1e-12)
+
+
+def test_precomputed_distances():
+    X, Y = table(60)
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    given = RadiusNeighborsClassifier(1.0, metric="precomputed", outlier_label=0).fit(D[:40, :40], Y[:40, 1])
+    plain = RadiusNeighborsClassifier(1.0, outlier_label=0).fit(X[:40], Y[:40, 1])
+    np.testing.assert_array_equal(given.predict(D[40:, :40]), plain.predict(X[40:]))
+
+
+def test_mistakes_get_one_sentence():
+    X, Y = table(30)
+    y = Y[:, 1]
+    make = RadiusNeighborsClassifier
+    for call, error, words in (
+        (lambda: make(-1.0).fit(X, y), ValueError, "'radius' parameter"),
+        (lambda: make(weights="far").fit(X, y), ValueError, "'weights' parameter"),
+        (lambda: make(outlier_label=[0, 1]).fit(X, y), ValueError, "inconsistent with the output length"),
+        (lambda: make(outlier_label=[[0], [1], [2]]).fit(X, Y), TypeError, "supposed to be a scalar"),
+        (lambda: make(outlier_label="a").fit(X, y), TypeError, "inconsistent with classes"),
+        (lambda: make(9.0, weights=lambda d: 0 * d).fit(X, y).predict(X), ValueError, "zero weights"),
+        (lambda: make().fit(X, y).predict(X[:, :2]), ValueError, "2 features"),
+        (lambda: make().fit(X, y).predict(X[:0]), ValueError, "0 sample"),
+        (lambda: make(None).fit(X, y).predict(X), ValueError, "needs a radius"),
+        (lambda: RadiusNeighborsRegressor().fit(X, y[:-1]), ValueError, "rows but y has 29"),
+        (lambda: RadiusNeighborsRegressor().fit(np.where(X[3, 1] == X, np.nan, X), y), ValueError, "NaN"),
+    ):
+        with pytest.raises(error, match=words) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+
+def test_thousands_of_equal_rows():
+    X = np.zeros((3000, 2))
+    y = np.arange(3000) % 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        proba = RadiusNeighborsClassifier(0.1).fit(X, y).predict_proba(X[:500])
+    np.testing.assert_array_equal(proba, np.full((500, 3), 1000 / 3000))
+    assert NearestNeighbors(radius=0.0).fit(X).radius_neighbors_graph(X[:2]).nnz == 6000
