@@ -5,7 +5,7 @@ The house, from the ground up; imports only go down:
     engine                                   arrays, compiled kernels, threads, rows, random, checks, progress
     erm metrics forestry statistics distances    the mathematics
     linear_model naive_bayes neighbors       estimators
-    cluster decomposition density preprocessing baseline svm inverse tree ensemble
+    cluster mixture decomposition density preprocessing baseline svm inverse tree ensemble
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     study cli                                what people run
@@ -29,6 +29,7 @@ _ESTIMATORS = (
     "ensemble",
     "erm",
     "linear_model",
+    "mixture",
     "naive_bayes",
     "neighbors",
     "preprocessing",

@@ -8,7 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from learnt.engine.rows import as_rows
 from learnt.ensemble.hist_boosting import _columns, _fit
+from learnt.mixture._em import SCATTER
+from learnt.mixture._gaussian import Parameters
+from learnt.mixture._starts import first_moments
+from learnt.statistics import moments
 
 
 class _Predictor:
@@ -80,6 +85,35 @@ def put_on_naive_bayes(naive_bayes):
         cls._check_alpha = cls._smoothing
 
 
+# --- mixtures: one step at a time
+
+
+def _moments(model, X, by=None):
+    scatter = SCATTER[model.covariance_type] if by is not None else None
+    whole = "full" if model.covariance_type in ("full", "tied") else "diagonal"
+    return moments(as_rows(X), by, scatter=scatter or whole)
+
+
+def _check_parameters(self, X):
+    self._prepare(_moments(self, X))
+
+
+def _initialize_parameters(self, X, random_state):
+    scatter = SCATTER[self.covariance_type]
+    found = first_moments(X, None, as_rows(X), self.n_components, self.init_params, scatter, random_state)
+    self._record(self._start(found))
+
+
+def _initialize(self, X, resp):
+    self.n_components = resp.shape[1]
+    self._prepare(_moments(self, X))
+    self._record(self._start(_moments(self, X, resp)))
+
+
+def _set_parameters(self, params):
+    self._record(Parameters(*params))
+
+
 def put_on(ensemble):
     """Give our classes the private names that scikit-learn's tests read."""
     for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
@@ -89,3 +123,12 @@ def put_on(ensemble):
         cls._check_interaction_cst = _groups
         cls._should_stop = _should_stop
         cls._raw_predict = cls._scores
+
+
+def put_on_mixture(mixture):
+    """Steps of a fit, one at a time."""
+    for cls in (mixture.GaussianMixture, mixture.BayesianGaussianMixture):
+        cls._check_parameters = _check_parameters
+        cls._initialize_parameters = _initialize_parameters
+    mixture.GaussianMixture._initialize = _initialize
+    mixture.GaussianMixture._set_parameters = _set_parameters

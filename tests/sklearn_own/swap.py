@@ -51,6 +51,7 @@ ROOMS = {
     ],
     "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
     "cluster": ["KMeans"],
+    "mixture": ["BayesianGaussianMixture", "GaussianMixture"],
     "neighbors": [
         "KNeighborsClassifier",
         "KNeighborsRegressor",
@@ -111,6 +112,9 @@ TESTS = [
     "sklearn.decomposition.tests.test_fastica",
     "sklearn.decomposition.tests.test_nmf",
     "sklearn.cluster.tests.test_k_means",
+    "sklearn.mixture.tests.test_bayesian_mixture",
+    "sklearn.mixture.tests.test_gaussian_mixture",
+    "sklearn.mixture.tests.test_mixture",
     "sklearn.neighbors.tests.test_neighbors",
     "sklearn.neighbors.tests.test_graph",
     "sklearn.neighbors.tests.test_neighbors_pipeline",
@@ -139,3 +143,4 @@ for room, names in ROOMS.items():
         setattr(theirs, name, getattr(ours, name))
 private_names.put_on(importlib.import_module("learnt.ensemble"))
 private_names.put_on_naive_bayes(importlib.import_module("learnt.naive_bayes"))
+private_names.put_on_mixture(importlib.import_module("learnt.mixture"))

@@ -4,6 +4,7 @@
     joint_moments    the same of X and y together: what least squares fits from
     joint_means      the means of X and y alone
     column_sums      Σw and Σwx alone, about 0, so that counts stay whole numbers
+    expected_moments of groups that rows have shares in, with other sums of the same pass: an EM step
     gaussians        K Gaussian densities with full, tied, diagonal or spherical covariances; log_densities of rows
 
     m = moments(as_rows(X, codes, w), classes_in_y(3), scatter="full")
@@ -21,8 +22,10 @@ are lost however far from 0 the data lie.
     _sparse   sums of a CSR block                                _kernels   the same by class, compiled
     _missing  sums without the cells that are NaN                _far_columns   sparse columns far from 0
     _joint    X and y together                                   _gaussians     Gaussian densities of rows
+    _expected moments from shares, with other sums of the pass
 """
 
+from learnt.statistics._expected import expected_moments
 from learnt.statistics._gaussians import (
     COVARIANCES,
     Gaussians,
@@ -32,6 +35,7 @@ from learnt.statistics._gaussians import (
     log_determinants,
     log_sum_exp,
 )
+from learnt.statistics._grouped import share_sums
 from learnt.statistics._groups import Groups, classes_in_y, given, labels_in_y, of_classes
 from learnt.statistics._joint import JointMoments, joint_means, joint_moments, joint_products
 from learnt.statistics._moments import column_sums, moments
@@ -46,6 +50,7 @@ __all__ = [
     "Moments",
     "classes_in_y",
     "column_sums",
+    "expected_moments",
     "far_from_zero",
     "gaussians",
     "given",
@@ -59,4 +64,5 @@ __all__ = [
     "log_sum_exp",
     "moments",
     "of_classes",
+    "share_sums",
 ]

@@ -30,7 +30,7 @@ from learnt.statistics._record import DIAGONAL, FULL, NONE, POOLED, Moments, dia
 from learnt.statistics._sparse import sparse_group_sums, sparse_sums
 
 _HEAD = 256
-_PASSES = 4  # at most: squares that overflow never satisfy anyone
+PASSES = 4  # at most: squares that overflow never satisfy anyone
 _FAR = 1e3  # off² against the variance: at this ratio the variance is still right to about 12 digits
 # Rounding alone may set a constant column apart from its mean by about the square root of this share of it.
 _ROUNDING = 1e-24
@@ -84,9 +84,9 @@ def moments(
 def _passes(rows: Rows, plan: Plan, about: Any, shared_scale: bool) -> Moments:
     head = rows.head(_HEAD)
     point = _start(head, plan) if isinstance(about, str) else about
-    for _ in range(_PASSES):
-        found, off = _about_means(_sums(rows, plan, point), point, plan)
-        far = _far(found, off, shared_scale)
+    for _ in range(PASSES):
+        found, off = about_means(_sums(rows, plan, point), point, plan)
+        far = far_columns(found, off, shared_scale)
         if far is None:
             return found
         if sparse.issparse(head.X) and plan.scatter in (FULL, POOLED):
@@ -164,7 +164,7 @@ def _sums(rows: Rows, plan: Plan, point: Any) -> tuple:
     return rows.sum(block_sums, plan, point)
 
 
-def _about_means(sums: tuple, point: Any, plan: Plan) -> tuple[Moments, Any]:
+def about_means(sums: tuple, point: Any, plan: Plan) -> tuple[Moments, Any]:
     """The moments from sums about `point`, and how far from it the means are."""
     weight, first, *second = sums
     if plan.groups is None and not plan.missing:
@@ -181,7 +181,7 @@ def _about_means(sums: tuple, point: Any, plan: Plan) -> tuple[Moments, Any]:
     return Moments(weight, mean, S, plan.scatter), off
 
 
-def _far(found: Moments, off: Any, shared_scale: bool) -> Any:
+def far_columns(found: Moments, off: Any, shared_scale: bool) -> Any:
     """Which columns lost digits, (d,) or (K, d); None if none did."""
     if found.kind == NONE:
         return None
@@ -197,7 +197,7 @@ def _far(found: Moments, off: Any, shared_scale: bool) -> Any:
     far = far & (moved > _ROUNDING * (xp.sum(size, axis=-1) if shared_scale else size))
     if not xp.any(far):
         return None
-    return _far(found, off, False) if shared_scale else far
+    return far_columns(found, off, False) if shared_scale else far
 
 
 def _squares(values: Any, found: Moments, xp: Any) -> Any:
