@@ -1,16 +1,18 @@
 """Kernels are compiled with our own flags and drafts, and in Numba's own way where these do not fit."""
 
 import itertools
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from learnt.engine import kernel_compiler
+from learnt.engine import kernel_cache, kernel_compiler
 from learnt.engine.kernel import compilation_enabled, kernel
 
 if not compilation_enabled():
     pytest.skip("nothing is compiled", allow_module_level=True)
 
+import numba
 from numba.core.compiler import Flags
 
 
@@ -104,8 +106,67 @@ def other_insides(monkeypatch):
 
 def test_numba_with_other_insides_compiles_in_its_own_way(other_insides, pair):
     assert kernel_compiler.quick_flags() is None
-    assert kernel_compiler.compilers() == (None, None)
+    assert len(set(kernel_compiler.compilers())) == 1
     callee, caller = pair
     assert caller(np.arange(4.0)) == 3.0
     (result,) = callee.resolve_for_kernels().overloads.values()
     assert type(result.library).__name__ != "Draft"
+
+
+class Inner(NamedTuple):
+    values: Any
+
+
+class Outer(NamedTuple):
+    scale: float
+    weights: Any
+    inner: Any
+
+
+@kernel
+def first_or(outer, default):
+    """Reads what is not there, if it is compiled."""
+    total, weights = default, outer.weights
+    if weights is not None and outer.scale > 0.0:
+        total += outer.scale * weights[0]
+    if outer.inner is not None and outer.inner.values is not None:
+        total += outer.inner.values[0]
+    return total
+
+
+@kernel
+def through_another(outer, default):
+    return first_or(Outer(2.0 * outer.scale, outer.weights, outer.inner), default)
+
+
+def check_fields(fresh):
+    some = np.array([3.0, 4.0])
+    for outer, expected in [
+        (Outer(2.0, some, Inner(some)), 10.0),
+        (Outer(2.0, None, Inner(some)), 4.0),
+        (Outer(2.0, some, Inner(None)), 7.0),
+        (Outer(2.0, some, None), 7.0),
+    ]:
+        assert fresh(outer, 1.0) == first_or.python(outer, 1.0) == expected
+
+
+def test_fields_that_are_none_are_not_compiled():
+    check_fields(first_or)
+    assert through_another(Outer(2.0, None, None), 1.0) == 1.0
+    assert through_another(Outer(2.0, np.array([3.0]), None), 1.0) == 13.0
+
+
+def test_fields_that_are_none_are_not_compiled_by_numba_with_other_insides(other_insides, monkeypatch):
+    monkeypatch.setenv("LEARNT_CACHE", "0")
+    check_fields(kernel(first_or.python))
+
+
+def test_fields_in_another_order_are_another_entry():
+    """Numba prints the class's name and the types of its fields, and nothing else."""
+    one, two = NamedTuple("Pair", [("a", float), ("b", float)]), NamedTuple("Pair", [("b", float), ("a", float)])
+    kinds = [numba.typeof(each(1.0, 2.0)) for each in (one, two)]
+    assert str(kinds[0]) == str(kinds[1])
+    assert kernel_cache.record_fields(kinds[0]) != kernel_cache.record_fields(kinds[1])
+    nested = [numba.typeof((1.0, each(1.0, 2.0))) for each in (one, two)]
+    assert kernel_cache.record_fields(nested[0]) != kernel_cache.record_fields(nested[1])
+    assert kernel_cache.record_fields(numba.float64) == ""

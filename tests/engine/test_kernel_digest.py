@@ -3,6 +3,7 @@
 import enum
 import sys
 import types
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from learnt.engine import kernel_cache
 from learnt.engine.kernel import Kernel
 from learnt.engine.kernel_digest import CannotTell
 
+Pair = None
 settings = types.ModuleType("settings")
 settings.inner = types.ModuleType("settings.inner")
 Mode = enum.IntEnum("Mode", {"FEW": 1})
@@ -109,6 +111,16 @@ def test_a_member_of_an_enumeration_is_a_constant(monkeypatch):
     first = digest(few)
     monkeypatch.setitem(few.__globals__, "Mode", enum.IntEnum("Mode", {"FEW": 3}))
     assert digest(few) != first
+
+
+def test_the_fields_of_a_record_that_is_made_are_seen(monkeypatch):
+    def swapped(x):
+        return Pair(x, 0.0).a
+
+    monkeypatch.setitem(swapped.__globals__, "Pair", NamedTuple("Pair", [("a", float), ("b", float)]))
+    first = digest(swapped)
+    monkeypatch.setitem(swapped.__globals__, "Pair", NamedTuple("Pair", [("b", float), ("a", float)]))
+    assert digest(swapped) != first
 
 
 def test_a_callee_in_a_comprehension_is_seen(monkeypatch):

@@ -215,8 +215,18 @@ class _DiskCache:
         import numba
 
         machine = target_context.codegen().magic_tuple()
-        parts = [*self._identity, numba.__version__, str(signature), repr(machine)]
+        records = [text for kind in signature if (text := record_fields(kind))]
+        parts = [*self._identity, numba.__version__, str(signature), *records, repr(machine)]
         return f"{self._stem}-{hash_parts(parts)[:32]}{_SUFFIX}"
+
+
+def record_fields(kind: Any) -> str:
+    """The fields of a NamedTuple's type in their order, which Numba does not print, and those of tuples in it."""
+    from numba.core import types
+
+    if not isinstance(kind, types.BaseTuple):
+        return ""
+    return f"{getattr(kind, 'fields', '')}({', '.join(map(record_fields, kind))})"
 
 
 def _read(folder: PrivateFolder, name: str) -> bytes | None:

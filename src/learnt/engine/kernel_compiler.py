@@ -5,8 +5,11 @@ compares all forty of them by name each time. Ours compare what is set. And it t
 also one that only other kernels call, whose code is compiled again as part of theirs: such a kernel is kept as a draft,
 which is linked into its callers and optimised there.
 
+Arguments may be NamedTuples, also of NamedTuples. Numba leaves out `if x is not None:` where an argument is None; ours
+leaves it out where a field of such a tuple is None as well, so that what a call does not use is not compiled.
+
 Nothing of Numba's is changed, only what our own dispatchers use. Where its insides are not those known here, kernels
-are compiled in its own way.
+are compiled in its own way, with fields that are None still left out.
 """
 
 from __future__ import annotations
@@ -66,18 +69,76 @@ def quick_flags() -> type | None:
 
 
 @functools.cache
+def without_fields_that_are_none() -> Any:
+    """Numba's compiler, which also leaves branches out that ask for fields of NamedTuples that are None.
+
+    Made of what Numba's manual says a compiler may be made of ("Customizing the Compiler").
+    """
+    from numba.core import ir, types
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import FunctionPass, register_pass
+    from numba.core.untyped_passes import IRProcessing
+
+    def field_type(code: Any, arguments: Any, value: Any) -> Any:
+        """The type of an argument, or of a field of it; None where it is another value."""
+        if isinstance(value, ir.Var):
+            made = code._definitions[value.name]
+            return field_type(code, arguments, made[0]) if len(made) == 1 else None
+        if isinstance(value, ir.Arg):
+            return arguments[value.index]
+        if isinstance(value, ir.Expr) and value.op == "getattr":
+            record = field_type(code, arguments, value.value)
+            if isinstance(record, types.BaseNamedTuple) and value.attr in record.fields:
+                return record[record.fields.index(value.attr)]
+        return None
+
+    @register_pass(mutates_CFG=False, analysis_only=False)
+    class FieldsThatAreNone(FunctionPass):
+        """Write None where such a field is read: the passes that follow know what to do with a constant."""
+
+        _name = "learnt_fields_that_are_none"
+
+        def __init__(self) -> None:
+            FunctionPass.__init__(self)
+
+        def run_pass(self, state: Any) -> bool:
+            code = state.func_ir
+            if not any(isinstance(each, types.BaseNamedTuple) for each in state.args):
+                return False
+            for block in code.blocks.values():
+                for step in block.find_insts(ir.Assign):
+                    value = step.value
+                    if not (isinstance(value, ir.Expr) and value.op == "getattr"):
+                        continue
+                    if isinstance(field_type(code, state.args, value), types.NoneType):
+                        step.value = ir.Const(None, value.loc)
+                        made = code._definitions[step.target.name]
+                        made[made.index(value)] = step.value
+            return True
+
+    class FieldsCompiler(CompilerBase):
+        def define_pipelines(self) -> list[Any]:
+            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager.add_pass_after(FieldsThatAreNone, IRProcessing)
+            manager.finalize()
+            return [manager]
+
+    return FieldsCompiler
+
+
+@functools.cache
 def compilers() -> tuple[Any, Any]:
-    """The compiler of kernels that Python calls and that of kernels that only kernels call; None: Numba's own."""
+    """The compiler of kernels that Python calls and that of kernels that only kernels call."""
+    plain = without_fields_that_are_none()
     try:
         from numba.core import types
         from numba.core.codegen import JITCodeLibrary
-        from numba.core.compiler import Compiler, DefaultPassBuilder
         from numba.core.compiler_machinery import PassManager, register_pass
         from numba.core.typed_passes import NopythonRewrites
     except ImportError:
-        return None, None
-    if not all(hasattr(JITCodeLibrary, name) for name in _STEPS) or not hasattr(Compiler, "compile_extra"):
-        return None, None
+        return plain, plain
+    if not all(hasattr(JITCodeLibrary, name) for name in _STEPS) or not hasattr(plain, "compile_extra"):
+        return plain, plain
 
     class NoMemory:
         """Stands for the code generator where a function is not loaded, and has no place for what it would keep."""
@@ -105,7 +166,7 @@ def compilers() -> tuple[Any, Any]:
             made = (sign.return_type for sign in state.calltypes.values() if sign is not None)
             return super().run_pass(state) if any(isinstance(what, types.Array) for what in made) else False
 
-    class KernelCompiler(Compiler):
+    class KernelCompiler(plain):  # type: ignore[valid-type, misc]
         """Leaves passes out that have nothing to do in a function over arrays and numbers."""
 
         def compile_extra(self, func: Any) -> Any:
@@ -118,7 +179,7 @@ def compilers() -> tuple[Any, Any]:
             if "array" not in code.co_names and not any(hasattr(value, "co_code") for value in code.co_consts):
                 left_out = _NEVER_NEEDED | _FOR_CLOSURES
             manager = PassManager("kernel")
-            for step, why in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
+            for step, why in super().define_pipelines()[0].passes:
                 if step is NopythonRewrites:
                     manager.add_pass(RewriteArrayExpressions, why)
                 elif step.name() not in left_out:

@@ -120,5 +120,5 @@ def _text(value: Any) -> str:
     if isinstance(value, EnumMeta):
         return f"{value.__qualname__}({', '.join(f'{each.name}={_text(each.value)}' for each in value)})"  # type: ignore[var-annotated]
     if isinstance(value, _NAMED):
-        return f"{getattr(value, '__module__', '')}.{value.__name__}"
+        return f"{getattr(value, '__module__', '')}.{value.__name__}{getattr(value, '_fields', '')}"
     raise CannotTell(f"of type {type(value).__name__}, whose value cannot be told")
