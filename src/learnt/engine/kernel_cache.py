@@ -226,7 +226,8 @@ def record_fields(kind: Any) -> str:
 
     if not isinstance(kind, types.BaseTuple):
         return ""
-    return f"{getattr(kind, 'fields', '')}({', '.join(map(record_fields, kind))})"
+    inner: Any = kind
+    return f"{getattr(kind, 'fields', '')}({', '.join(map(record_fields, inner))})"
 
 
 def _read(folder: PrivateFolder, name: str) -> bytes | None:

@@ -88,8 +88,8 @@ def without_fields_that_are_none() -> Any:
             return arguments[value.index]
         if isinstance(value, ir.Expr) and value.op == "getattr":
             record = field_type(code, arguments, value.value)
-            if isinstance(record, types.BaseNamedTuple) and value.attr in record.fields:
-                return record[record.fields.index(value.attr)]
+            names = record.fields if isinstance(record, types.BaseNamedTuple) else ()  # type: ignore[attr-defined]
+            return record[names.index(value.attr)] if value.attr in names else None
         return None
 
     @register_pass(mutates_CFG=False, analysis_only=False)
