@@ -3,6 +3,7 @@ penalty.
 
     exponential       The exponential function for loops over rows: plain arithmetic
     gram              Products of large matrices on all threads
+    log_loss          The log loss of a margin, its slope and its curvature, for compiled loops
     positive          Linear equations with a symmetric matrix that is positive, but for rounding
     pursuit           Orthogonal matching pursuit of many signals: what `linear_model` and `decomposition` share of it
     pursuit_alone     Orthogonal matching pursuit of one signal by matrix products: nothing to compile

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from learnt.engine.arrays import namespace
+from learnt.erm.losses import codes
 from learnt.erm.losses._base import Loss, entropy_term, positive_part, sigmoid
 
 
@@ -22,7 +23,7 @@ class Log(_Margin):
     """
 
     steepest = 0.25
-    code = 10
+    code = codes.LOG
 
     def value(self, y: Any, score: Any) -> Any:
         m = y * score
@@ -52,7 +53,7 @@ class Hinge(_Margin):
 
     threshold: float = 1.0
     smooth = False
-    code = 11
+    code = codes.HINGE
 
     @property
     def parameter(self) -> float:
@@ -83,7 +84,7 @@ class SquaredHinge(_Margin):
     """max(1 − m, 0)²: a hinge without its corner."""
 
     steepest = 2.0
-    code = 12
+    code = codes.SQUARED_HINGE
 
     def value(self, y: Any, score: Any) -> Any:
         return positive_part(1 - y * score) ** 2
@@ -100,7 +101,7 @@ class SquaredHinge(_Margin):
 class Exponential(_Margin):
     """e^−m: boosting's loss; a mistake costs exponentially in how wrong it is."""
 
-    code = 13
+    code = codes.EXPONENTIAL
 
     def value(self, y: Any, score: Any) -> Any:
         return namespace(y, score).exp(-y * score)
@@ -121,7 +122,7 @@ class ModifiedHuber(_Margin):
     """max(1 − m, 0)² down to m = −1, then −4m: a squared hinge that outliers cannot command."""
 
     steepest = 2.0
-    code = 14
+    code = codes.MODIFIED_HUBER
 
     def value(self, y: Any, score: Any) -> Any:
         m = y * score

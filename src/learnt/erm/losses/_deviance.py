@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from learnt.engine.arrays import namespace
+from learnt.erm.losses import codes
 from learnt.erm.losses._base import Loss, entropy_term
 
 
@@ -24,7 +25,7 @@ class Poisson(_Deviance):
     """
 
     lowest = (0.0, True)
-    code = 7
+    code = codes.POISSON
 
     def value(self, y: Any, score: Any) -> Any:
         return 2 * (entropy_term(y + 0 * score) - y * score - y + namespace(y, score).exp(score))
@@ -41,7 +42,7 @@ class Gamma(_Deviance):
     """2(s − log y + y e^−s − 1): amounts, whose spread is proportional to their mean."""
 
     lowest = (0.0, False)
-    code = 8
+    code = codes.GAMMA
 
     def value(self, y: Any, score: Any) -> Any:
         xp = namespace(y, score)
@@ -63,7 +64,7 @@ class Tweedie(_Deviance):
 
     power: float = 1.5
     lowest = (0.0, True)
-    code = 9
+    code = codes.TWEEDIE
 
     def __post_init__(self) -> None:
         if not 1 < self.power < 2:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from learnt.engine.arrays import namespace
+from learnt.erm.losses import codes
 from learnt.erm.losses._base import Loss, positive_part
 
 _NEWTON = 25  # steps to the prox of log cosh
@@ -21,7 +22,7 @@ class Squared(Loss):
     """
 
     steepest = 2.0
-    code = 0
+    code = codes.SQUARED
 
     def value(self, y: Any, score: Any) -> Any:
         return (score - y) ** 2
@@ -42,7 +43,7 @@ class Absolute(Loss):
     """|s − y|: estimates the median."""
 
     smooth = False
-    code = 1
+    code = codes.ABSOLUTE
 
     def value(self, y: Any, score: Any) -> Any:
         return abs(score - y)
@@ -71,7 +72,7 @@ class Huber(Loss):
 
     delta: float = 1.0
     steepest = 1.0
-    code = 2
+    code = codes.HUBER
 
     @property
     def parameter(self) -> float:
@@ -103,7 +104,7 @@ class LogCosh(Loss):
     """log cosh(s − y): near ½r² for small residuals, |r| − log 2 for large ones, smooth everywhere."""
 
     steepest = 1.0
-    code = 3
+    code = codes.LOG_COSH
 
     def value(self, y: Any, score: Any) -> Any:
         r = abs(score - y)
@@ -138,7 +139,7 @@ class Quantile(Loss):
 
     q: float = 0.5
     smooth = False
-    code = 4
+    code = codes.QUANTILE
 
     @property
     def parameter(self) -> float:
@@ -175,7 +176,7 @@ class EpsilonInsensitive(Loss):
 
     epsilon: float = 0.1
     smooth = False
-    code = 5
+    code = codes.INSENSITIVE
 
     @property
     def parameter(self) -> float:
@@ -208,7 +209,7 @@ class SquaredEpsilonInsensitive(Loss):
 
     epsilon: float = 0.1
     steepest = 2.0
-    code = 6
+    code = codes.SQUARED_INSENSITIVE
 
     @property
     def parameter(self) -> float:

@@ -14,7 +14,9 @@ import numpy as np
 from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
 from learnt.erm.losses import loss_both
+from learnt.erm.losses.codes import FIRST_MARGIN, HINGE, LOG, SQUARED
 from learnt.linalg.exponential import exp_nonpositive
+from learnt.linalg.log_loss import log_slope
 
 # Places in `numbers`, which a run carries from epoch to epoch.
 SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, SQUARE, TOUCHED = range(12)
@@ -26,7 +28,7 @@ _STEEPEST = 1e12
 _GROUP, _AHEAD = 16, 4  # rows that are fetched before they are needed: dense, and sparse
 # Unsigned like the places of entries: a signed index is looked at for being negative each time.
 _ONE, _TWO, _THREE, _FOUR, _EIGHT, _SIXTEEN = (np.uint64(k) for k in (1, 2, 3, 4, 8, 16))
-SQUARED, LOG, HINGE = WRITTEN_OUT = 0, 10, 11  # codes of the losses that need no further ones to be compiled
+WRITTEN_OUT = SQUARED, LOG, HINGE  # codes of the losses that need no further ones to be compiled
 _FULL = 1e200  # of a product of factors between 1 and 2
 
 
@@ -72,7 +74,7 @@ def quick_loss(code, parameter, factor, y, score, others):
     if code == LOG:
         m = y * score
         e = exp_nonpositive(-abs(m))
-        return max(-m, 0.0), -y * (e if m > 0.0 else 1.0) / (1.0 + e), 1.0 + e
+        return max(-m, 0.0), y * log_slope(m, e), 1.0 + e
     if code == HINGE:
         short = parameter - y * score
         return max(short, 0.0), -y if short >= 0.0 else 0.0, 1.0
@@ -118,7 +120,9 @@ def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
             norm = 0.0
             for j in range(d):
                 norm += X[i, j] * X[i, j]
-            move = weight[i] * aggressive_move(schedule, eta0, y[i] if code >= LOG else y[i] - score, loss, norm)
+            move = weight[i] * aggressive_move(
+                schedule, eta0, y[i] if code >= FIRST_MARGIN else y[i] - score, loss, norm
+            )
         else:
             move = -weight[i] * eta * min(max(slope, -_STEEPEST), _STEEPEST)
         if shrink > 0.0:
@@ -201,7 +205,9 @@ def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid,
             norm = 0.0
             for e in range(lo, hi):
                 norm += data[e] * data[e]
-            move = weight[i] * aggressive_move(schedule, eta0, y[i] if code >= LOG else y[i] - score, loss, norm)
+            move = weight[i] * aggressive_move(
+                schedule, eta0, y[i] if code >= FIRST_MARGIN else y[i] - score, loss, norm
+            )
         else:
             move = -weight[i] * eta * min(max(slope, -_STEEPEST), _STEEPEST)
         if shrink > 0.0:
