@@ -399,29 +399,26 @@ def test_a_handful_of_rows_is_split_as_many_are(classes, mask):
             mean = np.average(ys, weights=weight)
             extent = np.abs(ys - mean).max()
         min_leaf = 1 + trial % 2
-        rules = np.array([shift, bits, mask, 255 // 3 if classes else 32, 3 if mask else 1, 4, 9, 2, min_leaf])
+        piece, heaviest = 255 // 3 if classes else 32, 3 if mask else 1
+        rules = search.Rules(shift, bits, mask, piece, heaviest, 4, 9, 2, min_leaf, 0.0, 0.0)
+        table = search.Table(codes.reshape(-1), step, np.empty(0, np.uint8), np.empty((d, 0)), places)
         found = []
         for few in (True, False):
             best, out = np.array([-1.0, 1.0]), np.full(search.N_FOUND, -1)
-            features, state = np.arange(d, dtype=np.int32), np.array([trial + 1, 7])
+            draws = search.Draws(np.arange(d, dtype=np.int32), np.array([trial + 1, 7]), np.zeros(d, np.int32))
             if few:
                 room = np.zeros((search.N_FEW, search.FEW), np.int64)
-                search.search_few(
-                    codes.reshape(-1), step, places, marks, ys, 0, m, wt, mean, extent, rules, 0.0, features, state,
-                    room, best, out,
-                )  # fmt: skip
+                node = search.Node(0, m, wt, 0.0)
+                search.search_few(table.rows, table, marks, ys, node, mean, extent, rules, draws, room, best, out)
             else:
                 amounts = sums = None
                 total = float((weight * label).sum())
                 if not classes:
                     amounts, sums = np.zeros(m, np.int16), np.zeros(step, np.float32)
                     total = float(search.distances(0, m, mean, extent, rules, marks, ys, 0, amounts))
-                small, large, cuts = (np.zeros(step, np.uint8) for _ in range(3))
-                counts, ones, rows, unused = (np.zeros(step, np.int32) for _ in range(4))
-                search.search_all(
-                    codes.reshape(-1), step, places, marks, 0, m, wt, total, rules, 0.0, amounts, features, state,
-                    np.zeros(d, np.int32), small, large, cuts, counts, ones, rows, unused, sums, best, out,
-                )  # fmt: skip
+                lanes = [np.zeros(step, np.uint8 if k < 3 else np.int32) for k in range(7)]
+                lanes, node = search.Lanes(*lanes, sums), search.Node(0, m, wt, total)
+                search.search_all(table.rows, table, marks, node, rules, amounts, draws, lanes, best, out)
             found.append(out[:3].tolist() if out[search.COLUMN] >= 0 else None)
         same += found[0] == found[1]
     assert same == 200 if classes else same >= 195

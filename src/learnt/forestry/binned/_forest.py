@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from learnt.engine.interrupts import stoppable
 from learnt.engine.kernel import kernel
-from learnt.forestry.binned._grow import grow
-from learnt.forestry.binned._pairs import LONG, STOP, first_state
+from learnt.forestry.binned._grow import Kind, Sample, Table, grow, work_for
+from learnt.forestry.binned._pairs import LONG, STOP, Draws, Histogram, Limits, Nodes, first_state
 from learnt.forestry.binned._random import grow_at_random, packed_rows
 from learnt.forestry.bins._bins import Bins, code_room, find_bins
 from learnt.forestry.exact._scale import impurity_in_scale, power_of
@@ -114,7 +114,7 @@ def grow_binned_small(
     gains = np.zeros(table.n_features)
     small = options.get("n_classes") is not None  # leaves of numbers are mostly what no smaller type holds
     places = np.empty(inner if small else 0, np.uint8)
-    if harvest(*nodes.values(), value, edges, *parts.values(), places, gains) and small:
+    if harvest(Nodes._make([*nodes.values(), value]), edges, Small._make(parts.values()), places, gains) and small:
         parts["threshold"] = places
     del value, nodes  # their room is large, and is free for what is kept
     if small:
@@ -182,23 +182,21 @@ def _grow_as_given(
         "count": count,
         "weight": weight,
     }
-    limits = (
-        table.n_features if max_features is None else max_features,
-        2**31 - 1 if max_depth is None else min(int(max_depth), 2**31 - 1),
-        int(min_samples_split),
-        int(min_samples_leaf),
-        float(min_weight_leaf),
-        float(min_impurity_decrease),
+    nodes = Nodes._make([*arrays.values(), value])
+    limits = Limits(
+        max_features=table.n_features if max_features is None else int(max_features),
+        max_depth=2**31 - 1 if max_depth is None else min(int(max_depth), 2**31 - 1),
+        min_split=int(min_samples_split),
+        min_leaf=int(min_samples_leaf),
+        min_weight=float(min_weight_leaf),
+        min_decrease=float(min_impurity_decrease),
+        max_leaves=0 if max_leaf_nodes is None else int(max_leaf_nodes),
     )
     packed = packed_rows(y, classes, weights) if at_random else None
     if packed is not None:
         heaviest = 1 if weights is None else int(weights.max())
-        out = (*arrays.values(), value)
-        nodes = grow_at_random(
-            table.codes, table.row_step, table.rows_begin, table.bins, y, *packed, classes, heaviest, limits,
-            seed, out,
-        )  # fmt: skip
-        return per_output, value[:nodes], {name: array[:nodes] for name, array in arrays.items()}
+        size = grow_at_random(table, y, *packed, classes, heaviest, limits, seed, nodes)
+        return per_output, value[:size], {name: array[:size] for name, array in arrays.items()}
     targets: Any = None
     slots: Any = None
     if pair or not classes:
@@ -208,60 +206,60 @@ def _grow_as_given(
         if classes:
             slots[:] = y.T
         slots += (width * np.arange(outputs, dtype=np.uint32))[:, None]
-    sums = np.int64 if pair and classes and w.dtype == np.uint8 else np.float64
-    state = first_state(seed)
-    grown = partial(
-        grow,
-        table.codes,
-        np.uint64(table.row_step),
-        np.uint64(table.rows_begin),
-        table.bins.edges,
-        table.bins.n_bins,
-        _YES if plain else None,
-        None if plain else _YES,
-        w.dtype == np.uint8,
-        classes,
-        entropy,
-        _YES if random_splits else None,
-        *limits,
-        0 if max_leaf_nodes is None else int(max_leaf_nodes),
-        state,
-        rows,
-        w,
-        targets,
-        slots,
-        np.arange(table.n_features, dtype=np.int32),
-        np.zeros(256, np.int64 if w.dtype == np.uint8 else np.float64),
-        np.zeros(256, sums),
-        left,
-        feature,
-        threshold,
-        missing_left,
-        impurity,
-        count,
-        weight,
-        value,
+    weighted, summed = (
+        np.int64 if w.dtype == np.uint8 else np.float64,
+        np.int64 if pair and classes and w.dtype == np.uint8 else np.float64,
     )
-    nodes = stoppable(grown, state[STOP:], long=len(rows) * table.n_features > LONG)
-    return per_output, value[:nodes], {name: array[:nodes] for name, array in arrays.items()}
+    kind = Kind(
+        plain=_YES if plain else None,
+        general=None if plain else _YES,
+        at_random=_YES if random_splits else None,
+        whole=w.dtype == np.uint8,
+        classes=classes,
+        entropy=entropy,
+    )
+    sample = Sample(rows, w, targets, slots)
+    draws = Draws(np.arange(table.n_features, dtype=np.int32), first_state(seed))
+    histogram = Histogram(
+        np.zeros(256, weighted), np.zeros(256, summed), np.zeros(257, np.int32), np.empty(257, np.uint8)
+    )
+    cells = Table(
+        table.codes, np.uint64(table.row_step), np.uint64(table.rows_begin), table.bins.edges, table.bins.n_bins
+    )
+    work = work_for(sample, nodes, limits.max_leaves > 0, histogram)
+    grown = partial(grow, cells, kind, limits, draws, sample, histogram, work, nodes)
+    size = stoppable(grown, draws.state[STOP:], long=len(rows) * table.n_features > LONG)
+    return per_output, value[:size], {name: array[:size] for name, array in arrays.items()}
+
+
+class Small(NamedTuple):
+    """What is kept of a tree: columns of all nodes, the rest of inner nodes, then of leaves."""
+
+    columns: np.ndarray
+    cuts: np.ndarray
+    sides: np.ndarray
+    values: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+    impurities: np.ndarray
 
 
 @kernel
-def harvest(
-    left, feature, threshold, missing_left, impurity, count, weight, value, edges,
-    columns, cuts, sides, values, counts, weights, impurities, places, gains,
-):  # fmt: skip
+def harvest(nodes, edges, small, places, gains):
     """Inner nodes and leaves each to arrays of their own; the decrease of impurity of each column.
 
     `places` are those of the thresholds among the edges, unless it is empty. Returns whether all of them are edges.
     """
+    left, feature, threshold = nodes.left, nodes.feature, nodes.threshold
+    impurity, weight = nodes.impurity, nodes.weight
+    columns, values, impurities = small.columns, small.values, small.impurities
     a, b, among = 0, 0, True
     for k in range(left.size):
         child = left[k]
         if child >= 0:
             f = feature[k]
             columns[k] = f
-            cuts[a], sides[a] = threshold[k], missing_left[k]
+            small.cuts[a], small.sides[a] = threshold[k], nodes.missing_left[k]
             if places.size > 0:
                 at, step = 0, 128
                 while step > 0:
@@ -275,8 +273,8 @@ def harvest(
         else:
             columns[k] = -1
             for c in range(values.shape[1]):
-                values[b, c] = value[k, c]
-            counts[b], weights[b] = count[k], weight[k]
+                values[b, c] = nodes.value[k, c]
+            small.counts[b], small.weights[b] = nodes.rows[k], weight[k]
             if impurities.size > 0:
                 impurities[b] = impurity[k]
             b += 1

@@ -10,6 +10,8 @@ Two children lie next to each other and after their parent: right = left + 1.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from learnt.engine.intrinsics import atomic_load
@@ -17,6 +19,9 @@ from learnt.engine.kernel import kernel
 from learnt.forestry.binned._pairs import (
     FEW,
     STOP,
+    Histogram,
+    Nodes,
+    Place,
     draw,
     draw_column,
     last_edge,
@@ -28,6 +33,8 @@ from learnt.forestry.binned._pairs import (
 from learnt.forestry.binned._search import (
     MISSING,
     ONLY_MISSING,
+    Codes,
+    Sides,
     clear,
     code_range,
     count_left,
@@ -51,7 +58,7 @@ _BELOW_1 = 1.0 / (1 << 30)
 _LN2 = 0.6931471805599453
 
 
-@kernel
+@kernel(allocates=False)
 def push(heap, gains, size, node, best_first):
     """Put a node on the frontier: on top of the stack, or into the heap by gain."""
     heap[size] = node
@@ -62,7 +69,7 @@ def push(heap, gains, size, node, best_first):
     return size + 1
 
 
-@kernel
+@kernel(allocates=False)
 def pop(heap, gains, size):
     """The node of the largest gain."""
     top = heap[0]
@@ -82,7 +89,7 @@ def pop(heap, gains, size):
     return top, size
 
 
-@kernel
+@kernel(allocates=False)
 def part_rows(codes, row_step, offset, missing, cut, lo, hi, rows, spare):
     """Rows that go left first, in the order they had; where the right ones begin. `missing` = a code that goes left."""
     nl, nr = lo, 0
@@ -97,14 +104,14 @@ def part_rows(codes, row_step, offset, missing, cut, lo, hi, rows, spare):
     return nl
 
 
-@kernel
+@kernel(allocates=False)
 def copy_rows(spare, n, rows, at):
     """The right ones behind the left ones."""
     for i in range(n):
         rows[at + i] = spare[i]
 
 
-@kernel
+@kernel(allocates=False)
 def middle_edge(edges, f, first, last, classes):
     """Which of the edges first…last to cut at, between which no row of the node is.
 
@@ -125,14 +132,14 @@ def middle_edge(edges, f, first, last, classes):
     return (a + b) // 2
 
 
-@kernel
+@kernel(allocates=False)
 def fetch(source, rows, lo, n, out):
     """The entries of a node's rows."""
     for i in range(n):
         out[i] = source[rows[lo + i]]
 
 
-@kernel
+@kernel(allocates=False)
 def slot_totals(w, y, slots, n, totals):
     """Weight and weighted squares of a node; whether all rows are alike; `totals` = what it has in every slot."""
     wt, squares, pure = 0.0, 0.0, True
@@ -150,7 +157,7 @@ def slot_totals(w, y, slots, n, totals):
     return wt, squares, pure
 
 
-@kernel
+@kernel(allocates=False)
 def slot_values(totals, wt, entropy, value, node):
     """Values of a node from its totals; sums of squares and logarithms of the values, and of the totals."""
     squares, logs, base = 0.0, 0.0, 0.0
@@ -166,85 +173,125 @@ def slot_values(totals, wt, entropy, value, node):
     return squares, logs, base
 
 
-@kernel
-def grow(
-    codes,
-    row_step,
-    rows_begin,
-    edges,
-    n_bins,
-    plain,
-    general,
-    whole,
-    classes,
-    entropy,
-    at_random,
-    max_features,
-    max_depth,
-    min_split,
-    min_leaf,
-    min_weight,
-    min_decrease,
-    max_leaves,
-    state,
-    rows,
-    w,
-    y,
-    slots,
-    features,
-    hw,
-    hs,
-    left,
-    feature,
-    threshold,
-    missing_left,
-    impurity,
-    count,
-    weight,
-    value,
-):
-    """Grow the tree; the number of its nodes. `left` is −1 at a leaf.
+class Table(NamedTuple):
+    """Codes of column 0, then 1, …, and from `rows_begin` on (0: alone) the same by rows of length `row_step`."""
 
-    `codes` has those of column 0, then 1, …, and from `rows_begin` on (0: alone) the same by rows of length `row_step`.
+    codes: np.ndarray
+    row_step: np.uint64
+    rows_begin: np.uint64
+    edges: np.ndarray
+    n_bins: np.ndarray
+
+
+class Kind(NamedTuple):
+    """What is learnt. One of `plain` (no slots, and nothing is missing) and `general` is None."""
+
+    plain: np.ndarray | None
+    general: np.ndarray | None
+    at_random: np.ndarray | None  # None: every cut is looked at
+    whole: bool  # weights are bytes
+    classes: bool
+    entropy: bool
+
+
+class Sample(NamedTuple):
+    """The rows of every node side by side, and what each row of the table has.
 
     Without `slots` there is one target `y` of shape (1, n), a number or 0 and 1. With `slots` and without `y` there are
-    classes, with both several numbers. One of `plain` (no slots, and nothing is missing) and `general` is not None;
-    `at_random` is None where every cut is looked at. What is None is left out when this is compiled.
+    classes, with both several numbers.
     """
+
+    rows: np.ndarray
+    w: np.ndarray
+    y: np.ndarray | None
+    slots: np.ndarray | None
+
+
+class Work(NamedTuple):
+    """Memory that growth works with: what nodes that wait have, and what the rows of one node have."""
+
+    frontier: np.ndarray
+    gains: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    depth: np.ndarray
+    cuts: np.ndarray
+    sums_w: np.ndarray
+    sums_s: np.ndarray
+    bins: np.ndarray
+    keys: np.ndarray
+    few_keys: np.ndarray
+    spare: np.ndarray
+    w: np.ndarray
+    y: np.ndarray | None
+    v: np.ndarray | None  # weights times y
+    slots: np.ndarray | None
+    hist: np.ndarray | None
+    totals: np.ndarray | None
+    scratch: np.ndarray | None
+
+
+def work_for(sample: Sample, nodes: Nodes, best_first: bool, histogram: Histogram) -> Work:
+    """Room for a tree of these rows."""
+    n, (capacity, width), slots = len(sample.rows), nodes.value.shape, sample.slots
+    summed = capacity if slots is None else 1
+    return Work(
+        frontier=np.empty(capacity, np.int32),
+        gains=np.empty(capacity if best_first else 1),
+        begin=np.empty(capacity, np.int32),
+        end=np.empty(capacity, np.int32),
+        depth=np.empty(capacity, np.int32),
+        cuts=np.empty(capacity, np.uint8),
+        sums_w=np.empty(summed, histogram.weights.dtype),
+        sums_s=np.empty(summed, histogram.targets.dtype),
+        bins=np.empty(n, np.uint8),
+        keys=np.empty(n, np.int64),
+        few_keys=np.empty(FEW, np.uint64),
+        spare=np.empty(n, np.uint32),
+        w=np.empty(n, sample.w.dtype),
+        y=None if sample.y is None else np.empty((len(sample.y), n), sample.y.dtype),
+        v=None if sample.y is None else np.empty(n, sample.y.dtype),
+        slots=None if slots is None else np.empty((len(slots), n), np.uint32),
+        hist=None if slots is None else np.empty(256 * width),
+        totals=None if slots is None else np.zeros(width),
+        scratch=None if slots is None else np.empty(width),
+    )
+
+
+@kernel(allocates=False)
+def grow(table, kind, limits, draws, sample, histogram, work, nodes):
+    """Grow the tree; the number of its nodes."""
+    edges, n_bins, codes = table.edges, table.n_bins, table.codes
+    row_step, rows_begin = table.row_step, table.rows_begin
+    classes, entropy = kind.classes, kind.entropy
+    min_leaf, min_weight, max_leaves = limits.min_leaf, limits.min_weight, limits.max_leaves
+    state, features = draws.state, draws.features
+    rows, w = sample.rows, sample.w
+    y = sample.y
+    slots = sample.slots
+    hw, hs = histogram.weights, histogram.targets
+    frontier, gains, depth = work.frontier, work.gains, work.depth
+    begin, end, cuts = work.begin, work.end, work.cuts
+    sums_w, sums_s = work.sums_w, work.sums_s
+    bins, keys, spare = work.bins, work.keys, work.spare
+    w_node = work.w
+    y_node = work.y
+    slots_node = work.slots
+    left, feature, threshold = nodes.left, nodes.feature, nodes.threshold
+    missing_left, impurity, value = nodes.missing_left, nodes.impurity, nodes.value
     n, d = rows.size, edges.shape[0]
     column_length = rows_begin // np.uint64(d)
-    capacity, width = value.shape
+    width = value.shape[1]
     best_first = max_leaves > 0
-    frontier = np.empty(capacity, np.int32)
-    gains = np.empty(capacity if best_first else 1, np.float64)
-    begin = np.empty(capacity, np.int32)
-    end = np.empty(capacity, np.int32)
-    depth = np.empty(capacity, np.int32)
-    cuts = np.empty(capacity, np.uint8)
-    sums_w = np.empty(capacity if slots is None else 1, hw.dtype)
-    sums_s = np.empty(capacity if slots is None else 1, hs.dtype)
-    bins = np.empty(n, np.uint8)
-    keys = np.empty(n, np.int64)
-    counts = np.zeros(257, np.int32)
-    few_keys = np.empty(FEW, np.uint64)
-    spare = np.empty(n, np.uint32)
-    w_node = np.empty(n, w.dtype)
-    y_node, slots_node = None, None
     if y is not None:
-        y_node = np.empty((y.shape[0], n), y.dtype)
         target, target_node = y[0], y_node[0]
-        v_node = np.empty(n, y.dtype)
-        there = np.empty(257, np.uint8)
     if slots is not None:
-        slots_node = np.empty((slots.shape[0], n), np.uint32)
-        hist = np.empty(256 * width, np.float64)
-        totals = np.zeros(width, np.float64)
-        scratch = np.empty(width, np.float64)
-        outputs = slots.shape[0]
+        outputs, totals = slots.shape[0], work.totals
+        sides = Sides(totals, work.scratch, entropy)
 
     slot_rows = _PAIR_ROWS * width // 2
     nothing = -1.0 if slots is None else -1e300  # no split is worse
-    nodes, leaves, size = 1, 1, 1
+    made, leaves, size = 1, 1, 1
     begin[0], end[0], depth[0], frontier[0] = 0, n, 0, 0
     if best_first:
         gains[0] = _UNSEARCHED
@@ -253,8 +300,8 @@ def grow(
         root_weight += w[rows[i]]
         alike &= w[rows[i]] == 1
     # Sums of whole numbers are exact: those of a child follow from the split, and a leaf is never looked at.
-    in_bytes = classes and whole
-    known = plain is not None and in_bytes and not best_first
+    in_bytes = classes and kind.whole
+    known = kind.plain is not None and in_bytes and not best_first
     while size > 0 and atomic_load(state, STOP) == 0:
         if best_first:
             node, size = pop(frontier, gains, size)
@@ -289,7 +336,7 @@ def grow(
                     wt, st = sums_w[node], sums_s[node]
                 else:
                     wt, st, squares, low, high = open_node(
-                        w, target, rows, np.uint64(lo), np.uint64(m), w_node, target_node, v_node
+                        w, target, rows, np.uint64(lo), np.uint64(m), w_node, target_node, work.v
                     )
                 mean = st / wt
                 if classes:
@@ -302,11 +349,11 @@ def grow(
                     here = squares / wt - mean * mean
             here = 0.0 if pure or here < 0.0 else here
             left[node], feature[node], threshold[node], missing_left[node] = -1, -2, -2.0, 0
-            impurity[node], count[node], weight[node] = here, m, wt
+            impurity[node], nodes.rows[node], nodes.weight[node] = here, m, wt
             if (
                 pure
-                or depth[node] >= max_depth
-                or m < min_split
+                or depth[node] >= limits.max_depth
+                or m < limits.min_split
                 or m < 2 * min_leaf
                 or wt < 2 * min_weight
                 or (best_first and leaves >= max_leaves)
@@ -314,8 +361,8 @@ def grow(
                 continue
             remaining, visited, useful = d, 0, 0
             best, below, chosen, cut, right_bin, way = nothing, 1.0, -1, 0, 0, 0
-            if general is not None:
-                while remaining > 0 and (visited < max_features or useful == 0):
+            if kind.general is not None:
+                while remaining > 0 and (visited < limits.max_features or useful == 0):
                     f = draw_column(state, features, remaining)
                     remaining -= 1
                     visited += 1
@@ -332,7 +379,7 @@ def grow(
                         continue
                     useful += 1
                     top, bottom, a, b, m_left = nothing, 1.0, 0, 0, 0
-                    if at_random is not None:
+                    if kind.at_random is not None:
                         only_missing = absent > 0 and (small == large or draw(state, large - small + 1) == 0)
                         a, b = large, ONLY_MISSING
                         if not only_missing:
@@ -347,9 +394,9 @@ def grow(
                         count_a = count_left(bins, m, a) if min_leaf > 1 else 1
                         count_b = m - count_a if min_leaf > 1 else 1
                         if slots is not None:
-                            clear(scratch, 0, width)
-                            wl = slot_left(bins, m, a, w_node, y_node, slots_node, scratch)
-                            gl, gr = slot_sums(totals, scratch, entropy)
+                            clear(work.scratch, 0, width)
+                            wl = slot_left(bins, m, a, w_node, y_node, slots_node, work.scratch)
+                            gl, gr = slot_sums(totals, work.scratch, entropy)
                             if count_a >= min_leaf and count_b >= min_leaf and min(wl, wt - wl) >= min_weight:
                                 top, bottom = slot_score(gl, gr, wl, wt - wl, entropy, outputs)
                         elif y is not None:
@@ -357,41 +404,41 @@ def grow(
                             top, bottom = pair_gain(wl, sl, wt, st, count_a, count_b, min_leaf, min_weight)
                     elif slots is not None:
                         many = classes and outputs == 1 and m >= slot_rows
+                        column = Codes(bins, m, small, large, absent)
                         top, bottom, a, b, m_left = slot_best(
-                            bins, m, small, large, absent, w_node, y_node, slots_node, entropy, wt, min_leaf,
-                            min_weight, totals, base, scratch, many, keys, counts, hist,
+                            column, w_node, y_node, slots_node, wt, base, limits, sides, many, keys,
+                            histogram.counts, work.hist,
                         )  # fmt: skip
                     elif y is not None:
+                        column = Codes(bins, m, small, large, absent)
                         top, bottom, a, b, m_left = pair_best(
-                            bins, m, small, large, absent, w_node, target_node, wt, st, min_leaf, min_weight,
-                            m >= _PAIR_ROWS, keys, counts, hw, hs,
-                        )  # fmt: skip
+                            column, w_node, target_node, wt, st, limits, m >= _PAIR_ROWS, keys, histogram
+                        )
                     if top * below > best * bottom:
                         best, below, chosen, cut, right_bin, way = top, bottom, f, a, b, m_left
                         if absent == 0:
                             way = 2  # decided by the sizes of the children
                         if m == 2:
-                            visited = max_features  # every other column parts the two rows as well, and none better
-            elif plain is not None:
+                            visited = (
+                                limits.max_features
+                            )  # every other column parts the two rows as well, and none better
+            elif kind.plain is not None:
                 remaining, way = 0, 2
                 if known and node > 0:
-                    open_node(w, target, rows, np.uint64(lo), np.uint64(m), w_node, target_node, v_node)
-                if at_random is not None:
+                    open_node(w, target, rows, np.uint64(lo), np.uint64(m), w_node, target_node, work.v)
+                place = Place(codes, start, step, jump, rows, np.uint64(lo))
+                if kind.at_random is not None:
                     best, below, chosen, cut, right_bin, best_w, best_s = pair_random(
-                        codes, start, step, jump, rows, np.uint64(lo), m, w_node, v_node, wt, st, alike,
-                        in_bytes, min_leaf, min_weight, max_features, edges, features, state, bins,
-                        hw, hs,
-                    )  # fmt: skip
+                        place, m, w_node, work.v, wt, st, alike, in_bytes, limits, draws, edges, bins
+                    )
                 elif m <= FEW:
                     best, below, chosen, cut, right_bin, best_w, best_s = pair_few(
-                        codes, start, step, jump, rows, np.uint64(lo), m, w_node, v_node, wt, st, min_leaf, min_weight,
-                        max_features, features, state, few_keys,
-                    )  # fmt: skip
+                        place, m, w_node, work.v, wt, st, limits, draws, work.few_keys
+                    )
                 else:
                     best, below, chosen, cut, right_bin, best_w, best_s = pair_sums(
-                        codes, start, step, jump, rows, np.uint64(lo), m, w_node, v_node, wt, st, min_leaf, min_weight,
-                        max_features, n_bins, features, state, hw, hs, counts, there,
-                    )  # fmt: skip
+                        place, m, w_node, work.v, wt, st, limits, draws, n_bins, histogram
+                    )
             if chosen < 0:
                 continue
             gain = best / below / wt * (2.0 if classes else 1.0)
@@ -400,7 +447,7 @@ def grow(
                     gain = (best - base + outputs * x_log_x(wt)) / (_LN2 * outputs)
                 else:
                     gain = (best / below - base / wt) / outputs
-            if gain / root_weight + 2.220446049250313e-16 < min_decrease:
+            if gain / root_weight + 2.220446049250313e-16 < limits.min_decrease:
                 continue
             feature[node], cuts[node], missing_left[node] = chosen, cut, way
             if right_bin == ONLY_MISSING:
@@ -421,17 +468,17 @@ def grow(
         copy_rows(spare, hi - middle, rows, middle)
         if missing_left[node] == 2:
             missing_left[node] = 1 if middle - lo > hi - middle else 0
-        left[node] = nodes
-        begin[nodes], end[nodes] = lo, middle
-        begin[nodes + 1], end[nodes + 1] = middle, hi
+        left[node] = made
+        begin[made], end[made] = lo, middle
+        begin[made + 1], end[made + 1] = middle, hi
         if slots is None and known:
-            sums_w[nodes], sums_s[nodes] = best_w, best_s
-            sums_w[nodes + 1], sums_s[nodes + 1] = wt - best_w, st - best_s
-        depth[nodes] = depth[nodes + 1] = depth[node] + 1
+            sums_w[made], sums_s[made] = best_w, best_s
+            sums_w[made + 1], sums_s[made + 1] = wt - best_w, st - best_s
+        depth[made] = depth[made + 1] = depth[node] + 1
         leaves += 1
-        nodes += 2
+        made += 2
         if best_first:
-            gains[nodes - 2] = gains[nodes - 1] = _UNSEARCHED
-        size = push(frontier, gains, size, np.int32(nodes - 1), best_first)
-        size = push(frontier, gains, size, np.int32(nodes - 2), best_first)
-    return nodes
+            gains[made - 2] = gains[made - 1] = _UNSEARCHED
+        size = push(frontier, gains, size, np.int32(made - 1), best_first)
+        size = push(frontier, gains, size, np.int32(made - 2), best_first)
+    return made

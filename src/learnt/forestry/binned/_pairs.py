@@ -7,6 +7,8 @@ left) of the best split; a negative column means none. What is compared is told 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from learnt.engine.kernel import kernel
@@ -20,12 +22,64 @@ LONG = 1 << 18  # cells of a table that a tree takes a fraction of a second to g
 _BELOW_1 = 1.0 / (1 << 30)
 
 
+class Limits(NamedTuple):
+    """What growth is held to."""
+
+    max_features: int
+    max_depth: int
+    min_split: int
+    min_leaf: int
+    min_weight: float
+    min_decrease: float
+    max_leaves: int  # 0: depth first, without limit
+
+
+class Nodes(NamedTuple):
+    """The nodes of a tree; `left` is −1 at a leaf."""
+
+    left: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    impurity: np.ndarray
+    rows: np.ndarray  # how many
+    weight: np.ndarray
+    value: np.ndarray
+
+
+class Draws(NamedTuple):
+    """The columns, and the state of the generator."""
+
+    features: np.ndarray
+    state: np.ndarray
+
+
+class Place(NamedTuple):
+    """Where the codes of a node's rows are: that of row r and column f at r · step + start + f · jump."""
+
+    codes: np.ndarray
+    start: int
+    step: int
+    jump: int
+    rows: np.ndarray
+    lo: int
+
+
+class Histogram(NamedTuple):
+    """Weights, weighted targets and rows of every bin, and the bins that have rows."""
+
+    weights: np.ndarray
+    targets: np.ndarray
+    counts: np.ndarray
+    there: np.ndarray
+
+
 def first_state(seed: int) -> np.ndarray:
     """What draws begin with; state[STOP] is set where growth is to end."""
     return np.array([seed % (2**32 - 1) + 1, (seed * 2654435761 + 97) % 2**32, 0], dtype=np.int64)
 
 
-@kernel
+@kernel(allocates=False)
 def draw(state, n):
     """A whole number in 0…n−1: xorshift and a Weyl sequence, 32 bits each."""
     x = state[0]
@@ -37,7 +91,7 @@ def draw(state, n):
     return (((x + c) & _MASK) * n) >> 32
 
 
-@kernel
+@kernel(allocates=False)
 def draw_column(state, features, remaining):
     """One of the first `remaining` columns, which changes places with the last of them."""
     j = draw(state, remaining)
@@ -47,7 +101,7 @@ def draw_column(state, features, remaining):
     return f
 
 
-@kernel
+@kernel(allocates=False)
 def last_edge(edges, f, small, large, t):
     """The last bin from `small` on whose upper edge is ≤ t, without a branch to guess."""
     a, length = small, large - small
@@ -58,7 +112,7 @@ def last_edge(edges, f, small, large, t):
     return a
 
 
-@kernel
+@kernel(allocates=False)
 def open_node(w, y, rows, lo, n, w_node, y_node, v_node):
     """Weights, targets and their products of a node's rows.
 
@@ -78,11 +132,13 @@ def open_node(w, y, rows, lo, n, w_node, y_node, v_node):
     return wt, st, squares, low, high
 
 
-@kernel
-def pair_few(
-    codes, start, step, jump, rows, lo, m, w, v, wt, st, min_leaf, min_weight, max_features, features, state, keys
-):  # fmt: skip
+@kernel(allocates=False)
+def pair_few(place, m, w, v, wt, st, limits, draws, keys):
     """The best split of few rows: every column is sorted by insertion as it is read."""
+    codes, rows, lo = place.codes, place.rows, place.lo
+    start, step, jump = place.start, place.step, place.jump
+    min_leaf, min_weight, max_features = limits.min_leaf, limits.min_weight, limits.max_features
+    features, state = draws.features, draws.state
     zero = 0 * wt
     size = np.uint64(m)
     remaining, visited, useful = features.size, 0, 0
@@ -124,12 +180,15 @@ def pair_few(
     return best, below, chosen, cut, right_bin, best_w, best_s
 
 
-@kernel
-def pair_sums(
-    codes, start, step, jump, rows, lo, m, w, v, wt, st, min_leaf, min_weight, max_features, n_bins, features, state,
-    hw, hs, counts, there,
-):  # fmt: skip
-    """The best split from sums a bin, for more rows; `hw`, `hs` and `counts` are zeros, and are left so."""
+@kernel(allocates=False)
+def pair_sums(place, m, w, v, wt, st, limits, draws, n_bins, histogram):
+    """The best split from sums a bin, for more rows; those of `histogram` are zeros, and are left so."""
+    codes, rows, lo = place.codes, place.rows, place.lo
+    start, step, jump = place.start, place.step, place.jump
+    min_leaf, min_weight, max_features = limits.min_leaf, limits.min_weight, limits.max_features
+    features, state = draws.features, draws.state
+    hw, hs = histogram.weights, histogram.targets
+    counts, there = histogram.counts, histogram.there
     zero = 0 * wt
     remaining, visited, useful = features.size, 0, 0
     best, below, chosen, cut, right_bin, best_w, best_s = -1.0, 1.0, -1, 0, 0, zero, 0 * st
@@ -168,7 +227,7 @@ def pair_sums(
     return best, below, chosen, cut, right_bin, best_w, best_s
 
 
-@kernel
+@kernel(allocates=False)
 def count_below(bins, n, cut):
     """Rows at bins ≤ cut."""
     total = np.uint32(0)
@@ -177,7 +236,7 @@ def count_below(bins, n, cut):
     return np.int64(total)
 
 
-@kernel
+@kernel(allocates=False)
 def bytes_below(bins, n, cut, v):
     """What rows at bins ≤ cut have together, in bytes: many an instruction, which a sum of 64 bits would spoil."""
     total = np.uint32(0)
@@ -186,7 +245,7 @@ def bytes_below(bins, n, cut, v):
     return np.int64(total)
 
 
-@kernel(reassociate=True)
+@kernel(reassociate=True, allocates=False)
 def sum_below(bins, n, cut, v):
     """What rows at bins ≤ cut have together, in numbers."""
     total = 0.0
@@ -195,15 +254,16 @@ def sum_below(bins, n, cut, v):
     return total
 
 
-@kernel
-def pair_random(
-    codes, start, step, jump, rows, lo, m, w, v, wt, st, alike, in_bytes, min_leaf, min_weight, max_features, edges,
-    features, state, bins, hw, hs,
-):  # fmt: skip
+@kernel(allocates=False)
+def pair_random(place, m, w, v, wt, st, alike, in_bytes, limits, draws, edges, bins):
     """The best of one random split a column, the threshold drawn between the ends of the node.
 
-    `alike`: all weights are 1; `in_bytes`: weighted targets are bytes. Of `hw` and `hs` the types are used.
+    `alike`: all weights are 1; `in_bytes`: weighted targets are bytes.
     """
+    codes, rows, lo = place.codes, place.rows, place.lo
+    start, step, jump = place.start, place.step, place.jump
+    min_leaf, min_weight, max_features = limits.min_leaf, limits.min_weight, limits.max_features
+    features, state = draws.features, draws.state
     size = np.uint64(m)
     remaining, visited, useful = features.size, 0, 0
     best, below, chosen, cut, right_bin, best_w, best_s = -1.0, 1.0, -1, 0, 0, 0 * wt, 0 * st
@@ -239,13 +299,13 @@ def pair_random(
         else:
             left = count_below(bins, m, ends)
             if in_bytes:
-                sl = hs.dtype.type(bytes_below(bins, m, ends, v))
+                sl = type(sl)(bytes_below(bins, m, ends, v))
             else:
-                sl = hs.dtype.type(sum_below(bins, m, ends, v))
+                sl = type(sl)(sum_below(bins, m, ends, v))
             if not alike:
-                wl = hw.dtype.type(sum_below(bins, m, ends, w))
+                wl = type(wl)(sum_below(bins, m, ends, w))
             if alike:
-                wl = hw.dtype.type(left)
+                wl = type(wl)(left)
         wr = wt - wl
         if left >= min_leaf and m - left >= min_leaf and wl >= min_weight and wr >= min_weight:
             t = np.float64(sl) * wt - np.float64(st) * wl

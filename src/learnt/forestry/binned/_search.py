@@ -20,6 +20,7 @@ of few rows. Weights and targets may be bytes: `zero` is then a whole number, an
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,10 +31,28 @@ ONLY_MISSING = 256  # "first bin right" where only missing rows go right
 _LOW32 = (1 << 32) - 1
 
 
+class Codes(NamedTuple):
+    """The codes of a node's n rows in one column, the smallest and the largest, and how many are missing."""
+
+    bins: np.ndarray
+    n: int
+    small: int
+    large: int
+    absent: int
+
+
+class Sides(NamedTuple):
+    """What a node has in every slot, what of it is on the left (scratch), and by which sums they are compared."""
+
+    totals: np.ndarray
+    left: np.ndarray
+    entropy: bool
+
+
 # --- codes of a node
 
 
-@kernel
+@kernel(allocates=False)
 def gather_few(codes, row_step, offset, rows, lo, n, out):
     """The codes of a node's rows; smallest and largest."""
     small, large = np.uint8(255), np.uint8(0)
@@ -45,14 +64,14 @@ def gather_few(codes, row_step, offset, rows, lo, n, out):
     return np.int64(small), np.int64(large)
 
 
-@kernel
+@kernel(allocates=False)
 def gather_many(codes, row_step, offset, rows, lo, n, out):
     """The same without the range, which a loop of its own finds sixteen codes an instruction."""
     for i in range(n):
         out[i] = codes[rows[lo + i] * row_step + offset]
 
 
-@kernel
+@kernel(allocates=False)
 def code_range(bins, n):
     """Smallest and largest code."""
     small, large = np.uint8(255), np.uint8(0)
@@ -62,7 +81,7 @@ def code_range(bins, n):
     return np.int64(small), np.int64(large)
 
 
-@kernel
+@kernel(allocates=False)
 def mark_missing(bins, n, missing, mark):
     """Put `mark` in place of the code for missing: how many there are, and the largest other code, −1 without."""
     large, absent = -1, 0
@@ -76,7 +95,7 @@ def mark_missing(bins, n, missing, mark):
     return large, absent
 
 
-@kernel
+@kernel(allocates=False)
 def insertion_sort(bins, n, keys):
     """keys = code · 2³² + position, in order of code; for few rows."""
     for i in range(n):
@@ -88,21 +107,21 @@ def insertion_sort(bins, n, keys):
         keys[j] = key
 
 
-@kernel
+@kernel(allocates=False)
 def clear(a, lo, hi):
     """Zeros."""
     for i in range(lo, hi):
         a[i] = 0
 
 
-@kernel
+@kernel(allocates=False)
 def count_codes(bins, n, counts):
     """How many rows have each code."""
     for i in range(n):
         counts[bins[i]] += 1
 
 
-@kernel
+@kernel(allocates=False)
 def begin_codes(counts, small):
     """Counts become the places where codes begin."""
     total = 0
@@ -112,7 +131,7 @@ def begin_codes(counts, small):
         total += here
 
 
-@kernel
+@kernel(allocates=False)
 def place_keys(bins, n, counts, keys):
     """Every key to the next place of its code."""
     for i in range(n):
@@ -122,7 +141,7 @@ def place_keys(bins, n, counts, keys):
         keys[position] = (np.int64(b) << 32) | i
 
 
-@kernel
+@kernel(allocates=False)
 def sort_keys(bins, n, small, counts, keys):
     """keys = code · 2³² + position, in order of code: by insertion where few, by counting where many."""
     if n <= 20:
@@ -137,7 +156,7 @@ def sort_keys(bins, n, small, counts, keys):
 # --- pairs
 
 
-@kernel
+@kernel(allocates=False)
 def pair_sum(keys, lo, hi, w, y, zero):
     """Weight and weighted target of the rows lo…hi in order of code."""
     wl, sl = zero, zero * y[0]
@@ -149,7 +168,7 @@ def pair_sum(keys, lo, hi, w, y, zero):
     return wl, sl
 
 
-@kernel
+@kernel(allocates=False)
 def pair_sweep(keys, present, n, w, y, wl, sl, extra, wt, st, min_leaf, min_weight):
     """The best split of rows in order of code; `wl`, `sl` and `extra` rows are on the left already."""
     zero = 0 * wt
@@ -172,7 +191,7 @@ def pair_sweep(keys, present, n, w, y, wl, sl, extra, wt, st, min_leaf, min_weig
     return best, below, left_bin, right_bin
 
 
-@kernel
+@kernel(allocates=False)
 def pair_add(bins, n, w, y, zero, hw, hs):
     """Weight and weighted target of every bin."""
     for i in range(n):
@@ -182,9 +201,10 @@ def pair_add(bins, n, w, y, zero, hw, hs):
         hs[b] += u * y[i]
 
 
-@kernel
-def pair_bins(hw, hs, counts, small, large, n, wl, sl, left, wt, st, min_leaf, min_weight):
+@kernel(allocates=False)
+def pair_bins(histogram, small, large, n, wl, sl, left, wt, st, min_leaf, min_weight):
     """The best split from sums a bin; `wl`, `sl` and `left` rows are on the left already."""
+    hw, hs, counts = histogram.weights, histogram.targets, histogram.counts
     best, below, left_bin, right_bin = -1.0, 1.0, 0, 0
     last = small
     for b in range(small, large + 1):
@@ -203,7 +223,7 @@ def pair_bins(hw, hs, counts, small, large, n, wl, sl, left, wt, st, min_leaf, m
     return best, below, left_bin, right_bin
 
 
-@kernel
+@kernel(allocates=False)
 def pair_gain(wl, sl, wt, st, left, right, min_leaf, min_weight):
     """The gain of one split, or −1 where it is not allowed."""
     wr = wt - wl
@@ -213,9 +233,12 @@ def pair_gain(wl, sl, wt, st, left, right, min_leaf, min_weight):
     return t * t, np.float64(wl) * wr
 
 
-@kernel
-def pair_best(bins, n, small, large, absent, w, y, wt, st, min_leaf, min_weight, many, keys, counts, hw, hs):
+@kernel(allocates=False)
+def pair_best(codes, w, y, wt, st, limits, many, keys, histogram):
     """(numerator, denominator, last bin left, first bin right, missing goes left) of the best split."""
+    bins, n, small, large, absent = codes.bins, codes.n, codes.small, codes.large, codes.absent
+    hw, hs, counts = histogram.weights, histogram.targets, histogram.counts
+    min_leaf, min_weight = limits.min_leaf, limits.min_weight
     zero = 0 * wt
     present = n - absent
     wm, sm = zero, zero * y[0]
@@ -226,11 +249,11 @@ def pair_best(bins, n, small, large, absent, w, y, wt, st, min_leaf, min_weight,
         pair_add(bins, n, w, y, zero, hw, hs)
         if min_leaf > 1 or absent > 0:
             count_codes(bins, n, counts)
-        top, bottom, a, b = pair_bins(hw, hs, counts, small, large, n, wm, sm, 0, wt, st, min_leaf, min_weight)
+        top, bottom, a, b = pair_bins(histogram, small, large, n, wm, sm, 0, wt, st, min_leaf, min_weight)
         if absent == 0:
             return top, bottom, a, b, 0
         wm, sm = zero + hw[MISSING], 0 * st + hs[MISSING]
-        top2, bottom2, a2, b2 = pair_bins(hw, hs, counts, small, large, n, wm, sm, absent, wt, st, min_leaf, min_weight)
+        top2, bottom2, a2, b2 = pair_bins(histogram, small, large, n, wm, sm, absent, wt, st, min_leaf, min_weight)
     else:
         sort_keys(bins, n, small, counts, keys)
         top, bottom, a, b = pair_sweep(keys, present, n, w, y, wm, sm, 0, wt, st, min_leaf, min_weight)
@@ -247,7 +270,7 @@ def pair_best(bins, n, small, large, absent, w, y, wt, st, min_leaf, min_weight,
     return top, bottom, a, b, way
 
 
-@kernel(reassociate=True)
+@kernel(reassociate=True, allocates=False)
 def pair_left(bins, n, cut, w, y, zero):
     """Weight and weighted target at bins ≤ cut."""
     wl, sl = zero, zero * y[0]
@@ -259,7 +282,7 @@ def pair_left(bins, n, cut, w, y, zero):
     return wl, sl
 
 
-@kernel
+@kernel(allocates=False)
 def count_left(bins, n, cut):
     """Rows at bins ≤ cut."""
     left = 0
@@ -271,13 +294,13 @@ def count_left(bins, n, cut):
 # --- slots
 
 
-@kernel
+@kernel(allocates=False)
 def x_log_x(x):
     """x ln x, 0 at 0 (and at what rounding leaves below it)."""
     return x * math.log(x) if x > 0.0 else 0.0
 
 
-@kernel
+@kernel(allocates=False)
 def slot_score(gl, gr, wl, wr, entropy, outputs):
     """(numerator, denominator) of what is to be large, from the sums of squares, or of x log x, of both sides."""
     if entropy:
@@ -285,7 +308,7 @@ def slot_score(gl, gr, wl, wr, entropy, outputs):
     return gl * wr + gr * wl, wl * wr
 
 
-@kernel
+@kernel(allocates=False)
 def slot_move(slot, amount, totals, left, entropy):
     """An amount goes over to the left: what that adds to the sums of the left and of the right."""
     a = left[slot]
@@ -296,14 +319,15 @@ def slot_move(slot, amount, totals, left, entropy):
     return amount * (2.0 * a + amount), amount * (amount - 2.0 * b)
 
 
-@kernel
-def slot_sweep(
-    keys, first, last_row, n, w, y, slots, entropy, wl, gl, gr, extra, wt, min_leaf, min_weight, totals, left
-):
+@kernel(allocates=False)
+def slot_sweep(keys, first, last_row, n, w, y, slots, before, wt, limits, sides):
     """The best split of the rows first…last_row in order of code, and the sums at the end.
 
-    `extra` rows of weight `wl` are on the left already; `left` has what they have in each slot.
+    `before` is on the left already; `sides.left` has what it has in each slot.
     """
+    wl, gl, gr, extra = before
+    entropy, totals, left = sides.entropy, sides.totals, sides.left
+    min_leaf, min_weight = limits.min_leaf, limits.min_weight
     outputs = slots.shape[0]
     best, below, left_bin, right_bin = -1e300, 1.0, 0, 0
     last = keys[first] >> 32
@@ -329,16 +353,19 @@ def slot_sweep(
     return best, below, left_bin, right_bin, wl, gl, gr
 
 
-@kernel
+@kernel(allocates=False)
 def slot_add(bins, n, w, slots, width, hist):
     """Weight of every bin and class."""
     for i in range(n):
         hist[np.uint64(bins[i]) * width + np.uint64(slots[0, i])] += w[i]
 
 
-@kernel
-def slot_bins(hist, counts, first, last_bin, n, entropy, wl, gl, gr, count, wt, min_leaf, min_weight, totals, left):
+@kernel(allocates=False)
+def slot_bins(hist, counts, first, last_bin, n, before, wt, limits, sides):
     """The best split from sums a bin and class, of one output, and the sums at the end."""
+    wl, gl, gr, count = before
+    entropy, totals, left = sides.entropy, sides.totals, sides.left
+    min_leaf, min_weight = limits.min_leaf, limits.min_weight
     best, below, left_bin, right_bin = -1e300, 1.0, 0, 0
     last = first
     for b in range(first, last_bin + 1):
@@ -361,58 +388,47 @@ def slot_bins(hist, counts, first, last_bin, n, entropy, wl, gl, gr, count, wt, 
     return best, below, left_bin, right_bin, wl, gl, gr
 
 
-@kernel
-def slot_best(
-    bins, n, small, large, absent, w, y, slots, entropy, wt, min_leaf, min_weight, totals, base, left, many, keys,
-    counts, hist,
-):  # fmt: skip
+@kernel(allocates=False)
+def slot_best(codes, w, y, slots, wt, base, limits, sides, many, keys, counts, hist):
     """(numerator, denominator, last bin left, first bin right, missing goes left) of the best split.
 
-    `totals` has the node's amount of every slot, `base` the sum of their squares (or x log x); `left` is scratch.
+    `base` is the sum of squares (or x log x) of `sides.totals`.
     """
-    width = totals.size
-    present = n - absent
+    bins, n, small, large, absent = codes.bins, codes.n, codes.small, codes.large, codes.absent
+    min_leaf, min_weight, left = limits.min_leaf, limits.min_weight, sides.left
+    width = sides.totals.size
+    present, nothing = n - absent, (0.0, 0.0, base, 0)
     clear(left, 0, width)
     if many:
         clear(counts, small, 256)
         clear(hist, small * width, 256 * width)
         count_codes(bins, n, counts)
         slot_add(bins, n, w, slots, np.uint64(width), hist)
-        top, bottom, a, b, wl, gl, gr = slot_bins(
-            hist, counts, small, large, n, entropy, 0.0, 0.0, base, 0, wt, min_leaf, min_weight, totals, left
-        )
+        top, bottom, a, b, wl, gl, gr = slot_bins(hist, counts, small, large, n, nothing, wt, limits, sides)
     else:
         sort_keys(bins, n, small, counts, keys)
-        top, bottom, a, b, wl, gl, gr = slot_sweep(
-            keys, 0, present, n, w, y, slots, entropy, 0.0, 0.0, base, 0, wt, min_leaf, min_weight, totals, left
-        )
+        top, bottom, a, b, wl, gl, gr = slot_sweep(keys, 0, present, n, w, y, slots, nothing, wt, limits, sides)
     if absent == 0:
         return top, bottom, a, b, 0
     if present >= min_leaf and absent >= min_leaf and wl >= min_weight and wt - wl >= min_weight:
-        top2, bottom2 = slot_score(gl, gr, wl, wt - wl, entropy, slots.shape[0])
+        top2, bottom2 = slot_score(gl, gr, wl, wt - wl, sides.entropy, slots.shape[0])
         if top2 * bottom > top * bottom2:
             top, bottom, a, b = top2, bottom2, large, ONLY_MISSING
     clear(left, 0, width)
     if many:
-        _, _, _, _, wl, gl, gr = slot_bins(
-            hist, counts, MISSING, MISSING, n, entropy, 0.0, 0.0, base, 0, wt, min_leaf, min_weight, totals, left
-        )
-        top2, bottom2, a2, b2, wl, gl, gr = slot_bins(
-            hist, counts, small, large, n, entropy, wl, gl, gr, absent, wt, min_leaf, min_weight, totals, left
-        )
+        _, _, _, _, wl, gl, gr = slot_bins(hist, counts, MISSING, MISSING, n, nothing, wt, limits, sides)
+        missing = (wl, gl, gr, absent)
+        top2, bottom2, a2, b2, wl, gl, gr = slot_bins(hist, counts, small, large, n, missing, wt, limits, sides)
     else:
-        _, _, _, _, wl, gl, gr = slot_sweep(
-            keys, present, n, n, w, y, slots, entropy, 0.0, 0.0, base, 0, wt, min_leaf, min_weight, totals, left
-        )
-        top2, bottom2, a2, b2, wl, gl, gr = slot_sweep(
-            keys, 0, present, n, w, y, slots, entropy, wl, gl, gr, absent, wt, min_leaf, min_weight, totals, left
-        )
+        _, _, _, _, wl, gl, gr = slot_sweep(keys, present, n, n, w, y, slots, nothing, wt, limits, sides)
+        missing = (wl, gl, gr, absent)
+        top2, bottom2, a2, b2, wl, gl, gr = slot_sweep(keys, 0, present, n, w, y, slots, missing, wt, limits, sides)
     if top2 * bottom > top * bottom2:
         return top2, bottom2, a2, b2, 1
     return top, bottom, a, b, 0
 
 
-@kernel
+@kernel(allocates=False)
 def slot_left(bins, n, cut, w, y, slots, left):
     """What each slot has at bins ≤ cut; the weight there."""
     wl = 0.0
@@ -427,7 +443,7 @@ def slot_left(bins, n, cut, w, y, slots, left):
     return wl
 
 
-@kernel
+@kernel(allocates=False)
 def slot_sums(totals, left, entropy):
     """Sums of squares, or of x log x, of the left and of the right."""
     gl, gr = 0.0, 0.0

@@ -12,41 +12,32 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry.exact._data import (
-    DIRECTION,
-    GAP,
-    MIN_LEAF,
-    MIN_WEIGHT,
-    MONOTONE,
-    ROW_SHIFT,
-    SCORE,
-    TOTAL_WEIGHT,
-    WEIGHTED,
-)
+from learnt.forestry.exact._data import DIRECTION, GAP, SCORE, Medians, Rules
 from learnt.forestry.exact._records import LOW
 from learnt.forestry.exact._sweep import in_order, keep_cut
 
-# rows of `medians`: errors of both sides, their medians, prefix sums of weights and of y; then y in order, by output
+# rows of `room`: errors of both sides, their medians, prefix sums of weights and of y; then y in order, by output
 _ERROR, _MEDIAN, _SUM, VALUES = 0, 2, 4, 6
 _PREVIOUS, _NEXT, N_LINKS = 0, 1, 4  # of a place in the list, for rows that leave from the end; from the beginning: +2
 _MOST_COPIES = 4  # of a row, on average
 
 
-def median_work(y: np.ndarray, rows: np.ndarray, rules: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The rows by each output, their places in it, the list of places (empty where prefix sums are kept), and room."""
+def median_work(y: np.ndarray, rows: np.ndarray, rules: Rules) -> Medians:
+    """The rows by each output, and room for the rest."""
     n, n_outputs = y.shape
     by_y, ranks = np.empty((n_outputs, len(rows)), np.int32), np.empty((n_outputs, n), np.int32)
     for o in range(n_outputs):
         by_y[o] = rows[np.argsort(y[rows, o], kind="stable")]
-    total = int(limits[TOTAL_WEIGHT])
-    listed = rules[WEIGHTED] < 2 and total <= _MOST_COPIES * len(rows) and not rules[MONOTONE]
+    total = int(rules.total_weight)
+    listed = rules.weighted < 2 and total <= _MOST_COPIES * len(rows) and not rules.monotone
     links = np.empty((total + 2 if listed else 0, N_LINKS), np.uint32)
-    return by_y, ranks, links, np.zeros((VALUES + n_outputs, max(total if listed else 0, len(rows)) + 2))
+    return Medians(by_y, ranks, links, np.zeros((VALUES + n_outputs, max(total if listed else 0, len(rows)) + 2)))
 
 
 @kernel(allocates=False)
-def rank_rows(start, end, y, weights, by_y, ranks, links, medians):
+def rank_rows(start, end, y, weights, medians):
     """The place of every row of a node by y, from 1 on, and y in this order, less a number in its middle."""
+    by_y, ranks, links, room = medians.by_y, medians.ranks, medians.links, medians.room
     for o in range(y.shape[1]):
         centre, at, copies = y[by_y[o, (start + end) // 2], o], 1, 1
         for k in range(start, end):
@@ -55,7 +46,7 @@ def rank_rows(start, end, y, weights, by_y, ranks, links, medians):
             if links.size and weights.size:
                 copies = np.int64(weights[row])
             for _ in range(copies):
-                medians[VALUES + o, at] = y[row, o] - centre
+                room[VALUES + o, at] = y[row, o] - centre
                 at += 1
 
 
@@ -68,16 +59,16 @@ def link_up(count, links):
 
 
 @kernel(allocates=False)
-def take_out(place, count, median, below, way, values, links, medians):
+def take_out(place, count, median, below, way, values, links, room):
     """Take a place out of a list of `count`; the place of the (lower) median then, and the sum of what is before it."""
     before, after = links[place, way + _PREVIOUS], links[place, way + _NEXT]
     if count & 1:
         step, smaller = links[median, way + _PREVIOUS], place < median
-        below -= medians[values, place if smaller else step]
+        below -= room[values, place if smaller else step]
         median = median if smaller else step
     else:
         step, larger = links[median, way + _NEXT], place > median
-        below += 0.0 if larger else medians[values, median] - medians[values, place]
+        below += 0.0 if larger else room[values, median] - room[values, place]
         median = median if larger else step
     links[before, way + _NEXT] = after
     links[after, way + _PREVIOUS] = before
@@ -85,18 +76,20 @@ def take_out(place, count, median, below, way, values, links, medians):
 
 
 @kernel(allocates=False)
-def list_errors(output, a, f, lo, m, first, shift, count, weights, ranks, links, medians):
+def list_errors(output, column, m, first, shift, count, weights, medians):
     """Adds the errors of the first k rows, and of those from k on, of one output to those of the others.
 
     The rows are those of records lo…lo + m from `first` on, then those before it; `count` copies in all.
     """
+    a, f, lo = column.records, column.f, column.lo
+    ranks, links, room = medians.ranks, medians.links, medians.room
     link_up(count, links)
     values, way, other = VALUES + output, np.int64(0), np.int64(2)
     total, below, copies = 0.0, 0.0, np.int64(1)
     middle = np.uint32((count + 1) // 2)
     for k in range(1, count + 1):
-        total += medians[values, k]
-        below += medians[values, k] if k < middle else 0.0
+        total += room[values, k]
+        below += room[values, k] if k < middle else 0.0
     there, sum_there, below_there, left_there = middle, total, below, count
     here, sum_here, below_here, left_here = middle, total, below, count
     for k in range(1, m):
@@ -105,36 +98,38 @@ def list_errors(output, a, f, lo, m, first, shift, count, weights, ranks, links,
         place = np.uint32(ranks[output, row])
         if weights.size:
             copies = np.int64(weights[row])
-        sum_here -= copies * medians[values, place]
+        sum_here -= copies * room[values, place]
         for c in range(copies):
-            here, below_here = take_out(np.uint32(place + c), left_here, here, below_here, way, values, links, medians)
+            here, below_here = take_out(np.uint32(place + c), left_here, here, below_here, way, values, links, room)
             left_here -= 1
-        error = sum_here - 2.0 * below_here - medians[values, here] * (2 - (left_here & 1))
-        medians[_ERROR, m - k] += error
+        error = sum_here - 2.0 * below_here - room[values, here] * (2 - (left_here & 1))
+        room[_ERROR, m - k] += error
         at = first + k - 1
         row = (a[f, lo + (at if at < m else at - m)] & LOW) >> shift
         place = np.uint32(ranks[output, row])
         if weights.size:
             copies = np.int64(weights[row])
-        sum_there -= copies * medians[values, place]
+        sum_there -= copies * room[values, place]
         for c in range(copies):
             there, below_there = take_out(
-                np.uint32(place + c), left_there, there, below_there, other, values, links, medians
+                np.uint32(place + c), left_there, there, below_there, other, values, links, room
             )
             left_there -= 1
-        error = sum_there - 2.0 * below_there - medians[values, there] * (2 - (left_there & 1))
-        medians[_ERROR + 1, k] += error
+        error = sum_there - 2.0 * below_there - room[values, there] * (2 - (left_there & 1))
+        room[_ERROR + 1, k] += error
 
 
 @kernel(allocates=False)
-def prefix_errors(output, a, f, lo, m, first, shift, side, y, weights, by_y, start, ranks, medians):
+def prefix_errors(output, side, column, m, first, shift, start, y, weights, medians):
     """The same for one side, and sets the medians, by a tree of prefix sums; links are not needed."""
+    a, f, lo = column.records, column.f, column.lo
+    by_y, ranks, room = medians.by_y, medians.ranks, medians.room
     top = 1
     while top * 2 <= m:
         top *= 2
     for k in range(m + 1):
-        medians[_SUM, k] = 0.0
-        medians[_SUM + 1, k] = 0.0
+        room[_SUM, k] = 0.0
+        room[_SUM + 1, k] = 0.0
     w, weight, total = 1.0, 0.0, 0.0
     for k in range(m):
         at = first + (m - 1 - k if side else k)
@@ -146,54 +141,53 @@ def prefix_errors(output, a, f, lo, m, first, shift, side, y, weights, by_y, sta
         total += wy
         i = np.int64(ranks[output, row])
         while i <= m:
-            medians[_SUM, i] += w
-            medians[_SUM + 1, i] += wy
+            room[_SUM, i] += w
+            room[_SUM + 1, i] += wy
             i += i & -i
         half = weight / 2.0
         place, below, below_y = 0, 0.0, 0.0  # the largest prefix that weighs less than half
         step = top
         while step > 0:
-            if place + step <= m and below + medians[_SUM, place + step] < half:
+            if place + step <= m and below + room[_SUM, place + step] < half:
                 place += step
-                below += medians[_SUM, place]
-                below_y += medians[_SUM + 1, place]
+                below += room[_SUM, place]
+                below_y += room[_SUM + 1, place]
             step >>= 1
         row = np.int64(by_y[output, start + place])
         median = y[row, output]
         at = m - 1 - k if side else k + 1
-        medians[_ERROR + side, at] += (total - below_y) - median * (weight - below) + (median * below - below_y)
+        room[_ERROR + side, at] += (total - below_y) - median * (weight - below) + (median * below - below_y)
         if weights.size:
             w = weights[row]
         if below + w == half:  # any value up to the next row's is a median: the middle, as for an even number of rows
             place, below = 0, 0.0
             step = top
             while step > 0:
-                if place + step <= m and below + medians[_SUM, place + step] <= half:
+                if place + step <= m and below + room[_SUM, place + step] <= half:
                     place += step
-                    below += medians[_SUM, place]
+                    below += room[_SUM, place]
                 step >>= 1
             median = (median + y[by_y[output, start + place], output]) / 2.0
-        medians[_MEDIAN + side, at] = median
+        room[_MEDIAN + side, at] = median
 
 
 @kernel(allocates=False)
-def sweep_absolute(
-    feature, a, f, lo, hi, n_missing, missing_left, weight, start, y, weights, facts, rules, limits, by_y, ranks, links,
-    medians, best, chosen,
-):  # fmt: skip
-    """Cuts of one column by absolute error; `by_y` has the rows of the node by each output, `ranks` their places."""
-    m, shift, min_leaf, min_weight = hi - lo + n_missing, rules[ROW_SHIFT], rules[MIN_LEAF], limits[MIN_WEIGHT]
+def sweep_absolute(column, missing_left, weight, start, y, weights, medians, rules, best, chosen):
+    """Cuts of one column by absolute error."""
+    a, f, lo, hi, n_missing = column.records, column.f, column.lo, column.hi, column.n_missing
+    room = medians.room
+    m, shift, min_leaf, min_weight = hi - lo + n_missing, rules.row_shift, rules.min_leaf, rules.min_weight
     before = n_missing if missing_left else 0
     first = hi - lo if missing_left else 0
     for k in range(m + 1):
-        medians[_ERROR, k] = 0.0
-        medians[_ERROR + 1, k] = 0.0
+        room[_ERROR, k] = 0.0
+        room[_ERROR + 1, k] = 0.0
     for o in range(y.shape[1]):
-        if links.size:
-            list_errors(o, a, f, lo, m, first, shift, np.int64(weight), weights, ranks, links, medians)
+        if medians.links.size:
+            list_errors(o, column, m, first, shift, np.int64(weight), weights, medians)
         else:
             for side in range(2):
-                prefix_errors(o, a, f, lo, m, first, shift, side, y, weights, by_y, start, ranks, medians)
+                prefix_errors(o, side, column, m, first, shift, start, y, weights, medians)
     w, wl = 1.0, 0.0
     last = hi - 1 if missing_left or n_missing == 0 else hi
     for k in range(1, last - lo + before + 1):
@@ -203,12 +197,12 @@ def sweep_absolute(
         wl += w
         if p <= lo or (p < hi and (a[f, p] >> 32) == (a[f, p - 1] >> 32)) or k < min_leaf or m - k < min_leaf:
             continue
-        score = -(medians[_ERROR, k] + medians[_ERROR + 1, k])
+        score = -(room[_ERROR, k] + room[_ERROR + 1, k])
         if not score > best[SCORE] or wl < min_weight or weight - wl < min_weight:
             continue
-        if not in_order(rules, facts[DIRECTION, feature], medians[_MEDIAN, k], medians[_MEDIAN + 1, k], best):
+        if not in_order(rules, rules.facts[DIRECTION, column.feature], room[_MEDIAN, k], room[_MEDIAN + 1, k], best):
             continue
-        keep_cut(feature, facts[GAP, feature], a, f, p, lo, hi, n_missing, missing_left, score, best, chosen)
+        keep_cut(column, rules.facts[GAP, column.feature], p, missing_left, score, best, chosen)
 
 
 @kernel(allocates=False)

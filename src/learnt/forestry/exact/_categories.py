@@ -11,34 +11,30 @@ A missing value is a category of its own. A column with many more categories tha
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry.exact._absolute import sweep_absolute
 from learnt.forestry.exact._criteria import class_purity, number_purity
 from learnt.forestry.exact._data import (
-    CRITERION,
     FEATURE,
-    MIN_LEAF,
-    MIN_WEIGHT,
     MISSING_LEFT,
-    MULTIWAY,
     N_BRANCHES,
-    N_CLASSES,
     NOTHING,
-    RANDOM,
-    ROW_SHIFT,
     RUNNING,
     SCORE,
     SEED,
     THRESHOLD,
     TOTALS,
+    Column,
 )
 from learnt.forestry.exact._records import LOW, NAN_CODE, record_value, sort_records, value_code
 from learnt.forestry.exact._sweep import sweep_classes, sweep_numbers
 
-# columns of `groups`: a category's code, rows, weight, key to order by, first record, place in the order, and at this
-# place of the order: which group; then its sums
+# columns of `Groups.entries`: a category's code, rows, weight, key to order by, first record, place in the order, and
+# at this place of the order: which group; then its sums
 CODE, COUNT, MASS, KEY, OFFSET, PLACE, AT, SUMS = range(8)
 CODES, SIDES, LOOKUP = 0, 1, 2  # rows of `subsets`: the groups of the best split, their sides, the side of each code
 _EXHAUSTIVE = 10
@@ -46,9 +42,18 @@ _MOST_ORDERS = 8
 FEW = 64  # so many categories may always be split; more only in nodes with a quarter as many rows
 
 
+class Groups(NamedTuple):
+    """The categories of one column of a node, and room to order them."""
+
+    entries: np.ndarray
+    keys: np.ndarray
+    scratch: np.ndarray
+
+
 @kernel(allocates=False)
-def group_rows(a, f, lo, hi, categories, y, weights, row_shift, classes, groups):
+def group_rows(column, categories, y, weights, row_shift, classes, groups):
     """Sum up runs of equal categories of sorted records; returns how many there are."""
+    a, f, lo, hi = column.records, column.f, column.lo, column.hi
     n_groups, n_outputs = 0, y.shape[1]
     w, previous = 1.0, np.int64(0)
     for p in range(lo, hi):
@@ -147,7 +152,7 @@ def principal_keys(groups, n_groups, n_columns, weight, work):
 
 
 @kernel(allocates=False)
-def try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best, chosen, subsets):
+def try_all_subsets(feature, n_groups, weight, rules, groups, sums, best, chosen, subsets):
     """Every division of a few groups in two; the last group is always on the right."""
     n_classes = sums.shape[2]
     running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
@@ -163,9 +168,9 @@ def try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best
                 for c in range(n_classes):
                     sums[RUNNING, 0, c] += groups[g, SUMS + c]
         wr = weight - wl
-        if min(n_left, n_all - n_left) >= rules[MIN_LEAF] and min(wl, wr) >= limits[MIN_WEIGHT]:
-            score = class_purity(rules[CRITERION], sums, running, nothing, wl)
-            score += class_purity(rules[CRITERION], sums, totals, running, wr)
+        if min(n_left, n_all - n_left) >= rules.min_leaf and min(wl, wr) >= rules.min_weight:
+            score = class_purity(rules.criterion, sums, running, nothing, wl)
+            score += class_purity(rules.criterion, sums, totals, running, wr)
             if score > best[SCORE]:
                 for g in range(n_groups):
                     groups[g, PLACE] = 0.0 if (mask >> g) & 1 else 1.0
@@ -174,21 +179,21 @@ def try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best
 
 
 @kernel(allocates=False)
-def try_branches(feature, n_groups, logs, amounts, rules, limits, groups, sums, best, chosen, subsets):
+def try_branches(feature, n_groups, logs, amounts, rules, groups, sums, best, chosen, subsets):
     """One branch for each category, if all are large enough."""
     n_outputs, n_sums, score, allowed = sums.shape[1], sums.shape[2], 0.0, True
     heaviest = 0
     running, nothing = np.int64(RUNNING), np.int64(NOTHING)
     for g in range(n_groups):
-        allowed = allowed and groups[g, COUNT] >= rules[MIN_LEAF] and groups[g, MASS] >= limits[MIN_WEIGHT]
+        allowed = allowed and groups[g, COUNT] >= rules.min_leaf and groups[g, MASS] >= rules.min_weight
         heaviest = g if groups[g, MASS] > groups[heaviest, MASS] else heaviest
         for o in range(n_outputs):
             for c in range(n_sums):
                 sums[RUNNING, o, c] = groups[g, SUMS + o * n_sums + c]
         if logs is not None:
-            score += class_purity(rules[CRITERION], sums, running, nothing, groups[g, MASS])
+            score += class_purity(rules.criterion, sums, running, nothing, groups[g, MASS])
         if amounts is not None:
-            score += number_purity(rules[CRITERION], sums, running, nothing, groups[g, MASS])
+            score += number_purity(rules.criterion, sums, running, nothing, groups[g, MASS])
     if allowed and score > best[SCORE]:
         best[SCORE], best[THRESHOLD], chosen[FEATURE] = score, np.nan, feature
         chosen[N_BRANCHES], chosen[MISSING_LEFT] = n_groups, 1 if heaviest == 0 else 0
@@ -198,53 +203,45 @@ def try_branches(feature, n_groups, logs, amounts, rules, limits, groups, sums, 
 
 
 @kernel(allocates=False)
-def sweep_categories(
-    feature, categories, a, f, lo, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, by_y,
-    ranks, links, spare, sums, subsets, groups, keys, scratch, best, chosen,
-):  # fmt: skip
+def sweep_categories(column, categories, weight, start, target, rules, groups, work, best, chosen):
     """Look for a better split of the categories; False where all rows of the node have the same one."""
-    m, n_columns = hi - lo, sums.shape[1] * sums.shape[2]
+    feature, y, weights = column.feature, target.y, target.weights
+    sums, subsets, scratch = work.sums, work.subsets, groups.scratch
+    entries = groups.entries
+    m, n_columns = column.hi - column.lo, sums.shape[1] * sums.shape[2]
     n_groups = 0
     if categories <= FEW or categories <= 4 * m:
-        n_groups = group_rows(a, f, lo, hi, categories, y, weights, rules[ROW_SHIFT], rules[N_CLASSES], groups)
+        n_groups = group_rows(column, categories, y, weights, rules.row_shift, rules.n_classes, entries)
     zero = np.int64(0)
-    if n_groups > 1 and rules[MULTIWAY] > 0:
-        try_branches(feature, n_groups, logs, amounts, rules, limits, groups, sums, best, chosen, subsets)
-    elif n_groups > 1 and n_groups <= _EXHAUSTIVE and sums.shape[1] == 1 and rules[N_CLASSES] > 2:
-        if logs is not None:
-            try_all_subsets(feature, n_groups, weight, rules, limits, groups, sums, best, chosen, subsets)
+    ordered = Column(feature, scratch, zero, zero, m, zero)
+    if n_groups > 1 and rules.multiway > 0:
+        try_branches(feature, n_groups, target.logs, target.amounts, rules, entries, sums, best, chosen, subsets)
+    elif n_groups > 1 and n_groups <= _EXHAUSTIVE and sums.shape[1] == 1 and rules.n_classes > 2:
+        if target.logs is not None:
+            try_all_subsets(feature, n_groups, weight, rules, entries, sums, best, chosen, subsets)
     elif n_groups > 1:
         n_orders = 1 if n_columns <= 2 and sums.shape[1] == 1 else min(n_columns, _MOST_ORDERS) + 1
-        n_orders = 1 if rules[RANDOM] > 0 else n_orders
+        n_orders = 1 if rules.random > 0 else n_orders
         for k in range(n_orders):
-            if rules[RANDOM] > 0:
+            if rules.random > 0:
                 for g in range(n_groups):
                     chosen[SEED] = (chosen[SEED] * 1103515245 + 12345) & 0x7FFFFFFF
-                    groups[g, KEY] = np.float64(chosen[SEED])
+                    entries[g, KEY] = np.float64(chosen[SEED])
             elif n_orders > 1 and k == n_orders - 1:
-                principal_keys(groups, n_groups, n_columns, weight, keys)
+                principal_keys(entries, n_groups, n_columns, weight, groups.keys)
             else:
                 for g in range(n_groups):
-                    column = n_columns - 1 if n_orders == 1 else k
-                    groups[g, KEY] = groups[g, SUMS + column] / groups[g, MASS]
-            arrange(groups, n_groups, scratch, spare)
-            reorder(a, f, groups, n_groups, scratch)
+                    share = n_columns - 1 if n_orders == 1 else k
+                    entries[g, KEY] = entries[g, SUMS + share] / entries[g, MASS]
+            arrange(entries, n_groups, scratch, work.spare)
+            reorder(column.records, column.f, entries, n_groups, scratch)
             before = best[SCORE]
-            if logs is not None:
-                sweep_classes(
-                    feature, scratch, zero, zero, m, zero, zero, weight, y, weights, logs, facts, rules, limits, sums,
-                    best, chosen,
-                )  # fmt: skip
-            if medians is not None:
-                sweep_absolute(
-                    feature, scratch, zero, zero, m, zero, zero, weight, start, y, weights, facts, rules, limits,
-                    by_y, ranks, links, medians, best, chosen,
-                )  # fmt: skip
-            if amounts is not None:
-                sweep_numbers(
-                    feature, scratch, zero, zero, m, zero, zero, weight, y, weights, facts, rules, limits, sums, best,
-                    chosen,
-                )  # fmt: skip
+            if target.logs is not None:
+                sweep_classes(ordered, zero, weight, target, rules, sums, best, chosen)
+            if target.medians is not None:
+                sweep_absolute(ordered, zero, weight, start, y, weights, target.medians, rules, best, chosen)
+            if target.amounts is not None:
+                sweep_numbers(ordered, zero, weight, target, rules, sums, best, chosen)
             if best[SCORE] > before:
-                keep_subset(n_groups, groups, best, chosen, subsets)
+                keep_subset(n_groups, entries, best, chosen, subsets)
     return n_groups > 1

@@ -15,12 +15,12 @@ from learnt.engine.interrupts import stoppable
 from learnt.engine.threads import for_blocks
 from learnt.forestry.exact._absolute import median_work
 from learnt.forestry.exact._categories import SUMS as GROUP_SUMS
+from learnt.forestry.exact._categories import Groups
 from learnt.forestry.exact._criteria import ABSOLUTE
 from learnt.forestry.exact._data import (
     CATEGORIES,
     CODES_KEPT,
     COUNT,
-    CRITERION,
     CUT,
     END,
     GO_LEFT,
@@ -29,35 +29,28 @@ from learnt.forestry.exact._data import (
     LEFT,
     LONG,
     LOWER,
-    MAX_LEAVES,
-    MAX_P_VALUE,
-    MONOTONE,
-    MULTIWAY,
     N_BEST,
     N_CHOSEN,
-    N_CLASSES,
     N_KEPT,
     N_ORDER,
     N_STATE,
     N_SUMS,
-    PRESORTED,
-    RANDOM,
     SLOT,
     SPLIT,
     START,
     STOP,
-    SURROGATES,
     TABLE,
     TABLE_SIZE,
     UPPER,
     WEIGHT,
     Problem,
+    Rules,
 )
 from learnt.forestry.exact._data import N_FLOATS as NODE_FLOATS
 from learnt.forestry.exact._data import N_INTS as NODE_INTS
-from learnt.forestry.exact._grow import grow, plant, preorder
+from learnt.forestry.exact._grow import Kept, Nodes, Table, Work, grow, plant, preorder
 from learnt.forestry.exact._records import SPARE, fill_records, sort_records
-from learnt.forestry.exact._sparse import N_STRETCHES
+from learnt.forestry.exact._sparse import N_STRETCHES, Cells
 from learnt.forestry.exact._surrogates import (
     ADJUSTED,
     AGREEMENT,
@@ -67,6 +60,7 @@ from learnt.forestry.exact._surrogates import (
     N_FLOATS,
     N_INTS,
     TABLE_AT,
+    Related,
     Surrogates,
 )
 from learnt.forestry.exact._surrogates import CUT as S_CUT
@@ -77,100 +71,97 @@ _CELLS_A_TASK = 1 << 14  # sorted by one thread
 
 def grow_general(problem: Problem, X: Any, rows: np.ndarray | None) -> Tree:
     """One tree; `rows` are those that have weight, X their table where columns are sorted once."""
-    columns, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift = problem
-    (n, n_outputs), d = targets.shape, facts.shape[1]
+    columns, tails, target, rules, chosen, n_classes, shift = problem
+    (n, n_outputs), d = target.y.shape, rules.facts.shape[1]
     rows = np.arange(n) if rows is None else rows
-    m, is_sparse, absolute = len(rows), columns.is_sparse, rules[CRITERION] == ABSOLUTE
-    presorted, multiway, surrogates = bool(rules[PRESORTED]), bool(rules[MULTIWAY]), bool(rules[SURROGATES])
-    width, most = max(1, int(rules[N_CLASSES])), int(facts[CATEGORIES].max(initial=0)) + 1
-    by_y, ranks, links, medians = median_work(targets, rows, rules, limits) if absolute else (None,) * 4
-    orders = rows.astype(np.int32)[None] if by_y is None else np.vstack([rows.astype(np.int32), by_y])
-    by_y = None if by_y is None else orders[1:]
-    places = np.full((1, n if is_sparse or multiway else 0), -1, np.int32)
+    m, is_sparse = len(rows), columns.is_sparse
+    width, most = max(1, rules.n_classes), int(rules.facts[CATEGORIES].max(initial=0)) + 1
+    orders = rows.astype(np.int32)[None]
+    if rules.criterion == ABSOLUTE:
+        medians = median_work(target.y, rows, rules)
+        orders = np.vstack([orders, medians.by_y])
+        target = target._replace(medians=medians._replace(by_y=orders[1:]))
+    places = np.full((1, n if is_sparse or rules.multiway else 0), -1, np.int32)
     if is_sparse:
         places[SLOT, rows] = np.arange(m)
-    some = np.zeros(1)
-    amounts = some if n_classes is None and not absolute else None
-    side, sums, parts = np.zeros(n, np.uint8), np.zeros((N_SUMS, n_outputs, width)), np.zeros(4)
-    leaves = max(0, int(rules[MAX_LEAVES]))
-    best_first = np.zeros(2 * leaves + 2, np.int32)
-    given = (
-        None if presorted or is_sparse else columns.matrix,
-        *(_sparse_work(columns.compressed, d) if is_sparse else (None,) * 5),
-        tails,
-        targets,
-        weights,
-        logs,
-        amounts,
-        medians,
-        facts,
-        rules,
-        limits,
-        _sorted_records(X, tails) if presorted else np.empty((1, m), np.int64),
-        np.empty(m + SPARE, np.int64),
-        orders,
-        by_y,
-        ranks,
-        links,
-        np.empty(m, np.int32),
-        places,
-        side,
-        sums,
-        np.stack([np.arange(d), np.zeros(d, np.int64)]),
-        np.empty((3, most), np.int32),
-        np.empty((most, n_outputs * width + GROUP_SUMS)) if most > 1 else None,
-        np.empty((3, n_outputs * width)) if most > 1 else None,
-        np.empty((1, m), np.int64) if most > 1 else None,
-        some if rules[RANDOM] else None,
-        np.ascontiguousarray(X.T, dtype=np.float32) if surrogates else None,
-        some if limits[MAX_P_VALUE] < 1 else None,
-        np.zeros(N_BEST),
-        chosen,
-        parts,
-        np.zeros(max(3, most + 1), np.int64),
-        np.zeros(2 * leaves + 2, np.int32),
-        best_first,
-        np.zeros((MOST, N_INTS), np.int64),
-        np.zeros((MOST, N_FLOATS)),
-        np.zeros((d + 1) * most if surrogates else 1, np.uint8),
+    table = Table(
+        columns=None if rules.presorted or is_sparse else columns.matrix,
+        cells=_sparse_work(columns.compressed, d) if is_sparse else None,
+        tails=tails,
     )
-    grown = _Room(m, most, n_outputs * width, surrogates)
-    plant(
-        targets, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts, grown.ints, grown.floats,
-        grown.totals, grown.waiting, grown.state,
-    )  # fmt: skip
-    while not stoppable(partial(grow, *given, *grown.arrays()), chosen[STOP:N_CHOSEN], long=m * d > LONG):
+    some = np.zeros(1)
+    work = Work(
+        records=_sorted_records(X, tails) if rules.presorted else np.empty((1, m), np.int64),
+        spare=np.empty(m + SPARE, np.int64),
+        orders=orders,
+        spare_rows=np.empty(m, np.int32),
+        places=places,
+        side=np.zeros(n, np.uint8),
+        sums=np.zeros((N_SUMS, n_outputs, width)),
+        parts=np.zeros(4),
+        begins=np.zeros(max(3, most + 1), np.int64),
+        features=first_columns(d),
+        subsets=np.empty((3, most), np.int32),
+        uniform=some if rules.random else None,
+        tests=some if rules.max_p_value < 1 else None,
+    )
+    groups = related = None
+    if most > 1:
+        entries, keys = np.empty((most, n_outputs * width + GROUP_SUMS)), np.empty((3, n_outputs * width))
+        groups = Groups(entries, keys, np.empty((1, m), np.int64))
+    if rules.surrogates:
+        ints, floats = np.zeros((MOST, N_INTS), np.int64), np.zeros((MOST, N_FLOATS))
+        transposed = np.ascontiguousarray(X.T, dtype=np.float32)
+        related = Related(transposed, ints, floats, np.zeros((d + 1) * most, np.uint8))
+    grown = _Room(m, most, n_outputs * width, rules)
+    plant(target, rules, work, grown.nodes(), grown.state)
+    given = table, target, rules, work, groups, related
+    best, stop = np.zeros(N_BEST), chosen[STOP:N_CHOSEN]
+    while not stoppable(
+        partial(grow, *given, grown.nodes(), grown.kept(), best, chosen, grown.state), stop, long=m * d > LONG
+    ):
         grown.enlarge()
-    return _as_tree(grown, best_first, d, n_classes, n_outputs, rules, shift)
+    return _as_tree(grown, d, n_classes, n_outputs, rules, shift)
 
 
-def _sparse_work(compressed: tuple[np.ndarray, np.ndarray, np.ndarray], d: int) -> tuple[np.ndarray, ...]:
+def _sparse_work(compressed: tuple[np.ndarray, np.ndarray, np.ndarray], d: int) -> Cells:
     """Compressed sparse rows, and room to deal their values to the columns of a node."""
-    return *compressed, np.zeros((N_STRETCHES, d), np.int64), np.empty((1, len(compressed[0])), np.int64)
+    return Cells(*compressed, np.zeros((N_STRETCHES, d), np.int64), np.empty((1, len(compressed[0])), np.int64))
 
 
 class _Room:
     """What growth writes down: nodes, tables of categories and surrogates, each with room for more."""
 
-    def __init__(self, m: int, most: int, n_sums: int, surrogates: bool) -> None:
+    def __init__(self, m: int, most: int, n_sums: int, rules: Rules) -> None:
         nodes = min(2 * m, 4096) + most + 2
-        tabled, kept = 4 * most + 3 if most > 1 else 1, 4 * MOST if surrogates else 1
+        tabled, kept = 4 * most + 3 if most > 1 else 1, 4 * MOST if rules.surrogates else 1
+        leaves = max(0, rules.max_leaves)
+        self.heap, self.order = np.zeros(2 * leaves + 2, np.int32), np.zeros(2 * leaves + 2, np.int32)
         self.ints, self.floats = np.empty((nodes, NODE_INTS), np.int32), np.empty((nodes, NODE_FLOATS))
         self.totals, self.waiting = np.empty((nodes, n_sums)), np.empty(nodes, np.int32)
         self.branches, self.kept_codes = np.empty(tabled, np.int32), np.empty(kept * most, np.uint8)
         self.kept_ints, self.kept_floats = np.empty((kept, N_INTS + 2), np.int64), np.empty((kept, N_FLOATS))
         self.state = np.zeros(N_STATE, np.int64)
 
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """In the order in which `grow` takes them."""
-        nodes = self.ints, self.floats, self.totals, self.waiting
-        return *nodes, self.branches, self.kept_ints, self.kept_floats, self.kept_codes, self.state
+    def nodes(self) -> Nodes:
+        waiting, branches = self.waiting, self.branches
+        return Nodes(self.ints, self.floats, self.totals, waiting, branches, self.heap, self.order)
+
+    def kept(self) -> Kept:
+        return Kept(self.kept_ints, self.kept_floats, self.kept_codes)
 
     def enlarge(self) -> None:
         """Twice the room of everything."""
         for name, old in list(vars(self).items()):
-            if name != "state":
+            if name not in ("state", "heap", "order"):  # which have room for all
                 setattr(self, name, doubled(old))
+
+
+def first_columns(d: int) -> np.ndarray:
+    """The columns in their order, and none that is known to be constant."""
+    features = np.zeros((2, d), np.int64)
+    features[0] = np.arange(d)
+    return features
 
 
 def doubled(old: np.ndarray) -> np.ndarray:
@@ -194,15 +185,13 @@ def _sorted_records(X: np.ndarray, tails: np.ndarray) -> np.ndarray:
     return out
 
 
-def _as_tree(
-    grown: _Room, order: np.ndarray, d: int, n_classes: Any, n_outputs: int, rules: np.ndarray, shift: np.ndarray
-) -> Tree:
+def _as_tree(grown: _Room, d: int, n_classes: Any, n_outputs: int, rules: Rules, shift: np.ndarray) -> Tree:
     """The arrays of growth in their final order, under scikit-learn's names."""
     ints, floats, values, table, state = grown.ints, grown.floats, grown.totals, grown.branches, grown.state
     n_kept, codes = state[N_KEPT], grown.kept_codes[: state[CODES_KEPT]]
     kept_ints, kept_floats = grown.kept_ints[:n_kept], grown.kept_floats[:n_kept]
-    if rules[MAX_LEAVES] >= 0:
-        order = order[: state[N_ORDER]]
+    if rules.max_leaves >= 0:
+        order = grown.order[: state[N_ORDER]]
     else:
         order = np.empty(state[COUNT], np.int32)
         preorder(ints, grown.waiting, order)
@@ -213,12 +202,12 @@ def _as_tree(
     starts = np.where(ints[:, TABLE] >= 0, 0, -1)
     starts[starts == 0] = np.cumsum([0, *map(len, tables)])[:-1]
     value = values[order].reshape(len(order), n_outputs, -1)
-    if rules[CRITERION] != ABSOLUTE:
+    if rules.criterion != ABSOLUTE:
         value = value / floats[:, WEIGHT][:, None, None]
     value += shift[:, None]
-    if rules[MONOTONE]:
+    if rules.monotone:
         value[:, 0, 0] = np.clip(value[:, 0, 0], floats[:, LOWER], floats[:, UPPER])
-        if rules[N_CLASSES] == 2:
+        if rules.n_classes == 2:
             value[:, 0, 1] = 1 - value[:, 0, 0]
     inner = ints[:, LEFT] >= 0
     return Tree(
@@ -233,7 +222,7 @@ def _as_tree(
         table_start=starts,
         table_size=ints[:, TABLE_SIZE],
         table=place[np.concatenate(tables)] if tables else (),
-        surrogates=_surrogates(inner, order, kept_ints, kept_floats, codes) if rules[SURROGATES] else None,
+        surrogates=_surrogates(inner, order, kept_ints, kept_floats, codes) if rules.surrogates else None,
         impurity=floats[:, IMPURITY],
         n_node_samples=ints[:, END] - ints[:, START],
         weighted_n_node_samples=floats[:, WEIGHT],

@@ -6,6 +6,8 @@ each side in its old order. Children are made in pairs, left before right, and p
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from learnt.engine.intrinsics import atomic_load
@@ -17,7 +19,6 @@ from learnt.forestry.exact._data import (
     CATEGORIES,
     CODES_KEPT,
     COUNT,
-    CRITERION,
     CUT,
     DEPTH,
     DIRECTION,
@@ -32,37 +33,24 @@ from learnt.forestry.exact._data import (
     LEFT_CHILD,
     LOWER,
     LOWER_BOUND,
-    MAX_DEPTH,
-    MAX_LEAVES,
-    MAX_P_VALUE,
-    MIN_DECREASE,
-    MIN_SPLIT,
-    MIN_WEIGHT,
     MISSING_LEFT,
-    MONOTONE,
-    MULTIWAY,
     N_BRANCHES,
-    N_CLASSES,
     N_HEAP,
     N_KEPT,
     N_ORDER,
     N_WAITING,
     POSITION,
-    PRESORTED,
     RIGHT_CHILD,
-    ROW_SHIFT,
     SCORE,
     SLOT,
     SPLIT,
     SPLITS_LEFT,
     START,
     STOP,
-    SURROGATES,
     TABLE,
     TABLE_SIZE,
     TABLE_USED,
     THRESHOLD,
-    TOTAL_WEIGHT,
     TOTALS,
     UPPER,
     UPPER_BOUND,
@@ -71,10 +59,56 @@ from learnt.forestry.exact._data import (
 from learnt.forestry.exact._records import LOW, NAN_CODE, record_value
 from learnt.forestry.exact._search import fetch_dense, find_split
 from learnt.forestry.exact._significance import split_p_value
-from learnt.forestry.exact._sparse import clear_cells, deal_cells, fetch_sparse
+from learnt.forestry.exact._sparse import Cells, clear_cells, deal_cells, fetch_sparse
 from learnt.forestry.exact._surrogates import COLUMN, MOST, TABLE_AT, UNKNOWN, rank_surrogates, send_unknown
 from learnt.forestry.exact._surrogates import N_FLOATS as S_FLOATS
 from learnt.forestry.exact._surrogates import N_INTS as S_INTS
+
+
+class Table(NamedTuple):
+    """Where the values of rows are read: dense rows, sparse ones, or neither where each column is sorted once."""
+
+    columns: np.ndarray | None
+    cells: Cells | None
+    tails: np.ndarray  # of the rows' records
+
+
+class Work(NamedTuple):
+    """Memory that growth works with."""
+
+    records: np.ndarray  # one column sorted, or each
+    spare: np.ndarray
+    orders: np.ndarray  # the rows of every node side by side; after them, by each output
+    spare_rows: np.ndarray
+    places: np.ndarray
+    side: np.ndarray  # of each row: 1 where it goes left
+    sums: np.ndarray  # of the node and of parts of it
+    parts: np.ndarray  # weights and impurities of both sides
+    begins: np.ndarray  # of the branches in `orders`
+    features: np.ndarray  # the columns, constant ones first, and those known to be constant
+    subsets: np.ndarray  # the categories of the best split and their sides
+    uniform: np.ndarray | None  # random thresholds (any array)
+    tests: np.ndarray | None  # splits must be significant (any array)
+
+
+class Nodes(NamedTuple):
+    """The nodes, those that wait, and tables of categories."""
+
+    ints: np.ndarray
+    floats: np.ndarray
+    totals: np.ndarray
+    waiting: np.ndarray
+    branches: np.ndarray
+    heap: np.ndarray  # best gain first: nodes whose split is found and not made
+    order: np.ndarray  # and those whose is
+
+
+class Kept(NamedTuple):
+    """The surrogates of all splits."""
+
+    ints: np.ndarray
+    floats: np.ndarray
+    codes: np.ndarray
 
 
 @kernel(allocates=False)
@@ -101,40 +135,28 @@ def mark_sides(a, f, first, m, row_shift, by_position, keep_unknown, categories,
 
 
 @kernel(allocates=False)
-def part_rows(orders, start, end, side, spare):
-    """Left rows before right ones, both in their old order."""
-    for o in range(orders.shape[0]):
-        n_left, n_right = start, 0
-        for p in range(start, end):
-            row = orders[o, p]
-            goes = np.int64(side[row])
-            orders[o, n_left] = row
-            spare[n_right] = row
-            n_left += goes
-            n_right += 1 - goes
-        for k in range(n_right):
-            orders[o, n_left + k] = spare[k]
+def part_entries(entries, start, end, side, shift, spare):
+    """Entries of rows that go left before those that go right, both in their old order.
+
+    An entry is a row (shifted by 0), a tail or a whole record: the row is in its low 32 bits, shifted by `shift`.
+    """
+    n_left, n_right = start, 0
+    for p in range(start, end):
+        entry = entries[p]
+        goes = np.int64(side[(np.int64(entry) & LOW) >> shift])
+        entries[n_left] = entry
+        spare[n_right] = entry
+        n_left += goes
+        n_right += 1 - goes
+    for k in range(n_right):
+        entries[n_left + k] = spare[k]
 
 
 @kernel(allocates=False)
-def part_records(a, start, end, side, row_shift, spare):
-    """The same for the records of every column."""
-    for f in range(a.shape[0]):
-        n_left, n_right = start, 0
-        for p in range(start, end):
-            record = a[f, p]
-            goes = np.int64(side[(record & LOW) >> row_shift])
-            a[f, n_left] = record
-            spare[n_right] = record
-            n_left += goes
-            n_right += 1 - goes
-        for k in range(n_right):
-            a[f, n_left + k] = spare[k]
-
-
-@kernel(allocates=False)
-def part_branches(a, m, row_shift, categories, start, orders, spare, places, subsets, n_branches, begins):
+def part_branches(m, row_shift, categories, start, n_branches, work):
     """Rows of the same branch side by side, each in their old order; begins[b] is where those of branch b begin."""
+    a, orders, spare = work.records, work.orders, work.spare_rows
+    places, subsets, begins = work.places, work.subsets, work.begins
     for g in range(n_branches):
         subsets[LOOKUP, subsets[CODES, g]] = subsets[SIDES, g]
         begins[g], begins[n_branches] = 0, 0
@@ -175,12 +197,14 @@ def write_table(table, at, categories, first_child, default, n_branches, subsets
 
 
 @kernel(allocates=False)
-def add_up(start, end, parts, y, weights, logs, amounts, medians, rules, orders, by_y, side, sums, out):
-    """Sums of y (or of the classes, or medians), weights out[0…1] and impurities out[2…3] of the left and right rows.
+def add_up(start, end, parts, target, rules, work):
+    """Sums of y (or of the classes, or medians), weights and impurities (`work.parts`) of the left and right rows.
 
     One part: all rows are on the left.
     """
-    n_outputs, n_sums, criterion = sums.shape[1], sums.shape[2], rules[CRITERION]
+    y, weights, out = target.y, target.weights, work.parts
+    orders, side, sums = work.orders, work.side, work.sums
+    n_outputs, n_sums, criterion = sums.shape[1], sums.shape[2], rules.criterion
     for k in range(2):
         out[k], out[2 + k] = 0.0, 0.0
         for o in range(n_outputs):
@@ -194,22 +218,23 @@ def add_up(start, end, parts, y, weights, logs, amounts, medians, rules, orders,
             w = weights[row]
         out[k] += w
         for o in range(n_outputs):
-            if logs is not None:
+            if target.logs is not None:
                 sums[k, o, np.int64(y[row, o])] += w
-            if amounts is not None:
+            if target.amounts is not None:
                 sums[k, o, 0] += w * y[row, o]
-    if logs is not None:
+    if target.logs is not None:
         for k in range(parts):
             out[2 + k] = class_impurity(criterion, sums, k, nothing, out[k])
     for o in range(n_outputs):
-        if amounts is not None:
+        if target.amounts is not None:
             add_deviations(start, end, parts, o, criterion, y, weights, orders, side, sums, out)
-        if medians is not None:
+        if target.medians is not None:
+            by_y = target.medians.by_y
             for k in range(parts):
                 wanted = 1 - k if parts == 2 else -1
                 _, sums[k, o, 0], error = side_median(o, y, weights, by_y, start, end, side, wanted)
                 out[2 + k] += error
-    if logs is None:
+    if target.logs is None:
         for k in range(parts):
             out[2 + k] /= out[k] * n_outputs
 
@@ -280,8 +305,9 @@ def clear_node(node, ints, floats):
 
 
 @kernel(allocates=False)
-def add_child(side, node, child, start, end, direction, middle, parts, sums, ints, floats, totals):
+def add_child(side, node, child, start, end, direction, middle, parts, sums, nodes):
     """Write a child of `node`: its rows, weight, impurity, sums, and the bounds of its value."""
+    ints, floats = nodes.ints, nodes.floats
     clear_node(child, ints, floats)
     ints[child, START], ints[child, END], ints[child, KNOWN] = start, end, ints[node, KNOWN]
     ints[child, DEPTH] = ints[node, DEPTH] + 1
@@ -291,7 +317,7 @@ def add_child(side, node, child, start, end, direction, middle, parts, sums, int
         floats[child, UPPER if (direction > 0) == (side == 0) else LOWER] = middle
     for o in range(sums.shape[1]):
         for c in range(sums.shape[2]):
-            totals[child, o * sums.shape[2] + c] = sums[side, o, c]
+            nodes.totals[child, o * sums.shape[2] + c] = sums[side, o, c]
 
 
 @kernel(allocates=False)
@@ -312,8 +338,10 @@ def preorder(ints, stack, order):
 
 
 @kernel(allocates=False)
-def keep_surrogates(node, n_found, n_kept, codes_kept, facts, ints, floats, table, kept_ints, kept_floats, kept_codes):
+def keep_surrogates(node, n_found, n_kept, codes_kept, facts, related, kept):
     """Write down a node's surrogates; returns how many codes are kept now."""
+    ints, floats, table = related.ints, related.floats, related.table
+    kept_ints, kept_floats = kept.ints, kept.floats
     for k in range(n_found):
         for c in range(S_INTS):
             kept_ints[n_kept + k, c] = ints[k, c]
@@ -324,47 +352,45 @@ def keep_surrogates(node, n_found, n_kept, codes_kept, facts, ints, floats, tabl
         if size > 0:
             kept_ints[n_kept + k, TABLE_AT] = codes_kept
             for c in range(size):
-                kept_codes[codes_kept + c] = table[ints[k, TABLE_AT] + c]
+                kept.codes[codes_kept + c] = table[ints[k, TABLE_AT] + c]
             codes_kept += size
     return codes_kept
 
 
 @kernel(allocates=False)
-def plant(
-    y, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts, ints, floats, totals, waiting, state
-):
+def plant(target, rules, work, nodes, state):
     """The root: all rows."""
-    zero, n = np.int64(0), orders.shape[1]
+    ints, floats = nodes.ints, nodes.floats
+    sums, parts = work.sums, work.parts
+    zero, n = np.int64(0), work.orders.shape[1]
     clear_node(zero, ints, floats)
-    add_up(zero, n, np.int64(1), y, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts)
+    add_up(zero, n, np.int64(1), target, rules, work)
     ints[0, START], ints[0, END], ints[0, DEPTH], ints[0, KNOWN] = 0, n, 0, 0
     floats[0, WEIGHT], floats[0, IMPURITY] = parts[0], parts[2]
     floats[0, LOWER], floats[0, UPPER] = -np.inf, np.inf
     for k in range(sums.shape[1] * sums.shape[2]):
-        totals[0, k] = sums[LEFT_CHILD, k // sums.shape[2], k % sums.shape[2]]
-    waiting[0] = 0
+        nodes.totals[0, k] = sums[LEFT_CHILD, k // sums.shape[2], k % sums.shape[2]]
+    nodes.waiting[0] = 0
     state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER] = 1, 1, 0, 1
-    state[SPLITS_LEFT] = rules[MAX_LEAVES] - 1
+    state[SPLITS_LEFT] = rules.max_leaves - 1
 
 
 @kernel(allocates=False)
-def grow(
-    columns, values, indices, indptr, stretches, cells, tails, y, weights, logs, amounts, medians, facts, rules, limits,
-    records, spare, orders, by_y, ranks, links, spare_rows, places, side, sums, features, subsets, groups, keys,
-    scratch, uniform, relatives, tests, best, chosen, parts, begins, heap, order, ranked_ints, ranked_floats,
-    ranked_table, ints, floats, totals, waiting, branches, kept_ints, kept_floats, kept_codes, state,
-):  # fmt: skip
+def grow(table, target, rules, work, groups, related, nodes, kept, best, chosen, state):
     """Grow until nothing waits or chosen[STOP] is set, which returns True, or until there is no room for another split.
 
-    What is None is not used, and not compiled: sparse or dense columns to sort at each node (`cells`, `columns`);
-    classes (`logs`), sums of y (`amounts`) or absolute errors (`medians`); categories (`groups`), random thresholds
-    (`uniform`), surrogates (`relatives`: all columns), significance (`tests`).
+    `groups` is None without columns of categories, `related` without surrogates.
     Nothing is allocated here: kernels that do must count references, at each call, for each array.
     """
-    shift, presorted = rules[ROW_SHIFT], rules[PRESORTED]
+    y, weights = target.y, target.weights
+    records, orders, side = work.records, work.orders, work.side
+    sums, parts, begins = work.sums, work.parts, work.begins
+    ints, floats, waiting = nodes.ints, nodes.floats, nodes.waiting
+    subsets = work.subsets
+    shift, presorted = rules.row_shift, rules.presorted
     n_sums, one_part, two_parts, zero = sums.shape[1] * sums.shape[2], np.int64(1), np.int64(2), np.int64(0)
-    best_first, most = rules[MAX_LEAVES] >= 0, subsets.shape[1]
-    count, n_waiting, n_heap, kept = state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER]
+    best_first, most = rules.max_leaves >= 0, subsets.shape[1]
+    count, n_waiting, n_heap, n_ordered = state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER]
     splits_left, table_size, n_kept, codes_kept = (
         state[SPLITS_LEFT],
         state[TABLE_USED],
@@ -376,13 +402,13 @@ def grow(
     while n_waiting + n_heap > 0 and atomic_load(chosen, STOP) == 0:
         room = max(count, n_waiting) + most + 2 <= ints.shape[0]
         if groups is not None:
-            room = room and table_size + most + 3 <= branches.size
-        if relatives is not None:
-            room = room and n_kept + MOST <= kept_ints.shape[0] and codes_kept + MOST * most <= kept_codes.size
+            room = room and table_size + most + 3 <= nodes.branches.size
+        if related is not None:
+            room = room and n_kept + MOST <= kept.ints.shape[0] and codes_kept + MOST * most <= kept.codes.size
         if not room:
             break
         if n_waiting == 0:  # best first: the children of the best node found so far are looked at next
-            node = np.int64(pop_best(heap, n_heap, floats, np.int64(GAIN)))
+            node = np.int64(pop_best(nodes.heap, n_heap, floats, np.int64(GAIN)))
             n_heap -= 1
             n_new = np.int64(ints[node, LAST]) - np.int64(ints[node, LEFT]) + 1
             if ints[node, LEFT] < 0 or splits_left < n_new - 1:  # a leaf, or found and not wanted
@@ -390,9 +416,9 @@ def grow(
                 continue
             splits_left -= n_new - 1
             for k in range(n_new):
-                order[kept + k] = ints[node, LEFT] + k
+                nodes.order[n_ordered + k] = ints[node, LEFT] + k
                 waiting[n_new - 1 - k] = ints[node, LEFT] + k
-            kept += n_new
+            n_ordered += n_new
             n_waiting = n_new
             continue
         n_waiting -= 1
@@ -401,115 +427,99 @@ def grow(
         m, weight, impurity, n_left = end - start, floats[node, WEIGHT], floats[node, IMPURITY], zero
         many, n_new, gain, feature, categories = False, two_parts, 0.0, zero, zero
         grown = (
-            ints[node, DEPTH] < rules[MAX_DEPTH]
-            and m >= rules[MIN_SPLIT]
-            and weight >= 2 * limits[MIN_WEIGHT]
+            ints[node, DEPTH] < rules.max_depth
+            and m >= rules.min_split
+            and weight >= 2 * rules.min_weight
             and impurity > EPSILON
         )
         if grown:
             for k in range(n_sums):
-                sums[TOTALS, k // sums.shape[2], k % sums.shape[2]] = totals[node, k]
+                sums[TOTALS, k // sums.shape[2], k % sums.shape[2]] = nodes.totals[node, k]
             best[SCORE], best[LOWER_BOUND], best[UPPER_BOUND] = -np.inf, floats[node, LOWER], floats[node, UPPER]
             chosen[FEATURE] = -1
             known = zero if best_first else np.int64(ints[node, KNOWN])
-            if medians is not None:
-                rank_rows(start, end, y, weights, by_y, ranks, links, medians)
-            if cells is not None:
-                n_touched = deal_cells(start, end, values, indices, indptr, tails, orders, stretches, cells)
+            if target.medians is not None:
+                rank_rows(start, end, y, weights, target.medians)
+            if table.cells is not None:
+                n_touched = deal_cells(start, end, table.cells, table.tails, orders)
             ints[node, KNOWN] = find_split(
-                start, end, known, weight, columns, stretches, cells, tails, y, weights, logs, amounts, medians,
-                facts, rules, limits, records, spare, orders, by_y, ranks, links, places, side, sums, features, subsets,
-                groups, keys, scratch, uniform, relatives, best, chosen,
-            )  # fmt: skip
+                start, end, known, weight, table, target, rules, work, groups, related, best, chosen
+            )
             grown = chosen[FEATURE] >= 0
         if grown:
             feature = chosen[FEATURE]
-            categories = np.int64(facts[CATEGORIES, feature])
-            if cells is not None:
-                fetch_sparse(feature, start, end, shift, tails, orders, places, stretches, cells, records)
-            if columns is not None:
-                fetch_dense(feature, start, end, columns, tails, orders, records)
-            many = rules[MULTIWAY] > 0 and chosen[N_BRANCHES] > 0
+            categories = np.int64(rules.facts[CATEGORIES, feature])
+            if table.cells is not None:
+                fetch_sparse(feature, start, end, shift, table.tails, orders, work.places, table.cells, records)
+            if table.columns is not None:
+                fetch_dense(feature, start, end, table.columns, table.tails, orders, records)
+            many = rules.multiway > 0 and chosen[N_BRANCHES] > 0
             if groups is not None and many:
                 n_new = chosen[N_BRANCHES]
-                part_branches(records, m, shift, categories, start, orders, spare_rows, places, subsets, n_new, begins)
+                part_branches(m, shift, categories, start, n_new, work)
                 gain = impurity
                 for k in range(n_new):
                     first, last = begins[k], begins[k + 1]
-                    add_up(
-                        first, last, one_part, y, weights, logs, amounts, medians, rules, orders, by_y, side, sums,
-                        parts,
-                    )  # fmt: skip
+                    add_up(first, last, one_part, target, rules, work)
                     gain -= parts[0] / weight * parts[2]
             if not many:
                 f, first = feature if presorted else zero, start if presorted else zero
                 n_left = mark_sides(
-                    records, f, first, m, shift, presorted, rules[SURROGATES], categories, subsets, best, chosen, side
+                    records, f, first, m, shift, presorted, rules.surrogates, categories, subsets, best, chosen, side
                 )
-                if relatives is not None:
+                if related is not None:
                     n_found = rank_surrogates(
-                        records, start, end, feature, side, weights, facts, shift, chosen, ranked_ints, ranked_floats,
-                        ranked_table,
-                    )  # fmt: skip
-                    n_left = send_unknown(
-                        orders, start, end, relatives, n_found, ranked_ints, ranked_floats, ranked_table,
-                        chosen[MISSING_LEFT], side,
-                    )  # fmt: skip
-                add_up(
-                    start, end, two_parts, y, weights, logs, amounts, medians, rules, orders, by_y, side, sums, parts
-                )
+                        records, start, end, feature, side, weights, rules, chosen[MISSING_LEFT], related
+                    )
+                    n_left = send_unknown(orders, start, end, related, n_found, chosen[MISSING_LEFT], side)
+                add_up(start, end, two_parts, target, rules, work)
                 gain = impurity - parts[1] / weight * parts[3] - parts[0] / weight * parts[2]
-            gain *= weight / limits[TOTAL_WEIGHT]
-            grown = gain + EPSILON >= limits[MIN_DECREASE]
-        if cells is not None:
-            clear_cells(n_touched, stretches)
+            gain *= weight / rules.total_weight
+            grown = gain + EPSILON >= rules.min_decrease
+        if table.cells is not None:
+            clear_cells(n_touched, table.cells.stretches)
             n_touched = zero
         if grown and not many:
-            smallest = rules[MIN_SPLIT]
-            ends = ints[node, DEPTH] + 1 >= rules[MAX_DEPTH] or (
+            smallest = rules.min_split
+            ends = ints[node, DEPTH] + 1 >= rules.max_depth or (
                 (n_left < smallest or parts[2] <= EPSILON) and (m - n_left < smallest or parts[3] <= EPSILON)
             )
-            if not ends or limits[MAX_P_VALUE] < 1.0:  # leaves need no order
-                part_rows(orders, start, end, side, spare_rows)
-                if presorted:
-                    part_records(records, start, end, side, shift, spare)
-            if cells is not None:
+            if not ends or rules.max_p_value < 1.0:  # leaves need no order
+                for o in range(orders.shape[0]):
+                    part_entries(orders[o], start, end, side, zero, work.spare_rows)
+                for f in range(records.shape[0] if presorted else 0):
+                    part_entries(records[f], start, end, side, shift, work.spare)
+            if table.cells is not None:
                 for p in range(start, end):
-                    places[SLOT, orders[0, p]] = p
+                    work.places[SLOT, orders[0, p]] = p
             begins[0], begins[1], begins[2] = start, start + n_left, end
-        if tests is not None and grown:
-            grown = split_p_value(begins, n_new, rules[N_CLASSES], y, weights, orders) <= limits[MAX_P_VALUE]
+        if work.tests is not None and grown:
+            grown = split_p_value(begins, n_new, rules.n_classes, y, weights, orders) <= rules.max_p_value
         if grown:
             floats[node, GAIN], floats[node, CUT] = gain, best[THRESHOLD]
             ints[node, SPLIT], ints[node, GO_LEFT] = feature, chosen[MISSING_LEFT]
             ints[node, LEFT], ints[node, LAST] = count, count + n_new - 1
-            direction, middle = facts[DIRECTION, feature] if rules[MONOTONE] else 0.0, 0.0
+            direction, middle = rules.facts[DIRECTION, feature] if rules.monotone else 0.0, 0.0
             if direction != 0.0:
                 middle = sums[LEFT_CHILD, 0, 0] / (2 * parts[0]) + sums[RIGHT_CHILD, 0, 0] / (2 * parts[1])
-            if medians is not None:
+            if target.medians is not None:
                 middle = (sums[LEFT_CHILD, 0, 0] + sums[RIGHT_CHILD, 0, 0]) / 2
             heaviest = zero
             for k in range(n_new):
                 first, last = begins[k], begins[k + 1]
                 if groups is not None and many:
-                    add_up(
-                        first, last, one_part, y, weights, logs, amounts, medians, rules, orders, by_y, side, sums,
-                        parts,
-                    )  # fmt: skip
+                    add_up(first, last, one_part, target, rules, work)
                 branch = zero if many else k
-                add_child(branch, node, count + k, first, last, direction, middle, parts, sums, ints, floats, totals)
+                add_child(branch, node, count + k, first, last, direction, middle, parts, sums, nodes)
                 heaviest = k if floats[count + k, WEIGHT] > floats[count + heaviest, WEIGHT] else heaviest
             if groups is not None and chosen[N_BRANCHES] > 0:
                 ints[node, TABLE] = table_size
                 ints[node, TABLE_SIZE] = write_table(
-                    branches, table_size, categories, count, heaviest, chosen[N_BRANCHES], subsets, not many
+                    nodes.branches, table_size, categories, count, heaviest, chosen[N_BRANCHES], subsets, not many
                 )
                 table_size += ints[node, TABLE_SIZE]
-            if relatives is not None:
-                codes_kept = keep_surrogates(
-                    node, n_found, n_kept, codes_kept, facts, ranked_ints, ranked_floats, ranked_table, kept_ints,
-                    kept_floats, kept_codes,
-                )  # fmt: skip
+            if related is not None:
+                codes_kept = keep_surrogates(node, n_found, n_kept, codes_kept, rules.facts, related, kept)
                 n_kept += n_found
             if not best_first:
                 for k in range(n_new):
@@ -517,9 +527,9 @@ def grow(
                 n_waiting += n_new
             count += n_new
         if best_first:
-            sift_up(heap, floats, np.int64(GAIN), np.int64(n_heap), node)
+            sift_up(nodes.heap, floats, np.int64(GAIN), np.int64(n_heap), node)
             n_heap += 1
-    state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER] = count, n_waiting, n_heap, kept
+    state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER] = count, n_waiting, n_heap, n_ordered
     state[SPLITS_LEFT], state[TABLE_USED], state[N_KEPT], state[CODES_KEPT] = (
         splits_left,
         table_size,

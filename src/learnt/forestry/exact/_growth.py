@@ -23,32 +23,23 @@ from learnt.forestry.exact._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, G
 from learnt.forestry.exact._data import (
     CATEGORIES,
     COUNT,
-    CRITERION,
     DIRECTION,
     GAP,
     LONG,
-    MAX_DEPTH,
-    MAX_FEATURES,
-    MAX_LEAVES,
-    MIN_LEAF,
-    MIN_WEIGHT,
     N_BEST,
     N_CHOSEN,
-    N_CLASSES,
     N_FACTS,
-    N_RULES,
     N_STATE,
     N_SUMS,
-    RANDOM,
-    ROW_SHIFT,
     SEED,
     STOP,
-    WEIGHTED,
     Problem,
+    Rules,
+    Target,
 )
-from learnt.forestry.exact._general import doubled, grow_general
+from learnt.forestry.exact._general import doubled, first_columns, grow_general
 from learnt.forestry.exact._plain import ROOM
-from learnt.forestry.exact._plain_grow import N_FRAME, grow_plain
+from learnt.forestry.exact._plain_grow import N_FRAME, Heap, Nodes, Waiting, Work, grow_plain
 from learnt.forestry.exact._random import AHEAD, N_DRAWN
 from learnt.forestry.exact._records import SPARE, row_tails
 from learnt.forestry.kept._tree import Tree
@@ -211,100 +202,109 @@ def grow_exact(
     shift = _far_mean(targets if drawn is None else targets[drawn], code)
     if shift.any():
         targets = targets - shift
-    rules = np.zeros(N_RULES, np.int64)
-    rules[:] = (
-        code,
-        0 if n_classes is None else int(np.max(n_classes)),
-        *layout,
-        weighted,
-        searched,
-        max(min_samples_split, 2 * min_samples_leaf),
-        min_samples_leaf,
-        2**31 - 2 if max_depth is None else min(max_depth, 2**31 - 2),
-        -1 if max_leaf_nodes is None else min(max_leaf_nodes, m + 1),
-        random_splits,
-        columns.is_sparse,
-        presorted,
-        monotone is not None,
-        multiway,
-        surrogates,
-    )
-    limits = np.array([min_weight_leaf, min_impurity_decrease, max_p_value, total], np.float64)
     facts = np.zeros((N_FACTS, d))
     facts[GAP], facts[CATEGORIES] = _GAP, columns.categories
     if monotone is not None:
         facts[DIRECTION] = monotone
+    rules = Rules(
+        criterion=code,
+        n_classes=0 if n_classes is None else int(max(n_classes)),
+        row_shift=layout.row_shift,
+        weight_mask=layout.weight_mask,
+        label_bits=layout.label_bits,
+        label_mask=layout.label_mask,
+        weighted=weighted,
+        max_features=int(searched),
+        min_split=int(max(min_samples_split, 2 * min_samples_leaf)),
+        min_leaf=int(min_samples_leaf),
+        max_depth=2**31 - 2 if max_depth is None else int(min(max_depth, 2**31 - 2)),
+        max_leaves=-1 if max_leaf_nodes is None else int(min(max_leaf_nodes, m + 1)),
+        random=int(random_splits),
+        presorted=int(presorted),
+        monotone=int(monotone is not None),
+        multiway=int(multiway),
+        surrogates=int(surrogates),
+        min_weight=float(min_weight_leaf),
+        min_decrease=float(min_impurity_decrease),
+        max_p_value=float(max_p_value),
+        total_weight=total,
+        facts=facts,
+    )
     chosen = np.zeros(N_CHOSEN, np.int64)
     chosen[SEED] = seed
     weights = _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     tails = tails[rows] if plain and rows is not None else tails
     tails = tails if drawn is None else tails[drawn]
-    problem = Problem(columns, tails, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift)
+    amounts = _NONE if n_classes is None and code != ABSOLUTE else None
+    target = Target(targets, weights, logs, amounts, None)
+    problem = Problem(columns, tails, target, rules, chosen, n_classes, shift)
     # Where rows are not copied there is room to sort more of them at once.
     return _plain_tree(problem, 8 if drawn is None else 1) if plain else grow_general(problem, X, rows)
 
 
 def _plain_tree(problem: Problem, parts: int) -> Tree:
     """A tree of numbers with one output; the tails are those of its rows alone. Of these a part is sorted at once."""
-    columns, marks, targets, weights, logs, facts, rules, limits, chosen, n_classes, shift = problem
-    (n, d), m, n_sums = columns.shape, len(marks), max(1, int(rules[N_CLASSES]))
-    random, absolute, leaves = bool(rules[RANDOM]), rules[CRITERION] == ABSOLUTE, int(rules[MAX_LEAVES])
-    every = rules[MAX_FEATURES] == d and leaves < 0  # best gain first, the next node is seldom in the same subtree
-    amounts = _NONE if logs is None and not absolute else None
-    by_y: tuple[Any, ...] = (None,) * 4
+    columns, marks, target, rules, chosen, n_classes, shift = problem
+    (n, d), m, n_sums = columns.shape, len(marks), max(1, rules.n_classes)
+    random, absolute, leaves = bool(rules.random), rules.criterion == ABSOLUTE, rules.max_leaves
     if absolute:
-        by_y = median_work(targets, (marks >> np.uint32(rules[ROW_SHIFT])).astype(np.int64), rules, limits)
-    levels = max(1, int(rules[MAX_DEPTH])) if every else 0
+        rows_of_marks = (marks >> np.uint32(rules.row_shift)).astype(np.int64)
+        target = target._replace(medians=median_work(target.y, rows_of_marks, rules))
+    every = rules.max_features == d and leaves < 0  # best gain first, the next node is seldom in the same subtree
+    levels = max(1, rules.max_depth) if every else 0
     codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, levels, parts)
-    quick = rules[N_CLASSES] == 2 and rules[CRITERION] == GINI
-    if logs is None:
-        quick = rules[CRITERION] == SQUARED and rules[WEIGHTED] < 2 and limits[MIN_WEIGHT] <= 0
-    given = (
-        columns.matrix.view(np.int32),
-        marks,
-        targets,
-        weights,
-        logs,
-        amounts,
-        *by_y,
-        _NONE if quick and not random else None,
-        None if random or absolute or (quick and not columns.has_missing) else _NONE,
-        np.empty((2 if weights.size else 1, m)) if random and logs is None else None,
-        facts,
-        rules,
-        limits,
-        np.stack([np.arange(d), np.zeros(d, np.int64)]),
-        np.zeros((N_SUMS, 1, n_sums)),
-        np.zeros(4),
-        codes,
-        slots,
-        np.zeros((AHEAD, N_DRAWN), np.int64) if random else None,
-        records,
-        spare,
-        local,
-        np.empty(n, np.uint8) if local is not None or absolute else None,
-        np.zeros(N_BEST),
-        chosen,
+    quick = rules.n_classes == 2 and rules.criterion == GINI
+    if target.logs is None:
+        quick = rules.criterion == SQUARED and rules.weighted < 2 and rules.min_weight <= 0
+    work = Work(
+        features=first_columns(d),
+        sums=np.zeros((N_SUMS, 1, n_sums)),
+        parts=np.zeros(4),
+        codes=codes,
+        side=np.empty(n, np.uint8) if local is not None or absolute else None,
+        drawn=np.zeros((AHEAD, N_DRAWN), np.int64) if random else None,
+        heaps=np.empty((2 if target.weights.size else 1, m)) if random and target.logs is None else None,
+        records=records,
+        slots=slots,
+        spare=spare,
+        local=local,
+        quick=_NONE if quick and not random else None,
+        slow=None if random or absolute or (quick and not columns.has_missing) else _NONE,
     )
+    given = columns.matrix.view(np.int32), marks, target, rules, work
     kinds = np.int64, np.int64, np.int64, np.float64, np.uint8, np.float64, np.int64, np.float64
-    most = 2 * max(1, m // int(rules[MIN_LEAF]))
+    most = 2 * max(1, m // rules.min_leaf)
     # Numbers are parted to the end, classes seldom: room that stays empty would be taken by copies of what is kept.
-    usual = most if logs is None else max(most // (4 if n_sums <= 2 else 2), 16)
-    room = min(usual, _FIRST_NODES, 2 << min(int(rules[MAX_DEPTH]), 32), 2 * leaves if leaves >= 0 else most)
+    usual = most if target.logs is None else max(most // (4 if n_sums <= 2 else 2), 16)
+    room = min(usual, _FIRST_NODES, 2 << min(rules.max_depth, 32), 2 * leaves if leaves >= 0 else most)
     frames = 2 * room + 2 if leaves >= 0 else 64
-    heap: list[Any] = [np.empty(room, np.int32), np.empty((room, 1))] if leaves >= 0 else [None, None]
-    waiting: list[Any] = [np.empty((frames, N_FRAME), np.int64), np.empty((frames, 2)), np.empty((frames, n_sums))]
+    heap = Heap(np.empty(room, np.int32), np.empty((room, 1))) if leaves >= 0 else None
+    waiting = Waiting(np.empty((frames, N_FRAME), np.int64), np.empty((frames, 2)), np.empty((frames, n_sums)))
     nodes: list[Any] = [np.empty(room, kind) for kind in kinds] + [np.empty((room, n_sums))]
-    state = np.zeros(N_STATE, np.int64)
+    state, best = np.zeros(N_STATE, np.int64), np.zeros(N_BEST)
     stop, long = chosen[STOP:N_CHOSEN], m * d > LONG
-    while not stoppable(partial(grow_plain, *given, *heap, *waiting, *nodes, state), stop, long=long):
+    while not stoppable(
+        partial(grow_plain, *given, heap, waiting, Nodes(*nodes), best, chosen, state), stop, long=long
+    ):
         if state[COUNT] < len(nodes[0]):
-            waiting = [doubled(array) for array in waiting]
+            waiting = Waiting(*map(doubled, waiting))
         else:
             for k in range(len(nodes)):  # one after the other: the old ones are not needed all at once
                 nodes[k] = doubled(nodes[k])
-            heap = [doubled(array) for array in heap] if leaves >= 0 else heap
-    del given, heap, waiting, codes, slots, records, spare, local, by_y  # the nodes are copied where these were
+            heap = None if heap is None else Heap(*map(doubled, heap))
+    del (
+        problem,
+        given,
+        work,
+        target,
+        heap,
+        waiting,
+        codes,
+        slots,
+        records,
+        spare,
+        local,
+    )  # the nodes are copied where these were
     for k in range(len(nodes)):
         if len(nodes[k]) > _MANY_NODES:  # cut to size where they are: a copy would take their memory twice
             nodes[k].resize((state[COUNT], *nodes[k].shape[1:]), refcheck=False)

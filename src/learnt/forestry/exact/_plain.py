@@ -13,15 +13,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.forestry.exact._absolute import side_median
 from learnt.forestry.exact._criteria import POISSON, class_impurity, deviation
-from learnt.forestry.exact._data import (
-    CRITERION,
-    LABEL_BITS,
-    LABEL_MASK,
-    NOTHING,
-    ROW_SHIFT,
-    TOTALS,
-    WEIGHT_MASK,
-)
+from learnt.forestry.exact._data import NOTHING, TOTALS
 from learnt.forestry.exact._records import NAN_CODE, value_code
 
 CODES = 0  # the row of `codes` that holds the codes of a column
@@ -99,26 +91,28 @@ def part_plain(feature, start, end, shift, cut, missing_left, table, marks, spar
 
 
 @kernel(allocates=False)
-def weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, by_y, rules, side_of, sums, out):
+def weigh_sides(start, middle, end, weight, marks, target, rules, side_of, sums, out):
     """Sums of the classes or of y (or medians), weights out[0…1] and impurities out[2…3] of the rows on both sides."""
-    nothing, zero, shift = np.int64(NOTHING), np.int64(0), rules[ROW_SHIFT]
+    y, weights = target.y, target.weights
+    nothing, zero, shift = np.int64(NOTHING), np.int64(0), rules.row_shift
     for side in range(2):
         first, last = start if side == 0 else middle, middle if side == 0 else end
         if first == last:  # the root, all on the left
             continue
-        if logs is not None:
+        if target.logs is not None:
             if side == 0:
                 out[0] = count_classes(first, last, marks, rules, sums)
             else:  # whole numbers: nothing is lost by subtraction
                 out[1] = weight - out[0]
                 for c in range(sums.shape[2]):
                     sums[1, 0, c] = sums[TOTALS, 0, c] - sums[0, 0, c]
-            out[2 + side] = class_impurity(rules[CRITERION], sums, side, nothing, out[side])
-        if amounts is not None:
+            out[2 + side] = class_impurity(rules.criterion, sums, side, nothing, out[side])
+        if target.amounts is not None:
             out[side], sums[side, 0, 0] = sum_numbers(first, last, marks, shift, y, weights)
             mean = sums[side, 0, 0] / out[side]
-            out[2 + side] = spread(first, last, marks, shift, mean, rules[CRITERION], y, weights) / out[side]
-        if by_y is not None:
+            out[2 + side] = spread(first, last, marks, shift, mean, rules.criterion, y, weights) / out[side]
+        if target.medians is not None:
+            by_y = target.medians.by_y
             out[side], sums[side, 0, 0], error = side_median(zero, y, weights, by_y, first, last, side_of, np.int64(-1))
             out[2 + side] = error / out[side]
 
@@ -126,7 +120,7 @@ def weigh_sides(start, middle, end, weight, marks, y, weights, logs, amounts, by
 @kernel(allocates=False)
 def count_classes(first, last, marks, rules, sums):
     """The weights of the classes into sums[0]; of all of them together."""
-    bits, mask, label_mask = rules[LABEL_BITS], rules[WEIGHT_MASK], rules[LABEL_MASK]
+    bits, mask, label_mask = rules.label_bits, rules.weight_mask, rules.label_mask
     weight, ones = np.int64(0), np.int64(0)
     for c in range(sums.shape[2]):
         sums[0, 0, c] = 0.0

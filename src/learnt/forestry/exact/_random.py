@@ -14,28 +14,19 @@ from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry.exact._criteria import GINI, class_purity, number_purity
 from learnt.forestry.exact._data import (
-    CRITERION,
     FEATURE,
     GAP,
-    LABEL_BITS,
-    LABEL_MASK,
     MANY,
-    MAX_FEATURES,
-    MIN_LEAF,
-    MIN_WEIGHT,
     MISSING_LEFT,
-    N_CLASSES,
     N_MISSING,
     NOTHING,
     POSITION,
-    ROW_SHIFT,
     RUNNING,
     SCORE,
     SEED,
     STOP,
     THRESHOLD,
     TOTALS,
-    WEIGHT_MASK,
 )
 from learnt.forestry.exact._draws import draw, remember_constants
 from learnt.forestry.exact._four_columns import (
@@ -122,19 +113,19 @@ def give_back(first, n, undrawn, features, drawn):
 
 
 @kernel(allocates=False)
-def split_score(b, wl, weight, gini, rules, logs, heaps, sums, drawn):
+def split_score(b, wl, weight, gini, rules, logs, sums, drawn):
     """The purity of both sides of a column's cut."""
     running, nothing, all_rows = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
     if logs is not None:
         if gini:
             return gini_score(wl, np.float64(drawn[b, TOTAL]), weight, sums[TOTALS, 0, 1])
-        if rules[N_CLASSES] == 2:
+        if rules.n_classes == 2:
             sums[RUNNING, 0, 0], sums[RUNNING, 0, 1] = wl - drawn[b, TOTAL], np.float64(drawn[b, TOTAL])
-        score = class_purity(rules[CRITERION], sums, running, nothing, wl)
-        return score + class_purity(rules[CRITERION], sums, all_rows, running, weight - wl)
+        score = class_purity(rules.criterion, sums, running, nothing, wl)
+        return score + class_purity(rules.criterion, sums, all_rows, running, weight - wl)
     sums[RUNNING, 0, 0] = np.int64(drawn[b, TOTAL]).view(np.float64)
-    score = number_purity(rules[CRITERION], sums, running, nothing, wl)
-    return score + number_purity(rules[CRITERION], sums, all_rows, running, weight - wl)
+    score = number_purity(rules.criterion, sums, running, nothing, wl)
+    return score + number_purity(rules.criterion, sums, all_rows, running, weight - wl)
 
 
 @kernel(allocates=False)
@@ -150,21 +141,21 @@ def weigh_classes(b, start, m, bits, mask, label_mask, marks, codes, drawn, sums
 
 
 @kernel(allocates=False)
-def search_random(
-    start, m, known, weight, table, marks, logs, heaps, facts, rules, limits, features, sums, codes, drawn, best, chosen
-):
+def search_random(start, m, known, weight, table, marks, logs, rules, work, best, chosen):
     """The best of the random splits into `best` and `chosen`; how many columns are known as constant, and which of the
     four columns in `codes` is the one chosen, or −1 where it is not there any more.
     """
-    shift, zero, one = rules[ROW_SHIFT], np.int64(0), np.int64(1)
-    bits, mask, label_mask = rules[LABEL_BITS], rules[WEIGHT_MASK], rules[LABEL_MASK]
-    two, gini = rules[N_CLASSES] == 2, rules[N_CLASSES] == 2 and rules[CRITERION] == GINI
+    features, sums, codes = work.features, work.sums, work.codes
+    drawn, heaps = work.drawn, work.heaps
+    shift, zero, one = rules.row_shift, np.int64(0), np.int64(1)
+    bits, mask, label_mask = rules.label_bits, rules.weight_mask, rules.label_mask
+    two, gini = rules.n_classes == 2, rules.n_classes == 2 and rules.criterion == GINI
     undrawn, found, constants, visited = features.shape[1], zero, zero, zero
-    resident, gap = np.int64(-1), np.float32(facts[GAP, 0])
-    while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + constants):
+    resident, gap = np.int64(-1), np.float32(rules.facts[GAP, 0])
+    while undrawn > known + found and (visited < rules.max_features or visited <= found + constants):
         if m > MANY and atomic_load(chosen, STOP) != 0:
             break
-        batch = max(one, min(np.int64(AHEAD), rules[MAX_FEATURES] - visited, undrawn - found)) if known == 0 else one
+        batch = max(one, min(np.int64(AHEAD), rules.max_features - visited, undrawn - found)) if known == 0 else one
         n_drawn, again = draw_ahead(known, found, constants, undrawn, batch, features, drawn, chosen)
         visited += n_drawn + again
         constants += again
@@ -210,11 +201,11 @@ def search_random(
                 wl = np.float64(drawn[b, WEIGHT])
             if heaps is not None:
                 wl = np.int64(drawn[b, WEIGHT]).view(np.float64)
-            if min(rows, m - rows) < rules[MIN_LEAF] or min(wl, weight - wl) < limits[MIN_WEIGHT]:
+            if min(rows, m - rows) < rules.min_leaf or min(wl, weight - wl) < rules.min_weight:
                 continue
             if logs is not None and not two:
                 weigh_classes(b, start, m, bits, mask, label_mask, marks, codes, drawn, sums)
-            score = split_score(b, wl, weight, gini, rules, logs, heaps, sums, drawn)
+            score = split_score(b, wl, weight, gini, rules, logs, sums, drawn)
             if score > best[SCORE]:
                 n_missing = drawn[b, ABSENT]
                 best[SCORE], best[THRESHOLD] = score, threshold_of(drawn, b)

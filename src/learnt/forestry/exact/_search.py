@@ -15,33 +15,22 @@ from learnt.forestry.exact._categories import sweep_categories
 from learnt.forestry.exact._criteria import ABSOLUTE, GINI, SQUARED, class_purity, number_purity
 from learnt.forestry.exact._data import (
     CATEGORIES,
-    CRITERION,
     DIRECTION,
     FEATURE,
     GAP,
-    LABEL_BITS,
-    LABEL_MASK,
     MANY,
-    MAX_FEATURES,
-    MIN_LEAF,
-    MIN_WEIGHT,
     MISSING_LEFT,
-    MONOTONE,
     N_BRANCHES,
-    N_CLASSES,
     N_MISSING,
     NOTHING,
     POSITION,
-    PRESORTED,
-    ROW_SHIFT,
     RUNNING,
     SAVED,
     SCORE,
     STOP,
     THRESHOLD,
     TOTALS,
-    WEIGHT_MASK,
-    WEIGHTED,
+    Column,
 )
 from learnt.forestry.exact._draws import draw, remember_constants
 from learnt.forestry.exact._records import LOW, NAN_CODE, record_value, sort_records, value_code
@@ -66,13 +55,13 @@ def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side
     """Sums of the rows at or below the threshold into sums[RUNNING]; their number and weight."""
     rounded = np.float32(threshold)
     cut = value_code(rounded) - (1 if rounded > threshold else 0)  # x ≤ threshold just where code ≤ cut
-    shift, bits, mask, weighted = rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK], rules[WEIGHTED]
-    n_outputs, classes = sums.shape[1], rules[N_CLASSES]
+    shift, bits, mask, weighted = rules.row_shift, rules.label_bits, rules.weight_mask, rules.weighted
+    n_outputs, classes = sums.shape[1], rules.n_classes
     for o in range(n_outputs):
         for c in range(sums.shape[2]):
             sums[RUNNING, o, c] = 0.0
     w, wl, n_left, total = 1.0, 0.0, 0, 0.0
-    single = n_outputs == 1 and (classes == 0 or bits > 0) and rules[CRITERION] != ABSOLUTE
+    single = n_outputs == 1 and (classes == 0 or bits > 0) and rules.criterion != ABSOLUTE
     for k in range(m):
         record = a[0, k]
         code = record >> 32
@@ -91,7 +80,7 @@ def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side
         elif single and classes == 2:
             total += mine * (record & 1)
         elif single:
-            sums[RUNNING, 0, record & rules[LABEL_MASK]] += mine
+            sums[RUNNING, 0, record & rules.label_mask] += mine
         else:
             row = (record & LOW) >> shift
             side[row] = 1 if goes else 0
@@ -108,14 +97,13 @@ def count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side
 
 
 @kernel(allocates=False)
-def random_cut(
-    feature, a, m, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, by_y, side, sums, best,
-    chosen,
-):  # fmt: skip
+def random_cut(feature, m, weight, start, target, rules, work, best, chosen):
     """One threshold, drawn between the smallest and the largest value of the node, as the best split if it is better.
 
     Returns False where the column is constant.
     """
+    a, sums, side = work.records, work.sums, work.side
+    y, weights = target.y, target.weights
     lowest, highest, n_missing = np.int64(NAN_CODE), np.int64(-NAN_CODE - 1), 0
     for k in range(m):
         code = a[0, k] >> 32
@@ -123,7 +111,7 @@ def random_cut(
         lowest = min(lowest, code)
         highest = max(highest, code if code != NAN_CODE else highest)
     low, high = record_value(lowest << 32), record_value(highest << 32)
-    varies = n_missing < m and (n_missing > 0 or high > np.float32(low + np.float32(facts[GAP, feature])))
+    varies = n_missing < m and (n_missing > 0 or high > np.float32(low + np.float32(rules.facts[GAP, feature])))
     if varies:
         threshold = (np.float64(high) - np.float64(low)) * draw(chosen) / 2147483647.0 + np.float64(low)
         missing_left = np.int64(0)
@@ -134,21 +122,22 @@ def random_cut(
             threshold = np.float64(low)
         n_left, wl = count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side, sums)
         wr = weight - wl
-        if min(n_left, m - n_left) >= rules[MIN_LEAF] and min(wl, wr) >= limits[MIN_WEIGHT]:
+        if min(n_left, m - n_left) >= rules.min_leaf and min(wl, wr) >= rules.min_weight:
             left_value, right_value = sums[RUNNING, 0, 0] / wl, (sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]) / wr
-            criterion, score = rules[CRITERION], 0.0
-            if logs is not None:
+            criterion, score = rules.criterion, 0.0
+            if target.logs is not None:
                 score = class_purity(criterion, sums, running, nothing, wl)
                 score += class_purity(criterion, sums, totals, running, wr)
-            if amounts is not None:
+            if target.amounts is not None:
                 score = number_purity(criterion, sums, running, nothing, wl)
                 score += number_purity(criterion, sums, totals, running, wr)
-            if medians is not None:
+            if target.medians is not None:
+                by_y = target.medians.by_y
                 for o in range(sums.shape[1]):
                     _, right_value, error = side_median(o, y, weights, by_y, start, start + m, side, np.int64(0))
                     _, left_value, other = side_median(o, y, weights, by_y, start, start + m, side, np.int64(1))
                     score -= error + other
-            if score > best[SCORE] and in_order(rules, facts[DIRECTION, feature], left_value, right_value, best):
+            if score > best[SCORE] and in_order(rules, rules.facts[DIRECTION, feature], left_value, right_value, best):
                 best[SCORE], best[THRESHOLD] = score, threshold
                 chosen[FEATURE], chosen[POSITION], chosen[N_MISSING] = feature, n_left, n_missing
                 chosen[MISSING_LEFT] = missing_left if n_missing > 0 else (1 if 2 * n_left > m else 0)
@@ -159,7 +148,7 @@ def random_cut(
 @kernel(allocates=False)
 def put_aside(a, f, first, last, y, weights, rules, sums):
     """Take records first…last off sums[TOTALS], which is kept in sums[SAVED]; returns their weight."""
-    w, weight, shift, classes = 1.0, 0.0, rules[ROW_SHIFT], rules[N_CLASSES]
+    w, weight, shift, classes = 1.0, 0.0, rules.row_shift, rules.n_classes
     for o in range(sums.shape[1]):
         for c in range(sums.shape[2]):
             sums[SAVED, o, c] = sums[TOTALS, o, c]
@@ -177,25 +166,24 @@ def put_aside(a, f, first, last, y, weights, rules, sums):
 
 
 @kernel(allocates=False)
-def find_split(
-    start, end, known, weight, columns, stretches, cells, tails, y, weights, logs, amounts, medians, facts, rules,
-    limits, records, spare, orders, by_y, ranks, links, places, side, sums, features, subsets, groups, keys, scratch,
-    uniform, relatives, best, chosen,
-):  # fmt: skip
+def find_split(start, end, known, weight, table, target, rules, work, groups, related, best, chosen):
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
     features[0] holds, from its start: constant columns, those found constant now, those not drawn, those drawn.
-    features[1] remembers the constant ones. What is None is not used, and not compiled.
+    features[1] remembers the constant ones.
     """
+    y, weights = target.y, target.weights
+    records, spare, orders = work.records, work.spare, work.orders
+    sums, features = work.sums, work.features
     undrawn = features.shape[1]
     found, drawn_constant, visited, zero = 0, 0, 0, np.int64(0)
-    presorted, weighted, criterion = rules[PRESORTED], rules[WEIGHTED], rules[CRITERION]
-    shift, bits, mask, min_leaf = rules[ROW_SHIFT], rules[LABEL_BITS], rules[WEIGHT_MASK], rules[MIN_LEAF]
+    presorted, criterion = rules.presorted, rules.criterion
+    shift, tails = rules.row_shift, table.tails
     totals, nothing = np.int64(TOTALS), np.int64(NOTHING)
-    plain = sums.shape[1] == 1 and weighted < 2 and rules[MONOTONE] == 0
-    two = plain and rules[N_CLASSES] == 2 and criterion == GINI and bits > 0
-    squared = plain and criterion == SQUARED and limits[MIN_WEIGHT] <= 0.0
-    while undrawn > known + found and (visited < rules[MAX_FEATURES] or visited <= found + drawn_constant):
+    plain = sums.shape[1] == 1 and rules.weighted < 2 and rules.monotone == 0
+    two = plain and rules.n_classes == 2 and criterion == GINI and rules.label_bits > 0
+    squared = plain and criterion == SQUARED and rules.min_weight <= 0.0
+    while undrawn > known + found and (visited < rules.max_features or visited <= found + drawn_constant):
         if end - start > MANY and atomic_load(chosen, STOP) != 0:
             break
         visited += 1
@@ -206,24 +194,24 @@ def find_split(
             continue
         j += found
         feature = features[0, j]
-        categories = np.int64(facts[CATEGORIES, feature])
+        categories = np.int64(rules.facts[CATEGORIES, feature])
         f = feature if presorted else zero
         lo, hi = start if presorted else zero, end if presorted else end - start
-        varies, n_missing, gap, heft, base, before = True, zero, facts[GAP, feature], weight, 0.0, best[SCORE]
-        if cells is not None:
-            varies = stretches[FILLED, feature] > 0
-            if varies and (groups is not None or uniform is not None or medians is not None):
-                varies = fetch_sparse(feature, start, end, shift, tails, orders, places, stretches, cells, records)
-        if columns is not None:
-            varies = fetch_dense(feature, start, end, columns, tails, orders, records)
-        if relatives is not None:  # rows without a value are put aside; what counts is what a split gains
+        varies, n_missing, gap, heft, base, before = True, zero, rules.facts[GAP, feature], weight, 0.0, best[SCORE]
+        if table.cells is not None:
+            varies = table.cells.stretches[FILLED, feature] > 0
+            if varies and (groups is not None or work.uniform is not None or target.medians is not None):
+                varies = fetch_sparse(feature, start, end, shift, tails, orders, work.places, table.cells, records)
+        if table.columns is not None:
+            varies = fetch_dense(feature, start, end, table.columns, tails, orders, records)
+        if related is not None:  # rows without a value are put aside; what counts is what a split gains
             while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
                 hi -= 1
             heft = weight - put_aside(records, f, hi, end, y, weights, rules, sums)
             varies = hi > lo
-            if logs is not None and varies:
+            if target.logs is not None and varies:
                 base = class_purity(criterion, sums, totals, nothing, heft)
-            if amounts is not None and varies:
+            if target.amounts is not None and varies:
                 base = number_purity(criterion, sums, totals, nothing, heft)
             best[SCORE] = before + base
         by_category = categories > 0
@@ -231,27 +219,19 @@ def find_split(
             if varies and not presorted:
                 sort_records(records, f, hi, spare)
             if varies:
-                varies = sweep_categories(
-                    feature, categories, records, f, lo, hi, heft, start, y, weights, logs, amounts, medians, facts,
-                    rules, limits, by_y, ranks, links, spare, sums, subsets, groups, keys, scratch, best, chosen,
-                )  # fmt: skip
-        if uniform is not None and varies and not by_category:
-            varies = random_cut(
-                feature, records, hi, weight, start, y, weights, logs, amounts, medians, facts, rules, limits, by_y,
-                side, sums, best, chosen,
-            )  # fmt: skip
-        if uniform is None and varies and not by_category:
-            if cells is not None:
-                if medians is None:
-                    varies = sweep_sparse(
-                        feature, start, end, weight, y, weights, logs, amounts, facts, rules, limits, stretches, cells,
-                        records, spare, orders, side, sums, best, chosen,
-                    )  # fmt: skip
+                column = Column(feature, records, f, lo, hi, zero)
+                varies = sweep_categories(column, categories, heft, start, target, rules, groups, work, best, chosen)
+        if work.uniform is not None and varies and not by_category:
+            varies = random_cut(feature, hi, weight, start, target, rules, work, best, chosen)
+        if work.uniform is None and varies and not by_category:
+            if table.cells is not None:
+                if target.medians is None:
+                    varies = sweep_sparse(feature, start, end, weight, target, rules, table.cells, work, best, chosen)
                 else:
                     sort_records(records, f, hi, spare)
-            if columns is not None:
+            if table.columns is not None:
                 sort_records(records, f, hi, spare)
-            if cells is None:
+            if table.cells is None:
                 while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
                     hi -= 1
                     n_missing += 1
@@ -259,36 +239,23 @@ def find_split(
                 if varies and n_missing == 0:
                     low, high = record_value(records[f, lo]), record_value(records[f, hi - 1])
                     varies = high > np.float32(low + np.float32(gap))
+                column = Column(feature, records, f, lo, hi, n_missing)
                 for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
-                    if logs is not None:
+                    if target.logs is not None:
                         if two and n_missing == 0:
-                            sweep_two(
-                                feature, records, f, lo, hi, heft, sums[TOTALS, 0, 1], bits, mask, weighted, gap,
-                                min_leaf, limits[MIN_WEIGHT], best, chosen,
-                            )  # fmt: skip
+                            sweep_two(column, heft, sums[TOTALS, 0, 1], rules, best, chosen)
                         else:
-                            sweep_classes(
-                                feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, logs, facts,
-                                rules, limits, sums, best, chosen,
-                            )  # fmt: skip
-                    if amounts is not None:
+                            sweep_classes(column, missing_left, heft, target, rules, sums, best, chosen)
+                    if target.amounts is not None:
                         if squared and n_missing == 0:
-                            sweep_squared(
-                                feature, records, f, lo, hi, heft, sums[TOTALS, 0, 0], y, shift, bits, mask, weighted,
-                                gap, min_leaf, best, chosen,
-                            )  # fmt: skip
+                            sweep_squared(column, heft, sums[TOTALS, 0, 0], y, rules, best, chosen)
                         else:
-                            sweep_numbers(
-                                feature, records, f, lo, hi, n_missing, missing_left, heft, y, weights, facts, rules,
-                                limits, sums, best, chosen,
-                            )  # fmt: skip
-            if medians is not None:
+                            sweep_numbers(column, missing_left, heft, target, rules, sums, best, chosen)
+            if target.medians is not None:
+                column = Column(feature, records, f, lo, hi, n_missing)
                 for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
-                    sweep_absolute(
-                        feature, records, f, lo, hi, n_missing, missing_left, heft, start, y, weights, facts, rules,
-                        limits, by_y, ranks, links, medians, best, chosen,
-                    )  # fmt: skip
-        if relatives is not None:
+                    sweep_absolute(column, missing_left, heft, start, y, weights, target.medians, rules, best, chosen)
+        if related is not None:
             best[SCORE] = best[SCORE] - base if best[SCORE] > before + base else before
             for o in range(sums.shape[1]):
                 for c in range(sums.shape[2]):

@@ -1,29 +1,27 @@
 """Splits of sparse tables: what a node costs is the values its rows have, not its rows times the columns.
 
-The values of a node's rows are dealt to their columns, each column's in a stretch of `cells`. A column that is drawn is
-sorted there; its zeros, which are not, are one step of the sweep, whose sums are those of the node less the others'.
+The values of a node's rows are dealt to their columns, each column's in a stretch of `Cells.dealt`. A column that is
+drawn is sorted there; its zeros, which are not, are one step of the sweep, whose sums are those of the node less the
+others'.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.forestry.exact._criteria import GINI, SQUARED, class_purity, number_purity
 from learnt.forestry.exact._data import (
-    CRITERION,
     DIRECTION,
     FEATURE,
     GAP,
-    MIN_LEAF,
-    MIN_WEIGHT,
     MISSING_LEFT,
     N_BRANCHES,
-    N_CLASSES,
     N_MISSING,
     NOTHING,
     POSITION,
-    ROW_SHIFT,
     RUNNING,
     SAVED,
     SCORE,
@@ -40,9 +38,21 @@ _ZERO_SUMS = SAVED
 _FEW = 256  # rows of a node up to which zeros are added one by one, so that sums are rounded as those of a dense table
 
 
+class Cells(NamedTuple):
+    """Compressed sparse rows, and the values of a node's rows dealt to its columns."""
+
+    values: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    stretches: np.ndarray
+    dealt: np.ndarray
+
+
 @kernel(allocates=False)
-def deal_cells(start, end, values, indices, indptr, tails, orders, stretches, cells):
+def deal_cells(start, end, sparse, tails, orders):
     """The values of the node's rows, column by column; returns how many columns have some."""
+    indices, indptr = sparse.indices, sparse.indptr
+    stretches, cells = sparse.stretches, sparse.dealt
     n_touched, at = 0, 0
     for k in range(start, end):
         row = np.int64(orders[0, k])
@@ -62,7 +72,7 @@ def deal_cells(start, end, values, indices, indptr, tails, orders, stretches, ce
         tail = np.int64(tails[row])
         for i in range(indptr[row], indptr[row + 1]):
             f = indices[i]
-            cells[0, stretches[FIRST, f] + stretches[FILLED, f]] = (value_code(values[i]) << 32) | tail
+            cells[0, stretches[FIRST, f] + stretches[FILLED, f]] = (value_code(sparse.values[i]) << 32) | tail
             stretches[FILLED, f] += 1
     return n_touched
 
@@ -74,8 +84,9 @@ def clear_cells(n_touched, stretches):
 
 
 @kernel(allocates=False)
-def fetch_sparse(feature, start, end, shift, tails, orders, places, stretches, cells, out):
+def fetch_sparse(feature, start, end, shift, tails, orders, places, sparse, out):
     """Records of all the node's rows for one column, unsorted, into out[0]; False where their values are the same."""
+    stretches, cells = sparse.stretches, sparse.dealt
     m, differs = end - start, np.int64(0)
     zero = value_code(np.float32(0.0)) << 32
     for k in range(m):
@@ -142,24 +153,23 @@ def add_zeros(start, end, n, zero_at, shift, y, weights, records, orders, side, 
 
 
 @kernel(allocates=False)
-def sweep_sparse(
-    feature, start, end, weight, y, weights, logs, amounts, facts, rules, limits, stretches, cells, records, spare,
-    orders, side, sums, best, chosen,
-):  # fmt: skip
+def sweep_sparse(feature, start, end, weight, target, rules, sparse, work, best, chosen):
     """Cuts of one column; False where its values are all the same."""
+    y, weights = target.y, target.weights
+    records, sums = work.records, work.sums
     m = end - start
-    n, zero_at = with_zero(feature, m, stretches, cells, spare, records)
-    gap = facts[GAP, feature]
+    n, zero_at = with_zero(feature, m, sparse.stretches, sparse.dealt, work.spare, records)
+    gap = rules.facts[GAP, feature]
     if not record_value(records[0, n - 1]) > np.float32(record_value(records[0, 0]) + np.float32(gap)):
         return False
-    shift, criterion, classes, single = rules[ROW_SHIFT], rules[CRITERION], rules[N_CLASSES], sums.shape[1] == 1
+    shift, criterion, classes, single = rules.row_shift, rules.criterion, rules.n_classes, sums.shape[1] == 1
     running, nothing, totals, zeros = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS), np.int64(_ZERO_SUMS)
-    min_leaf, min_weight, score = rules[MIN_LEAF], limits[MIN_WEIGHT], 0.0
+    min_leaf, min_weight, score = rules.min_leaf, rules.min_weight, 0.0
     for o in range(sums.shape[1]):
         for c in range(sums.shape[2]):
             sums[RUNNING, o, c], sums[_ZERO_SUMS, o, c] = 0.0, sums[TOTALS, o, c]
     zero_weight, n_zero, wl, n_left, top = weight, m - n + 1, 0.0, np.int64(0), best[SCORE]
-    by_one = amounts is not None and m <= _FEW
+    by_one = target.amounts is not None and m <= _FEW
     for p in range(n if zero_at >= 0 and not by_one else 0):
         if p != zero_at:
             zero_weight -= add_record(records[0, p], shift, -1.0, zeros, y, weights, classes, sums)
@@ -167,7 +177,9 @@ def sweep_sparse(
         record, after = records[0, p], records[0, p + 1]
         if p == zero_at:
             if by_one:
-                zero_weight = add_zeros(start, end, n, zero_at, shift, y, weights, records, orders, side, sums)
+                zero_weight = add_zeros(
+                    start, end, n, zero_at, shift, y, weights, records, work.orders, work.side, sums
+                )
             else:
                 for o in range(sums.shape[1]):
                     for c in range(sums.shape[2]):
@@ -182,7 +194,7 @@ def sweep_sparse(
             continue
         if wl < min_weight or wr < min_weight:
             continue
-        if logs is not None:
+        if target.logs is not None:
             if single and criterion == GINI:
                 left, right = 0.0, 0.0
                 for c in range(sums.shape[2]):
@@ -193,7 +205,7 @@ def sweep_sparse(
                     continue
             score = class_purity(criterion, sums, running, nothing, wl)
             score += class_purity(criterion, sums, totals, running, wr)
-        if amounts is not None:
+        if target.amounts is not None:
             if single and criterion == SQUARED:
                 rest = sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]
                 squares = sums[RUNNING, 0, 0] * sums[RUNNING, 0, 0] * wr + rest * rest * wl
@@ -206,7 +218,7 @@ def sweep_sparse(
         below, above = record_value(record), record_value(after)
         if not score > top or not above > np.float32(below + np.float32(gap)):
             continue
-        if not in_order(rules, facts[DIRECTION, feature], left_value, right_value, best):
+        if not in_order(rules, rules.facts[DIRECTION, feature], left_value, right_value, best):
             continue
         top = score
         best[SCORE], best[THRESHOLD] = score, np.float64(below) / 2.0 + np.float64(above) / 2.0

@@ -12,13 +12,13 @@ heavier side. (Breiman, Friedman, Olshen and Stone 1984, section 5.3; the same c
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from learnt.engine.bounds import offsets, pieces, within
 from learnt.engine.kernel import kernel
-from learnt.forestry.exact._data import CATEGORIES, MISSING_LEFT
+from learnt.forestry.exact._data import CATEGORIES
 from learnt.forestry.exact._records import LOW, NAN_CODE, record_value
 
 MOST = 5
@@ -112,43 +112,68 @@ class Surrogates:
 
     def walk(self, tree: Any, X: np.ndarray, out: np.ndarray) -> None:
         """The leaf of every row of X."""
-        walk_with_surrogates(
-            X, tree.children_left, tree.children_right, tree.feature, tree.threshold, tree.missing_go_to_left,
-            tree.table_start, tree.table_size, tree.table, self.start, self.feature, self.threshold, self.left_below,
-            self.table_start, self.table_size, self.table, out,
+        splits = Splits(
+            tree.children_left, tree.children_right, tree.feature, tree.threshold, tree.missing_go_to_left,
+            tree.table_start, tree.table_size, tree.table,
         )  # fmt: skip
+        others = Others(
+            self.start, self.feature, self.threshold, self.left_below, self.table_start, self.table_size, self.table
+        )
+        walk_with_surrogates(X, splits, others, out)
+
+
+class Splits(NamedTuple):
+    """The splits of a tree's nodes."""
+
+    left: np.ndarray
+    right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    table_start: np.ndarray
+    table_size: np.ndarray
+    table: np.ndarray
+
+
+class Others(NamedTuple):
+    """Their surrogates."""
+
+    start: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    below: np.ndarray
+    table_start: np.ndarray
+    table_size: np.ndarray
+    table: np.ndarray
 
 
 @kernel
-def walk_with_surrogates(
-    X, left, right, feature, threshold, missing_left, table_start, table_size, table, start, s_feature, s_threshold,
-    s_below, s_table_start, s_table_size, s_table, out,
-):  # fmt: skip
+def walk_with_surrogates(X, splits, others, out):
     """The leaf of every row; a missing value asks the surrogates in turn."""
     for i in range(X.shape[0]):
         node = 0
-        while left[node] >= 0:
-            x = X[i, feature[node]]
-            at = table_start[node]
+        while splits.left[node] >= 0:
+            x = X[i, splits.feature[node]]
+            at = splits.table_start[node]
             if x == x and at < 0:
-                node = left[node] if x <= threshold[node] else right[node]
+                node = splits.left[node] if x <= splits.threshold[node] else splits.right[node]
                 continue
             if x == x:
-                entry = np.int64(x) + 2 if x >= 0 and x < table_size[node] - 2 else 0
-                node = np.int64(table[at + entry])
+                entry = np.int64(x) + 2 if x >= 0 and x < splits.table_size[node] - 2 else 0
+                node = np.int64(splits.table[at + entry])
                 continue
             side = UNKNOWN
-            for k in range(start[node], start[node + 1]):
-                z = X[i, s_feature[k]]
-                if z == z and s_table_start[k] < 0:
-                    side = s_below[k] if z <= s_threshold[k] else 1 - s_below[k]
-                elif z == z and z >= 0 and z < s_table_size[k]:
-                    side = np.int64(s_table[s_table_start[k] + np.int64(z)])
+            for k in range(others.start[node], others.start[node + 1]):
+                z = X[i, others.feature[k]]
+                if z == z and others.table_start[k] < 0:
+                    side = others.below[k] if z <= others.threshold[k] else 1 - others.below[k]
+                elif z == z and z >= 0 and z < others.table_size[k]:
+                    side = np.int64(others.table[others.table_start[k] + np.int64(z)])
                 if side != UNKNOWN:
                     break
             if side == UNKNOWN:
-                side = missing_left[node]
-            node = left[node] if side == 1 else right[node]
+                side = splits.missing_left[node]
+            node = splits.left[node] if side == 1 else splits.right[node]
         out[i] = node
 
 
@@ -221,14 +246,20 @@ def agree_by_category(a, f, lo, hi, side, weights, row_shift, heavier, found, ta
     found[1], found[2] = np.nan, 0.0
 
 
-@kernel
-def rank_surrogates(
-    records, start, end, feature, side, weights, facts, row_shift, chosen, ints, floats, table
-):  # fmt: skip
-    """The best surrogates of the split marked in `side`, into ints and floats from their start; how many there are.
+class Related(NamedTuple):
+    """All columns, and the surrogates of one split; `table` has room for the categories of all columns and one more."""
 
-    Tables of categories are written into `table`, which has room for those of all columns and one more.
-    """
+    columns: np.ndarray
+    ints: np.ndarray
+    floats: np.ndarray
+    table: np.ndarray
+
+
+@kernel
+def rank_surrogates(records, start, end, feature, side, weights, rules, heavier, related):
+    """The best surrogates of the split marked in `side`, the best first; how many there are."""
+    ints, floats, table = related.ints, related.floats, related.table
+    facts, row_shift = rules.facts, rules.row_shift
     left, right, w = 0.0, 0.0, 1.0
     for p in range(start, end):
         row = (records[feature, p] & LOW) >> row_shift
@@ -249,9 +280,7 @@ def rank_surrogates(
         if categories > 0:
             for k in range(categories):
                 table[next_table + k] = UNKNOWN
-            agree_by_category(
-                records, f, start, hi, side, weights, row_shift, chosen[MISSING_LEFT], found, table, next_table
-            )
+            agree_by_category(records, f, start, hi, side, weights, row_shift, heavier, found, table, next_table)
         else:
             agree_by_number(records, f, start, hi, side, weights, row_shift, found)
         if found[0] <= default or (found[0] - default) / (total - default) <= 1e-10:
@@ -276,8 +305,10 @@ def rank_surrogates(
 
 
 @kernel
-def send_unknown(rows, start, end, columns, count, ints, floats, table, heavier, side):
+def send_unknown(rows, start, end, related, count, heavier, side):
     """Decide the sides that are not known by surrogates, then by the heavier side; returns how many rows go left."""
+    columns, ints = related.columns, related.ints
+    floats, table = related.floats, related.table
     n_left = 0
     for p in range(start, end):
         row = rows[0, p]

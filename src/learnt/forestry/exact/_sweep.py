@@ -21,29 +21,20 @@ from learnt.forestry.exact._criteria import (
     number_purity,
 )
 from learnt.forestry.exact._data import (
-    CRITERION,
     DIRECTION,
     FEATURE,
     GAP,
-    LABEL_BITS,
-    LABEL_MASK,
     LOWER_BOUND,
-    MIN_LEAF,
-    MIN_WEIGHT,
     MISSING_LEFT,
-    MONOTONE,
     N_BRANCHES,
     N_MISSING,
     NOTHING,
     POSITION,
-    ROW_SHIFT,
     RUNNING,
     SCORE,
     THRESHOLD,
     TOTALS,
     UPPER_BOUND,
-    WEIGHT_MASK,
-    WEIGHTED,
 )
 from learnt.forestry.exact._records import LOW, record_value
 
@@ -54,12 +45,13 @@ SLACK = 1 - 1e-12  # the quick comparison may be this wrong
 def in_order(rules, direction, left_value, right_value, best):
     """Whether the values of both sides lie within the node's bounds and in the direction asked for."""
     inside = min(left_value, right_value) >= best[LOWER_BOUND] and max(left_value, right_value) <= best[UPPER_BOUND]
-    return rules[MONOTONE] == 0 or direction == 0.0 or (inside and (left_value - right_value) * direction <= 0)
+    return rules.monotone == 0 or direction == 0.0 or (inside and (left_value - right_value) * direction <= 0)
 
 
 @kernel(allocates=False)
-def keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best, chosen):
+def keep_cut(column, gap, p, missing_left, score, best, chosen):
     """Remember a better cut before position p; not between values closer than the column's gap."""
+    a, f, lo, hi, n_missing = column.records, column.f, column.lo, column.hi, column.n_missing
     threshold, apart = np.inf, True
     if p < hi:
         below, above = record_value(a[f, p - 1]), record_value(a[f, p])
@@ -67,17 +59,21 @@ def keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best
         threshold = np.float64(below) / 2.0 + np.float64(above) / 2.0
     if apart:
         best[SCORE], best[THRESHOLD] = score, threshold
-        chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = feature, p - lo, n_missing, 0
+        chosen[FEATURE], chosen[POSITION], chosen[N_MISSING] = column.feature, p - lo, n_missing
+        chosen[N_BRANCHES] = 0
         chosen[MISSING_LEFT] = missing_left if n_missing > 0 else (1 if 2 * (p - lo) > hi - lo else 0)
 
 
 @kernel(allocates=False)
-def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, min_leaf, min_weight, best, chosen):
+def sweep_two(column, weight, ones, rules, best, chosen):
     """Cuts by the Gini impurity of two classes where nothing is missing: all sums stay in registers.
 
     The counts, weights included, are whole numbers that records hold (`weighted` 0 or 1). What a cut gains is
     2 (weight · one − ones · wl)² / (weight · wl · wr), which is compared without division.
     """
+    a, f, lo, hi, gap = column.records, column.f, column.lo, column.hi, rules.facts[GAP, column.feature]
+    bits, mask, weighted, min_leaf = rules.label_bits, rules.weight_mask, rules.weighted, rules.min_leaf
+    min_weight = rules.min_weight
     w, wl, one, top = 1.0, 0.0, 0.0, best[SCORE]
     unsplit = 2.0 * ones * (1.0 - ones / weight) - (1.0 - SLACK) * weight
     bar = (top + unsplit) * weight / 2.0
@@ -101,16 +97,19 @@ def sweep_two(feature, a, f, lo, hi, weight, ones, bits, mask, weighted, gap, mi
         if score > top and above > np.float32(below + np.float32(gap)):
             top, bar = score, (score + unsplit) * weight / 2.0
             best[SCORE], best[THRESHOLD] = score, np.float64(below) / 2.0 + np.float64(above) / 2.0
-            chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = feature, p - lo, 0, 0
+            chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = column.feature, p - lo, 0, 0
             chosen[MISSING_LEFT] = 1 if 2 * (p - lo) > hi - lo else 0
 
 
 @kernel(allocates=False)
-def sweep_squared(feature, a, f, lo, hi, weight, total, y, shift, bits, mask, weighted, gap, min_leaf, best, chosen):
+def sweep_squared(column, weight, total, y, rules, best, chosen):
     """Cuts by the squared error of one output where nothing is missing and no weight must be looked up.
 
     The score is total² / weight + (weight · left − total · wl)² / (weight · wl · wr).
     """
+    a, f, lo, hi, gap = column.records, column.f, column.lo, column.hi, rules.facts[GAP, column.feature]
+    bits, mask, weighted, min_leaf = rules.label_bits, rules.weight_mask, rules.weighted, rules.min_leaf
+    shift = rules.row_shift
     w, wl, left, top = 1.0, 0.0, 0.0, best[SCORE]
     bar = (top * SLACK - total / weight * total) * weight
     record = a[f, lo]
@@ -131,24 +130,20 @@ def sweep_squared(feature, a, f, lo, hi, weight, total, y, shift, bits, mask, we
         if score > top and above > np.float32(below + np.float32(gap)):
             top, bar = score, (score * SLACK - total / weight * total) * weight
             best[SCORE], best[THRESHOLD] = score, np.float64(below) / 2.0 + np.float64(above) / 2.0
-            chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = feature, p - lo, 0, 0
+            chosen[FEATURE], chosen[POSITION], chosen[N_MISSING], chosen[N_BRANCHES] = column.feature, p - lo, 0, 0
             chosen[MISSING_LEFT] = 1 if 2 * (p - lo) > hi - lo else 0
 
 
 @kernel(allocates=False)
-def sweep_classes(
-    feature, a, f, lo, hi, n_missing, missing_left, weight, y, weights, logs, facts, rules, limits, sums, best, chosen
-):
+def sweep_classes(column, missing_left, weight, target, rules, sums, best, chosen):
     """Cuts of one column by class counts; `hi` is where the missing values begin."""
+    a, f, lo, hi, n_missing = column.records, column.f, column.lo, column.hi, column.n_missing
+    y, weights, logs = target.y, target.weights, target.logs
     n_outputs, n_classes = sums.shape[1], sums.shape[2]
     running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)  # not constants: one compilation
-    shift, mask, bits, weighted = rules[ROW_SHIFT], rules[WEIGHT_MASK], rules[LABEL_BITS], rules[WEIGHTED]
-    criterion, label_mask, min_weight, gap = (
-        rules[CRITERION],
-        rules[LABEL_MASK],
-        limits[MIN_WEIGHT],
-        facts[GAP, feature],
-    )
+    shift, mask, bits, weighted = rules.row_shift, rules.weight_mask, rules.label_bits, rules.weighted
+    criterion, label_mask, min_weight = rules.criterion, rules.label_mask, rules.min_weight
+    gap = rules.facts[GAP, column.feature]
     for o in range(n_outputs):
         for c in range(n_classes):
             sums[RUNNING, o, c] = 0.0
@@ -166,8 +161,8 @@ def sweep_classes(
         for o in range(n_outputs):
             c = record & label_mask if single else np.int64(y[row, o])
             sums[RUNNING, o, c] += w
-    first = lo + max(1, rules[MIN_LEAF] - before)
-    last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules[MIN_LEAF])
+    first = lo + max(1, rules.min_leaf - before)
+    last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules.min_leaf)
     gini, entropy = criterion == GINI, criterion == ENTROPY
     counted = entropy and single and logs.size > 0  # n log₂ n of every count is in a table
     quick_left, quick_right, slack = 0.0, 0.0, 4 * LOG_ERROR * weight * n_outputs
@@ -240,25 +235,25 @@ def sweep_classes(
             continue
         if not in_order(
             rules,
-            facts[DIRECTION, feature],
+            rules.facts[DIRECTION, column.feature],
             sums[RUNNING, 0, 0] / wl,
             (sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]) / wr,
             best,
         ):
             continue
-        keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best, chosen)
+        keep_cut(column, gap, p, missing_left, score, best, chosen)
         top = best[SCORE]
 
 
 @kernel(allocates=False)
-def sweep_numbers(
-    feature, a, f, lo, hi, n_missing, missing_left, weight, y, weights, facts, rules, limits, sums, best, chosen
-):
+def sweep_numbers(column, missing_left, weight, target, rules, sums, best, chosen):
     """Cuts of one column by sums of y."""
+    a, f, lo, hi, n_missing = column.records, column.f, column.lo, column.hi, column.n_missing
+    y, weights = target.y, target.weights
     n_outputs = sums.shape[1]
     running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
-    shift, mask, bits, weighted = rules[ROW_SHIFT], rules[WEIGHT_MASK], rules[LABEL_BITS], rules[WEIGHTED]
-    criterion, min_weight, gap = rules[CRITERION], limits[MIN_WEIGHT], facts[GAP, feature]
+    shift, mask, bits, weighted = rules.row_shift, rules.weight_mask, rules.label_bits, rules.weighted
+    criterion, min_weight, gap = rules.criterion, rules.min_weight, rules.facts[GAP, column.feature]
     for o in range(n_outputs):
         sums[RUNNING, o, 0] = 0.0
     w, wl = 1.0, 0.0
@@ -270,8 +265,8 @@ def sweep_numbers(
         wl += w
         for o in range(n_outputs):
             sums[RUNNING, o, 0] += w * y[row, o]
-    first = lo + max(1, rules[MIN_LEAF] - before)
-    last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules[MIN_LEAF])
+    first = lo + max(1, rules.min_leaf - before)
+    last = min(hi - 1 if missing_left or n_missing == 0 else hi, hi + n_missing - before - rules.min_leaf)
     single, squared = n_outputs == 1, criterion == SQUARED
     poisson = single and criterion == POISSON
     total, sum_left = sums[TOTALS, 0, 0], sums[RUNNING, 0, 0]
@@ -312,8 +307,12 @@ def sweep_numbers(
         if not score > top or wl < min_weight or wr < min_weight:
             continue
         if not in_order(
-            rules, facts[DIRECTION, feature], sums[RUNNING, 0, 0] / wl, (total - sums[RUNNING, 0, 0]) / wr, best
+            rules,
+            rules.facts[DIRECTION, column.feature],
+            sums[RUNNING, 0, 0] / wl,
+            (total - sums[RUNNING, 0, 0]) / wr,
+            best,
         ):
             continue
-        keep_cut(feature, gap, a, f, p, lo, hi, n_missing, missing_left, score, best, chosen)
+        keep_cut(column, gap, p, missing_left, score, best, chosen)
         top = best[SCORE]
