@@ -1,15 +1,18 @@
 """Densities: how probable a row is, rows like those seen, and rows unlike them.
 
     Gaussian          mean and covariance
+    Histogram         counts in bins, whose widths rules choose
 
 Every density has `score_samples` (log p of each row), `score` (their mean), `sample`, `predict` (1, or −1 for
 novelties: rows less probable than all but a share `contamination` of the training rows), `decision_function`, and
 `plot` for one or two features.
 
 _base       what all of them have
+_bins       the rules for widths of bins
 _picture    one or two features as a picture
 """
 
 from learnt.density._gaussian import Gaussian
+from learnt.density._histogram import Histogram
 
-__all__ = ["Gaussian"]
+__all__ = ["Gaussian", "Histogram"]

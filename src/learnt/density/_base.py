@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from numbers import Integral
 from typing import Any
@@ -48,6 +49,14 @@ class Density(OutlierMixin, Estimator):
         X = check_predict(self, X)
         w = check_weights(sample_weight, X)
         scores = _in_memory(self._log_density(X))
+        if nowhere := int(np.count_nonzero(scores == -np.inf)):
+            warnings.warn(
+                f"{nowhere} of the {len(scores)} rows lie where the density is 0 (an empty bin, or beyond the training "
+                "rows), so that the mean of log p is −inf; `score_samples` tells which, and `alpha` above 0 fills "
+                "empty bins.",
+                UserWarning,
+                stacklevel=2,
+            )
         return float(np.average(scores, weights=None if w is None else _in_memory(w)))
 
     def decision_function(self, X: Any) -> Any:
