@@ -50,7 +50,7 @@ ROOMS = {
         "non_negative_factorization",
     ],
     "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
-    "cluster": ["KMeans"],
+    "cluster": ["AgglomerativeClustering", "KMeans"],
     "mixture": ["BayesianGaussianMixture", "GaussianMixture"],
     "neighbors": [
         "KNeighborsClassifier",
@@ -115,6 +115,7 @@ TESTS = [
     "sklearn.mixture.tests.test_bayesian_mixture",
     "sklearn.mixture.tests.test_gaussian_mixture",
     "sklearn.mixture.tests.test_mixture",
+    "sklearn.cluster.tests.test_hierarchical",
     "sklearn.neighbors.tests.test_neighbors",
     "sklearn.neighbors.tests.test_graph",
     "sklearn.neighbors.tests.test_neighbors_pipeline",

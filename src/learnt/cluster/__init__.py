@@ -2,6 +2,7 @@
 
 KMeans             k centres by Lloyd's algorithm
 kmeans_plusplus    rows to start it from
+AgglomerativeClustering      a tree of merges (folder `agglomerative`)
 
 _kmeans.py         the class
 _lloyd.py          the algorithm, over any rows
@@ -15,5 +16,6 @@ _seeding.py        k-means++ and farthest-first
 
 from learnt.cluster._kmeans import KMeans
 from learnt.cluster._plusplus import kmeans_plusplus
+from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
 
-__all__ = ["KMeans", "kmeans_plusplus"]
+__all__ = ["AgglomerativeClustering", "KMeans", "kmeans_plusplus"]

@@ -4,6 +4,7 @@ Search             points, a metric and an index over them: `Search.build(points
                    `.nearest(queries, k)`, `.nearest_blocks(queries, k, consume)`, `.within(queries, radius)`
 Neighborhoods      what `within` answers: flat arrays, as many entries for each query as there are
 resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      which metric is meant, and whether it is one
+distance_function                      all distances between two sets of rows, by the name of a metric
 nearest_center, center_distances, center_errors, expanded            few centres, on arrays of any library
 square_distance, square_distances      ‖x − y‖² in float64, in order of the features: the bits that settle ties
 round_rows, squared_norms              what fast products are computed from
@@ -27,7 +28,7 @@ from learnt.distances._centers import (
 )
 from learnt.distances._kd_tree import METRICS as KD_TREE_METRICS
 from learnt.distances._kd_tree import tree_takes
-from learnt.distances._metrics import METRIC_NAMES, SPARSE_METRIC_NAMES, check_metric, resolve_metric
+from learnt.distances._metrics import METRIC_NAMES, SPARSE_METRIC_NAMES, check_metric, distance_function, resolve_metric
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._rounding import round_rows, square_distance, square_distances
 from learnt.distances._search import Search
@@ -44,6 +45,7 @@ __all__ = [
     "center_distances",
     "center_errors",
     "check_metric",
+    "distance_function",
     "expanded",
     "nearest_center",
     "resolve_metric",

@@ -1,0 +1,68 @@
+"""Which way to the tree, for a linkage, a metric and perhaps a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.cluster.agglomerative._condensed import condensed, condensed_distances, condensed_merges
+from learnt.cluster.agglomerative._connected import checked_graph, connected_tree, with_one_component
+from learnt.cluster.agglomerative._spanning import spanning_merges
+from learnt.cluster.agglomerative._tree import Tree, tree_of
+from learnt.cluster.agglomerative._ward import ward_merges
+from learnt.distances import distance_function
+
+EUCLIDEAN = ("euclidean", "l2")
+
+
+def free_tree(X: np.ndarray, linkage: str, metric: Any) -> Tree:
+    """The tree of all merges, any two clusters allowed."""
+    n = len(X)
+    if linkage == "ward":
+        return tree_of(ward_merges(X))
+    if linkage == "single" and metric in EUCLIDEAN:
+        return tree_of(spanning_merges(X))
+    square = square_distances_of(X, metric)
+    D = condensed_distances(X, metric) if square is None else condensed(square)
+    return tree_of(condensed_merges(D, n, linkage))
+
+
+def square_distances_of(X: np.ndarray, metric: Any) -> np.ndarray | None:
+    """The matrix of distances where it is given, or by a function of all rows; None where the metric has a name."""
+    if callable(metric):
+        square = np.asarray(metric(X), dtype=np.float64)
+    elif metric == "precomputed":
+        square = X
+    else:
+        return None
+    if square.shape[0] != square.shape[1]:
+        raise ValueError(
+            f"Distance matrix should be square, got matrix of shape {square.shape}; give n_samples × n_samples."
+        )
+    return square
+
+
+def graph_tree(X: np.ndarray, linkage: str, metric: Any, connectivity: Any, n_clusters: int) -> Tree:
+    """The tree of merges between neighbours in a graph, until `n_clusters` are left."""
+    n = len(X)
+    square = square_distances_of(X, metric)
+    between = distance_function("euclidean" if linkage == "ward" else metric, {}) if square is None else None
+
+    def distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return square[np.ix_(rows, columns)] if square is not None else between(X[rows], X[columns])  # type: ignore[misc]
+
+    graph, n_components = with_one_component(checked_graph(connectivity, n), distances, metric)
+    length = _lengths(graph, distances)
+    centred = (X - X.mean(axis=0)).astype(np.float64) if linkage == "ward" else None
+    return connected_tree(graph, length, linkage, centred, n_clusters, n_components)
+
+
+def _lengths(graph: sparse.csr_array, distances: Any) -> np.ndarray:
+    """The distance of each entry of the graph, row by row."""
+    parts = []
+    for i in range(graph.shape[0]):
+        near = graph.indices[graph.indptr[i] : graph.indptr[i + 1]]
+        parts.append(distances(np.array([i]), near)[0] if near.size else np.empty(0))
+    return np.concatenate(parts)
