@@ -3,9 +3,10 @@
 The house, from the ground up; imports only go down:
 
     engine                                   arrays, compiled kernels, threads, rows, random, checks, progress
-    erm metrics forestry statistics distances    the mathematics
+    erm metrics forestry statistics distances kernels    the mathematics
     linear_model naive_bayes neighbors       estimators
     cluster mixture decomposition density preprocessing baseline svm inverse tree ensemble
+    kernel_ridge gaussian_process
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     study cli                                what people run
@@ -28,6 +29,8 @@ _ESTIMATORS = (
     "density",
     "ensemble",
     "erm",
+    "gaussian_process",
+    "kernel_ridge",
     "linear_model",
     "mixture",
     "naive_bayes",
@@ -42,6 +45,7 @@ _ROOMS = (
     "engine",
     "forestry",
     "inverse",
+    "kernels",
     "metrics",
     "model_selection",
     "persistence",

@@ -62,17 +62,32 @@ def seeds() -> list[Seed]:
     golden = runpy.run_path(str(Path(__file__).with_name("make_golden.py")))
     found = [Seed(name, model, data) for name, (model, data) in golden["models"]().items()]
     from learnt.erm import ERMRegressor
+    from learnt.kernel_ridge import KernelRidge
 
     found += [Seed(name, ERMRegressor(_made(name)), None) for name in sorted(_registry.RECORDS) if _made(name)]
+    kernels = [_registry.resolve(name) for name in sorted(_registry.RECORDS) if _is_kernel(name)]
+    found += [Seed(cls.__name__, KernelRidge(kernel=_made_kernel(cls)), None) for cls in kernels]
     return found
+
+
+def _is_kernel(name: str) -> bool:
+    return name.startswith(("learnt.kernels", "learnt.gaussian_process"))
 
 
 def _made(name: str) -> Any:
     """A record of plain values; those of trees come with their models."""
-    if name.startswith("learnt.forestry"):
+    if name.startswith("learnt.forestry") or _is_kernel(name):
         return None
     needed = {"low": 0.0, "high": 1.0}
     return _registry.resolve(name)(**{key: needed[key] for key in _registry.RECORDS[name] if key in needed})
+
+
+def _made_kernel(cls: Any) -> Any:
+    from learnt.kernels import RBF, Linear, parameters_of
+
+    parts = {"k1": RBF(2.0), "k2": Linear(), "kernel": RBF([1.0, 2.0]), "exponent": 2, "coefficients": (1.0, 0.5)}
+    needed = {**parts, "A": np.eye(3)}
+    return cls(**{key: needed[key] for key in parameters_of(cls) if key in needed})
 
 
 def classes_in(node: Any) -> set[str]:

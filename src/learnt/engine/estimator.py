@@ -66,6 +66,8 @@ class Trial:
     weight_repeats: bool = True
     # The model does not depend on the unit of the weights; not so where a penalty or a step is measured by them.
     weight_unit_free: bool = True
+    # The most rows that a fit is tried with, where the time or the memory grows with their square.
+    most_rows: int | None = None
     # The parameter that says how many members `warm_start` goes on to.
     members: str | None = None
 

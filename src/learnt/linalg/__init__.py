@@ -1,6 +1,7 @@
 """Linear algebra that several rooms share: products on all threads, positive systems, pursuits, quadratics with an L1
 penalty.
 
+    any_array         Triangular systems in every array library, where the Array API has no name for them
     exponential       The exponential function for loops over rows: plain arithmetic
     gram              Products of large matrices on all threads
     log_loss          The log loss of a margin, its slope and its curvature, for compiled loops
@@ -9,6 +10,7 @@ penalty.
     pursuit_alone     Orthogonal matching pursuit of one signal by matrix products: nothing to compile
     pursuit_kernels   The inner loops of orthogonal matching pursuit, on rows of the Gram matrix G = XᵀX
     sparse_quadratic  A quadratic with absolute values in its penalty
+    tiles             Cholesky factors and inverses of large matrices on all threads, tile by tile
     weighted_columns  Columns as sweeps of coordinate descent read them: of a sparse table by their entries
 """
 

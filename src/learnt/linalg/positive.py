@@ -67,14 +67,14 @@ def inverse_factor(A: np.ndarray) -> np.ndarray | None:
     """
     n = len(A)
     letter = "s" if A.dtype == np.float32 else "d"
-    if _lapack(f"{letter}potrf", b"U", n, A.ctypes.data, n):  # LAPACK's upper triangle is our lower one
+    if call_lapack(f"{letter}potrf", b"U", n, A.ctypes.data, n):  # LAPACK's upper triangle is our lower one
         return None
     out = np.zeros_like(A)
 
     def fill(lo: int, hi: int) -> None:
         own = slice(lo, hi)
         if hi - lo <= _CORNER:
-            _lapack(f"{letter}trtri", b"UN", hi - lo, A[own, own].ctypes.data, n)
+            call_lapack(f"{letter}trtri", b"UN", hi - lo, A[own, own].ctypes.data, n)
             out[own, own] = np.tril(A[own, own])
             return
         middle = (lo + hi) // 2
@@ -95,11 +95,11 @@ def inverse_from_factor(inverse: np.ndarray) -> np.ndarray:
            [-0.03125 ,  0.0625  ]])
     """
     name, n = "slauum" if inverse.dtype == np.float32 else "dlauum", len(inverse)
-    _lapack(name, b"U", n, inverse.ctypes.data, n)
+    call_lapack(name, b"U", n, inverse.ctypes.data, n)
     return inverse
 
 
-def _lapack(name: str, letters: bytes, order: int, place: int, leading: int) -> int:
+def call_lapack(name: str, letters: bytes, order: int, place: int, leading: int) -> int:
     """Call a routine on a square matrix in place, without holding other threads as SciPy's own call would."""
     info = ctypes.c_int(0)
     flags = [bytes([letter]) for letter in letters]
@@ -111,10 +111,14 @@ def _lapack(name: str, letters: bytes, order: int, place: int, leading: int) -> 
 @cache
 def _routine(name: str, n_letters: int) -> Any:
     """What SciPy offers to compiled code under this name: one function, its letters first, then addresses."""
+    place = capsule_address(cython_lapack.__pyx_capi__[name])
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_char_p] * n_letters, *[ctypes.c_void_p] * 4)(place)
+
+
+def capsule_address(capsule: Any) -> int:
+    """Where the function that a capsule of SciPy's holds begins."""
     python = ctypes.pythonapi
     python.PyCapsule_GetName.restype, python.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
     python.PyCapsule_GetPointer.restype = ctypes.c_void_p
     python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    capsule = cython_lapack.__pyx_capi__[name]
-    place = python.PyCapsule_GetPointer(capsule, python.PyCapsule_GetName(capsule))
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_char_p] * n_letters, *[ctypes.c_void_p] * 4)(place)
+    return python.PyCapsule_GetPointer(capsule, python.PyCapsule_GetName(capsule))

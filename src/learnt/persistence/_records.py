@@ -6,6 +6,8 @@ said by the tree itself (`validate`), where its model is checked.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from learnt.engine.schema import (
@@ -13,6 +15,7 @@ from learnt.engine.schema import (
     anyof,
     choice,
     count,
+    dictof,
     flag,
     instance,
     listof,
@@ -92,6 +95,73 @@ _share = anyof(none, number(0))
 _kinds = instance(type | np.dtype | str, "a type of columns")
 _columns = anyof(none, _kinds, listof(_kinds))
 
+# Kernels: whether parameters fit each other and the rows is said where their model is checked (`usable_kernel`).
+_positive = anyof(
+    number(0, finite=False), real(None, above=0), listof(number(above=0)), listof(number(above=0), kind=tuple)
+)
+_pair = anyof(listof(number(0, finite=False)), listof(number(0, finite=False), kind=tuple))
+_bounds = anyof(choice("fixed"), _pair, real(None, finite=False), real(None, 2, finite=False), listof(_pair))
+
+
+def _kernel(value: Any, dims: dict[str, int]) -> str | None:
+    return None if hasattr(value, "theta") and hasattr(value, "diag") else "is not a kernel"
+
+
+_two: dict[str, Check] = {"k1": _kernel, "k2": _kernel}
+# Those of `learnt.kernels` and, with scikit-learn's names, of `learnt.gaussian_process.kernels`.
+_KERNELS: dict[str, dict[str, Check]] = {
+    "DotProduct": {"sigma_0": number(0), "sigma_0_bounds": _bounds},
+    "Exp": {"kernel": _kernel},
+    "ExpSineSquared": {
+        **dict.fromkeys(("length_scale", "periodicity"), number(above=0)),
+        **dict.fromkeys(("length_scale_bounds", "periodicity_bounds"), _bounds),
+    },
+    "Exponentiation": {"kernel": _kernel, "exponent": number()},
+    "Matern": {"length_scale": _positive, "length_scale_bounds": _bounds, "nu": number(above=0, finite=False)},
+    "PairwiseKernel": {
+        "gamma": number(0),
+        "gamma_bounds": _bounds,
+        "metric": text,
+        "pairwise_kernels_kwargs": anyof(none, dictof(choice("degree", "coef0"), number())),
+    },
+    "PolynomialOf": {
+        "kernel": _kernel,
+        "coefficients": anyof(listof(number(0)), listof(number(0), kind=tuple), real(None)),
+    },
+    "Product": _two,
+    "RBF": {"length_scale": _positive, "length_scale_bounds": _bounds},
+    "RationalQuadratic": {
+        **dict.fromkeys(("length_scale", "alpha"), number(above=0)),
+        **dict.fromkeys(("length_scale_bounds", "alpha_bounds"), _bounds),
+    },
+    "Sum": _two,
+}
+_constant: dict[str, Check] = {"constant_value": number(), "constant_value_bounds": _bounds}
+_white: dict[str, Check] = {"noise_level": number(0), "noise_level_bounds": _bounds}
+_gamma: dict[str, Check] = {"gamma": number(0), "gamma_bounds": _bounds}
+KERNELS: dict[str, dict[str, Check]] = {
+    **{f"learnt.kernels.{name}": fields for name, fields in _KERNELS.items()},
+    "learnt.kernels.AdditiveChi2": {},
+    "learnt.kernels.AllProducts": {},
+    "learnt.kernels.Chi2": _gamma,
+    "learnt.kernels.Constant": _constant,
+    "learnt.kernels.Cosine": {},
+    "learnt.kernels.Laplacian": _gamma,
+    "learnt.kernels.Linear": {},
+    "learnt.kernels.Mahalanobis": {"A": anyof(real("d", "d"), listof(listof(number())))},
+    "learnt.kernels.Polynomial": {
+        "degree": number(0),
+        **dict.fromkeys(("coef0", "gamma"), number()),
+        **dict.fromkeys(("coef0_bounds", "gamma_bounds"), _bounds),
+    },
+    "learnt.kernels.SetIntersection": {},
+    "learnt.kernels.Sigmoid": {**dict.fromkeys(("gamma", "coef0"), number()), "gamma_bounds": _bounds},
+    "learnt.kernels.White": _white,
+    **{f"learnt.gaussian_process.kernels.{name}": fields for name, fields in _KERNELS.items()},
+    "learnt.gaussian_process.kernels.ConstantKernel": _constant,
+    "learnt.gaussian_process.kernels.WhiteKernel": _white,
+}
+
 SURROGATE_FIELDS = (
     "start", "feature", "threshold", "left_below", "agreement", "adjusted", "table_start", "table_size", "table",
 )  # fmt: skip
@@ -115,6 +185,7 @@ RECORD_FIELDS: dict[str, dict[str, Check]] = {
     "learnt.erm.losses.Tweedie": {"power": number()},
     "learnt.erm.penalties.Box": dict.fromkeys(("low", "high"), number(finite=False)),
     "learnt.erm.penalties.ElasticNet": {"l1_ratio": number(0, 1)},
+    **KERNELS,
     "learnt.forestry.BoostedTrees": _BOOSTED,
     "learnt.forestry.Categories": {"columns": whole("k"), "values": listof(instance(np.ndarray, "an array"), "k")},
     "learnt.forestry.Grove": _GROVE,

@@ -1,0 +1,156 @@
+"""Kernel ridge regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import MultiOutputMixin
+
+from learnt.engine.arrays import beside, is_foreign_array, namespace, to_numpy
+from learnt.engine.blocks import widen
+from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.params import ParameterError, check_number
+from learnt.engine.schema import FEATURES, Dims, Schema, anyof, choice, instance, none, number, real
+from learnt.engine.scoring import RowsRegressor
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit, check_predict
+from learnt.kernel_ridge._solve import solve_dual
+from learnt.kernels import (
+    KERNEL_NAMES,
+    check_kernel,
+    gram,
+    gram_times,
+    kernel_of,
+    kernel_rule,
+    lower_gram,
+    require_room,
+)
+
+
+def _rows(value: Any, dims: Dims) -> str | None:
+    """The training rows: a table, or compressed sparse rows (their indices are checked already)."""
+    if not sparse.issparse(value):
+        return real("n", "d")(value, dims)
+    if value.format != "csr" or value.dtype not in (np.float64, np.float32) or not np.isfinite(value.data).all():
+        return "is not a sparse table of finite numbers"
+    wanted = (dims.setdefault("n", value.shape[0]), dims.setdefault("d", value.shape[1]))
+    return None if value.shape == wanted else f"has the shape {value.shape} instead of {wanted}"
+
+
+class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
+    """Ridge regression in the space of a kernel:  f(x) = Σᵢ cᵢ k(xᵢ, x)  with  c = (K + αI)⁻¹y.
+
+    The least of Σ w(y − f)² + α‖f‖². With the linear kernel this is `Ridge` without an intercept.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_targets,), default=1
+        The penalty; one for each target where several are given.
+    kernel : str, kernel or callable, default="linear"
+        "linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine", "chi2", "additive_chi2",
+        "precomputed"; a kernel of `learnt.kernels` or scikit-learn; or a function of two rows that returns a number.
+    gamma : float or None
+        Of the named kernels; None: 1 / n_features.
+    degree : float, default=3
+    coef0 : float, default=1
+    kernel_params : dict or None
+        Arguments of the function.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n_samples,) or (n_samples, n_targets)
+        c, the weights of the rows.
+    X_fit_ : array or sparse matrix
+        The training rows, or the matrix that was given.
+
+    Examples
+    --------
+    XOR is no linear function of two features, but one of their products:
+
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> KernelRidge(1e-6, kernel="poly", degree=2, gamma=1.0).fit(X, y).predict(X).round(3)
+    array([0., 1., 1., 0.])
+    """
+
+    __learnt_schema__ = Schema(
+        params={
+            "kernel": anyof(choice(*KERNEL_NAMES, "precomputed"), instance(object, "a kernel")),
+            "gamma": anyof(none, number(0)),
+            "degree": number(0),
+            "coef0": number(),
+        },
+        state={**FEATURES, "X_fit_": _rows, "dual_coef_": anyof(real("n"), real("n", None))},
+        rule=kernel_rule,
+    )
+    __learnt_takes__ = Takes(sparse=True, tensors=True)
+    __learnt_trial__ = Trial(weight_unit_free=False, most_rows=600)
+
+    def __init__(self, alpha=1, *, kernel="linear", gamma=None, degree=3, coef0=1, kernel_params=None):
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelRidge:
+        """Solve for the weights of the rows."""
+        check_kernel(self, "precomputed")
+        check_number(self, "gamma", 0, also=(None,))
+        check_number(self, "degree", 0)
+        check_number(self, "coef0")
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
+        n = X.shape[0]
+        Y = widen(y[:, None] if y.ndim == 1 else y)
+        alpha = self._penalties(Y.shape[1])
+        root = None if w is None else namespace(widen(w)).sqrt(widen(w))
+        if not is_foreign_array(X):
+            require_room("KernelRidge", n, n)
+        dual = solve_dual(self._training_matrix(X), Y, alpha, root)
+        self.dual_coef_ = dual[:, 0] if y.ndim == 1 else dual
+        self.X_fit_ = X
+        return self
+
+    def _penalties(self, n_targets: int) -> np.ndarray:
+        alpha = np.asarray(to_numpy(self.alpha) if is_foreign_array(self.alpha) else self.alpha)
+        if alpha.dtype.kind not in "iuf" or alpha.ndim > 1 or not (np.isfinite(alpha).all() and (alpha >= 0).all()):
+            raise ParameterError(
+                "The 'alpha' parameter of KernelRidge must be a finite number of at least 0, or one for each target. "
+                f"Got {self.alpha!r} instead."
+            )
+        if alpha.size not in (1, n_targets):
+            raise ValueError(
+                f"Number of targets and number of penalties do not correspond: {alpha.size} != {n_targets}; give alpha "
+                "as one number, or one for each target."
+            )
+        return alpha.astype(np.float64)
+
+    def _training_matrix(self, X: Any) -> Any:
+        if self.kernel == "precomputed":
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"Precomputed metric requires shape (n_queries, n_indexed): a kernel matrix is square in fit, this "
+                    f"one has shape {tuple(X.shape)}."
+                )
+            return lambda: widen(X.toarray() if sparse.issparse(X) else X).copy() if not is_foreign_array(X) else X
+        kernel = kernel_of(self, X.shape[1])
+        if getattr(kernel, "in_blocks", False) and not is_foreign_array(X):
+            wide = widen(X)
+            return lambda: lower_gram(kernel, wide)
+        return lambda: gram(kernel, X)
+
+    def predict(self, X: Any) -> Any:
+        """Σᵢ cᵢ k(xᵢ, x) of every row; of a precomputed kernel, X is the matrix k(x, xᵢ)."""
+        X = check_predict(self, X)
+        dual = beside(self.dual_coef_, X)
+        if self.kernel == "precomputed":
+            with single_blas():
+                return X @ dual
+        return gram_times(kernel_of(self, X.shape[1]), X, beside(self.X_fit_, X), dual)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags

@@ -1,0 +1,73 @@
+"""c = (K + αW⁻¹)⁻¹y: the weights of the rows in kernel ridge regression."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from learnt.engine.arrays import namespace
+from learnt.engine.threads import single_blas
+from learnt.kernels import is_positive_semidefinite
+from learnt.linalg.any_array import solve_lower, solve_upper
+from learnt.linalg.tiles import cholesky_in_place
+
+
+def solve_dual(matrix: Callable[[], Any], Y: Any, alpha: np.ndarray, root: Any) -> Any:
+    """The weights of the rows for targets Y (n × k) and one penalty for all or one for each.
+
+    `matrix` makes the kernel matrix, each time anew, since it is factored in its place; of NumPy's the lower triangle
+    is enough. `root` are the square roots of the weights of rows, None where all are 1.
+    """
+
+    def weighted() -> Any:
+        K = matrix()
+        return K if root is None else K * root[:, None] * root[None, :]
+
+    if root is not None:
+        Y = Y * root[:, None]
+    if alpha.size == 1:
+        dual = _solve(weighted, Y, float(alpha.reshape(-1)[0]))
+    else:
+        columns = [_solve(weighted, Y[:, j : j + 1], float(a)) for j, a in enumerate(alpha)]
+        dual = namespace(Y).concat(columns, axis=1)
+    return dual if root is None else dual * root[:, None]
+
+
+def _solve(matrix: Callable[[], Any], Y: Any, alpha: float) -> Any:
+    K = matrix()
+    xp, n = namespace(K), K.shape[0]
+    if xp is np:
+        K.ravel()[:: n + 1] += alpha
+        if cholesky_in_place(K):
+            with single_blas():
+                return linalg.cho_solve((K, True), Y, check_finite=False)
+        return _least_squares(matrix(), Y, alpha)
+    K = K + alpha * xp.eye(n, dtype=K.dtype, device=K.device)
+    try:
+        L = xp.linalg.cholesky(K)
+    except Exception as error:  # every library has its own; anything else is raised as it is
+        if "linalg" not in f"{type(error).__module__}.{type(error).__name__}".lower():
+            raise
+        raise ValueError(f"{_why(K, alpha)}; increase alpha, or take another kernel.") from None
+    return solve_upper(L.T, solve_lower(L, Y))
+
+
+def _least_squares(K: np.ndarray, Y: np.ndarray, alpha: float) -> np.ndarray:
+    """The solution of least length, where the matrix is not positive definite; said with its smallest eigenvalue."""
+    K = np.tril(K) + np.tril(K, -1).T
+    K.ravel()[:: len(K) + 1] += alpha
+    warnings.warn(
+        f"Singular matrix in solving dual problem. Using least-squares solution instead: {_why(K, alpha)}.",
+        stacklevel=5,
+    )
+    with single_blas():
+        return linalg.lstsq(K, Y, check_finite=False)[0]
+
+
+def _why(K: Any, alpha: float) -> str:
+    verdict = is_positive_semidefinite(K)
+    return f"the kernel matrix with alpha = {alpha:g} on its diagonal is not positive definite ({verdict.reason})"

@@ -1,0 +1,84 @@
+"""Kernels that do not look at the rows: a constant, and noise of each row's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnt.kernels._base import BOUNDS, Kernel, Term
+from learnt.kernels._differences import filled, identity
+
+
+class _Anything(Kernel):
+    """Rows may be anything."""
+
+    @property
+    def requires_vector_input(self) -> bool:
+        return False
+
+    def is_stationary(self) -> bool:
+        return True
+
+
+class Constant(_Anything):
+    """k(x, z) = c, at least 0.
+
+    Parameters
+    ----------
+    constant_value : float, default=1.0
+    constant_value_bounds : pair or "fixed", default=(1e-5, 1e5)
+    """
+
+    learnable = ("constant_value",)
+
+    def __init__(self, constant_value=1.0, constant_value_bounds=BOUNDS):
+        self.constant_value = constant_value
+        self.constant_value_bounds = constant_value_bounds
+
+    @property
+    def proven(self) -> bool:
+        return bool(self.constant_value >= 0)
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        return filled(X, Y, float(self.constant_value))
+
+    def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
+        K = self.block(X, Y, start)
+        return K, [] if self.hyperparameter_constant_value.fixed else [lambda: K]  # type: ignore[attr-defined]
+
+    def diag(self, X: Any) -> Any:
+        """c for every row."""
+        return filled(X, X[:1], float(self.constant_value))[:, 0]
+
+    def formula(self) -> str:
+        return f"{float(self.constant_value):g}"
+
+
+class White(_Anything):
+    """σ² where a row meets itself, 0 elsewhere: noise that is independent from row to row.
+
+    Parameters
+    ----------
+    noise_level : float, default=1.0
+        σ².
+    noise_level_bounds : pair or "fixed", default=(1e-5, 1e5)
+    """
+
+    learnable = ("noise_level",)
+
+    def __init__(self, noise_level=1.0, noise_level_bounds=BOUNDS):
+        self.noise_level = noise_level
+        self.noise_level_bounds = noise_level_bounds
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        return float(self.noise_level) * identity(X, Y, start)
+
+    def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
+        K = self.block(X, Y, start)
+        return K, [] if self.hyperparameter_noise_level.fixed else [lambda: K]  # type: ignore[attr-defined]
+
+    def diag(self, X: Any) -> Any:
+        """σ² for every row."""
+        return filled(X, X[:1], float(self.noise_level))[:, 0]
+
+    def formula(self) -> str:
+        return f"{float(self.noise_level):g}·[x is z]"

@@ -1,0 +1,140 @@
+"""Whole kernel matrices, computed some rows at a time: beside the matrix there is one block for each thread.
+
+Blocks depend on the data alone, so that the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from learnt.engine.arrays import is_foreign_array, is_numpy, namespace
+from learnt.engine.blocks import widen
+from learnt.engine.threads import run_tasks, single_blas
+from learnt.kernels._differences import length
+
+_CELLS = 1 << 17  # entries of a block: a megabyte, which is read again while it is in the cache
+_DEVICE_CELLS = 1 << 26
+
+
+def as_rows_of_kernel(X: Any) -> Any:
+    """Rows as kernels read them: arrays of two axes, CSR matrices, and lists of anything else as they are."""
+    if is_foreign_array(X):
+        return X
+    if sparse.issparse(X):
+        return X.tocsr()
+    if is_numpy(X):
+        return X if X.ndim == 2 or X.dtype.kind not in "biuf" else np.atleast_2d(X)
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return X
+    return np.atleast_2d(array)
+
+
+def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
+    """k(xᵢ, zⱼ) for all rows of X and Y, or of X with itself.
+
+    >>> from learnt.kernels import RBF
+    >>> gram(RBF(1.0), [[0.0], [1.0]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+    X = as_rows_of_kernel(X)
+    same = Y is None
+    Y = X if same else as_rows_of_kernel(Y)
+    n, m = length(X), length(Y)
+    if not getattr(kernel, "in_blocks", False):
+        return _shaped(kernel(X) if same else kernel(X, Y), n, m)
+    if is_foreign_array(X):
+        starts = _starts(n, max(1, _DEVICE_CELLS // max(m, 1)))
+        blocks = [kernel.block(X[lo:hi, ...], Y, lo if same else None) for lo, hi in starts]
+        return blocks[0] if len(blocks) == 1 else namespace(X).concat(blocks)
+    X, Y = widen(X), widen(Y)
+    starts = _starts(n, max(1, _CELLS // max(m, 1)))
+    if len(starts) == 1:
+        with single_blas():
+            return kernel.block(X, Y, 0 if same else None)
+    out = np.empty((n, m))
+
+    def fill(lo: int, hi: int) -> None:
+        out[lo:hi] = kernel.block(X[lo:hi], Y, lo if same else None)
+
+    run_tasks([partial(fill, lo, hi) for lo, hi in starts])
+    return out
+
+
+def _shaped(K: Any, n: int, m: int) -> Any:
+    if tuple(np.shape(K)) != (n, m):
+        raise ValueError(
+            f"The kernel returned a matrix of shape {tuple(np.shape(K))} for {n} and {m} rows; it must be {(n, m)}."
+        )
+    return K
+
+
+def gram_times(kernel: Any, X: Any, Y: Any, coef: Any) -> Any:
+    """k(X, Y) times `coef`, without the whole matrix: one block of rows for each thread.
+
+    >>> from learnt.kernels import Linear
+    >>> gram_times(Linear(), np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]]), np.array([1.0, 1.0]))
+    array([4., 8.])
+    """
+    n, m = length(X), length(Y)
+    if not getattr(kernel, "in_blocks", False) or is_foreign_array(X):
+        step = max(1, _DEVICE_CELLS // max(m, 1))
+        parts = [
+            gram(kernel, X[lo:hi, ...] if is_foreign_array(X) else X[lo:hi], Y) @ coef for lo, hi in _starts(n, step)
+        ]
+        return parts[0] if len(parts) == 1 else namespace(coef).concat(parts)
+    X, Y = widen(X), widen(Y)
+    out = np.empty((n, *coef.shape[1:]))
+
+    def fill(lo: int, hi: int) -> None:
+        out[lo:hi] = kernel.block(X[lo:hi], Y, None) @ coef
+
+    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(16, _CELLS // max(m, 1)))])
+    return out
+
+
+@single_blas()
+def gradient_tensor(kernel: Any, X: Any) -> tuple[Any, Any]:
+    """The matrix of X with itself, and its derivatives in `theta`, stacked along a third axis."""
+    K, terms = kernel.terms(widen(X), widen(X), 0)
+    xp = namespace(X)
+    if not terms:
+        return K, xp.zeros((*K.shape, 0)) if xp is np else xp.stack([K], axis=2)[:, :, :0]
+    return K, xp.stack([term() for term in terms], axis=2)
+
+
+def lower_gram(kernel: Any, X: Any) -> np.ndarray:
+    """The lower triangle of the matrix of X with itself; what is above it has no meaning."""
+    n = length(X)
+    out = np.zeros((n, n))
+
+    def fill(lo: int, hi: int) -> None:
+        out[lo:hi, :hi] = kernel.block(X[lo:hi], X[:hi], lo)
+
+    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(16, 2 * _CELLS // n))])
+    return out
+
+
+def pull_back(kernel: Any, X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Σᵢⱼ Wᵢⱼ ∂k(xᵢ, xⱼ)/∂θ for a symmetric W of which the lower triangle is given, one block of rows at a time."""
+    n = len(X)
+
+    def part(lo: int, hi: int) -> np.ndarray:
+        weights = 2.0 * W[lo:hi, :hi]
+        own = weights[:, lo:]
+        own[...] = np.tril(own, -1)
+        own[np.arange(hi - lo), np.arange(hi - lo)] = W[np.arange(lo, hi), np.arange(lo, hi)]
+        _, terms = kernel.terms(X[lo:hi], X[:hi], lo)
+        return np.array([np.vdot(weights, term()) for term in terms])
+
+    return np.sum(run_tasks([partial(part, lo, hi) for lo, hi in _starts(n, max(16, 2 * _CELLS // n))]), axis=0)
+
+
+def _starts(n: int, step: int) -> list[tuple[int, int]]:
+    return [(lo, min(lo + step, n)) for lo in range(0, n, step)] or [(0, 0)]

@@ -1,0 +1,62 @@
+"""One parameter of a kernel that can be learnt: its name, its bounds, and whether it stays as it is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class _Fields(NamedTuple):
+    name: str
+    value_type: str
+    bounds: Any
+    n_elements: int
+    fixed: bool
+
+
+class Hyperparameter(_Fields):
+    """A parameter that can be learnt: a number above 0, or several, searched on a logarithmic scale.
+
+    Parameters
+    ----------
+    name : str
+    value_type : str
+        "numeric".
+    bounds : pair of numbers, array of shape (n_elements, 2) or "fixed"
+        Between which the search keeps; a pair holds for every element.
+    n_elements : int, default=1
+    fixed : bool or None
+        Whether the value stays; None: where `bounds` is "fixed".
+
+    Examples
+    --------
+    >>> Hyperparameter("length_scale", "numeric", (0.1, 10.0), 2).bounds
+    array([[ 0.1, 10. ],
+           [ 0.1, 10. ]])
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, value_type: str, bounds: Any, n_elements: int = 1, fixed: Any = None) -> Hyperparameter:
+        if not (isinstance(bounds, str) and bounds == "fixed"):
+            bounds = np.atleast_2d(np.asarray(bounds, dtype=np.float64))
+            if bounds.shape[0] not in (1, n_elements) or bounds.shape[1] != 2:
+                raise ValueError(
+                    f"Bounds on {name} should have either 1 or {n_elements} dimensions, two numbers each. "
+                    f"Given are {bounds.shape[0]}"
+                )
+            bounds = np.repeat(bounds, n_elements // len(bounds), axis=0)
+        is_fixed = isinstance(bounds, str) if fixed is None else fixed
+        return super().__new__(cls, name, value_type, bounds, n_elements, is_fixed)
+
+    def __eq__(self, other: Any) -> bool:
+        return (
+            self.name == other.name
+            and self.value_type == other.value_type
+            and np.array_equal(self.bounds, other.bounds)
+            and self.n_elements == other.n_elements
+            and self.fixed == other.fixed
+        )
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,128 @@
+"""Is this a kernel? Yes by construction, no by a direction that shows it, or nobody can say from points alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.arrays import to_numpy
+from learnt.engine.random import generator
+from learnt.engine.threads import single_blas
+from learnt.kernels._base import Kernel, is_kernel_object
+from learnt.kernels._gram import gram
+from learnt.kernels._named import FromFunction
+
+_POINTS, _TRIES = 40, 5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An answer to "is this a kernel?" with its reason.
+
+    `answer` is "yes", "no" or "don't know". Of a "no", `eigenvalue` is negative, `direction` a vector v of length 1
+    with vᵀKv = eigenvalue, and `points` the rows on which K was computed. A verdict is true where the answer is "yes".
+    """
+
+    answer: str
+    reason: str
+    eigenvalue: float | None = None
+    direction: np.ndarray | None = None
+    points: np.ndarray | None = None
+
+    def __bool__(self) -> bool:
+        return self.answer == "yes"
+
+    def __str__(self) -> str:
+        return f"{self.answer}: {self.reason}"
+
+
+def is_positive_semidefinite(K: Any) -> Verdict:
+    """Whether a matrix is one of inner products: symmetric, no eigenvalue below 0 by more than rounding.
+
+    >>> print(is_positive_semidefinite([[1.0, 2.0], [2.0, 1.0]]))
+    no: the smallest eigenvalue is -1
+    """
+    K = np.asarray(to_numpy(K), dtype=np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"A kernel matrix is square, a row and a column for each point; this one has shape {K.shape}.")
+    if not np.isfinite(K).all():
+        raise ValueError(
+            "The kernel matrix holds NaN or infinity; look for them in the rows, or in the kernel function."
+        )
+    size = np.abs(K).max(initial=0.0)
+    rounding = 1e-12 * max(size, np.finfo(float).tiny)
+    gap = np.abs(K - K.T)
+    if gap.max(initial=0.0) > rounding:
+        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        return Verdict("no", f"K is not symmetric: K[{i}, {j}] = {K[i, j]:g} and K[{j}, {i}] = {K[j, i]:g}")
+    if not len(K):
+        return Verdict("yes", "there are no points")
+    with single_blas():
+        values, vectors = np.linalg.eigh(K)
+    if values[0] < -10 * len(K) * np.finfo(float).eps * np.abs(values).max() - rounding:
+        return Verdict("no", f"the smallest eigenvalue is {values[0]:.6g}", float(values[0]), vectors[:, 0])
+    return Verdict(
+        "yes",
+        f"the smallest eigenvalue is {values[0]:.6g}, 0 up to rounding"
+        if values[0] < 0
+        else "no eigenvalue is negative",
+    )
+
+
+def is_kernel(k: Any, X: Any = None, *, n_features: int = 3, random_state: Any = 0) -> Verdict:
+    """Whether `k` is a kernel: positive semidefinite on any points.
+
+    Parameters
+    ----------
+    k : kernel, function of two rows, or square matrix
+        A kernel built from known ones by the rules of the algebra is one: "yes". Of others the matrix on points is
+        computed: a negative eigenvalue is a proof of "no"; if there is none, the answer is "don't know". A matrix is
+        decided for its own points.
+    X : array or None
+        Points to try; None: random ones, at several scales.
+    n_features : int, default=3
+        Of random points.
+    random_state : None, int, RandomState or Generator, default=0
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, Linear
+    >>> print(is_kernel(2 * RBF(1.0) + Linear()))
+    yes: it is built from kernels by rules that keep them positive semidefinite
+    >>> print(is_kernel(lambda x, z: float(abs(x - z).sum()), [[0.0], [1.0]]))
+    no: the smallest eigenvalue is -1
+    """
+    if not (is_kernel_object(k) or callable(k)):
+        return is_positive_semidefinite(k)
+    if isinstance(k, Kernel) and k.proven:
+        return Verdict("yes", "it is built from kernels by rules that keep them positive semidefinite")
+    kernel = k if is_kernel_object(k) else FromFunction(k)
+    random = generator(random_state)
+    if X is None:
+        tried = [10.0**scale * random.normal(size=(_POINTS, n_features)) for scale in np.linspace(-1, 1, _TRIES)]
+        tried = [np.abs(points) for points in tried] if _needs_counts(kernel, tried[0]) else tried
+    else:
+        tried = [np.asarray(to_numpy(X), dtype=np.float64)]
+    for points in tried:
+        verdict = is_positive_semidefinite(gram(kernel, points))
+        if verdict.answer == "no":
+            return Verdict("no", verdict.reason, verdict.eigenvalue, verdict.direction, points)
+    n = sum(len(points) for points in tried)
+    return Verdict("don't know", f"no negative eigenvalue on {n} points, which proves nothing about others")
+
+
+def _needs_counts(kernel: Any, points: np.ndarray) -> bool:
+    try:
+        gram(kernel, points[:2])
+    except ValueError:
+        return True
+    return False
+
+
+def require_psd(K: Any, what: str) -> None:
+    """Raise where a matrix is not positive semidefinite, with its smallest eigenvalue."""
+    verdict = is_positive_semidefinite(K)
+    if not verdict:
+        raise ValueError(f"{what} is not positive semidefinite: {verdict.reason}; see learnt.kernels.is_kernel.")

@@ -1,0 +1,35 @@
+"""Kernels of model files: whether what a file holds can be used as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.engine.schema import Dims
+from learnt.kernels._base import is_kernel_object
+from learnt.kernels._named import KERNEL_NAMES
+
+
+def usable_kernel(value: Any, dims: Dims) -> str | None:
+    """A kernel that answers for rows of as many features as the model has ("d")."""
+    if not is_kernel_object(value):
+        return "is not a kernel"
+    probe = np.full((2, dims.get("d", 1)), 0.5)
+    try:
+        with np.errstate(all="ignore"):
+            good = np.shape(value(probe)) == (2, 2) and np.shape(value.theta) == (value.n_dims,)
+            good = good and np.shape(value.diag(probe)) == (2,)
+    except Exception:  # parameters of any kind may stand in a file
+        good = False
+    return None if good else "is a kernel with parameters that it cannot have"
+
+
+def kernel_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The rule of models with a parameter `kernel`: a name, or a kernel that can be used."""
+    if isinstance(model.kernel, str):
+        known = (*KERNEL_NAMES, "precomputed")
+        square = model.kernel != "precomputed" or dims.get("n", 0) == dims.get("d", 0)
+        return None if model.kernel in known and square else "has a kernel that does not fit its rows"
+    reason = usable_kernel(model.kernel, dims)
+    return None if reason is None else f"has a kernel that {reason}"

@@ -1,0 +1,93 @@
+"""Kernels of histograms and of sets: counts of at least 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnt.engine.arrays import namespace
+from learnt.kernels._base import BOUNDS, Kernel, Term
+from learnt.kernels._differences import dense, filled
+
+
+def chi_square_gaps(X: Any, Y: Any) -> Any:
+    """Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ) of every pair; a feature that both lack adds nothing."""
+    X, Y = dense(X), dense(Y)
+    xp = namespace(X)
+    for name, rows in (("X", X), ("Y", Y)):
+        if rows.shape[0] and float(xp.min(rows)) < 0:
+            raise ValueError(
+                f"{name} contains negative values, and the chi-square kernels compare counts of at least 0; shift or "
+                "bin the features, or take another kernel."
+            )
+    total = filled(X, Y, 0.0)
+    for j in range(X.shape[1]):
+        x, z = X[:, j][:, None], Y[:, j][None, :]
+        both = x + z
+        total = total + (x - z) ** 2 / xp.where(both > 0, both, xp.ones_like(both))
+    return total
+
+
+class AdditiveChi2(Kernel):
+    """−Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ) for features of at least 0: positive semidefinite only where weights sum to 0."""
+
+    @property
+    def proven(self) -> bool:
+        return False
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        return -chi_square_gaps(X, Y)
+
+    def formula(self) -> str:
+        return "−Σⱼ(xⱼ − zⱼ)²/(xⱼ + zⱼ)"
+
+
+class Chi2(Kernel):
+    """exp(−γ Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ)) for histograms.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+    gamma_bounds : pair or "fixed", default=(1e-5, 1e5)
+    """
+
+    learnable = ("gamma",)
+
+    def __init__(self, gamma=1.0, gamma_bounds=BOUNDS):
+        self.gamma = gamma
+        self.gamma_bounds = gamma_bounds
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        return self.terms(X, Y, start)[0]
+
+    def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
+        gaps = -float(self.gamma) * chi_square_gaps(X, Y)
+        K = namespace(gaps).exp(gaps)
+        return K, [] if self.hyperparameter_gamma.fixed else [lambda: gaps * K]  # type: ignore[attr-defined]
+
+    def diag(self, X: Any) -> Any:
+        """1 for every row."""
+        return filled(X, X[:1], 1.0)[:, 0]
+
+    def formula(self) -> str:
+        return f"exp(−{float(self.gamma):g}·Σⱼ(xⱼ − zⱼ)²/(xⱼ + zⱼ))"
+
+
+class SetIntersection(Kernel):
+    """exp(|S ∩ T|) of sets, given as rows of 0 and 1: = ∏ over elements that both have of e.
+
+    Examples
+    --------
+    >>> SetIntersection()([[1, 1, 0]], [[0, 1, 1]]).round(4)
+    array([[2.7183]])
+    """
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        X, Y = dense(X), dense(Y)
+        xp = namespace(X)
+        for rows in (X, Y):
+            if not bool(xp.all((rows == 0) | (rows == 1))):
+                raise ValueError("Sets are rows of 0 and 1, one column an element; X holds other numbers.")
+        return xp.exp(X @ Y.T)
+
+    def formula(self) -> str:
+        return "exp(|x ∩ z|)"

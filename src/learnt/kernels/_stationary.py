@@ -1,0 +1,325 @@
+"""Kernels of the difference x − z: near rows are alike.
+
+RBF and Matérn are functions f of s = Σⱼ (xⱼ − zⱼ)²/ℓⱼ². One rule gives their derivatives: ∂k/∂log ℓⱼ = −2f′(s) sⱼ.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import gamma as gamma_function
+from scipy.special import kv
+
+from learnt.engine.arrays import is_numpy, namespace, to_numpy
+from learnt.kernels._base import BOUNDS, Kernel, Term
+from learnt.kernels._differences import absolute_gaps, as_numbers, dense, filled, square_gaps
+
+
+class _Stationary(Kernel):
+    """k(x, x) is the same everywhere: 1."""
+
+    def is_stationary(self) -> bool:
+        return True
+
+    def diag(self, X: Any) -> Any:
+        """k(x, x) = 1."""
+        return filled(X, X[:1], 1.0)[:, 0]
+
+
+class _Radial(_Stationary):
+    """A function of the distance, measured in length scales: one for all features, or one each."""
+
+    def _profile(self, xp: Any, s: Any) -> Any:
+        """f(s)."""
+        raise NotImplementedError
+
+    def _slope(self, xp: Any, s: Any, K: Any) -> Any:
+        """−2f′(s), where it is multiplied by 0 any number."""
+        raise NotImplementedError
+
+    def _scales(self, X: Any) -> np.ndarray:
+        scales = np.squeeze(np.asarray(self.length_scale, dtype=np.float64))  # type: ignore[attr-defined]
+        if scales.ndim > 1:
+            raise ValueError("length_scale cannot be of dimension greater than 1")
+        if scales.ndim == 1 and scales.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"Anisotropic kernel must have the same number of dimensions as data ({scales.shape[0]}!={X.shape[1]})"
+            )
+        return scales
+
+    def _square(self, X: Any, Y: Any, start: int | None) -> tuple[Any, np.ndarray]:
+        scales = self._scales(X)
+        if scales.ndim:
+            weights = as_numbers(1.0 / scales, dense(X))
+            return square_gaps(dense(X) * weights, dense(Y) * weights, start), scales
+        s = square_gaps(X, Y, start)
+        if is_numpy(s):
+            s /= float(scales) ** 2
+            return s, scales
+        return s / float(scales) ** 2, scales
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        s, _ = self._square(X, Y, start)
+        return self._profile(namespace(s), s)
+
+    def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
+        s, scales = self._square(X, Y, start)
+        xp = namespace(s)
+        K = self._profile(xp, s.copy() if is_numpy(s) else s)
+        if self.hyperparameter_length_scale.fixed:  # type: ignore[attr-defined]
+            return K, []
+        slope = self._slope(xp, s, K)
+        if not scales.ndim:
+            return K, [lambda: slope * s]
+
+        def term(j: int) -> Any:
+            gap = (X[:, j] / float(scales[j]))[:, None] - (Y[:, j] / float(scales[j]))[None, :]
+            gap *= gap
+            gap *= slope
+            return gap
+
+        return K, [lambda j=j: term(j) for j in range(len(scales))]  # type: ignore[misc]
+
+
+class RBF(_Radial):
+    """exp(−‖x − z‖² / 2ℓ²): the Gaussian, with infinitely many features.
+
+    Parameters
+    ----------
+    length_scale : float or array of shape (n_features,), default=1.0
+        ℓ (σ in some books): the distance over which values change; several give each feature its own.
+    length_scale_bounds : pair, array or "fixed", default=(1e-5, 1e5)
+
+    Examples
+    --------
+    >>> print(3 * RBF(0.5))
+    3·exp(−‖x − z‖²/0.5)
+    >>> RBF.with_gamma(2.0)
+    RBF(0.5)
+    """
+
+    learnable = ("length_scale",)
+
+    def __init__(self, length_scale=1.0, length_scale_bounds=BOUNDS):
+        self.length_scale = length_scale
+        self.length_scale_bounds = length_scale_bounds
+
+    @classmethod
+    def with_gamma(cls, gamma: float) -> RBF:
+        """exp(−γ‖x − z‖²), which has the length scale √(1/2γ)."""
+        return cls(math.sqrt(0.5 / gamma)) if gamma > 0 else cls(math.inf)
+
+    def _profile(self, xp: Any, s: Any) -> Any:
+        if xp is np:
+            s *= -0.5
+            return np.exp(s, out=s)
+        return xp.exp(-0.5 * s)
+
+    def _slope(self, xp: Any, s: Any, K: Any) -> Any:
+        return K
+
+    def formula(self) -> str:
+        if np.ndim(self.length_scale):
+            return f"exp(−½Σⱼ(xⱼ − zⱼ)²/ℓⱼ²; ℓ = {_listed(self.length_scale)})"
+        return f"exp(−‖x − z‖²/{2.0 * float(self.length_scale) ** 2:g})"
+
+
+class Matern(_Radial):
+    """(2¹⁻ᵛ/Γ(ν)) ρᵛ Kᵥ(ρ) with ρ = √(2ν)‖x − z‖/ℓ: functions that can be derived fewer than ν times.
+
+    Parameters
+    ----------
+    length_scale, length_scale_bounds
+        As for `RBF`.
+    nu : float, default=1.5
+        ν: 0.5 is exp(−‖x − z‖/ℓ), infinity the RBF; 0.5, 1.5, 2.5 and infinity are quick.
+
+    Examples
+    --------
+    >>> print(Matern(1.0, nu=0.5))
+    exp(−‖x − z‖/1)
+    """
+
+    learnable = ("length_scale",)
+
+    def __init__(self, length_scale=1.0, length_scale_bounds=BOUNDS, nu=1.5):
+        self.length_scale = length_scale
+        self.length_scale_bounds = length_scale_bounds
+        self.nu = nu
+
+    def _profile(self, xp: Any, s: Any) -> Any:
+        if self.nu == math.inf:
+            return xp.exp(-0.5 * s)
+        if self.nu not in (0.5, 1.5, 2.5):
+            return self._bessel(s, self.nu)
+        r = xp.sqrt(2.0 * self.nu * s)
+        if self.nu == 0.5:
+            return xp.exp(-r)
+        if self.nu == 1.5:
+            return (1.0 + r) * xp.exp(-r)
+        return (1.0 + r + r * r / 3.0) * xp.exp(-r)
+
+    def _slope(self, xp: Any, s: Any, K: Any) -> Any:
+        if self.nu == math.inf:
+            return K
+        if self.nu not in (0.5, 1.5, 2.5):
+            return self._bessel(s, self.nu, slope=True)
+        r = xp.sqrt(2.0 * self.nu * s)
+        if self.nu == 0.5:
+            return K / xp.where(r > 0, r, xp.ones_like(r))
+        if self.nu == 1.5:
+            return 3.0 * xp.exp(-r)
+        return (5.0 / 3.0) * (1.0 + r) * xp.exp(-r)
+
+    def _bessel(self, s: Any, nu: float, slope: bool = False) -> Any:
+        """c ρᵛ Kᵥ(ρ), or −2f′ = 2ν c ρᵛ⁻¹ Kᵥ₋₁(ρ); no array library but SciPy has these functions."""
+        if not is_numpy(s):
+            return as_numbers(self._bessel(to_numpy(s).astype(np.float64), nu, slope), s)
+        rho = np.sqrt(2.0 * nu * s)
+        rho[rho == 0.0] = np.finfo(float).eps  # Kᵥ is infinite at 0, the product is not
+        constant = 2.0 ** (1.0 - nu) / gamma_function(nu)
+        if slope:
+            return np.where(s > 0, 2.0 * nu * constant * rho ** (nu - 1.0) * kv(nu - 1.0, rho), 0.0)
+        return constant * rho**nu * kv(nu, rho)
+
+    def formula(self) -> str:
+        scale = _listed(self.length_scale) if np.ndim(self.length_scale) else f"{float(self.length_scale):g}"
+        return f"exp(−‖x − z‖/{scale})" if self.nu == 0.5 else f"Matérn({self.nu:g}; ‖x − z‖/{scale})"
+
+
+class _Isotropic(_Stationary):
+    """One length scale for all features, and a second parameter."""
+
+    def _square(self, X: Any, Y: Any, start: int | None) -> Any:
+        if np.size(self.length_scale) > 1:  # type: ignore[attr-defined]
+            raise AttributeError(
+                f"{type(self).__name__} kernel only supports isotropic version, please use a single scalar for "
+                "length_scale"
+            )
+        return square_gaps(X, Y, start)
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        return self.terms(X, Y, start)[0]
+
+
+class RationalQuadratic(_Isotropic):
+    """(1 + ‖x − z‖² / 2αℓ²)^−α: a mixture of RBFs of many length scales.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+    alpha : float, default=1.0
+        α, the weight of the length scales: large is one RBF.
+    length_scale_bounds, alpha_bounds : pair or "fixed", default=(1e-5, 1e5)
+
+    Examples
+    --------
+    >>> print(RationalQuadratic(1.0, 2.0))
+    (1 + ‖x − z‖²/4)^−2
+    """
+
+    learnable = ("alpha", "length_scale")
+
+    def __init__(self, length_scale=1.0, alpha=1.0, length_scale_bounds=BOUNDS, alpha_bounds=BOUNDS):
+        self.length_scale = length_scale
+        self.alpha = alpha
+        self.length_scale_bounds = length_scale_bounds
+        self.alpha_bounds = alpha_bounds
+
+    def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
+        s = self._square(X, Y, start) / float(self.length_scale) ** 2
+        xp = namespace(s)
+        base = 1.0 + s / (2.0 * self.alpha)
+        K = base ** (-self.alpha)
+        terms: list[Term] = []
+        if not self.hyperparameter_alpha.fixed:  # type: ignore[attr-defined]
+            terms.append(lambda: K * (0.5 * s / base - self.alpha * xp.log(base)))
+        if not self.hyperparameter_length_scale.fixed:  # type: ignore[attr-defined]
+            terms.append(lambda: s * K / base)
+        return K, terms
+
+    def formula(self) -> str:
+        return f"(1 + ‖x − z‖²/{2.0 * self.alpha * self.length_scale**2:g})^−{self.alpha:g}"
+
+
+class ExpSineSquared(_Isotropic):
+    """exp(−2 sin²(π‖x − z‖/p) / ℓ²): functions that repeat themselves with period p.
+
+    A kernel of one feature; of several, distances do not repeat, and the matrix may have negative eigenvalues.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+    periodicity : float, default=1.0
+        p.
+    length_scale_bounds, periodicity_bounds : pair or "fixed", default=(1e-5, 1e5)
+
+    Examples
+    --------
+    >>> print(ExpSineSquared(1.0, 7.0))
+    exp(−2·sin²(π‖x − z‖/7)/1)
+    """
+
+    learnable = ("length_scale", "periodicity")
+
+    def __init__(self, length_scale=1.0, periodicity=1.0, length_scale_bounds=BOUNDS, periodicity_bounds=BOUNDS):
+        self.length_scale = length_scale
+        self.periodicity = periodicity
+        self.length_scale_bounds = length_scale_bounds
+        self.periodicity_bounds = periodicity_bounds
+
+    @property
+    def proven(self) -> bool:
+        return False
+
+    def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
+        square = self._square(X, Y, start)
+        xp = namespace(square)
+        angle = xp.sqrt(square) * (math.pi / self.periodicity)
+        sine = xp.sin(angle)
+        scale = float(self.length_scale) ** 2
+        K = xp.exp(-2.0 / scale * sine * sine)
+        terms: list[Term] = []
+        if not self.hyperparameter_length_scale.fixed:  # type: ignore[attr-defined]
+            terms.append(lambda: (4.0 / scale) * sine * sine * K)
+        if not self.hyperparameter_periodicity.fixed:  # type: ignore[attr-defined]
+            terms.append(lambda: (4.0 / scale) * angle * xp.cos(angle) * sine * K)
+        return K, terms
+
+    def formula(self) -> str:
+        return f"exp(−2·sin²(π‖x − z‖/{self.periodicity:g})/{self.length_scale**2:g})"
+
+
+class Laplacian(_Stationary):
+    """exp(−γ‖x − z‖₁): as the RBF, with a corner at 0.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+    gamma_bounds : pair or "fixed", default=(1e-5, 1e5)
+    """
+
+    learnable = ("gamma",)
+
+    def __init__(self, gamma=1.0, gamma_bounds=BOUNDS):
+        self.gamma = gamma
+        self.gamma_bounds = gamma_bounds
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        gaps = absolute_gaps(X, Y)
+        return namespace(gaps).exp(-self.gamma * gaps)
+
+    def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
+        gaps = absolute_gaps(X, Y)
+        K = namespace(gaps).exp(-self.gamma * gaps)
+        fixed = self.hyperparameter_gamma.fixed  # type: ignore[attr-defined]
+        return K, [] if fixed else [lambda: -self.gamma * gaps * K]
+
+    def formula(self) -> str:
+        return f"exp(−{self.gamma:g}·‖x − z‖₁)"
+
+
+def _listed(values: Any) -> str:
+    return "(" + ", ".join(f"{float(v):g}" for v in np.ravel(values)) + ")"
