@@ -20,7 +20,7 @@ from learnt.persistence import LearntFileError, _registry
 from learnt.persistence._files import load_bytes, to_bytes
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOM = "nearest_centroid_room"
+ROOM = "nearest_mean_room"
 COVERAGE = runpy.run_path(str(ROOT / "docs/make_coverage.py"))
 
 
@@ -28,7 +28,7 @@ COVERAGE = runpy.run_path(str(ROOT / "docs/make_coverage.py"))
 def room(tmp_path, monkeypatch):
     """The example's code as a room that `learnt` knows."""
     code = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.S)
-    (tmp_path / f"{ROOM}.py").write_text("\n".join(code) + '\n__all__ = ["NearestCentroid", "class_sums"]\n')
+    (tmp_path / f"{ROOM}.py").write_text("\n".join(code) + '\n__all__ = ["NearestMean", "class_sums"]\n')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(_registry, "ROOMS", _registry.ROOMS | {ROOM})
     for cached in (_registry.resolve, _registry.name_of):
@@ -49,7 +49,7 @@ def checks(room):
 
 
 def test_it_is_under_every_law(checks, tmp_path):
-    name = "NearestCentroid"
+    name = "NearestMean"
     assert {name} <= checks.ESTIMATORS.keys()
     assert all(name in names for names in (checks.TENSORS, checks.LAZY, checks.ORDERLESS))
     assert name not in checks.STOCHASTIC
@@ -69,10 +69,10 @@ def test_it_is_under_every_law(checks, tmp_path):
 def test_it_is_saved_and_its_forged_file_is_refused(room):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), np.repeat(["a", "b", "c"], 10)
-    model = room.NearestCentroid().fit(X, y)
+    model = room.NearestMean().fit(X, y)
     data = to_bytes(model)
     again = load_bytes(data)
-    assert type(again) is room.NearestCentroid
+    assert type(again) is room.NearestMean
     assert to_bytes(again) == data
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     for wrong, words in (
@@ -81,11 +81,11 @@ def test_it_is_saved_and_its_forged_file_is_refused(room):
         (np.zeros((2, 3)), r"centroids_ has the shape \(2, 3\) instead of \(3, 3\)"),
         ("text", "centroids_ is not an array"),
     ):
-        forged = room.NearestCentroid().fit(X, y)
+        forged = room.NearestMean().fit(X, y)
         forged.centroids_ = wrong
         with pytest.raises(LearntFileError, match=words):
             load_bytes(written_unchecked(forged))
-    forged = room.NearestCentroid().fit(X, y)
+    forged = room.NearestMean().fit(X, y)
     forged.other_ = 1.0
     with pytest.raises(LearntFileError, match="the attribute 'other_', which it cannot have"):
         load_bytes(written_unchecked(forged))
@@ -102,9 +102,9 @@ def written_unchecked(model):
 def test_what_is_not_public_or_has_no_schema_is_refused(room, name):
     with pytest.raises(_registry.Refused, match="not one that learnt loads"):
         _registry.resolve(f"{ROOM}.{name}")
-    room.NearestCentroid.__learnt_schema__ = None
+    room.NearestMean.__learnt_schema__ = None
     with pytest.raises(_registry.Refused, match="not one that learnt loads"):
-        _registry.resolve(f"{ROOM}.NearestCentroid")
+        _registry.resolve(f"{ROOM}.NearestMean")
 
 
 def test_a_room_that_is_not_ours_is_not_imported(tmp_path, monkeypatch):
@@ -118,19 +118,19 @@ def test_a_room_that_is_not_ours_is_not_imported(tmp_path, monkeypatch):
 def test_it_is_warmed_up(room):
     from learnt.cli import _warmup
 
-    assert warmup_of(_registry.resolve(f"{ROOM}.NearestCentroid")) == (Warm("classes", {}),)
-    assert f"{ROOM}.NearestCentroid" in _registry.estimators()
-    assert _warmup.warm_one(f"{ROOM}.NearestCentroid") == []
+    assert warmup_of(_registry.resolve(f"{ROOM}.NearestMean")) == (Warm("classes", {}),)
+    assert f"{ROOM}.NearestMean" in _registry.estimators()
+    assert _warmup.warm_one(f"{ROOM}.NearestMean") == []
 
 
 def test_it_is_listed_in_the_coverage(room):
-    assert f"| `{ROOM}.NearestCentroid` |  | yes | yes |  |  |\n" in COVERAGE["table"]()
+    assert f"| `{ROOM}.NearestMean` |  | yes | yes |  |  |\n" in COVERAGE["table"]()
 
 
 def test_a_golden_file_is_made_of_it(room):
     golden = runpy.run_path(str(Path(__file__).parent / "persistence" / "make_golden.py"))
     others = {name.rpartition(".")[2] for name in _registry.estimators() if not name.startswith(ROOM)}
-    model, data = golden["declared"](others)["NearestCentroid"]
+    model, data = golden["declared"](others)["NearestMean"]
     assert model.predict(data).shape == (len(data),)
 
 

@@ -60,10 +60,10 @@ def test_the_worked_example_of_contributing_runs_wherever_the_rows_lie(place, tm
     import numpy as np
     from sklearn.neighbors import NearestCentroid as Oracle
 
-    (tmp_path / "nearest_centroid_example.py").write_text("\n".join(snippets("CONTRIBUTING.md")))
+    (tmp_path / "nearest_mean_example.py").write_text("\n".join(snippets("CONTRIBUTING.md")))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "nearest_centroid_example", raising=False)
-    from nearest_centroid_example import NearestCentroid
+    monkeypatch.delitem(sys.modules, "nearest_mean_example", raising=False)
+    from nearest_mean_example import NearestMean
 
     from learnt.engine.arrays import to_numpy
 
@@ -74,14 +74,14 @@ def test_the_worked_example_of_contributing_runs_wherever_the_rows_lie(place, tm
     data, labels, weights = rows_in(place, X, y, w, tmp_path)
 
     oracle = Oracle().fit(X, y)
-    model = NearestCentroid().fit(data, labels)
+    model = NearestMean().fit(data, labels)
     np.testing.assert_allclose(model.centroids_, oracle.centroids_)
     predicted = model.predict(data)
     predicted = predicted.compute() if place == "dask" else to_numpy(predicted)
     np.testing.assert_array_equal(predicted, oracle.predict(X))
     assert model.score(data, labels) == pytest.approx(oracle.score(X, y))
 
-    weighted = NearestCentroid().fit(data, labels, weights)  # a class without weight is not there
+    weighted = NearestMean().fit(data, labels, weights)  # a class without weight is not there
     assert weighted.classes_.tolist() == [0, 1, 7]
     expected = [np.average(X[y == label], axis=0, weights=w[y == label]) for label in (0, 1, 7)]
     np.testing.assert_allclose(weighted.centroids_, expected)
@@ -97,7 +97,7 @@ def prose(name):
 
 # What the documents name and is not ours: shell, places to fill in, other libraries, what a page asks to be written.
 ELSEWHERE = {"sudo", "chromium", "ulimit", "FAMILY", "MODEL", "TABLE", "FILE", "Y", "w", "plt", "prange"}
-ELSEWHERE |= {"check_estimator", "OneVsRestClassifier", "NearestCentroid", "tests/neighbors/test_nearest_centroid.py"}
+ELSEWHERE |= {"check_estimator", "OneVsRestClassifier", "NearestMean", "tests/neighbors/test_nearest_mean.py"}
 
 
 def is_there(name, words):

@@ -6,7 +6,7 @@ The house, from the ground up; imports only go down:
     erm metrics forestry statistics distances kernels    the mathematics
     linear_model naive_bayes neighbors       estimators
     cluster mixture decomposition density preprocessing baseline svm inverse tree ensemble
-    kernel_ridge gaussian_process
+    discriminant_analysis kernel_ridge gaussian_process
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     study cli                                what people run
@@ -27,6 +27,7 @@ _ESTIMATORS = (
     "cluster",
     "decomposition",
     "density",
+    "discriminant_analysis",
     "ensemble",
     "erm",
     "gaussian_process",

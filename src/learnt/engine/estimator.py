@@ -1,6 +1,6 @@
 """What an estimator declares about itself, in its own file; all else reads it here.
 
-    class NearestCentroid(RowsClassifier, Estimator):
+    class NearestMean(RowsClassifier, Estimator):
         __learnt_schema__ = Schema(state={**CLASSES, "centroids_": real("c", "d")})
         __learnt_takes__ = Takes(tensors=True, lazy=True)
         __learnt_trial__ = Trial(quick={"tol": 1e-8})

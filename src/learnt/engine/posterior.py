@@ -14,17 +14,18 @@ from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_predict
 
 
-class BayesAnswers(RowsClassifier):
+class ScoreAnswers(RowsClassifier):
     """Labels and probabilities of a model that has `_joint(X)`.
 
-    That is a pure function of blocks that gives log p(x, c) (n × K), its state, and the dtype of the answer.
+    That is a pure function of blocks that gives log p(x, c) (n × K), but for what no class differs in, its state, and
+    the dtype of the answer.
     """
 
     classes_: Any
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row."""
-        return self._map(X, _label, labels=True)
+        return self._map(X, label_of, labels=True)
 
     def predict_proba(self, X: Any) -> Any:
         """p(c | x) of each row (n × K), columns as in `classes_`."""
@@ -34,18 +35,28 @@ class BayesAnswers(RowsClassifier):
         """log p(c | x) of each row (n × K)."""
         return self._map(X, log_posterior)
 
-    def predict_joint_log_proba(self, X: Any) -> Any:
-        """log p(x, c) of each row (n × K)."""
-        return self._map(X, _same)
-
     def _joint(self, X: Any) -> tuple[Callable[..., Any], tuple, Any]:
         raise NotImplementedError
 
-    def _map(self, X: Any, finish: Callable[..., Any], labels: bool = False) -> Any:
+    def _map(self, X: Any, finish: Callable[..., Any], labels: bool = False, joint: Any = None) -> Any:
+        """What `finish` makes of the scores of each row, those of `_joint` or of another such method."""
         X = check_predict(self, X)
-        joint, state, dtype = self._joint(X)
+        joint, state, dtype = (joint or self._joint)(X)
         more = (classes_beside(self.classes_, X),) if labels else ()
         return as_rows(X).map(_finished, joint, state, dtype, finish, *more)
+
+
+class BayesAnswers(ScoreAnswers):
+    """The same of a model whose `_joint` is log p(x, c) itself."""
+
+    def predict_joint_log_proba(self, X: Any) -> Any:
+        """log p(x, c) of each row (n × K)."""
+        return self._map(X, same)
+
+
+def difference(scores: Any) -> Any:
+    """Of two classes how much more the second has; of more the scores as they are."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def log_posterior(joint: Any) -> Any:
@@ -74,9 +85,9 @@ def _finished(block: Block, joint: Any, state: tuple, dtype: Any, finish: Any, *
     return values.astype(dtype, copy=False) if is_numpy(values) and values.ndim == 2 else values
 
 
-def _same(joint: Any) -> Any:
+def same(joint: Any) -> Any:
     return joint
 
 
-def _label(joint: Any, classes: Any) -> Any:
+def label_of(joint: Any, classes: Any) -> Any:
     return labels_at(classes, winner(joint))

@@ -2,12 +2,14 @@
 
 KNeighborsClassifier, RadiusNeighborsClassifier    the class most neighbours have: the k nearest, or all within a radius
 KNeighborsRegressor, RadiusNeighborsRegressor      the mean of their targets
+NearestCentroid                                    the class whose mean is nearest
 NearestNeighbors                                   the neighbours themselves
 kneighbors_graph, radius_neighbors_graph,          as a sparse matrix; as a step of a pipeline
 KNeighborsTransformer, RadiusNeighborsTransformer
 KDTree                                             a tree over points, without an estimator
 
-_classification, _radius_classification, _regression, _radius_regression, _unsupervised, _graph, _transformers, _kd_tree
+_classification, _radius_classification, _regression, _radius_regression, _unsupervised, _graph, _transformers,
+_kd_tree, _nearest_centroid
 _base       what estimators with neighbours share: checks, the search (`learnt.distances`), `kneighbors`
 _radius     `radius_neighbors`, and neighbourhoods block by block
 _targets    classes and numbers of one or several outputs; _vote   votes and means of neighbours
@@ -17,6 +19,7 @@ _schema     what model files may hold
 from learnt.neighbors._classification import KNeighborsClassifier
 from learnt.neighbors._graph import kneighbors_graph, radius_neighbors_graph
 from learnt.neighbors._kd_tree import KDTree
+from learnt.neighbors._nearest_centroid import NearestCentroid
 from learnt.neighbors._radius_classification import RadiusNeighborsClassifier
 from learnt.neighbors._radius_regression import RadiusNeighborsRegressor
 from learnt.neighbors._regression import KNeighborsRegressor
@@ -28,6 +31,7 @@ __all__ = [
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "KNeighborsTransformer",
+    "NearestCentroid",
     "NearestNeighbors",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
