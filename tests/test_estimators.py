@@ -76,6 +76,8 @@ def output(model, X):
             return np.searchsorted(model.classes_, answer) if answer.dtype.kind == "U" else answer
     if hasattr(model, "labels_"):  # clusters of the rows it was fitted to, and of no others
         return np.asarray(model.labels_)
+    if hasattr(model, "score_samples"):
+        return np.asarray(model.score_samples(X))
     if hasattr(model, "kneighbors"):
         return np.asarray(model.kneighbors(X)[0])
     raise AssertionError(f"{model} has no output")
@@ -328,7 +330,7 @@ def test_bad_input_gets_one_sentence(name, kind):
 
 def asked(name):
     """The method that new rows are given to; None where clusters are of the fitted rows alone."""
-    return next((m for m in ("predict", "transform", "kneighbors") if hasattr(make(name), m)), None)
+    return next((m for m in ("predict", "transform", "kneighbors", "score_samples") if hasattr(make(name), m)), None)
 
 
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if asked(name)])

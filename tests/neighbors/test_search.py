@@ -249,3 +249,16 @@ def test_wrong_questions_get_one_sentence():
         NearestNeighbors(p=0.5).fit(X)
     with pytest.warns(SyntaxWarning, match="Parameter p is found in metric_params"):
         assert NearestNeighbors(metric_params={"p": 1}).fit(X).effective_metric_ == "manhattan"
+
+
+def test_an_estimator_fitted_to_rows_stands_for_them():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    again = NearestNeighbors(n_neighbors=2).fit(NearestNeighbors(radius=3.0).fit(X))
+    np.testing.assert_array_equal(again.kneighbors(X)[1], NearestNeighbors(n_neighbors=2).fit(X).kneighbors(X)[1])
+
+
+def test_sparse_queries_to_a_tree_get_one_sentence():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match="kd_tree does not work with sparse matrices") as caught:
+        NearestNeighbors(algorithm="kd_tree").fit(X).kneighbors(sparse.csr_array(X))
+    assert "\n" not in str(caught.value)

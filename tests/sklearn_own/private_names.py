@@ -8,11 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from learnt.distances import tree_takes
 from learnt.engine.rows import as_rows
 from learnt.ensemble.hist_boosting import _columns, _fit
 from learnt.mixture._em import SCATTER
 from learnt.mixture._gaussian import Parameters
 from learnt.mixture._starts import first_moments
+from learnt.neighbors import _base, _radius
 from learnt.statistics import moments
 
 
@@ -132,3 +134,16 @@ def put_on_mixture(mixture):
         cls._initialize_parameters = _initialize_parameters
     mixture.GaussianMixture._initialize = _initialize
     mixture.GaussianMixture._set_parameters = _set_parameters
+
+
+def _fit_method(self):
+    tree = self.algorithm == "kd_tree" and tree_takes(
+        self._fit_X, self.effective_metric_, self.effective_metric_params_
+    )
+    return "kd_tree" if tree else "brute"
+
+
+def put_on_neighbors(theirs):
+    """The base classes that scikit-learn's tests ask for, and the name of the algorithm that was taken."""
+    theirs.KNeighborsMixin, theirs.RadiusNeighborsMixin = _base.KNeighborsMixin, _radius.RadiusNeighborsMixin
+    _base.NeighborsBase._fit_method = property(_fit_method)

@@ -58,6 +58,8 @@ ROOMS = {
         "KNeighborsRegressor",
         "KNeighborsTransformer",
         "NearestCentroid",
+        "KernelDensity",
+        "LocalOutlierFactor",
         "NearestNeighbors",
         "RadiusNeighborsClassifier",
         "RadiusNeighborsRegressor",
@@ -123,6 +125,8 @@ TESTS = [
     "sklearn.neighbors.tests.test_neighbors",
     "sklearn.neighbors.tests.test_graph",
     "sklearn.neighbors.tests.test_neighbors_pipeline",
+    "sklearn.neighbors.tests.test_kde",
+    "sklearn.neighbors.tests.test_lof",
     "sklearn.preprocessing.tests.test_data",
     "sklearn.svm.tests.test_svm",
     "sklearn.svm.tests.test_bounds",
@@ -147,5 +151,6 @@ for room, names in ROOMS.items():
     for name in names:
         setattr(theirs, name, getattr(ours, name))
 private_names.put_on(importlib.import_module("learnt.ensemble"))
+private_names.put_on_neighbors(importlib.import_module("sklearn.neighbors._base"))
 private_names.put_on_naive_bayes(importlib.import_module("learnt.naive_bayes"))
 private_names.put_on_mixture(importlib.import_module("learnt.mixture"))

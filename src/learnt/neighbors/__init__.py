@@ -6,20 +6,25 @@ NearestCentroid                                    the class whose mean is neare
 NearestNeighbors                                   the neighbours themselves
 kneighbors_graph, radius_neighbors_graph,          as a sparse matrix; as a step of a pipeline
 KNeighborsTransformer, RadiusNeighborsTransformer
+LocalOutlierFactor                                 how much sparser a row's surroundings are than its neighbours'
+KernelDensity                                      a density from a kernel around every row
 KDTree                                             a tree over points, without an estimator
 
 _classification, _radius_classification, _regression, _radius_regression, _unsupervised, _graph, _transformers,
-_kd_tree, _nearest_centroid
+_outliers, _density, _kd_tree, _nearest_centroid
 _base       what estimators with neighbours share: checks, the search (`learnt.distances`), `kneighbors`
 _radius     `radius_neighbors`, and neighbourhoods block by block
 _targets    classes and numbers of one or several outputs; _vote   votes and means of neighbours
+_density_kernels    shapes, volumes and draws of kernels; _density_sums   sums over all rows
 _schema     what model files may hold
 """
 
 from learnt.neighbors._classification import KNeighborsClassifier
+from learnt.neighbors._density import KernelDensity
 from learnt.neighbors._graph import kneighbors_graph, radius_neighbors_graph
 from learnt.neighbors._kd_tree import KDTree
 from learnt.neighbors._nearest_centroid import NearestCentroid
+from learnt.neighbors._outliers import LocalOutlierFactor
 from learnt.neighbors._radius_classification import RadiusNeighborsClassifier
 from learnt.neighbors._radius_regression import RadiusNeighborsRegressor
 from learnt.neighbors._regression import KNeighborsRegressor
@@ -31,6 +36,8 @@ __all__ = [
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "KNeighborsTransformer",
+    "KernelDensity",
+    "LocalOutlierFactor",
     "NearestCentroid",
     "NearestNeighbors",
     "RadiusNeighborsClassifier",

@@ -33,6 +33,7 @@ class NeighborsBase(Estimator):
     metric_params: dict | None
     p: float
     n_jobs: int | None
+    _fit_X: Any
 
     @property
     def __learnt_takes__(self) -> Takes:
@@ -41,6 +42,7 @@ class NeighborsBase(Estimator):
     def _fit_rows(self, X: Any) -> Any:
         """Check the parameters and X; remember the rows and the metric that is meant."""
         name = type(self).__name__
+        X = X._fit_X if isinstance(X, NeighborsBase) else X
         if hasattr(self, "n_neighbors"):
             check_number(self, "n_neighbors", 1, integer=True, also=self._n_neighbors_also)
         if hasattr(self, "radius"):
@@ -114,6 +116,10 @@ class NeighborsBase(Estimator):
         X = check_predict(self, X, order="C")
         if self._is_precomputed():
             _require_distances(X)
+        elif sparse.issparse(X) and self.algorithm in ("kd_tree", "ball_tree") and not sparse.issparse(self._fit_X):
+            raise ValueError(
+                f"{self.algorithm} does not work with sparse matrices. Densify the data, or set algorithm='brute'."
+            )
         return X
 
     def _ask(self, X: Any, n_neighbors: int | None = None) -> tuple[Any, int, int]:

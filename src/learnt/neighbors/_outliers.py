@@ -1,0 +1,197 @@
+"""Rows that lie where their neighbours do not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils.metaestimators import available_if
+
+from learnt.engine.params import check_flag, check_number
+from learnt.engine.schema import Schema, count, flag, number, real
+from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
+from learnt.neighbors._schema import METRIC, SEARCH, metric_rule
+
+# What scikit-learn adds to a mean distance, so that more than k equal rows do not divide by 0.
+_TINY = 1e-10
+
+
+def local_density(distances: np.ndarray, index: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """1 / mean over the neighbours of max(distance, the neighbour's own distance to its k-th neighbour)."""
+    return 1.0 / (np.maximum(distances, reach[index]).mean(axis=1) + _TINY)
+
+
+def _of_novelties(name: str, instead: str) -> Any:
+    """A method of novelty detection alone."""
+
+    def available(self: Any) -> bool:
+        if not self.novelty:
+            raise AttributeError(f"{name} is not available when novelty=False; {instead}")
+        return True
+
+    return available_if(available)
+
+
+def _of_training_rows(self: Any) -> bool:
+    if self.novelty:
+        raise AttributeError(
+            "fit_predict is not available when novelty=True. Use novelty=False to predict on the training set."
+        )
+    return True
+
+
+def _rule(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None:
+    if state["n_neighbors_"] > max(1, dims["n"] - 1):
+        return "has more neighbours than rows"
+    return metric_rule(model, state, dims)
+
+
+class LocalOutlierFactor(KNeighborsMixin, OutlierMixin, NeighborsBase):
+    """How much sparser a row's surroundings are than those of its neighbours (Breunig et al., 2000).
+
+        reach(x, o) = max(distance(x, o), distance of o to its k-th neighbour)
+        density(x)  = 1 / mean of reach(x, o) over the k nearest o of x
+        LOF(x)      = mean of density(o) over the k nearest o  /  density(x)
+
+    About 1 inside a cloud of rows, larger outside. By default the training rows are judged, each by the others
+    (`fit_predict`, `negative_outlier_factor_`); with `novelty=True` new rows are (`predict`, `score_samples`).
+
+    Parameters
+    ----------
+    n_neighbors : int, default=20
+        The number of neighbours k; at most all other rows are taken.
+    algorithm, leaf_size, metric, p, metric_params, n_jobs :
+        As for `KNeighborsClassifier`.
+    contamination : "auto" or float in (0, 0.5], default="auto"
+        The share of outliers among the training rows; "auto" calls a row an outlier above LOF = 1.5.
+    novelty : bool, default=False
+        Whether new rows are judged.
+
+    Attributes
+    ----------
+    negative_outlier_factor_ : array of shape (n_samples,)
+        −LOF of the training rows.
+    n_neighbors_ : int
+        The number of neighbours that was used.
+    offset_ : float
+        Rows whose −LOF is below it are outliers.
+    effective_metric_, effective_metric_params_, n_samples_fit_, n_features_in_ :
+        As for `KNeighborsClassifier`.
+
+    Examples
+    --------
+    >>> model = LocalOutlierFactor(n_neighbors=2)
+    >>> model.fit_predict([[-1.1], [0.2], [101.1], [0.3]])
+    array([ 1,  1, -1,  1])
+    """
+
+    __learnt_schema__ = Schema(
+        params={"novelty": flag, **METRIC},
+        state={
+            **SEARCH,
+            "n_neighbors_": count(1),
+            "negative_outlier_factor_": real("n"),
+            "offset_": number(),
+            "_reach": real("n", low=0),
+            "_density": real("n", low=0),
+        },
+        rule=_rule,
+    )
+
+    _n_neighbors_also = ()
+
+    def __init__(
+        self,
+        n_neighbors=20,
+        *,
+        algorithm="auto",
+        leaf_size=30,
+        metric="minkowski",
+        p=2,
+        metric_params=None,
+        contamination="auto",
+        novelty=False,
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.contamination = contamination
+        self.novelty = novelty
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> LocalOutlierFactor:
+        """Judge every row of X by the others."""
+        check_number(self, "contamination", 0, 0.5, open_low=True, also=("auto",))
+        check_flag(self, "novelty")
+        self._fit_rows(X)
+        n = self.n_samples_fit_
+        if self.n_neighbors > n > 1:
+            warnings.warn(
+                f"n_neighbors ({self.n_neighbors}) is greater than the total number of samples ({n}). n_neighbors will "
+                "be set to (n_samples - 1) for estimation.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.n_neighbors_ = max(1, min(self.n_neighbors, n - 1))
+        distances, index = self.kneighbors(n_neighbors=self.n_neighbors_)
+        self._reach = distances[:, -1].copy()
+        self._density = local_density(distances, index, self._reach)
+        self.negative_outlier_factor_ = -self._density[index].mean(axis=1) / self._density
+        automatic = isinstance(self.contamination, str)
+        worst = self.negative_outlier_factor_
+        self.offset_ = -1.5 if automatic else float(np.percentile(worst, 100.0 * self.contamination))
+        if worst.min() < -1e7 and not self.novelty:
+            warnings.warn(
+                "Duplicate values are leading to incorrect results. Increase the number of neighbors for more accurate "
+                "results.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @available_if(_of_training_rows)
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """−1 for outliers among the rows of X, 1 for the others; only where novelty=False."""
+        return _signs(self.fit(X).negative_outlier_factor_ - self.offset_)
+
+    @_of_novelties("predict", "use fit_predict for the training rows, or novelty=True for new ones.")
+    def predict(self, X: Any = None) -> np.ndarray:
+        """−1 for new rows that are outliers, 1 for the others; only where novelty=True. None: the training rows."""
+        if X is None:
+            self._queries(None)
+            return _signs(self.negative_outlier_factor_ - self.offset_)
+        return _signs(self.decision_function(X))
+
+    @_of_novelties("decision_function", "use novelty=True for new rows; those of fit have negative_outlier_factor_.")
+    def decision_function(self, X: Any) -> np.ndarray:
+        """`score_samples` less `offset_`: negative for outliers. Only where novelty=True."""
+        return self.score_samples(X) - self.offset_
+
+    @_of_novelties("score_samples", "use novelty=True for new rows; those of fit have negative_outlier_factor_.")
+    def score_samples(self, X: Any) -> np.ndarray:
+        """−LOF of new rows by the training rows; only where novelty=True.
+
+        A training row among them is its own neighbour: its score is not that of `negative_outlier_factor_`.
+        """
+        Q, m, k = self._ask(X, self._own_count())
+        out = np.empty(m)
+
+        def consume(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
+            out[lo:hi] = -self._density[index].mean(axis=1) / local_density(distances, index, self._reach)
+
+        self._built().nearest_blocks(Q, k, consume, n_jobs=self.n_jobs)
+        return out
+
+    def _own_count(self) -> int:
+        # Before `fit` there is no number yet; the question is then refused, since nothing was fitted.
+        return getattr(self, "n_neighbors_", self.n_neighbors)
+
+
+def _signs(score: np.ndarray) -> np.ndarray:
+    return np.where(score < 0, -1, 1)
