@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from learnt.cluster._starts import Starts
 from learnt.distances import tree_takes
 from learnt.engine.rows import as_rows
 from learnt.ensemble.hist_boosting import _columns, _fit
@@ -147,3 +148,20 @@ def put_on_neighbors(theirs):
     """The base classes that scikit-learn's tests ask for, and the name of the algorithm that was taken."""
     theirs.KNeighborsMixin, theirs.RadiusNeighborsMixin = _base.KNeighborsMixin, _radius.RadiusNeighborsMixin
     _base.NeighborsBase._fit_method = property(_fit_method)
+
+
+def _init_centroids(self, X, x_squared_norms, init, random_state, sample_weight, n_centroids=None, init_size=None):
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    return Starts(X, as_rows(X, None, weights), weights, X.mean(axis=0), self.n_clusters, init).draw(random_state)
+
+
+def _n_init(self):
+    return self._check_against(SimpleNamespace(n_rows=10**9, n_features=self.n_features_in_))
+
+
+def put_on_clusters(cluster):
+    """The same for k-means."""
+    for cls in (cluster.KMeans, cluster.MiniBatchKMeans):
+        cls._n_init = property(_n_init)
+        cls._init_centroids = _init_centroids
+    cluster.MiniBatchKMeans._init_size = property(lambda self: self._start_rows(len(self.labels_)))

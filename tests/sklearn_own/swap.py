@@ -51,7 +51,14 @@ ROOMS = {
     ],
     "discriminant_analysis": ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"],
     "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
-    "cluster": ["AgglomerativeClustering", "KMeans"],
+    "cluster": [
+        "AgglomerativeClustering",
+        "BisectingKMeans",
+        "KMeans",
+        "MiniBatchKMeans",
+        "k_means",
+        "kmeans_plusplus",
+    ],
     "mixture": ["BayesianGaussianMixture", "GaussianMixture"],
     "neighbors": [
         "KNeighborsClassifier",
@@ -122,6 +129,7 @@ TESTS = [
     "sklearn.mixture.tests.test_mixture",
     "sklearn.cluster.tests.test_hierarchical",
     "sklearn.neighbors.tests.test_nearest_centroid",
+    "sklearn.cluster.tests.test_bisect_k_means",
     "sklearn.neighbors.tests.test_neighbors",
     "sklearn.neighbors.tests.test_graph",
     "sklearn.neighbors.tests.test_neighbors_pipeline",
@@ -152,5 +160,6 @@ for room, names in ROOMS.items():
         setattr(theirs, name, getattr(ours, name))
 private_names.put_on(importlib.import_module("learnt.ensemble"))
 private_names.put_on_neighbors(importlib.import_module("sklearn.neighbors._base"))
+private_names.put_on_clusters(importlib.import_module("learnt.cluster"))
 private_names.put_on_naive_bayes(importlib.import_module("learnt.naive_bayes"))
 private_names.put_on_mixture(importlib.import_module("learnt.mixture"))

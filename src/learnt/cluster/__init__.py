@@ -1,10 +1,12 @@
 """Clusters.
 
-KMeans             k centres by Lloyd's algorithm
-kmeans_plusplus    rows to start it from
+KMeans, k_means              k centres by Lloyd's algorithm; as a class, as one call
+MiniBatchKMeans              from small batches of rows
+BisectingKMeans              by halving clusters
+kmeans_plusplus              rows to start from
 AgglomerativeClustering      a tree of merges (folder `agglomerative`)
 
-_kmeans.py         the class
+_kmeans.py         the class; _minibatch.py (and its steps), _bisecting.py, _function.py
 _lloyd.py          the algorithm, over any rows
 _bounded.py        the same for arrays in memory, faster
 _sums.py           labels, errors and sums as functions of blocks
@@ -14,8 +16,18 @@ _starts.py         the `init` parameter
 _seeding.py        k-means++ and farthest-first
 """
 
+from learnt.cluster._bisecting import BisectingKMeans
+from learnt.cluster._function import k_means
 from learnt.cluster._kmeans import KMeans
+from learnt.cluster._minibatch import MiniBatchKMeans
 from learnt.cluster._plusplus import kmeans_plusplus
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
 
-__all__ = ["AgglomerativeClustering", "KMeans", "kmeans_plusplus"]
+__all__ = [
+    "AgglomerativeClustering",
+    "BisectingKMeans",
+    "KMeans",
+    "MiniBatchKMeans",
+    "k_means",
+    "kmeans_plusplus",
+]

@@ -116,6 +116,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     )
 
     labels_: Any
+    _random_starts = 10  # what n_init="auto" is where starts are drawn without care
 
     def __init__(
         self,
@@ -173,6 +174,9 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         check_number(self, "tol", 0)
         check_choice(self, "algorithm", ("lloyd", "elkan", "hamerly", "auto"))
         check_flag(self, "copy_x")
+        self._check_init()
+
+    def _check_init(self) -> None:
         if isinstance(self.init, str) and self.init not in _INITS:
             check_choice(self, "init", _INITS)
         elif not (callable(self.init) or isinstance(self.init, str) or hasattr(self.init, "__len__")):
@@ -192,7 +196,11 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         if given:
             check_centers(self.init, (self.n_clusters, rows.n_features))
         if self.n_init == "auto":
-            return 10 if callable(self.init) or (isinstance(self.init, str) and self.init == "random") else 1
+            return (
+                self._random_starts
+                if callable(self.init) or (isinstance(self.init, str) and self.init == "random")
+                else 1
+            )
         if given and self.n_init != 1:
             warnings.warn(
                 "Explicit initial center position passed: performing only one init in "
@@ -246,7 +254,9 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def predict(self, X: Any) -> Any:
         """The index of the nearest centre of each row."""
-        X = self._checked(X)
+        return self._labels_of(self._checked(X))
+
+    def _labels_of(self, X: Any) -> Any:
         rows = as_rows(X)
         C = self._centers(rows)
         origin = namespace(C).mean(C, axis=0)

@@ -1,0 +1,236 @@
+"""k-means by halving clusters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.cluster._kmeans import KMeans
+from learnt.distances import center_errors, nearest_center
+from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.random import random_state_of
+from learnt.engine.schema import FEATURES, Schema, anyof, number, real, whole
+from learnt.engine.threads import for_blocks
+from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.weights import present_rows, rows_given
+
+_GRAIN = 8192
+
+
+class _Node:
+    """A cluster: its rows, its centre, how much it asks to be split, and its two halves once it is."""
+
+    def __init__(self, rows: np.ndarray, center: np.ndarray, score: float) -> None:
+        self.rows, self.center, self.score = rows, center, score
+        self.halves: tuple[_Node, _Node] | None = None
+
+    def leaves(self) -> list[_Node]:
+        return [self] if self.halves is None else [leaf for half in self.halves for leaf in half.leaves()]
+
+
+class BisectingKMeans(KMeans):
+    """Clusters by splitting one in two, by k-means, until there are k: a tree of clusters.
+
+    Each split looks at the rows of one cluster only, so that many clusters cost less than they do in `KMeans`, and
+    clusters of other numbers are unions of these.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    init : {"random", "k-means++", "farthest-first"} or callable, default="random"
+        Where each split starts, as in `KMeans`.
+    n_init : int, default=1
+        How many starts each split has; the one with the lowest inertia is kept.
+    random_state : int, RandomState, Generator or None
+    max_iter, verbose, tol, copy_x, algorithm
+        As in `KMeans`, for each split.
+    bisecting_strategy : {"biggest_inertia", "largest_cluster"}, default="biggest_inertia"
+        Which cluster is split next: the one with the largest sum of squares, or with the most rows.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (k, n_features)
+    labels_ : array of shape (n_samples,)
+        As `predict` gives them: each split is asked in turn, from the first.
+    inertia_ : float
+        Σᵢ wᵢ ‖xᵢ − its centre‖².
+    split_centers_ : array of shape (k − 1, 2, n_features)
+        The two centres of each split.
+    split_children_ : array of shape (k − 1, 2)
+        What follows on either side: another split, or −1 − the label of a cluster.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 1.0], [10.0, 1.0], [3.0, 1.0], [10.0, 0.0], [2.0, 1.0], [10.0, 2.0], [10.0, 9.0]])
+    >>> model = BisectingKMeans(n_clusters=3, random_state=0).fit(X)
+    >>> sorted(model.cluster_centers_.tolist())
+    [[2.0, 1.0], [10.0, 1.0], [10.0, 9.0]]
+    """
+
+    __learnt_schema__ = Schema(
+        state={
+            **FEATURES,
+            "cluster_centers_": real("k", "d"),
+            "inertia_": anyof(number(0), real(low=0)),
+            "split_centers_": real("m", 2, "d"),
+            "split_children_": whole("m", 2, low=-(2**31), below="m"),
+        },
+        extra={"labels_": whole(None, low=-1, below="k")},
+        rule=lambda model, state, dims: _goes_down(state["split_children_"], dims["k"]),
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(
+        quick={"n_clusters": 3, "random_state": 0, "init": "k-means++", "n_init": 3},
+        warmup=(Warm("none", {"n_clusters": 3, "random_state": 0}),),
+        any_order=False,
+        weight_repeats=False,
+    )
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="random",
+        n_init=1,
+        random_state=None,
+        max_iter=300,
+        verbose=0,
+        tol=1e-4,
+        copy_x=True,
+        algorithm="lloyd",
+        bisecting_strategy="biggest_inertia",
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.tol = tol
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.bisecting_strategy = bisecting_strategy
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BisectingKMeans:
+        """Find the clusters; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        self._check_params()
+        given, present = X, present_rows(sample_weight, X)
+        X, _, w = check_fit(self, X, None, sample_weight, order="C")
+        n = X.shape[0]
+        if n < self.n_clusters:
+            raise ValueError(
+                f"n_samples={n} should be >= n_clusters={self.n_clusters}; ask for fewer clusters or give more rows."
+            )
+        root = _Node(np.arange(n), _mean(X, w), 0.0)
+        draw = random_state_of(self.random_state)
+        for _ in range(self.n_clusters - 1):
+            self._split(max(root.leaves(), key=lambda leaf: (len(leaf.rows) > 1, leaf.score)), X, w, draw)
+        self._record_tree(root, X, w)
+        if present is not None:
+            self._label_absent(given, present, rows_given(sample_weight))
+        return self
+
+    def _check_params(self) -> None:
+        check_number(self, "n_clusters", 1, integer=True)
+        check_number(self, "n_init", 1, integer=True)
+        check_number(self, "max_iter", 1, integer=True)
+        check_number(self, "tol", 0)
+        check_choice(self, "algorithm", ("lloyd", "elkan", "hamerly", "auto"))
+        check_choice(self, "bisecting_strategy", ("biggest_inertia", "largest_cluster"))
+        check_flag(self, "copy_x")
+        if not callable(self.init):
+            check_choice(self, "init", ("k-means++", "random", "farthest-first"))
+
+    def _split(self, leaf: _Node, X: Any, w: np.ndarray | None, draw: np.random.RandomState) -> None:
+        """Two halves of a cluster; the second may be empty where all its rows are equal."""
+        rows = leaf.rows
+        if len(rows) < 2:
+            raise ParameterError(
+                f"n_clusters={self.n_clusters} is more than there are rows to split; ask for fewer clusters."
+            )
+        weights = None if w is None else w[rows]
+        half = KMeans(
+            2, init=self.init, n_init=self.n_init, max_iter=self.max_iter, tol=self.tol, random_state=draw,
+            verbose=self.verbose,
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows: one half stays empty
+            half.fit(X[rows], sample_weight=weights)
+        errors = center_errors(X[rows], half.cluster_centers_.astype(np.float64), half.labels_)
+        scores = errors if self.bisecting_strategy == "biggest_inertia" else np.ones(len(rows))
+        scores = scores if weights is None or self.bisecting_strategy == "largest_cluster" else scores * weights
+        leaf.halves = tuple(  # type: ignore[assignment]
+            _Node(rows[half.labels_ == side], half.cluster_centers_[side], float(scores[half.labels_ == side].sum()))
+            for side in (0, 1)
+        )
+
+    def _record_tree(self, root: _Node, X: Any, w: np.ndarray | None) -> None:
+        leaves = root.leaves()
+        labels = np.empty(X.shape[0], dtype=np.int32)
+        for i, leaf in enumerate(leaves):
+            labels[leaf.rows] = i
+        centers = np.array([leaf.center for leaf in leaves], dtype=X.dtype)
+        number_of = {id(leaf): -1 - i for i, leaf in enumerate(leaves)}
+        splits = _splits(root)
+        number_of.update({id(node): i for i, node in enumerate(splits)})
+        halves: list[Any] = [node.halves for node in splits]
+        d = X.shape[1]
+        self.split_centers_ = np.array([[h.center for h in pair] for pair in halves], dtype=X.dtype).reshape(-1, 2, d)
+        self.split_children_ = np.array([[number_of[id(h)] for h in pair] for pair in halves], np.int64).reshape(-1, 2)
+        self.cluster_centers_, self.labels_ = centers, labels
+        errors = center_errors(X, centers.astype(np.float64), labels)
+        self.inertia_ = float(errors.sum() if w is None else errors @ w)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The cluster of each row, found by going down the splits."""
+        X = check_predict(self, X, order="C")
+        labels = np.zeros(X.shape[0], dtype=np.int32)
+        if len(self.split_children_):
+            for_blocks(lambda lo, hi: self._walk(X[lo:hi], labels[lo:hi]), X.shape[0], grain=_GRAIN)
+        return labels
+
+    def _walk(self, X: Any, labels: np.ndarray) -> None:
+        waiting = [(0, np.arange(X.shape[0]))]
+        while waiting:
+            split, rows = waiting.pop()
+            if not rows.size:
+                continue
+            centers = self.split_centers_[split].astype(np.float64)
+            side = nearest_center(X[rows], centers, centers.mean(axis=0))
+            for s, child in enumerate(self.split_children_[split].tolist()):
+                here = rows[side == s]
+                if child >= 0:
+                    waiting.append((child, here))
+                else:
+                    labels[here] = -1 - child
+
+
+def _mean(X: Any, w: np.ndarray | None) -> np.ndarray:
+    if w is None:
+        return np.asarray(X.mean(axis=0)).ravel()
+    return np.asarray(X.T @ w).ravel() / w.sum()
+
+
+def _splits(root: _Node) -> list[_Node]:
+    """All nodes that were split, each before those below it."""
+    found, waiting = [], [root]
+    while waiting:
+        node = waiting.pop(0)
+        if node.halves is not None:
+            found.append(node)
+            waiting.extend(node.halves)
+    return found
+
+
+def _goes_down(children: np.ndarray, k: int) -> str | None:
+    """Splits lead to later splits or to clusters that are there: a walk ends."""
+    after = np.arange(len(children))[:, None]
+    leaves = -1 - children[children < 0]
+    if ((children >= 0) & (children <= after)).any() or (leaves >= k).any():
+        return "has splits that do not lead to its clusters"
+    return None

@@ -1,0 +1,280 @@
+"""k-means from small batches of rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from learnt.cluster._kmeans import KMeans
+from learnt.cluster._minibatch_steps import Progress, reassign, step
+from learnt.cluster._spread import spread_of
+from learnt.cluster._starts import Starts, check_centers
+from learnt.distances import center_errors, nearest_center
+from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.params import check_flag, check_number
+from learnt.engine.progress import fit_loop, with_callbacks
+from learnt.engine.random import random_state_of, stream
+from learnt.engine.rows import as_rows
+from learnt.engine.schema import FEATURES, Schema, anyof, count, number, real, whole
+from learnt.engine.threads import for_blocks, single_blas
+from learnt.engine.validation import check_fit
+from learnt.engine.verbose import tell
+from learnt.engine.weights import present_rows, rows_given
+
+_GRAIN = 8192
+
+
+class MiniBatchKMeans(KMeans):
+    """`KMeans` from random batches of rows: a little less exact, and much quicker for many rows.
+
+    A batch's rows are assigned to their nearest centres, and each centre is the mean of all rows it has had so far.
+    `partial_fit` takes batches as they come.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    init : {"k-means++", "farthest-first", "random"}, callable or array of shape (k, n_features), default="k-means++"
+        Where to start, as in `KMeans`, from `init_size` rows.
+    max_iter : int, default=100
+        Most passes: batches that together have as many rows as X.
+    batch_size : int, default=1024
+    verbose : int, default=0
+        Above 0, steps are told to the logger named "learnt".
+    compute_labels : bool, default=True
+        Whether `labels_` and the inertia of all rows are computed at the end.
+    random_state : int, RandomState, Generator or None
+    tol : float, default=0.0
+        Above 0, stop when the squared movements of the centres sum to less than this times the mean variance.
+    max_no_improvement : int or None, default=10
+        Stop after as many batches without a lower smoothed inertia.
+    init_size : int or None
+        Rows that starts are drawn from and compared on; 3 batches, and at least 3 for each cluster, by default.
+    n_init : "auto" or int, default="auto"
+        How many starts are compared; "auto" is 3 for "random" and a callable, else 1.
+    reassignment_ratio : float, default=0.01
+        Centres with less than this share of the largest one's rows are put on other rows now and then.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (k, n_features)
+    labels_ : array of shape (n_samples,)
+        Where `compute_labels`; after `partial_fit`, of the last batch.
+    inertia_ : float
+        Σᵢ wᵢ ‖xᵢ − its centre‖², or an estimate unless `compute_labels`.
+    n_iter_, n_steps_ : int
+        Passes and batches.
+    counts_ : array of shape (k,)
+        The weight of the rows that each centre has had.
+    n_samples_seen_ : int
+        Rows in all batches.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(3000, 2)) + np.repeat([[0.0], [9.0], [18.0]], 1000, axis=0)
+    >>> model = MiniBatchKMeans(n_clusters=3, random_state=0).fit(X)
+    >>> np.sort(model.cluster_centers_[:, 0]).round().astype(int)
+    array([ 0,  9, 18])
+    """
+
+    __learnt_schema__ = Schema(
+        state={**FEATURES, "cluster_centers_": real("k", "d"), "counts_": real("k", low=0)},
+        extra={
+            "inertia_": anyof(number(0), real(low=0)),
+            "labels_": whole(None, low=-1, below="k"),
+            "n_iter_": count(),
+            "n_steps_": count(),
+            "n_samples_seen_": count(),
+        },
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(
+        quick={"n_clusters": 3, "random_state": 0, "n_init": 3},
+        warmup=(Warm("none", {"n_clusters": 4, "random_state": 0}),),
+        start=lambda X: {"init": X[:3], "n_init": 1},
+        any_order=False,
+        weight_repeats=False,
+    )
+
+    _random_starts = 3
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="k-means++",
+        max_iter=100,
+        batch_size=1024,
+        verbose=0,
+        compute_labels=True,
+        random_state=None,
+        tol=0.0,
+        max_no_improvement=10,
+        init_size=None,
+        n_init="auto",
+        reassignment_ratio=0.01,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.compute_labels = compute_labels
+        self.random_state = random_state
+        self.tol = tol
+        self.max_no_improvement = max_no_improvement
+        self.init_size = init_size
+        self.n_init = n_init
+        self.reassignment_ratio = reassignment_ratio
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans:
+        """Find the clusters; a row of weight 2 is drawn twice as often, one of weight 0 never."""
+        self._check_params()
+        given, present = X, present_rows(sample_weight, X)
+        X, _, w = check_fit(self, X, None, sample_weight, order="C")
+        rows = as_rows(X, None, w)
+        n_init = self._check_against(rows)
+        draw = random_state_of(self.random_state)
+        with single_blas():
+            centers = self._start(X, w, n_init, draw)
+            self._run(X, w, centers, draw, self.tol * spread_of(rows).variance if self.tol > 0 else 0.0)
+        if self.compute_labels:
+            self._label(X, w)
+            if present is not None:
+                self._label_absent(given, present, rows_given(sample_weight))
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans:
+        """One step with these rows as the batch; the first batch has to have a row for each cluster."""
+        self._check_params()
+        first = not hasattr(self, "counts_")
+        X, _, w = check_fit(self, X, None, sample_weight, order="C", reset=first)
+        draw = self._draw_of_step(getattr(self, "n_steps_", 0))
+        with single_blas():
+            if first:
+                self._check_against(as_rows(X, None, w))
+                centers = self._start(X, w, 1, draw)
+                self.counts_, self.n_steps_, self.n_samples_seen_ = np.zeros(len(centers)), 0, 0
+            else:
+                centers = self.cluster_centers_.astype(np.float64)
+            step(X, w, centers, self.counts_)
+            self._reassigned(X, centers, draw)
+        self.cluster_centers_ = centers.astype(X.dtype)
+        self.n_steps_ += 1
+        if self.compute_labels:
+            self._label(X, w)
+        return self
+
+    def _check_params(self) -> None:
+        check_flag(self, "compute_labels")
+        check_number(self, "n_clusters", 1, integer=True)
+        check_number(self, "n_init", 1, integer=True, also=("auto",))
+        check_number(self, "max_iter", 1, integer=True)
+        check_number(self, "tol", 0)
+        check_number(self, "batch_size", 1, integer=True)
+        check_number(self, "max_no_improvement", 0, integer=True, also=(None,))
+        check_number(self, "init_size", 1, integer=True, also=(None,))
+        check_number(self, "reassignment_ratio", 0)
+        self._check_init()
+
+    def _draw_of_step(self, number_of: int) -> np.random.RandomState:
+        """The draws of one call of `partial_fit`: other ones each time, and the same again from the same seed."""
+        seed = self.random_state
+        if number_of and isinstance(seed, int | np.integer):
+            return random_state_of(stream(int(seed), number_of))
+        return random_state_of(seed)
+
+    def _start(self, X: Any, w: Any, n_init: int, draw: np.random.RandomState) -> np.ndarray:
+        """The best of a few starts, on rows that are drawn once."""
+        if not (isinstance(self.init, str) or callable(self.init)):
+            return check_centers(self.init, (self.n_clusters, X.shape[1])).copy()
+        n = X.shape[0]
+        size = self._start_rows(n)
+        check = draw.randint(0, n, size)
+        best, lowest = None, np.inf
+        for _ in range(n_init):
+            some = np.arange(n) if size >= n else np.sort(draw.choice(n, size, replace=False))
+            part, weights = X[some], None if w is None else w[some]
+            rows = as_rows(part, None, weights)
+            centers = Starts(part, rows, weights, part.mean(axis=0), self.n_clusters, self.init, None).draw(draw)
+            if n_init == 1:
+                return centers
+            labels = nearest_center(X[check], centers, centers.mean(axis=0))
+            errors = center_errors(X[check], centers, labels)
+            inertia = float(errors.sum() if w is None else errors @ w[check])
+            if best is None or inertia < lowest:
+                best, lowest = centers, inertia
+        return best  # type: ignore[return-value]
+
+    def _start_rows(self, n: int) -> int:
+        size = self.init_size
+        if size is None:
+            size = 3 * min(self.batch_size, n)
+            size = 3 * self.n_clusters if size < self.n_clusters else size
+        elif size < self.n_clusters:
+            warnings.warn(
+                f"init_size={size} should be larger than n_clusters={self.n_clusters}. Setting it to "
+                "min(3*n_clusters, n_samples)",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            size = 3 * self.n_clusters
+        return min(size, n)
+
+    def _run(self, X: Any, w: Any, centers: np.ndarray, draw: np.random.RandomState, tol: float) -> None:
+        n = X.shape[0]
+        batch = min(self.batch_size, n)
+        n_steps = (self.max_iter * n) // batch
+        chances = None if w is None else np.cumsum(w)
+        progress = Progress(n, batch, tol, self.max_no_improvement)
+        self.counts_, self.n_samples_seen_ = np.zeros(self.n_clusters), 0
+        with fit_loop(self, n_steps, X) as loop:
+            for number_of in range(1, n_steps + 1):
+                some = X[_drawn(draw.uniform(size=batch), n, chances)]
+                before = centers.copy() if tol > 0 else centers
+                inertia = step(some, None, centers, self.counts_) / batch
+                self._reassigned(some, centers, draw)
+                shift = float(np.square(centers - before).sum()) if tol > 0 else 0.0
+                if self.verbose:
+                    tell("MiniBatchKMeans step %d/%d: mean batch inertia %.6g", number_of, n_steps, inertia)
+                if loop.step(f"inertia {inertia:.3g}") or progress.done(inertia, shift):
+                    break
+        self.cluster_centers_ = centers.astype(X.dtype)
+        self.n_steps_ = number_of
+        self.n_iter_ = int(np.ceil(number_of * batch / n))
+        smooth = inertia if progress.smooth is None else progress.smooth
+        self.inertia_ = float(smooth * (n if w is None else w.sum()))
+
+    def _reassigned(self, X: Any, centers: np.ndarray, draw: np.random.RandomState) -> None:
+        """Centres that nobody needs get other rows: after every ten rows a cluster, or when one is empty."""
+        every = 10 * self.n_clusters
+        before = self.n_samples_seen_ // every
+        self.n_samples_seen_ += X.shape[0]
+        due = (self.counts_ == 0).any() or self.n_samples_seen_ // every > before
+        if due and self.reassignment_ratio > 0:
+            reassign(X, centers, self.counts_, self.reassignment_ratio, draw)
+
+    def _label(self, X: Any, w: Any) -> None:
+        """Labels and inertia of all rows."""
+        labels = self.labels_ = self._labels_of(X)
+        C = self.cluster_centers_.astype(np.float64)
+
+        def some(lo: int, hi: int) -> float:
+            errors = center_errors(X[lo:hi], C, labels[lo:hi])
+            return float(errors.sum() if w is None else errors @ w[lo:hi])
+
+        self.inertia_ = float(np.sum(for_blocks(some, X.shape[0], grain=_GRAIN)))
+
+
+def _drawn(uniforms: np.ndarray, n: int, totals: np.ndarray | None) -> np.ndarray:
+    """Rows for numbers in [0, 1), by the running totals of their weights; None where all weigh the same.
+
+    >>> _drawn(np.array([0.0, 0.5, 0.9]), 2, None), _drawn(np.array([0.0, 0.5, 0.9]), 2, np.array([3.0, 4.0]))
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
+    if totals is None:
+        return np.minimum((uniforms * n).astype(np.int64), n - 1)
+    return np.minimum(totals.searchsorted(uniforms * totals[-1], side="right"), n - 1)
