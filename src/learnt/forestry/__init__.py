@@ -8,6 +8,7 @@
     BoostedTrees   the trees of a boosted model; HistogramGrower grows them
     bin_columns    columns as codes of one byte; Bins says what the codes mean
     grow_binned    one tree on binned columns, for forests; bin_table makes the table
+    grow_density   a tree of cells that follow the rows, without a target; prune_by_likelihood cuts it back
     Grove          the trees of a forest, kept small; a SmallTree is smaller still, until the forest is grown
 
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
@@ -38,6 +39,14 @@ from learnt.forestry.boosting._rows import loss_rows as loss_rows
 from learnt.forestry.boosting._trees import BoostedTrees as BoostedTrees
 from learnt.forestry.boosting._trees import from_grown as from_grown
 from learnt.forestry.boosting._trees import from_tree as from_tree
+from learnt.forestry.density._cells import CELL_SCORES as CELL_SCORES
+from learnt.forestry.density._cells import Box as Box
+from learnt.forestry.density._cells import CellRules as CellRules
+from learnt.forestry.density._cells import cell_bounds as cell_bounds
+from learnt.forestry.density._cells import grow_density as grow_density
+from learnt.forestry.density._cells import log_volumes as log_volumes
+from learnt.forestry.density._cells import prune_by_likelihood as prune_by_likelihood
+from learnt.forestry.density._cells import weigh as weigh
 from learnt.forestry.exact._growth import Columns as Columns
 from learnt.forestry.exact._growth import grow_exact as grow_exact
 from learnt.forestry.exact._scale import grow_in_scale as grow_in_scale
@@ -53,6 +62,7 @@ from learnt.forestry.kept._small_tree import SmallTree as SmallTree
 from learnt.forestry.kept._tree import Tree
 
 __all__ = [
+    "CELL_SCORES",
     "GIVEN",
     "LOG",
     "SOFTMAX",
@@ -60,7 +70,9 @@ __all__ = [
     "BinnedTable",
     "Bins",
     "BoostedTrees",
+    "Box",
     "Categories",
+    "CellRules",
     "Columns",
     "Grove",
     "GrownTree",
@@ -76,19 +88,24 @@ __all__ = [
     "bin_table",
     "category_codes",
     "category_mask",
+    "cell_bounds",
     "find_bins",
     "from_grown",
     "from_tree",
     "grow_binned",
     "grow_binned_small",
+    "grow_density",
     "grow_exact",
     "grow_in_scale",
     "keep_nodes",
     "learn_categories",
+    "log_volumes",
     "loss_rows",
     "power_of",
     "prune_by_cost",
     "prune_by_errors",
+    "prune_by_likelihood",
     "pruning_path",
+    "weigh",
     "with_codes",
 ]

@@ -1,0 +1,68 @@
+"""What a density tree has in its leaves: a constant, or a Gaussian normalised in the leaf's finite cell."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri
+
+_NARROWEST = 1e-3  # a Gaussian has at least this share of its cell's width as deviation
+
+
+class Gaussians(NamedTuple):
+    """A Gaussian with independent features in each leaf, cut off at the cell: centre, deviation, (nodes, d)."""
+
+    center: np.ndarray
+    scale: np.ndarray
+
+
+def leaf_gaussians(
+    X: np.ndarray, w: np.ndarray | None, leaf: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> Gaussians:
+    """The means and deviations of the rows in each leaf; a leaf with no spread in a feature has a little."""
+    n, d = lower.shape
+    weight = np.maximum(np.bincount(leaf, weights=w, minlength=n), np.finfo(float).tiny)
+    center, scale = np.empty((n, d)), np.empty((n, d))
+    for j in range(d):
+        z = X[:, j] - lower[leaf, j]  # from the cell's own edge, so that no digits are lost
+        wz = z if w is None else w * z
+        mean = np.bincount(leaf, weights=wz, minlength=n) / weight
+        off = z - mean[leaf]
+        variance = np.bincount(leaf, weights=off * off if w is None else w * off * off, minlength=n) / weight
+        center[:, j] = lower[:, j] + mean
+        scale[:, j] = np.maximum(np.sqrt(variance), _NARROWEST * (upper[:, j] - lower[:, j]))
+    return Gaussians(center, scale)
+
+
+def log_in_cell(X: np.ndarray, leaf: np.ndarray, of: Gaussians, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """log of each row's density in its cell: that of the Gaussian, less the logarithm of its part in the cell."""
+    Z = (X - of.center[leaf]) / of.scale[leaf]
+    inside = _log_part((lower - of.center) / of.scale, (upper - of.center) / of.scale)
+    constant = -np.log(of.scale).sum(axis=1) - 0.5 * X.shape[1] * math.log(2.0 * math.pi) - inside.sum(axis=1)
+    return constant[leaf] - 0.5 * (Z * Z).sum(axis=1)
+
+
+def _log_part(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """log(Φ(high) − Φ(low)), on the side where both are small so that no digits are lost."""
+    flip = low > 0
+    low, high = np.where(flip, -high, low), np.where(flip, -low, high)
+    top, bottom = log_ndtr(high), log_ndtr(low)
+    return top + np.log1p(-np.exp(bottom - top))
+
+
+def draw_in_cells(
+    leaf: np.ndarray, u: np.ndarray, of: Gaussians | None, lower: np.ndarray, upper: np.ndarray
+) -> np.ndarray:
+    """Rows in these leaves from uniform numbers (rows, d): anywhere in the cell, or by its Gaussian."""
+    low, high = lower[leaf], upper[leaf]
+    if of is None:
+        return low + u * (high - low)
+    c, s = of.center[leaf], of.scale[leaf]
+    a, b = (low - c) / s, (high - c) / s
+    flip = a > 0
+    a, b = np.where(flip, -b, a), np.where(flip, -a, b)
+    p = ndtr(a)
+    z = ndtri(p + u * (ndtr(b) - p))
+    return np.clip(c + s * np.where(flip, -z, z), low, high)

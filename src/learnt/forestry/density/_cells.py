@@ -1,0 +1,151 @@
+"""A tree grown in a box, the cells of its nodes, and pruning by the likelihood of rows that were held out."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from learnt.engine.random import stream
+from learnt.engine.threads import run_tasks
+from learnt.forestry.density import _grow
+from learnt.forestry.density._grow import ENTROPY, NON_UNIFORM, SQUARED, grow_cells
+from learnt.forestry.kept._pruning import keep_nodes
+from learnt.forestry.kept._tree import LEAF, UNDEFINED, Tree
+
+CELL_SCORES = {"squared_error": SQUARED, "non_uniformity": NON_UNIFORM, "entropy": ENTROPY}
+_DEEPEST = 1 << 30
+
+
+class Box(NamedTuple):
+    """Where a density is not 0: the least and the largest value of each column."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def holds(self, X: np.ndarray) -> np.ndarray:
+        """Which rows are inside."""
+        return np.logical_and.reduce((self.lower <= X) & (self.upper >= X), axis=1)
+
+
+class CellRules(NamedTuple):
+    """How a density tree is grown: a name of `CELL_SCORES`, random cuts or all of them, and its limits."""
+
+    score: str = "entropy"
+    random: bool = False
+    max_leaves: int | None = None
+    min_leaf: int = 5
+    max_depth: int | None = None
+    max_features: int | None = None
+
+
+def grow_density(X: np.ndarray, w: np.ndarray | None, box: Box, rules: CellRules, seed: int = 0) -> Tree:
+    """A tree whose leaves are cells of the box; the weight of the rows in them is `weighted_n_node_samples`."""
+    n, d = X.shape
+    lines = run_tasks([partial(_sorted_line, X, f) for f in range(d)])
+    order, values = np.stack([line[0] for line in lines]), np.stack([line[1] for line in lines])
+    leaves = max(1, n // rules.min_leaf)
+    leaves = leaves if rules.max_leaves is None else min(leaves, rules.max_leaves)
+    nodes = 2 * leaves - 1
+    by_chance = rules.random or (rules.max_features or d) < d
+    uniform = stream(seed).random((nodes, 2 * d)) if by_chance else np.zeros((nodes, 2 * d))
+    lower, upper = np.empty((nodes, d)), np.empty((nodes, d))
+    lower[0], upper[0] = box
+    ints, floats = np.zeros((nodes, _grow.N_INTS), dtype=np.int64), np.zeros((nodes, _grow.N_FLOATS))
+    ints[0, _grow.END], ints[0, _grow.LEFT] = n, -1
+    floats[0, _grow.WEIGHT] = n if w is None else w.sum()
+    weights = np.empty(0) if w is None else np.ascontiguousarray(w, dtype=np.float64)
+    kept = grow_cells(
+        _as_array(rules, d), values, order, weights, uniform, lower, upper, ints, floats, np.empty(nodes + 1, np.int64),
+        np.empty(d, np.int64), np.empty(n, np.uint8), np.empty(n, np.int32), np.empty(n),
+    )  # fmt: skip
+    return _tree(d, ints[:kept], floats[:kept])
+
+
+def _sorted_line(X: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
+    column = np.ascontiguousarray(X[:, f], dtype=np.float64)
+    order = np.argsort(column, kind="stable")
+    return order.astype(np.int32), column[order]
+
+
+def _as_array(rules: CellRules, d: int) -> np.ndarray:
+    out = np.empty(_grow.N_RULES, dtype=np.int64)
+    out[_grow.SCORE], out[_grow.RANDOM] = CELL_SCORES[rules.score], rules.random
+    out[_grow.MAX_LEAVES] = _DEEPEST if rules.max_leaves is None else rules.max_leaves
+    out[_grow.MIN_LEAF] = rules.min_leaf
+    out[_grow.MAX_DEPTH] = _DEEPEST if rules.max_depth is None else rules.max_depth
+    out[_grow.MAX_FEATURES] = d if rules.max_features is None else rules.max_features
+    return out
+
+
+def _tree(d: int, ints: np.ndarray, floats: np.ndarray) -> Tree:
+    left = ints[:, _grow.LEFT]
+    leaf = left < 0
+    return Tree(
+        d,
+        [1],
+        children_left=np.where(leaf, LEAF, left),
+        children_right=np.where(leaf, LEAF, left + 1),
+        feature=np.where(leaf, UNDEFINED, ints[:, _grow.FEATURE]),
+        threshold=np.where(leaf, float(UNDEFINED), floats[:, _grow.CUT]),
+        impurity=np.where(leaf, 0.0, floats[:, _grow.GAIN]),
+        n_node_samples=ints[:, _grow.END] - ints[:, _grow.START],
+        weighted_n_node_samples=floats[:, _grow.WEIGHT],
+        value=np.zeros((len(ints), 1, 1)),
+    )
+
+
+def cell_bounds(tree: Tree, box: Box) -> tuple[np.ndarray, np.ndarray]:
+    """The lower and upper bounds of the cell of every node."""
+    lower, upper = np.empty((2, tree.node_count, tree.n_features))
+    lower[0], upper[0] = box
+    for node in np.flatnonzero(~tree.is_leaf):  # parents come before their children
+        left, right, f, cut = (
+            tree.children_left[node],
+            tree.children_right[node],
+            tree.feature[node],
+            tree.threshold[node],
+        )
+        lower[[left, right]], upper[[left, right]] = lower[node], upper[node]
+        upper[left, f] = lower[right, f] = cut
+    return lower, upper
+
+
+def log_volumes(tree: Tree, box: Box) -> np.ndarray:
+    """The logarithm of the volume of the cell of every node."""
+    lower, upper = cell_bounds(tree, box)
+    return np.log(upper - lower).sum(axis=1)
+
+
+def summed_up(tree: Tree, leaf_values: np.ndarray) -> np.ndarray:
+    """Values of the leaves, and of every other node the sum of its leaves'."""
+    sums = np.where(tree.is_leaf, leaf_values, 0.0)
+    parent = tree.parent
+    for node in range(tree.node_count - 1, 0, -1):
+        sums[parent[node]] += sums[node]
+    return sums
+
+
+def weigh(tree: Tree, X: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    """The weight of the rows in every node."""
+    return summed_up(tree, np.bincount(tree.apply(X), weights=w, minlength=tree.node_count))
+
+
+def prune_by_likelihood(tree: Tree, box: Box, X: np.ndarray, w: np.ndarray | None) -> Tree:
+    """Cut back every split that does not raise the likelihood of these rows, which were held out, from the leaves up.
+
+    A node is worth Σ log p of its held-out rows, p the density of the training rows in it.
+    """
+    held = weigh(tree, X, w)
+    share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
+    worth = held * (np.log(share) - log_volumes(tree, box))
+    best, cut = worth.copy(), np.zeros(tree.node_count, dtype=bool)
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:
+        below = best[tree.children_left[node]] + best[tree.children_right[node]]
+        cut[node] = not below > worth[node]
+        best[node] = max(below, worth[node])
+    keep = np.ones(tree.node_count, dtype=bool)
+    for node in np.flatnonzero(~tree.is_leaf):
+        keep[[tree.children_left[node], tree.children_right[node]]] = keep[node] and not cut[node]
+    return keep_nodes(tree, keep)

@@ -1,0 +1,172 @@
+"""Growth of one density tree in one compiled call, the best gain first.
+
+Every column is sorted once; `values` and `order` (values and row numbers, a line for each column) hold the rows of a
+node side by side, in the node's part of every line, and a split parts all lines, each side in its old order. A node is
+a cell of the box, and a cut at the share a of its width with the share s of its rows on the left is worth
+
+    squared error      p² V (s²/a + (1 − s)²/(1 − a) − 1)      what the integrated squared error falls by, p = W/(N V)
+    non-uniformity     W/N |s − a|
+    entropy            W/N (s log(s/a) + (1 − s) log((1 − s)/(1 − a)))        what the mean log likelihood rises by
+
+with W the weight of the node's rows, N that of all, V the volume of the cell in units of the box.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+from learnt.forestry.exact._grow import pop_best, sift_up
+
+SQUARED, NON_UNIFORM, ENTROPY = range(3)
+# places of `rules`
+SCORE, RANDOM, MAX_LEAVES, MIN_LEAF, MAX_DEPTH, MAX_FEATURES, N_RULES = range(7)
+# places of a node's integers and numbers
+START, END, DEPTH, LEFT, FEATURE, POSITION, N_INTS = range(7)
+GAIN, CUT, WEIGHT, LOG_VOLUME, LEFT_WEIGHT, N_FLOATS = range(6)
+
+
+@kernel(allocates=False)
+def worth(score, s, a):
+    """How good a cut is but for what the node alone decides."""
+    if score == SQUARED:
+        return s * s / a + (1.0 - s) * (1.0 - s) / (1.0 - a) - 1.0
+    if score == NON_UNIFORM:
+        return abs(s - a)
+    gain = s * np.log(s / a) if s > 0.0 else 0.0
+    return gain + ((1.0 - s) * np.log((1.0 - s) / (1.0 - a)) if s < 1.0 else 0.0)
+
+
+@kernel(allocates=False)
+def between(low, high):
+    """A cut between two values, below the upper one."""
+    middle = low + 0.5 * (high - low)
+    return middle if middle < high else low
+
+
+@kernel(allocates=False)
+def draw_features(d, wanted, node, uniform, chosen):
+    """Mark the columns with the lowest of the node's random numbers."""
+    for f in range(d):
+        rank = 0
+        for g in range(d):
+            rank += 1 if uniform[node, g] < uniform[node, f] else 0
+        chosen[f] = 1 if rank < wanted else 0
+
+
+@kernel(allocates=False)
+def search(node, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, total):
+    """The best cut of a node into its record; a gain of 0 where there is none."""
+    d, start, end = values.shape[0], ints[node, START], ints[node, END]
+    least, score, weight = rules[MIN_LEAF], rules[SCORE], floats[node, WEIGHT]
+    floats[node, GAIN], ints[node, FEATURE] = 0.0, -2
+    if end - start < 2 * least or ints[node, DEPTH] >= rules[MAX_DEPTH]:
+        return
+    best = 0.0
+    draw_features(d, rules[MAX_FEATURES], node, uniform, chosen)
+    for f in range(d):
+        low, width = lower[node, f], upper[node, f] - lower[node, f]
+        if chosen[f] == 0 or not values[f, start] < values[f, end - 1]:
+            continue
+        cut, first, last = 0.0, start + least, end - least
+        if rules[RANDOM] == 1:
+            cut = values[f, start] + uniform[node, d + f] * (values[f, end - 1] - values[f, start])
+            at, top = start, end
+            while at < top:  # the first value above the cut
+                middle = (at + top) // 2
+                if values[f, middle] <= cut:
+                    at = middle + 1
+                else:
+                    top = middle
+            first, last = max(first, at), min(last, at)
+        left = 0.0
+        if weights.size:
+            for p in range(start, min(first, end)):
+                left += weights[order[f, p]]
+        for p in range(first, last + 1):  # rows before p go left
+            if values[f, p - 1] < values[f, p]:
+                if rules[RANDOM] == 0:
+                    cut = between(values[f, p - 1], values[f, p])
+                share = left / weight if weights.size else np.float64(p - start) / np.float64(end - start)
+                a = (cut - low) / width
+                if a > 0.0 and a < 1.0:
+                    gain = worth(score, share, a)
+                    if gain > best:
+                        best = gain
+                        ints[node, FEATURE], ints[node, POSITION] = f, p
+                        floats[node, CUT], floats[node, LEFT_WEIGHT] = cut, share * weight
+            if weights.size and p < end:
+                left += weights[order[f, p]]
+    part = weight / total
+    if score == SQUARED:
+        part *= part * np.exp(-floats[node, LOG_VOLUME])
+    floats[node, GAIN] = best * part
+
+
+@kernel(allocates=False)
+def part_lines(node, middle, values, order, ints, side, spare_order, spare_values):
+    """Left rows before right ones in every line, both in their old order."""
+    start, end, feature = ints[node, START], ints[node, END], ints[node, FEATURE]
+    for p in range(start, end):
+        side[order[feature, p]] = 1 if p < middle else 0
+    for f in range(values.shape[0]):
+        if f == feature:
+            continue
+        n_left, n_right = start, 0
+        for p in range(start, end):
+            row, value = order[f, p], values[f, p]
+            goes = np.int64(side[row])
+            order[f, n_left], values[f, n_left] = row, value
+            spare_order[n_right], spare_values[n_right] = row, value
+            n_left += goes
+            n_right += 1 - goes
+        for k in range(n_right):
+            order[f, n_left + k], values[f, n_left + k] = spare_order[k], spare_values[k]
+
+
+@kernel(allocates=False)
+def add_cell(child, parent, is_left, first, last, weight, lower, upper, ints, floats):
+    """Write a child: its rows, weight and cell."""
+    feature, cut = ints[parent, FEATURE], floats[parent, CUT]
+    ints[child, START], ints[child, END], ints[child, DEPTH] = first, last, ints[parent, DEPTH] + 1
+    ints[child, LEFT], floats[child, WEIGHT] = -1, weight
+    for f in range(lower.shape[1]):
+        lower[child, f], upper[child, f] = lower[parent, f], upper[parent, f]
+    a = (cut - lower[parent, feature]) / (upper[parent, feature] - lower[parent, feature])
+    if is_left:
+        upper[child, feature] = cut
+    else:
+        lower[child, feature] = cut
+    floats[child, LOG_VOLUME] = floats[parent, LOG_VOLUME] + np.log(a if is_left else 1.0 - a)
+
+
+@kernel(allocates=False)
+def grow_cells(
+    rules, values, order, weights, uniform, lower, upper, ints, floats, heap, chosen, side, spare_order, spare_values
+):
+    """Grow from node 0, whose record is written, until no cut is worth anything or there are enough leaves.
+
+    Returns the number of nodes; children come in pairs, left before right.
+    """
+    total, count, leaves, n_heap, gain = floats[0, WEIGHT], 1, 1, 1, np.int64(GAIN)
+    search(0, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, total)
+    heap[0] = 0
+    while n_heap > 0 and leaves < rules[MAX_LEAVES] and count + 2 <= ints.shape[0]:
+        node = np.int64(pop_best(heap, n_heap, floats, gain))
+        n_heap -= 1
+        if not floats[node, GAIN] > 0.0:
+            break
+        middle, left = ints[node, POSITION], floats[node, LEFT_WEIGHT]
+        part_lines(node, middle, values, order, ints, side, spare_order, spare_values)
+        ints[node, LEFT] = count
+        add_cell(count, node, True, ints[node, START], middle, left, lower, upper, ints, floats)
+        add_cell(
+            count + 1, node, False, middle, ints[node, END], floats[node, WEIGHT] - left, lower, upper, ints, floats
+        )
+        for child in range(count, count + 2):
+            search(child, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, total)
+            sift_up(heap, floats, gain, np.int64(n_heap), np.int64(child))
+            n_heap += 1
+        count += 2
+        leaves += 1
+    return count

@@ -1,0 +1,250 @@
+"""`density.DensityTree` and `DensityForest`: against a plain search, numerical integrals, and other densities."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from learnt.density import DensityForest, DensityTree, Histogram
+from learnt.engine.threads import set_threads
+from learnt.forestry import Box, CellRules, cell_bounds, grow_density, log_volumes, prune_by_likelihood, weigh
+
+RNG = np.random.default_rng(0)
+
+
+def groups(n, d=2, seed=0):
+    """Three groups of different size and spread."""
+    rng = np.random.default_rng(seed)
+    z = rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
+    return rng.normal(size=(n, d)) * np.array([0.3, 1.0, 0.1])[z, None] + np.array([0.0, 4.0, -3.0])[z, None]
+
+
+X, HELD = groups(3000), groups(3000, seed=1)
+SCORES = ["squared_error", "non_uniformity", "entropy"]
+
+
+def gain(score, s, a, part, volume):
+    if score == "squared_error":
+        return part**2 / volume * (s**2 / a + (1 - s) ** 2 / (1 - a) - 1)
+    if score == "non_uniformity":
+        return part * abs(s - a)
+    return part * (s * np.log(s / a) + (1 - s) * np.log((1 - s) / (1 - a)))
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_split_is_the_best_one(score, weighted):
+    """A plain search over all leaves, features and cuts, split by split."""
+    rows = RNG.normal(size=(60, 2)) ** 3
+    w = RNG.uniform(0.5, 2, 60) if weighted else np.ones(60)
+    box = Box(rows.min(axis=0), rows.max(axis=0))
+    tree = grow_density(rows, w if weighted else None, box, CellRules(score, max_leaves=6, min_leaf=3))
+    whole, leaves = np.prod(box.upper - box.lower), [(np.arange(60), box.lower, box.upper)]
+    found = []
+    for _ in range(5):
+        best = (-1.0,)
+        for at, (index, lower, upper) in enumerate(leaves):
+            for f in range(2):
+                x = np.sort(rows[index, f])
+                for p in range(3, len(x) - 2):
+                    cut = x[p - 1] + 0.5 * (x[p] - x[p - 1])
+                    left = index[rows[index, f] <= cut]
+                    s, a = w[left].sum() / w[index].sum(), (cut - lower[f]) / (upper[f] - lower[f])
+                    value = gain(score, s, a, w[index].sum() / w.sum(), np.prod(upper - lower) / whole)
+                    if value > best[0] * (1 + 1e-12):
+                        best = (value, at, f, cut)
+        value, at, f, cut = best
+        index, lower, upper = leaves.pop(at)
+        found.append((f, cut, value))
+        inner = np.where(np.arange(2) == f, cut, upper), np.where(np.arange(2) == f, cut, lower)
+        goes = rows[index, f] <= cut
+        leaves += [(index[goes], lower, inner[0]), (index[~goes], inner[1], upper)]
+    inner = np.flatnonzero(~tree.is_leaf)
+    order = inner[np.argsort(tree.children_left[inner])]  # the order in which they were made
+    assert tree.feature[order].tolist() == [f for f, _, _ in found]
+    np.testing.assert_allclose(tree.threshold[order], [cut for _, cut, _ in found], rtol=1e-14)
+    np.testing.assert_allclose(tree.impurity[order], [value for _, _, value in found], rtol=1e-9)
+    np.testing.assert_allclose(weigh(tree, rows, w), tree.weighted_n_node_samples, rtol=1e-12)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("splitter", ["best", "random"])
+@pytest.mark.parametrize("leaf", ["constant", "gaussian"])
+def test_integrates_to_one(score, splitter, leaf):
+    """By the midpoint rule in every cell, which is exact where the density is constant."""
+    model = DensityTree(criterion=score, splitter=splitter, leaf=leaf, max_leaf_nodes=40, random_state=0).fit(X)
+    lower, upper = (b[model.tree_.is_leaf] for b in cell_bounds(model.tree_, Box(model.lower_, model.upper_)))
+    assert np.prod(upper - lower, axis=1).sum() == pytest.approx(np.prod(model.upper_ - model.lower_))
+    # A Gaussian is at least a thousandth of its cell wide; most are far wider. Error of the midpoint rule: a few 1e-3.
+    m = 1 if leaf == "constant" else 60
+    u = np.stack([part.ravel() for part in np.meshgrid(*[(np.arange(m) + 0.5) / m] * 2)], axis=1)
+    total = 0.0
+    for low, high in zip(lower, upper, strict=True):
+        total += np.exp(model.score_samples(low + u * (high - low))).mean() * np.prod(high - low)
+    assert total == pytest.approx(1, abs=1e-9 if leaf == "constant" else 1e-2)
+
+
+@pytest.mark.parametrize("leaf", ["constant", "gaussian"])
+def test_a_gaussian_leaf_is_normalised_in_its_cell(leaf):
+    rows = RNG.normal(size=(400, 1))
+    model = DensityTree(leaf=leaf, max_leaf_nodes=3, validation_fraction=None).fit(rows)
+    x, dx = np.linspace(model.lower_[0], model.upper_[0], 200001, retstep=True)
+    assert np.exp(model.score_samples(x[:, None])).sum() * dx == pytest.approx(1, abs=1e-3)
+    one = DensityTree(leaf=leaf, max_leaf_nodes=1, validation_fraction=None).fit(rows)
+    low, high = one.lower_[0], one.upper_[0]
+    if leaf == "constant":
+        expected = stats.uniform(low, high - low)
+    else:
+        m, s = rows.mean(), rows.std()
+        expected = stats.truncnorm((low - m) / s, (high - m) / s, m, s)
+    np.testing.assert_allclose(one.score_samples(rows), expected.logpdf(rows[:, 0]), rtol=1e-10)
+    assert stats.kstest(one.sample(3000, random_state=0)[:, 0], expected.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("leaf", ["constant", "gaussian"])
+@pytest.mark.parametrize("cls", [DensityTree, DensityForest])
+def test_a_sample_follows_the_density(cls, leaf):
+    few = {"n_estimators": 5} if cls is DensityForest else {}
+    model = cls(leaf=leaf, random_state=0, **few).fit(X[:, :1])
+    x = np.linspace(X[:, 0].min(), X[:, 0].max(), 400001)
+    cdf = np.cumsum(np.exp(model.score_samples(x[:, None])))
+    assert (
+        stats.kstest(model.sample(3000, random_state=1)[:, 0], lambda t: np.interp(t, x, cdf / cdf[-1])).pvalue > 1e-3
+    )
+    np.testing.assert_array_equal(model.sample(5, random_state=2), model.sample(5, random_state=2))
+
+
+@pytest.mark.parametrize("score", ["squared_error", "entropy"])
+def test_beats_a_grid_at_equal_leaves(score):
+    model = DensityTree(criterion=score, max_leaf_nodes=64, validation_fraction=None, random_state=0).fit(X)
+    grid = Histogram(bins=8, alpha=1).fit(X)
+    inside = Box(model.lower_, model.upper_).holds(HELD)
+    assert inside.mean() > 0.99
+    assert model.get_n_leaves() == 64 == grid.counts_.size
+    # four standard errors of the mean difference
+    difference = model.score_samples(HELD[inside]) - grid.score_samples(HELD[inside])
+    assert difference.mean() > 4 * difference.std() / len(difference) ** 0.5
+
+
+def test_pruning_helps_rows_not_seen():
+    noisy = DensityTree(min_samples_leaf=2, validation_fraction=None).fit(X)
+    pruned = DensityTree(min_samples_leaf=2, random_state=0).fit(X)
+    inside = Box(pruned.lower_, pruned.upper_).holds(HELD)
+    assert pruned.get_n_leaves() < noisy.get_n_leaves() / 2
+    assert pruned.score(HELD[inside]) > noisy.score(HELD[inside]) + 0.1
+
+
+def test_pruning_keeps_the_best_subtree():
+    """Against the best of all prunings, by the recursion written out."""
+    rows, held = X[:300], X[300:500]
+    box = Box(X.min(axis=0), X.max(axis=0))
+    tree = grow_density(rows, None, box, CellRules(max_leaves=12, min_leaf=2))
+    p = np.log(tree.weighted_n_node_samples / 300) - log_volumes(tree, box)
+    in_node = weigh(tree, held, None)
+
+    def best(node):
+        own = in_node[node] * p[node]
+        if tree.is_leaf[node]:
+            return own
+        return max(own, best(tree.children_left[node]) + best(tree.children_right[node]))
+
+    pruned = prune_by_likelihood(tree, box, held, None)
+    q = np.log(pruned.weighted_n_node_samples / 300) - log_volumes(pruned, box)
+    assert q[pruned.apply(held)].sum() == pytest.approx(best(0))
+    assert pruned.node_count < tree.node_count
+
+
+def test_a_forest_varies_less_than_a_tree():
+    """Over data sets of the same law, at the same points: the variance of p, and the squared error."""
+    at = groups(300, seed=9)
+
+    def densities(make):
+        return np.stack([np.exp(make(seed).fit(groups(600, seed=100 + seed)).score_samples(at)) for seed in range(6)])
+
+    trees = densities(lambda seed: DensityTree(random_state=seed))
+    forests = densities(lambda seed: DensityForest(n_estimators=15, random_state=seed))
+    assert forests.var(axis=0).mean() < 0.5 * trees.var(axis=0).mean()
+
+
+def test_a_forest_is_likelier_than_a_tree():
+    tree, forest = DensityTree(random_state=0).fit(X), DensityForest(15, random_state=0).fit(X)
+    inside = Box(tree.lower_, tree.upper_).holds(HELD)
+    assert forest.score(HELD[inside]) > tree.score(HELD[inside]) + 0.05
+    parts = [np.exp(member.score_samples(HELD[inside])) for member in forest.estimators_]
+    np.testing.assert_allclose(np.exp(forest.score_samples(HELD[inside])), np.mean(parts, axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("cls", [DensityTree, DensityForest])
+def test_planted_outliers_rank_first(cls):
+    planted = np.vstack([X, [[9.0, -9.0], [-9.0, 9.0], [8.5, -8.0]]])
+    model = cls(random_state=0, contamination=0.01).fit(planted)
+    scores = model.score_samples(planted)
+    assert (scores[-3:] < np.quantile(scores[:-3], 0.01)).all()
+    assert (model.predict(planted)[-3:] == -1).all()
+    assert (model.predict([[100.0, 0.0]]) == -1).all()
+
+
+@pytest.mark.parametrize("cls", [DensityTree, DensityForest])
+def test_threads_change_nothing(cls):
+    found = []
+    for n in (1, 2, 3):
+        set_threads(n)
+        found.append(cls(random_state=0).fit(X).score_samples(HELD))
+    set_threads(None)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("cls", [DensityTree, DensityForest])
+@pytest.mark.parametrize("leaf", ["constant", "gaussian"])
+def test_one_point_identical_points_and_constant_features(cls, leaf):
+    for rows in ([[3.0, 1.0]], [[3.0, 1.0]] * 6):
+        with pytest.warns(UserWarning, match="Feature 0 is constant, so it has a width of 1 around its value; drop it"):
+            model = cls(leaf=leaf, random_state=0).fit(rows)
+        assert np.isfinite(model.score_samples(rows)).all()
+        if leaf == "constant":
+            assert model.score(rows) == pytest.approx(0.0)
+    with pytest.warns(UserWarning, match="Feature 1 is constant"):
+        model = cls(leaf=leaf, random_state=0).fit(np.column_stack([X[:, 0], np.full(len(X), 5.0)]))
+    assert np.isfinite(model.score_samples(np.column_stack([X[:, 0], np.full(len(X), 5.0)]))).all()
+
+
+def test_rows_outside_are_told():
+    with pytest.warns(UserWarning, match="1 of the 2 rows lie where the density is 0"):
+        assert DensityTree(random_state=0).fit(X).score([[100.0, 0.0], X[0]]) == -np.inf
+
+
+def test_weights_count_rows_in_leaves():
+    w = RNG.integers(1, 4, len(X))
+    settings = {"max_leaf_nodes": 8, "min_samples_leaf": 1, "validation_fraction": None, "criterion": "non_uniformity"}
+    a, b = DensityTree(**settings).fit(X, sample_weight=w), DensityTree(**settings).fit(np.repeat(X, w, axis=0))
+    np.testing.assert_allclose(a.score_samples(X), b.score_samples(X), rtol=1e-9)
+
+
+def test_limits():
+    assert DensityTree(max_leaf_nodes=9, validation_fraction=None).fit(X).get_n_leaves() == 9
+    deep = DensityTree(max_depth=3, validation_fraction=None).fit(X)
+    assert deep.tree_.max_depth == 3
+    wide = DensityTree(min_samples_leaf=50, validation_fraction=None).fit(X)
+    assert wide.tree_.n_node_samples[wide.tree_.is_leaf].min() >= 50
+    np.testing.assert_array_equal(wide.apply(X), wide.tree_.apply(X))
+    drawn = DensityTree(max_features=1, validation_fraction=None, max_leaf_nodes=30, random_state=0).fit(X)
+    assert {0, 1} <= set(drawn.tree_.feature)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"criterion": "gini"}, "one of 'squared_error'"),
+        ({"leaf": "round"}, "'constant', 'gaussian'"),
+        ({"max_features": 1.5}, "a share above 0"),
+        ({"validation_fraction": 1.0}, "at most 0.9"),
+    ],
+)
+def test_refuses(settings, told):
+    with pytest.raises(ValueError, match=told):
+        DensityTree(**settings).fit(X)
+
+
+def test_pictures():
+    assert "novelty below" in DensityTree(random_state=0).fit(X[:, :1]).plot().svg
+    assert DensityForest(3, random_state=0).fit(X).plot().svg.count("<rect") > 50
