@@ -52,6 +52,8 @@ ROOMS = {
     "discriminant_analysis": ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"],
     "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
     "cluster": [
+        "DBSCAN",
+        "dbscan",
         "AgglomerativeClustering",
         "BisectingKMeans",
         "KMeans",
@@ -124,6 +126,7 @@ TESTS = [
     "sklearn.decomposition.tests.test_fastica",
     "sklearn.decomposition.tests.test_nmf",
     "sklearn.cluster.tests.test_k_means",
+    "sklearn.cluster.tests.test_dbscan",
     "sklearn.mixture.tests.test_bayesian_mixture",
     "sklearn.mixture.tests.test_gaussian_mixture",
     "sklearn.mixture.tests.test_mixture",

@@ -4,6 +4,9 @@ KMeans, k_means              k centres by Lloyd's algorithm; as a class, as one 
 MiniBatchKMeans              from small batches of rows
 BisectingKMeans              by halving clusters
 kmeans_plusplus              rows to start from
+KMeans             k centres by Lloyd's algorithm
+kmeans_plusplus    rows to start it from
+DBSCAN, dbscan     dense rows and all that they reach
 AgglomerativeClustering      a tree of merges (folder `agglomerative`)
 
 _kmeans.py         the class; _minibatch.py (and its steps), _bisecting.py, _function.py
@@ -12,11 +15,13 @@ _bounded.py        the same for arrays in memory, faster
 _sums.py           labels, errors and sums as functions of blocks
 _kernels.py        compiled inner loops
 _spread.py         mean and variance of the rows
+_dbscan.py         the class and the algorithm; _dense_regions.py   its compiled loops
 _starts.py         the `init` parameter
 _seeding.py        k-means++ and farthest-first
 """
 
 from learnt.cluster._bisecting import BisectingKMeans
+from learnt.cluster._dbscan import DBSCAN, dbscan
 from learnt.cluster._function import k_means
 from learnt.cluster._kmeans import KMeans
 from learnt.cluster._minibatch import MiniBatchKMeans
@@ -31,3 +36,4 @@ __all__ = [
     "k_means",
     "kmeans_plusplus",
 ]
+__all__ = ["DBSCAN", "AgglomerativeClustering", "KMeans", "dbscan", "kmeans_plusplus"]

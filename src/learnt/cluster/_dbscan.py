@@ -1,0 +1,255 @@
+"""Clusters of any shape: rows that are dense enough, and all that they reach."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClusterMixin
+
+from learnt.cluster._dense_regions import join_cores, label_borders
+from learnt.distances import Neighborhoods, Search, check_metric, resolve_metric, tree_takes
+from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.params import check_choice, check_number
+from learnt.engine.schema import FEATURES, Dims, Schema, real, whole
+from learnt.engine.validation import check_fit
+from learnt.engine.weights import present_rows
+
+# Pairs that a block of rows is to find at most, the fewest rows of a block, and the pairs kept for the second pass.
+_PAIRS, _FEWEST, _KEPT = 1 << 21, 256, 1 << 24
+
+
+def _components(value: Any, dims: Dims) -> str | None:
+    if sparse.issparse(value):
+        return None if value.shape[1] == dims["d"] else f"has {value.shape[1]} columns instead of {dims['d']}"
+    return real(None, "d")(value, dims)
+
+
+class DBSCAN(ClusterMixin, Estimator):
+    """Clusters of any shape: dense rows and all that they reach (Ester et al., 1996).
+
+    Rows with at least `min_samples` rows (themselves among them) within `eps` are cores; cores within `eps` of each
+    other are in one cluster, rows within `eps` of a core belong to its cluster, and the rest is noise. A row near cores
+    of several clusters belongs to the one whose first core comes first in the table. Pairs of neighbours are looked at
+    block by block: memory grows with the rows and not with their pairs.
+
+    Parameters
+    ----------
+    eps : float, default=0.5
+        The largest distance of neighbours.
+    min_samples : int, default=5
+        The weight of rows around a core, with its own.
+    metric : str or callable, default="euclidean"
+        As for `learnt.neighbors.KNeighborsClassifier`; "precomputed": X holds distances.
+    metric_params : dict, optional
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
+        How to search; the clusters are the same.
+    leaf_size : int, default=30
+        Rows of a leaf of the tree.
+    p : float, optional
+        The power of the Minkowski metric; 2 where it is not given.
+    n_jobs : int, optional
+        Threads.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row, numbered in the order of their first cores; −1 for noise and for rows of weight 0.
+    core_sample_indices_ : array of shape (n_cores,)
+    components_ : array of shape (n_cores, n_features)
+        The cores.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> X = [[1.0, 2.0], [2.0, 2.0], [2.0, 3.0], [8.0, 7.0], [8.0, 8.0], [25.0, 80.0]]
+    >>> DBSCAN(eps=3, min_samples=2).fit(X).labels_
+    array([ 0,  0,  0,  1,  1, -1])
+    """
+
+    __learnt_schema__ = Schema(
+        state={
+            **FEATURES,
+            "labels_": whole(None, low=-1),
+            "core_sample_indices_": whole(None),
+            "components_": _components,
+        }
+    )
+    # Labels are given to rows, so that they come in the order of the rows and are as many; `min_samples` is a weight.
+    __learnt_trial__ = Trial(quick={"eps": 2.0}, any_order=False, weight_repeats=False, weight_unit_free=False)
+
+    def __init__(
+        self,
+        eps=0.5,
+        *,
+        min_samples=5,
+        metric="euclidean",
+        metric_params=None,
+        algorithm="auto",
+        leaf_size=30,
+        p=None,
+        n_jobs=None,
+    ):
+        self.eps = eps
+        self.min_samples = min_samples
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.n_jobs = n_jobs
+
+    @property
+    def __learnt_takes__(self) -> Takes:
+        return Takes(sparse=True)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DBSCAN:
+        """Find the clusters; a row counts as many times as its weight says."""
+        check_number(self, "eps", 0, open_low=True)
+        check_number(self, "min_samples", 1, integer=True)
+        check_choice(self, "algorithm", ("auto", "brute", "kd_tree", "ball_tree"))
+        check_number(self, "leaf_size", 1, integer=True)
+        check_number(self, "p", 0, also=(None,))
+        rows = present_rows(sample_weight, X)
+        X, _, weights = check_fit(self, X, None, sample_weight, order="C")
+        search = self._built(X)
+        labels, cores = find_clusters(search, X.shape[0], float(self.eps), self.min_samples, weights, self.n_jobs)
+        self.components_ = search.points[cores].copy()
+        if rows is not None:
+            labels, cores = _among_all(labels, rows, np.size(sample_weight)), rows[cores]
+        self.labels_, self.core_sample_indices_ = labels, cores
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """The cluster of each row of X."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def _built(self, X: Any) -> Search:
+        name = type(self).__name__
+        check_metric(name, self.metric, is_sparse=False)
+        if self.p is not None and "p" in (self.metric_params or {}):
+            warnings.warn(
+                "Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
+                SyntaxWarning,
+                stacklevel=3,
+            )
+        metric, params = resolve_metric(self.metric, 2 if self.p is None else self.p, self.metric_params)
+        check_metric(name, metric, is_sparse=sparse.issparse(X))
+        if isinstance(metric, str) and metric == "precomputed":
+            X = _with_diagonal(X)
+        tree = self.algorithm != "brute" and tree_takes(X, metric, params)
+        tree = tree and (self.algorithm == "kd_tree" or X.shape[1] <= 10)
+        algorithm = "kd_tree" if tree else "brute"
+        return Search.build(X, metric, params, algorithm=algorithm, leaf_size=self.leaf_size, n_jobs=self.n_jobs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        return tags
+
+
+def dbscan(
+    X: Any,
+    eps: float = 0.5,
+    *,
+    min_samples: int = 5,
+    metric: Any = "minkowski",
+    metric_params: dict | None = None,
+    algorithm: str = "auto",
+    leaf_size: int = 30,
+    p: float | None = 2,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """`core_sample_indices_` and `labels_` of `DBSCAN`, as a function.
+
+    >>> dbscan([[0.0], [0.1], [5.0]], eps=1.0, min_samples=2)
+    (array([0, 1]), array([ 0,  0, -1]))
+    """
+    model = DBSCAN(
+        eps,
+        min_samples=min_samples,
+        metric=metric,
+        metric_params=metric_params,
+        algorithm=algorithm,
+        leaf_size=leaf_size,
+        p=p,
+        n_jobs=n_jobs,
+    ).fit(X, sample_weight=sample_weight)
+    return model.core_sample_indices_, model.labels_
+
+
+def find_clusters(
+    search: Search, n: int, eps: float, least: float, weights: np.ndarray | None, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of all points of a search, and which are cores."""
+    density = np.empty(n)
+    kept: list[tuple[int, Neighborhoods]] | None = []
+    pairs = 0
+    for lo, found in _neighborhoods(search, n, eps, n_jobs):
+        hi = lo + found.counts.size
+        density[lo:hi] = found.counts if weights is None else np.bincount(found.query, weights[found.indices], hi - lo)
+        pairs += found.indices.size
+        kept = kept if pairs <= _KEPT else None  # too many to keep: they will be searched for again
+        if kept is not None:
+            kept.append((lo, found))
+    core = density >= least
+    # Trees of cores, each under the first of its cluster.
+    parent = np.arange(n)
+    borders: list[tuple[int, Neighborhoods]] = []
+    for lo, found in kept if kept is not None else _neighborhoods(search, n, eps, n_jobs):
+        join_cores(core, lo, found.starts, found.indices, parent)
+        inside = core[lo : lo + found.counts.size][found.query]
+        borders.append((lo, found.without(inside | ~core[found.indices])))
+    labels = np.full(n, -1, dtype=np.int64)
+    cores = np.flatnonzero(core)
+    labels[cores] = np.unique(_roots(parent, cores), return_inverse=True)[1]
+    for lo, found in borders:
+        label_borders(lo, found.starts, found.indices, labels)
+    return labels, cores
+
+
+def _roots(parent: np.ndarray, cores: np.ndarray) -> np.ndarray:
+    roots = parent[cores]
+    while (parent[roots] != roots).any():
+        roots = parent[roots]
+    return roots
+
+
+def _neighborhoods(search: Search, n: int, eps: float, n_jobs: int | None) -> Iterator[tuple[int, Neighborhoods]]:
+    """The neighbours of all points, themselves among them, block by block."""
+    lo, size = 0, _FEWEST
+    while lo < n:
+        found = search.within(search.points[lo : lo + size], eps, n_jobs=n_jobs)
+        yield lo, found
+        lo += found.counts.size
+        each = max(1.0, found.indices.size / found.counts.size)
+        size = max(_FEWEST, int(min(_PAIRS / each, 16 * size)))
+
+
+def _with_diagonal(X: Any) -> Any:
+    """Distances that are given, with a point's own among them, also where a sparse matrix does not store it."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"Precomputed matrix must be square. Input is a {X.shape[0]}x{X.shape[1]} matrix: give the distances of "
+            "all rows to each other, and no weights of 0."
+        )
+    values = X.data if sparse.issparse(X) else X
+    if values.size and values.min() < 0:
+        raise ValueError("Negative values in data passed to precomputed distance matrix; distances are 0 or more.")
+    if not sparse.issparse(X):
+        return X
+    entries, rows = X.tocoo(), np.arange(X.shape[0])
+    off = entries.row != entries.col
+    values = np.concatenate([entries.data[off], X.diagonal()])
+    places = np.concatenate([entries.row[off], rows]), np.concatenate([entries.col[off], rows])
+    return sparse.csr_array((values, places), shape=X.shape)
+
+
+def _among_all(labels: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
+    out = np.full(n, -1, dtype=labels.dtype)
+    out[rows] = labels
+    return out
