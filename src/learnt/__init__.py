@@ -6,7 +6,7 @@ The house, from the ground up; imports only go down:
     erm metrics forestry statistics distances kernels    the mathematics
     linear_model naive_bayes neighbors       estimators
     cluster mixture decomposition density preprocessing baseline svm inverse tree ensemble
-    discriminant_analysis kernel_ridge gaussian_process
+    discriminant_analysis bayes kernel_ridge gaussian_process
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     study cli                                what people run
@@ -24,6 +24,7 @@ from learnt._version import __version__
 # Rooms with estimators: what is public there and has a `__learnt_schema__` may stand in a model file.
 _ESTIMATORS = (
     "baseline",
+    "bayes",
     "cluster",
     "decomposition",
     "density",

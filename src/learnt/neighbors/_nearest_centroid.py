@@ -60,7 +60,7 @@ class NearestCentroid(ScoreAnswers, Estimator):
 
     Examples
     --------
-    >>> NearestCentroid().fit([[0, 0], [0, 2], [8, 9]], ["a", "a", "b"]).predict([[1, 1], [6, 6]])
+    >>> NearestCentroid().fit([[0, 0], [1, 2], [8, 9]], ["a", "a", "b"]).predict([[1, 1], [6, 6]])
     array(['a', 'b'], dtype='<U1')
     """
 
