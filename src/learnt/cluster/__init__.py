@@ -4,9 +4,7 @@ KMeans, k_means              k centres by Lloyd's algorithm; as a class, as one 
 MiniBatchKMeans              from small batches of rows
 BisectingKMeans              by halving clusters
 kmeans_plusplus              rows to start from
-KMeans             k centres by Lloyd's algorithm
-kmeans_plusplus    rows to start it from
-DBSCAN, dbscan     dense rows and all that they reach
+DBSCAN, dbscan               dense rows and all that they reach
 AgglomerativeClustering      a tree of merges (folder `agglomerative`)
 
 _kmeans.py         the class; _minibatch.py (and its steps), _bisecting.py, _function.py
@@ -29,11 +27,12 @@ from learnt.cluster._plusplus import kmeans_plusplus
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
 
 __all__ = [
+    "DBSCAN",
     "AgglomerativeClustering",
     "BisectingKMeans",
     "KMeans",
     "MiniBatchKMeans",
+    "dbscan",
     "k_means",
     "kmeans_plusplus",
 ]
-__all__ = ["DBSCAN", "AgglomerativeClustering", "KMeans", "dbscan", "kmeans_plusplus"]
