@@ -5,6 +5,7 @@ MiniBatchKMeans              from small batches of rows
 BisectingKMeans              by halving clusters
 kmeans_plusplus              rows to start from
 DBSCAN, dbscan               dense rows and all that they reach
+choose_k                     how many clusters, with a picture
 AgglomerativeClustering      a tree of merges (folder `agglomerative`)
 
 _kmeans.py         the class; _minibatch.py (and its steps), _bisecting.py, _function.py
@@ -19,6 +20,7 @@ _seeding.py        k-means++ and farthest-first
 """
 
 from learnt.cluster._bisecting import BisectingKMeans
+from learnt.cluster._choose_k import ChosenK, choose_k
 from learnt.cluster._dbscan import DBSCAN, dbscan
 from learnt.cluster._function import k_means
 from learnt.cluster._kmeans import KMeans
@@ -30,8 +32,10 @@ __all__ = [
     "DBSCAN",
     "AgglomerativeClustering",
     "BisectingKMeans",
+    "ChosenK",
     "KMeans",
     "MiniBatchKMeans",
+    "choose_k",
     "dbscan",
     "k_means",
     "kmeans_plusplus",

@@ -5,7 +5,7 @@
     _precision    precision, recall, F, the report                  _sort         a radix sort of scores
     _ranking      ROC, precision–recall and DET curves, areas       _areas        areas for many classes and labels
     _probability  log loss, Brier score, calibration                _costs        decisions with costs
-    _regression   errors of predicted numbers
+    _regression   errors of predicted numbers                       _clusters     beside classes, and by the rows alone
 
 Small inputs are answered by NumPy alone; large ones by compiled kernels on all cores. Results do not depend on the
 number of threads. Accuracy, log loss, the area under the ROC curve and the regression metrics also take PyTorch
@@ -21,6 +21,23 @@ from learnt.metrics._agreement import (
     zero_one_loss,
 )
 from learnt.metrics._areas import average_precision_score, roc_auc_score
+from learnt.metrics._clusters import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    calinski_harabasz_score,
+    completeness_score,
+    davies_bouldin_score,
+    fowlkes_mallows_score,
+    homogeneity_completeness_v_measure,
+    homogeneity_score,
+    mutual_info_score,
+    normalized_mutual_info_score,
+    pair_confusion_matrix,
+    rand_score,
+    silhouette_samples,
+    silhouette_score,
+    v_measure_score,
+)
 from learnt.metrics._confusion import (
     ClassificationRates,
     classification_rates,
@@ -57,22 +74,30 @@ from learnt.metrics._regression import (
 __all__ = [
     "ClassificationRates",
     "accuracy_score",
+    "adjusted_mutual_info_score",
+    "adjusted_rand_score",
     "auc",
     "average_precision_score",
     "balanced_accuracy_score",
     "brier_score_loss",
     "calibration_curve",
+    "calinski_harabasz_score",
     "classification_rates",
     "classification_report",
     "cohen_kappa_score",
+    "completeness_score",
     "confusion_matrix",
     "cost_threshold",
+    "davies_bouldin_score",
     "det_curve",
     "expected_loss",
     "explained_variance_score",
     "f1_score",
     "fbeta_score",
+    "fowlkes_mallows_score",
     "hamming_loss",
+    "homogeneity_completeness_v_measure",
+    "homogeneity_score",
     "log_loss",
     "matthews_corrcoef",
     "max_error",
@@ -84,16 +109,23 @@ __all__ = [
     "mean_squared_log_error",
     "median_absolute_error",
     "multilabel_confusion_matrix",
+    "mutual_info_score",
+    "normalized_mutual_info_score",
+    "pair_confusion_matrix",
     "precision_recall_curve",
     "precision_recall_fscore_support",
     "precision_score",
     "r2_score",
+    "rand_score",
     "recall_score",
     "roc_auc_score",
     "roc_curve",
     "root_mean_squared_error",
     "root_mean_squared_log_error",
     "sensitivity_score",
+    "silhouette_samples",
+    "silhouette_score",
     "specificity_score",
+    "v_measure_score",
     "zero_one_loss",
 ]

@@ -1,0 +1,85 @@
+"""Scores of clusters: against scikit-learn, by their definitions, and their messages."""
+
+import numpy as np
+import pytest
+import sklearn.metrics as oracle
+from scipy import sparse
+from scipy.spatial.distance import pdist, squareform
+
+from learnt import metrics
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 3)) + 4.0 * RNG.integers(3, size=(300, 1))
+LABELS = RNG.integers(4, size=300)
+OTHER = np.where(RNG.uniform(size=300) < 0.5, LABELS, RNG.integers(7, size=300))
+
+TWO = [
+    "adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score", "fowlkes_mallows_score",
+    "homogeneity_completeness_v_measure", "homogeneity_score", "mutual_info_score", "normalized_mutual_info_score",
+    "pair_confusion_matrix", "rand_score", "v_measure_score",
+]  # fmt: skip
+ALONE = ["calinski_harabasz_score", "davies_bouldin_score", "silhouette_samples", "silhouette_score"]
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (LABELS, OTHER),
+        (OTHER, LABELS),
+        (LABELS, LABELS.astype(str)),
+        (LABELS, np.zeros(300)),
+        (np.arange(300), np.arange(300)),
+        (np.zeros(300), np.zeros(300)),
+        ([0], [1]),
+    ],
+    ids=["noisy", "swapped", "equal", "one cluster", "all alone", "all one", "one row"],
+)
+def test_two_labellings_as_in_scikit_learn(name, a, b):
+    np.testing.assert_allclose(getattr(metrics, name)(a, b), getattr(oracle, name)(a, b), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("mean", ["min", "max", "geometric", "arithmetic"])
+def test_means_of_entropies(mean):
+    for name in ("normalized_mutual_info_score", "adjusted_mutual_info_score"):
+        ours, theirs = (getattr(m, name)(LABELS, OTHER, average_method=mean) for m in (metrics, oracle))
+        assert ours == pytest.approx(theirs, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_clusters_alone_as_in_scikit_learn(name):
+    labels = np.append(LABELS[:-1], 9)  # the last row is alone in its cluster
+    np.testing.assert_allclose(getattr(metrics, name)(X, labels), getattr(oracle, name)(X, labels), rtol=1e-9)
+
+
+def test_silhouettes_of_other_distances():
+    expected = oracle.silhouette_samples(X, LABELS)
+    np.testing.assert_allclose(metrics.silhouette_samples(sparse.csr_array(X), LABELS), expected, atol=1e-7)
+    D = squareform(pdist(X))
+    np.testing.assert_allclose(metrics.silhouette_samples(D, LABELS, metric="precomputed"), expected, rtol=1e-9)
+    for metric in ("manhattan", "cosine", lambda a, b: np.abs(a - b).max()):
+        ours, theirs = (m.silhouette_score(X, LABELS, metric=metric) for m in (metrics, oracle))
+        assert ours == pytest.approx(theirs, rel=1e-8)
+    ours, theirs = (m.silhouette_score(X, LABELS, sample_size=50, random_state=1) for m in (metrics, oracle))
+    assert ours == pytest.approx(theirs, rel=1e-9)
+
+
+def test_equal_rows_have_no_silhouette():
+    np.testing.assert_array_equal(metrics.silhouette_samples(np.ones((4, 2)), [0, 0, 1, 1]), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: metrics.silhouette_score(X, np.zeros(300)), "Number of labels is 1"),
+        (lambda: metrics.silhouette_score(X, np.arange(300)), "Valid values are 2 to n_samples - 1"),
+        (lambda: metrics.silhouette_score(X, LABELS[:5]), "inconsistent numbers of samples"),
+        (lambda: metrics.silhouette_score(np.full((4, 2), np.nan), [0, 0, 1, 1]), "NaN or infinity"),
+        (lambda: metrics.silhouette_samples(X, LABELS, metric="precomputed"), "is square"),
+        (lambda: metrics.adjusted_rand_score([0, 1], [0]), "inconsistent numbers of samples"),
+        (lambda: metrics.normalized_mutual_info_score([0, 1], [0, 1], average_method="mode"), "average_method"),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
