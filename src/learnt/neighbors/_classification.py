@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from learnt.engine.schema import Schema, choice, count
+from learnt.engine.schema import Schema, anyof, choice, count
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
-from learnt.neighbors._schema import CODES, METRIC, SEARCH, votes_rule
+from learnt.neighbors._choice_of_k import ChoiceOfK
+from learnt.neighbors._leave_one_out import error_rates
+from learnt.neighbors._schema import CHOSEN, CODES, METRIC, SEARCH, chosen, votes_rule
 from learnt.neighbors._targets import LabelTargets
 from learnt.neighbors._vote import check_weights_parameter, neighbor_weights, shares, votes
 
 
-class KNeighborsClassifier(KNeighborsMixin, LabelTargets, ClassifierMixin, NeighborsBase):
+class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierMixin, NeighborsBase):
     """A row's class is the one most of its k nearest training rows have.
 
         P(y = c | x) = Σ over the k nearest xᵢ of  vᵢ [yᵢ = c]  /  Σ vᵢ,     vᵢ = 1, or 1 / distance
@@ -25,8 +27,9 @@ class KNeighborsClassifier(KNeighborsMixin, LabelTargets, ClassifierMixin, Neigh
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        The number of neighbours k.
+    n_neighbors : int or "auto", default=5
+        The number of neighbours k. "auto" takes the k with the smallest leave-one-out error among 1, 2, … 4 √n, found
+        by one search for the training rows' neighbours (of at most 5,000 of them).
     weights : {"uniform", "distance"}, callable or None, default="uniform"
         What a neighbour's vote counts: the same, one over its distance, or a function of the distances (n_queries, k).
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
@@ -52,6 +55,8 @@ class KNeighborsClassifier(KNeighborsMixin, LabelTargets, ClassifierMixin, Neigh
     effective_metric_params_ : dict
     n_samples_fit_ : int
         The number of training rows.
+    n_neighbors_, left_out_errors_ : int, array
+        With n_neighbors="auto": the k that was taken, and the error of k = 1, 2, …: the share of wrong classes.
     outputs_2d_ : bool
         Whether y had several columns.
     n_features_in_ : int
@@ -67,9 +72,14 @@ class KNeighborsClassifier(KNeighborsMixin, LabelTargets, ClassifierMixin, Neigh
     """
 
     __learnt_schema__ = Schema(
-        params={"n_neighbors": count(1), "weights": choice(None, "uniform", "distance"), **METRIC},
+        params={
+            "n_neighbors": anyof(count(1), choice("auto")),
+            "weights": choice(None, "uniform", "distance"),
+            **METRIC,
+        },
         state={**SEARCH, **CODES},
-        rule=votes_rule,
+        extra=CHOSEN,
+        rule=chosen(votes_rule),
     )
 
     def __init__(
@@ -97,7 +107,13 @@ class KNeighborsClassifier(KNeighborsMixin, LabelTargets, ClassifierMixin, Neigh
         """Remember the rows and their classes; y may have several columns, each a question of its own."""
         check_weights_parameter(self)
         self._fit_labels(self._fit_rows(X), y)
+        self._choose(self._errors)
         return self
+
+    def _errors(self) -> tuple[np.ndarray, np.ndarray]:
+        classes, codes = self._outputs()
+        sizes = [names.size for names in classes]
+        return error_rates(self._built(), codes, sizes, self.weights, self.n_jobs)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row; X = None asks for the training rows, each by its other rows (leave-one-out)."""

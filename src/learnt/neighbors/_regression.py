@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from learnt.engine.schema import Schema, choice, count
+from learnt.engine.schema import Schema, anyof, choice, count
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
-from learnt.neighbors._schema import AMOUNTS, METRIC, SEARCH, metric_rule
+from learnt.neighbors._choice_of_k import ChoiceOfK
+from learnt.neighbors._leave_one_out import squared_errors
+from learnt.neighbors._schema import AMOUNTS, CHOSEN, METRIC, SEARCH, chosen, metric_rule
 from learnt.neighbors._targets import NumberTargets
 from learnt.neighbors._vote import check_weights_parameter, means, neighbor_weights
 
 
-class KNeighborsRegressor(KNeighborsMixin, NumberTargets, RegressorMixin, NeighborsBase):
+class KNeighborsRegressor(ChoiceOfK, KNeighborsMixin, NumberTargets, RegressorMixin, NeighborsBase):
     """The mean target of a row's k nearest training rows.
 
         ŷ(x) = Σ over the k nearest xᵢ of  vᵢ yᵢ  /  Σ vᵢ,     vᵢ = 1, or 1 / distance
@@ -24,8 +26,9 @@ class KNeighborsRegressor(KNeighborsMixin, NumberTargets, RegressorMixin, Neighb
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        The number of neighbours k.
+    n_neighbors : int or "auto", default=5
+        The number of neighbours k. "auto" takes the k with the smallest leave-one-out error among 1, 2, … 4 √n, found
+        by one search for the training rows' neighbours (of at most 5,000 of them).
     weights, algorithm, leaf_size, p, metric, metric_params, n_jobs :
         As for `KNeighborsClassifier`.
 
@@ -36,6 +39,9 @@ class KNeighborsRegressor(KNeighborsMixin, NumberTargets, RegressorMixin, Neighb
     effective_metric_params_ : dict
     n_samples_fit_ : int
         The number of training rows.
+    n_neighbors_, left_out_errors_ : int, array
+        With n_neighbors="auto": the k that was taken, and the error of k = 1, 2, …: squared, over the
+        variance of y.
     n_features_in_ : int
 
     Examples
@@ -46,9 +52,14 @@ class KNeighborsRegressor(KNeighborsMixin, NumberTargets, RegressorMixin, Neighb
     """
 
     __learnt_schema__ = Schema(
-        params={"n_neighbors": count(1), "weights": choice(None, "uniform", "distance"), **METRIC},
+        params={
+            "n_neighbors": anyof(count(1), choice("auto")),
+            "weights": choice(None, "uniform", "distance"),
+            **METRIC,
+        },
         state={**SEARCH, **AMOUNTS},
-        rule=metric_rule,
+        extra=CHOSEN,
+        rule=chosen(metric_rule),
     )
 
     def __init__(
@@ -76,7 +87,12 @@ class KNeighborsRegressor(KNeighborsMixin, NumberTargets, RegressorMixin, Neighb
         """Remember the rows and their targets; y may have several columns."""
         check_weights_parameter(self)
         self._fit_numbers(self._fit_rows(X), y)
+        self._choose(self._errors)
         return self
+
+    def _errors(self) -> tuple[np.ndarray, np.ndarray]:
+        errors = squared_errors(self._built(), self._columns(), self.weights, self.n_jobs)
+        return errors, errors
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean target of each row's neighbours; X = None asks for the training rows, each by its other rows."""

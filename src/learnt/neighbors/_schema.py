@@ -108,3 +108,16 @@ CODES: dict[str, Check] = {
     "_y": anyof(whole("n"), whole("n", None)),
 }
 AMOUNTS: dict[str, Check] = {"_y": anyof(real("n"), real("n", None))}
+# What `n_neighbors="auto"` adds.
+CHOSEN: dict[str, Check] = {"n_neighbors_": count(1), "left_out_errors_": real(None, low=0)}
+
+
+def chosen(rule: Any) -> Any:
+    """The rule of a model whose number of neighbours may be chosen by itself: then it is there."""
+
+    def check(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+        if isinstance(model.n_neighbors, str) and "n_neighbors_" not in state:
+            return "does not say how many neighbours were chosen"
+        return rule(model, state, dims)
+
+    return check
