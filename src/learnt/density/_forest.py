@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from learnt.density._base import Density, check_sample
-from learnt.density._tree import DensityTree, box_around, cell_rules, check_tree_params
+from learnt.density._tree import DensityTree, box_around, cell_rules, check_tree_params, pruned
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.random import entropy, random_state_of, stream, task_seed
 from learnt.engine.schema import FEATURES, Dims, Schema, estimator, listof, number
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import check_fit
-from learnt.forestry import Box, grow_density, prune_by_likelihood
+from learnt.forestry import Box, grow_density
 
 _SEEDS = 2**63 - 1
 _FROM_FOREST = ("criterion", "splitter", "leaf", "max_leaf_nodes", "max_depth", "min_samples_leaf", "max_features")
@@ -122,7 +122,8 @@ class DensityForest(Density):
         model.n_features_in_ = X.shape[1]
         tree = grow_density(X[drawn], times[drawn], box, cell_rules(model), seed)
         if self.prune and not drawn.all():
-            tree = prune_by_likelihood(tree, box, X[~drawn], None if w is None else w[~drawn])
+            left_out = None if w is None else w[~drawn]
+            tree = pruned(tree, box, self.leaf, X[drawn], times[drawn], X[~drawn], left_out)
         model._record(tree, box, X, w)
         model.offset_ = 0.0
         return model

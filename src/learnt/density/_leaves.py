@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from learnt.forestry import Box, Tree, cell_bounds
+
 _NARROWEST = 1e-3  # a Gaussian has at least this share of its cell's width as deviation
 
 
@@ -34,6 +36,30 @@ def leaf_gaussians(
         center[:, j] = lower[:, j] + mean
         scale[:, j] = np.maximum(np.sqrt(variance), _NARROWEST * (upper[:, j] - lower[:, j]))
     return Gaussians(center, scale)
+
+
+def gaussian_worth(
+    tree: Tree, box: Box, X: np.ndarray, w: np.ndarray | None, held: np.ndarray, held_w: np.ndarray | None
+) -> np.ndarray:
+    """Σ log p of held-out rows in every node, were it a leaf with the Gaussian of the rows X: level by level."""
+    lower, upper = cell_bounds(tree, box)
+    share = np.log(tree.weighted_n_node_samples / tree.weighted_n_node_samples[0])
+    worth = np.zeros(tree.node_count)
+    at, held_at = np.zeros(len(X), dtype=np.int64), np.zeros(len(held), dtype=np.int64)
+    while len(held):
+        gaussians = leaf_gaussians(X, w, at, lower, upper)
+        log_p = share[held_at] + log_in_cell(held, held_at, gaussians, lower, upper)
+        worth += np.bincount(held_at, weights=log_p if held_w is None else held_w * log_p, minlength=len(worth))
+        (at, X, w), (held_at, held, held_w) = _below(tree, at, X, w), _below(tree, held_at, held, held_w)
+    return worth
+
+
+def _below(tree: Tree, at: np.ndarray, X: np.ndarray, w: np.ndarray | None) -> tuple:
+    """The rows that are not in a leaf yet, one level further down."""
+    inner = ~tree.is_leaf[at]
+    at, X, w = at[inner], X[inner], None if w is None else w[inner]
+    left = X[np.arange(len(at)), tree.feature[at]] <= tree.threshold[at]
+    return np.where(left, tree.children_left[at], tree.children_right[at]), X, w
 
 
 def log_in_cell(X: np.ndarray, leaf: np.ndarray, of: Gaussians, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

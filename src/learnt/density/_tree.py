@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from learnt.density._base import Density, check_sample, mapped
-from learnt.density._leaves import Gaussians, draw_in_cells, leaf_gaussians, log_in_cell
+from learnt.density._leaves import Gaussians, draw_in_cells, gaussian_worth, leaf_gaussians, log_in_cell
 from learnt.engine.blocks import Block
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
@@ -24,8 +24,9 @@ from learnt.forestry import (
     Tree,
     cell_bounds,
     grow_density,
+    held_out_worth,
     log_volumes,
-    prune_by_likelihood,
+    prune_by_worth,
     weigh,
 )
 from learnt.forestry.schema import tree_check
@@ -149,7 +150,7 @@ class DensityTree(Density):
                 held = np.arange(len(X)) == len(X) - 1  # few rows: one of them
             grown = ~held if len(X) > 1 else held
             tree = grow_density(X[grown], _of(w, grown), box, cell_rules(self), seed)
-            tree = prune_by_likelihood(tree, box, X[held], _of(w, held))
+            tree = pruned(tree, box, self.leaf, X[grown], _of(w, grown), X[held], _of(w, held))
         self._record(tree, box, X, w)
         self._set_offset(X, w)
         return self
@@ -240,6 +241,13 @@ def cell_rules(model: Any) -> CellRules:
         model.max_depth,
         int(features),
     )
+
+
+def pruned(tree: Tree, box: Box, leaf: str, X: Any, w: Any, held: Any, held_w: Any) -> Tree:
+    """The part of a tree grown on X under which rows that were held out are likeliest."""
+    if leaf == "gaussian":
+        return prune_by_worth(tree, gaussian_worth(tree, box, X, w, held, held_w))
+    return prune_by_worth(tree, held_out_worth(tree, box, held, held_w))
 
 
 def box_around(X: np.ndarray) -> Box:

@@ -96,19 +96,23 @@ def _tree(d: int, ints: np.ndarray, floats: np.ndarray) -> Tree:
     )
 
 
+def _levels(tree: Tree) -> list[np.ndarray]:
+    """The nodes that split, level by level from the root."""
+    inner = np.flatnonzero(~tree.is_leaf)
+    depth = tree.depths[inner]
+    order = np.argsort(depth, kind="stable")
+    return np.split(inner[order], np.cumsum(np.bincount(depth))[:-1]) if len(inner) else []
+
+
 def cell_bounds(tree: Tree, box: Box) -> tuple[np.ndarray, np.ndarray]:
     """The lower and upper bounds of the cell of every node."""
     lower, upper = np.empty((2, tree.node_count, tree.n_features))
     lower[0], upper[0] = box
-    for node in np.flatnonzero(~tree.is_leaf):  # parents come before their children
-        left, right, f, cut = (
-            tree.children_left[node],
-            tree.children_right[node],
-            tree.feature[node],
-            tree.threshold[node],
-        )
-        lower[[left, right]], upper[[left, right]] = lower[node], upper[node]
-        upper[left, f] = lower[right, f] = cut
+    for nodes in _levels(tree):
+        left, right = tree.children_left[nodes], tree.children_right[nodes]
+        for child in (left, right):
+            lower[child], upper[child] = lower[nodes], upper[nodes]
+        upper[left, tree.feature[nodes]] = lower[right, tree.feature[nodes]] = tree.threshold[nodes]
     return lower, upper
 
 
@@ -118,34 +122,30 @@ def log_volumes(tree: Tree, box: Box) -> np.ndarray:
     return np.log(upper - lower).sum(axis=1)
 
 
-def summed_up(tree: Tree, leaf_values: np.ndarray) -> np.ndarray:
-    """Values of the leaves, and of every other node the sum of its leaves'."""
-    sums = np.where(tree.is_leaf, leaf_values, 0.0)
-    parent = tree.parent
-    for node in range(tree.node_count - 1, 0, -1):
-        sums[parent[node]] += sums[node]
-    return sums
-
-
 def weigh(tree: Tree, X: np.ndarray, w: np.ndarray | None) -> np.ndarray:
     """The weight of the rows in every node."""
-    return summed_up(tree, np.bincount(tree.apply(X), weights=w, minlength=tree.node_count))
+    weight = np.bincount(tree.apply(X), weights=w, minlength=tree.node_count).astype(np.float64)
+    for nodes in reversed(_levels(tree)):
+        weight[nodes] = weight[tree.children_left[nodes]] + weight[tree.children_right[nodes]]
+    return weight
 
 
-def prune_by_likelihood(tree: Tree, box: Box, X: np.ndarray, w: np.ndarray | None) -> Tree:
-    """Cut back every split that does not raise the likelihood of these rows, which were held out, from the leaves up.
-
-    A node is worth Σ log p of its held-out rows, p the density of the training rows in it.
-    """
-    held = weigh(tree, X, w)
+def held_out_worth(tree: Tree, box: Box, X: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    """Σ log p of these rows in every node, were it a leaf; p is the density of the rows that the tree was grown on."""
     share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
-    worth = held * (np.log(share) - log_volumes(tree, box))
-    best, cut = worth.copy(), np.zeros(tree.node_count, dtype=bool)
-    for node in np.flatnonzero(~tree.is_leaf)[::-1]:
-        below = best[tree.children_left[node]] + best[tree.children_right[node]]
-        cut[node] = not below > worth[node]
-        best[node] = max(below, worth[node])
-    keep = np.ones(tree.node_count, dtype=bool)
-    for node in np.flatnonzero(~tree.is_leaf):
-        keep[[tree.children_left[node], tree.children_right[node]]] = keep[node] and not cut[node]
+    return weigh(tree, X, w) * (np.log(share) - log_volumes(tree, box))
+
+
+def prune_by_worth(tree: Tree, worth: np.ndarray) -> Tree:
+    """The subtree whose leaves are worth most: a split is cut back if what is below it is not worth more than it."""
+    best, keep = worth.copy(), np.ones(tree.node_count, dtype=bool)
+    levels = _levels(tree)
+    splits = np.zeros(tree.node_count, dtype=bool)
+    for nodes in reversed(levels):
+        below = best[tree.children_left[nodes]] + best[tree.children_right[nodes]]
+        splits[nodes] = below > worth[nodes]
+        best[nodes] = np.maximum(below, worth[nodes])
+    for nodes in levels:
+        stays = keep[nodes] & splits[nodes]
+        keep[tree.children_left[nodes]] = keep[tree.children_right[nodes]] = stays
     return keep_nodes(tree, keep)
