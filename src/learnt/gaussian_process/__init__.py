@@ -1,8 +1,15 @@
-"""Gaussian processes.
+"""Gaussian processes: distributions over functions, whose answers come with their uncertainty.
 
-kernels    the kernels of `learnt.kernels` under scikit-learn's names, whose parameters can be set
+GaussianProcessRegressor     exact, by a Cholesky factor; hyper-parameters by marginal likelihood
+GaussianProcessClassifier    Laplace's approximation of the posterior; one-vs-rest and one-vs-one
+kernels                      the kernels of `learnt.kernels` under scikit-learn's names, whose parameters can be set
+
+_likelihood   log p(y | X, θ) and its gradient          _laplace   the same for labels
+_search       the best θ from one or several starts     _schema    what model files hold
 """
 
 from learnt.gaussian_process import kernels
+from learnt.gaussian_process._classifier import GaussianProcessClassifier
+from learnt.gaussian_process._regressor import GaussianProcessRegressor
 
-__all__ = ["kernels"]
+__all__ = ["GaussianProcessClassifier", "GaussianProcessRegressor", "kernels"]

@@ -14,7 +14,7 @@ FromFunction, PairwiseKernel, named_kernel, kernel_of, check_kernel           wh
 is_kernel, is_positive_semidefinite, require_psd, Verdict                     whether it is one (_positive)
 gram, gram_times, lower_gram, pull_back                                       whole matrices and gradients (_gram)
 require_room                                                                  whether a matrix fits in memory (_room)
-kernel_rule, usable_kernel                                                    kernels of model files (_saved)
+kernel_object, kernel_rule, usable_kernel                                     kernels of model files (_saved)
 
 _base    the protocol: `block`, `terms`, parameters, operators     _differences    products and distances of rows
 """
@@ -38,7 +38,7 @@ from learnt.kernels._parameter import Hyperparameter
 from learnt.kernels._positive import Verdict, is_kernel, is_positive_semidefinite, require_psd
 from learnt.kernels._products import AllProducts, Cosine, DotProduct, Linear, Mahalanobis, Polynomial, Sigmoid
 from learnt.kernels._room import require_room
-from learnt.kernels._saved import kernel_rule, usable_kernel
+from learnt.kernels._saved import kernel_object, kernel_rule, usable_kernel
 from learnt.kernels._sets import AdditiveChi2, Chi2, SetIntersection
 from learnt.kernels._stationary import RBF, ExpSineSquared, Laplacian, Matern, RationalQuadratic
 
@@ -81,6 +81,7 @@ __all__ = [
     "is_kernel",
     "is_kernel_object",
     "is_positive_semidefinite",
+    "kernel_object",
     "kernel_of",
     "kernel_rule",
     "lower_gram",

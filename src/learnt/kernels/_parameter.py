@@ -41,10 +41,9 @@ class Hyperparameter(_Fields):
     def __new__(cls, name: str, value_type: str, bounds: Any, n_elements: int = 1, fixed: Any = None) -> Hyperparameter:
         if not (isinstance(bounds, str) and bounds == "fixed"):
             bounds = np.atleast_2d(np.asarray(bounds, dtype=np.float64))
-            if bounds.shape[0] not in (1, n_elements) or bounds.shape[1] != 2:
+            if bounds.shape[0] not in (1, n_elements):
                 raise ValueError(
-                    f"Bounds on {name} should have either 1 or {n_elements} dimensions, two numbers each. "
-                    f"Given are {bounds.shape[0]}"
+                    f"Bounds on {name} should have either 1 or {n_elements} dimensions. Given are {bounds.shape[0]}"
                 )
             bounds = np.repeat(bounds, n_elements // len(bounds), axis=0)
         is_fixed = isinstance(bounds, str) if fixed is None else fixed

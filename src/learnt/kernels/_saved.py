@@ -11,10 +11,15 @@ from learnt.kernels._base import is_kernel_object
 from learnt.kernels._named import KERNEL_NAMES
 
 
+def kernel_object(value: Any, dims: Dims) -> str | None:
+    """A kernel, whatever its parameters."""
+    return None if is_kernel_object(value) else "is not a kernel"
+
+
 def usable_kernel(value: Any, dims: Dims) -> str | None:
     """A kernel that answers for rows of as many features as the model has ("d")."""
-    if not is_kernel_object(value):
-        return "is not a kernel"
+    if (reason := kernel_object(value, dims)) is not None:
+        return reason
     probe = np.full((2, dims.get("d", 1)), 0.5)
     try:
         with np.errstate(all="ignore"):

@@ -178,11 +178,11 @@ class Matern(_Radial):
         if not is_numpy(s):
             return as_numbers(self._bessel(to_numpy(s).astype(np.float64), nu, slope), s)
         rho = np.sqrt(2.0 * nu * s)
-        rho[rho == 0.0] = np.finfo(float).eps  # Kᵥ is infinite at 0, the product is not
+        rho[s == 0.0] = 1.0  # Kᵥ is infinite at 0, the product is not
         constant = 2.0 ** (1.0 - nu) / gamma_function(nu)
         if slope:
             return np.where(s > 0, 2.0 * nu * constant * rho ** (nu - 1.0) * kv(nu - 1.0, rho), 0.0)
-        return constant * rho**nu * kv(nu, rho)
+        return np.where(s > 0, constant * rho**nu * kv(nu, rho), 1.0)
 
     def formula(self) -> str:
         scale = _listed(self.length_scale) if np.ndim(self.length_scale) else f"{float(self.length_scale):g}"

@@ -1,0 +1,82 @@
+"""What model files of Gaussian processes hold."""
+
+from __future__ import annotations
+
+from learnt.engine.schema import (
+    CLASSES,
+    FEATURES,
+    Schema,
+    anyof,
+    choice,
+    count,
+    fields,
+    flag,
+    listof,
+    none,
+    number,
+    real,
+    whole,
+)
+from learnt.kernels import kernel_object, usable_kernel
+
+REGRESSOR = Schema(
+    params={"kernel": anyof(none, kernel_object), "alpha": anyof(number(0), real(None, low=0))},
+    state={
+        **FEATURES,
+        "X_train_": real("n", "d"),
+        "y_train_": anyof(real("n"), real("n", "t")),
+        "kernel_": usable_kernel,
+        "L_": real("n", "n"),
+        "alpha_": anyof(real("n"), real("n", "t")),
+        "log_marginal_likelihood_value_": number(),
+        "_y_train_mean": anyof(real(1), real("t")),
+        "_y_train_std": anyof(real(1, above=0), real("t", above=0)),
+    },
+)
+
+CLASSIFIER = Schema(
+    params={
+        "kernel": anyof(none, kernel_object),
+        "multi_class": choice("one_vs_rest", "one_vs_one"),
+        "max_iter_predict": count(1),
+        "warm_start": flag,
+    },
+    state={
+        **CLASSES,
+        "X_train_": real("n", "d"),
+        "n_classes_": count(2),
+        "log_marginal_likelihood_value_": number(),
+        "problems_": listof(
+            fields(
+                pair=listof(count(0, 2**31), 2, tuple),
+                kernel=usable_kernel,
+                rows=whole(None, below="n"),
+                target=real(None, low=0, high=1),
+                latent=real(None),
+                probability=real(None, low=0, high=1),
+                root=real(None, low=0),
+                L=real(None, None),
+                likelihood=number(),
+            )
+        ),
+    },
+    rule=lambda model, state, dims: _problems_fit(state),
+)
+
+
+def _problems_fit(state: dict) -> str | None:
+    """Problems have one number for each of their rows; there is one for two classes, one a class or one a pair."""
+    c = len(state["classes_"])
+    pairs = {(1 if c == 2 else c), c * (c - 1) // 2}
+    if state["n_classes_"] != c or len(state["problems_"]) not in pairs:
+        return "has other problems than classes"
+    for problem in state["problems_"]:
+        n = len(problem["rows"])
+        vectors = ("target", "latent", "probability", "root")
+        if (
+            any(len(problem[name]) != n for name in vectors)
+            or problem["L"].shape != (n, n)
+            or max(problem["pair"]) >= c
+        ):
+            return "has a problem whose numbers do not fit its rows"
+    return None

@@ -1,0 +1,68 @@
+"""The parameters with the highest likelihood: from the kernel's own, and from random starts within its bounds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from learnt.engine.params import ParameterError
+
+Objective = Callable[..., Any]
+
+
+def check_optimizer(estimator: Any) -> None:
+    """The parameter `optimizer` is "fmin_l_bfgs_b", a function or None."""
+    value = estimator.optimizer
+    if not (value is None or callable(value) or (isinstance(value, str) and value == "fmin_l_bfgs_b")):
+        raise ParameterError(
+            f"The 'optimizer' parameter of {type(estimator).__name__} must be 'fmin_l_bfgs_b', a function of the "
+            f"objective, a start and bounds, or None. Got {value!r} instead."
+        )
+
+
+def best_theta(objective: Objective, kernel: Any, optimizer: Any, restarts: int, random: Any) -> tuple[Any, float]:
+    """θ and the least value of `objective`, from the kernel's own θ and from `restarts` random ones."""
+    bounds = kernel.bounds
+    if restarts and not np.isfinite(bounds).all():
+        raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
+    found = [_one(objective, kernel.theta, bounds, optimizer)]
+    found += [_one(objective, random.uniform(bounds[:, 0], bounds[:, 1]), bounds, optimizer) for _ in range(restarts)]
+    return min(found, key=lambda pair: pair[1])
+
+
+def _one(objective: Objective, start: np.ndarray, bounds: np.ndarray, optimizer: Any) -> tuple[np.ndarray, float]:
+    if callable(optimizer):
+        return optimizer(objective, start, bounds=bounds)
+    result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+    if result.status != 0:
+        warnings.warn(
+            f"lbfgs failed to converge after {result.nit} iteration(s) (status={result.status}): {result.message} The "
+            "likelihood may be flat or the kernel matrix nearly singular: scale the features, or increase alpha.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return result.x, float(result.fun)
+
+
+def warn_at_bounds(kernel: Any) -> None:
+    """Say which parameters came to rest at a bound of theirs: the best value may lie beyond."""
+    theta, bounds, at = kernel.theta, kernel.bounds, 0
+    for h in kernel.hyperparameters:
+        if h.fixed:
+            continue
+        for dimension in range(h.n_elements):
+            for side, name, verb in ((0, "lower", "Decreasing"), (1, "upper", "Increasing")):
+                if np.isclose(bounds[at, side], theta[at]):
+                    warnings.warn(
+                        f"The optimal value found for dimension {dimension} of parameter {h.name} is close to the "
+                        f"specified {name} bound {h.bounds[dimension][side]}. {verb} the bound and calling fit again "
+                        "may find a better value.",
+                        ConvergenceWarning,
+                        stacklevel=4,
+                    )
+            at += 1
