@@ -6,7 +6,7 @@ The house, from the ground up; imports only go down:
     erm metrics forestry statistics distances kernels    the mathematics
     linear_model naive_bayes neighbors       estimators
     cluster mixture decomposition density preprocessing baseline svm inverse tree ensemble
-    discriminant_analysis bayes kernel_ridge gaussian_process
+    discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     study cli                                what people run
@@ -32,6 +32,7 @@ _ESTIMATORS = (
     "ensemble",
     "erm",
     "gaussian_process",
+    "kernel_approximation",
     "kernel_ridge",
     "linear_model",
     "mixture",

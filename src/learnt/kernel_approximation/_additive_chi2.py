@@ -1,0 +1,104 @@
+"""Samples of the spectrum of the additive χ² kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.params import ParameterError, check_number
+from learnt.engine.schema import ANY_FEATURES, Schema, anyof, count, none, number
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict
+
+_INTERVALS = {1: 0.8, 2: 0.5, 3: 0.4}  # the best by Vedaldi and Zisserman (2012), figure 2c
+
+
+class AdditiveChi2Sampler(TransformerMixin, Estimator):
+    """Features of Σⱼ 2xⱼzⱼ / (xⱼ + zⱼ) for histograms: the spectrum of each feature, sampled at even steps.
+
+    Parameters
+    ----------
+    sample_steps : int, default=2
+        Samples of the spectrum; each feature gives 2 · sample_steps − 1.
+    sample_interval : float or None
+        Their distance; None: 0.8, 0.5 or 0.4 for 1, 2 or 3 samples.
+    """
+
+    __learnt_schema__ = Schema(
+        params={"sample_steps": count(1, 1 << 10), "sample_interval": anyof(none, number(0))}, state=ANY_FEATURES
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial()
+
+    def __init__(self, *, sample_steps=2, sample_interval=None):
+        self.sample_steps = sample_steps
+        self.sample_interval = sample_interval
+
+    def fit(self, X: Any, y: Any = None) -> AdditiveChi2Sampler:
+        """Look at the settings and the signs of X."""
+        check_number(self, "sample_steps", 1, integer=True)
+        check_number(self, "sample_interval", 0, also=(None,))
+        self._interval()
+        _require_counts(check_fit(self, X).X)
+        return self
+
+    def _interval(self) -> float:
+        if self.sample_interval is not None:
+            return float(self.sample_interval)
+        if self.sample_steps not in _INTERVALS:
+            raise ParameterError("If sample_steps is not in [1, 2, 3], you need to provide sample_interval")
+        return _INTERVALS[self.sample_steps]
+
+    def transform(self, X: Any) -> Any:
+        """√x, then cosines and sines of log x at each step; sparse where X is. `fit` may be left out."""
+        X = check_predict(self, X) if hasattr(self, "n_features_in_") else check_fit(clone(self), X).X
+        _require_counts(X)
+        interval = self._interval()
+        values = X.data if sparse.issparse(X) else X
+        there = values > 0
+        logs = interval * np.log(values, out=np.zeros_like(values), where=there)
+        blocks = [np.sqrt(values * interval)]
+        for step in range(1, self.sample_steps):
+            size = np.sqrt(2.0 * values * interval / np.cosh(np.pi * step * interval))
+            blocks += [size * np.cos(step * logs), size * np.sin(step * logs)]
+        if not sparse.issparse(X):
+            return np.hstack([block.astype(X.dtype, copy=False) for block in blocks])
+        made = [sparse.csr_array((block, X.indices, X.indptr), shape=X.shape) for block in blocks]
+        whole = sparse.hstack(made, format="csr")
+        return sparse.csr_matrix(whole) if isinstance(X, sparse.spmatrix) else whole
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names with _sqrt, _cos1, _sin1, …"""
+        check_is_fitted(self, "n_features_in_", msg=NOT_FITTED)
+        names = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            input_features = [f"x{j}" for j in range(self.n_features_in_)] if names is None else names
+        elif names is not None and not np.array_equal(names, input_features):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        elif len(input_features) != self.n_features_in_:
+            raise ValueError(
+                f"input_features should have length equal to number of features ({self.n_features_in_}), got "
+                f"{len(input_features)}"
+            )
+        parts = ["sqrt", *(f"{kind}{step}" for step in range(1, self.sample_steps) for kind in ("cos", "sin"))]
+        made = [f"additivechi2sampler_{name}_{part}" for part in parts for name in input_features]
+        return np.array(made, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.requires_fit = False
+        return tags
+
+
+def _require_counts(X: Any) -> None:
+    values = X.data if sparse.issparse(X) else X
+    if values.size and values.min() < 0:
+        raise ValueError(
+            f"Negative values in data passed to X in AdditiveChi2Sampler (lowest {values.min():g}); it takes counts "
+            "of at least 0."
+        )

@@ -1,0 +1,161 @@
+"""Random cosines: √(2/m) cos(wᵀx + b) with w drawn from the kernel's spectrum, b uniform."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace, to_numpy
+from learnt.engine.blocks import Block
+from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.params import check_number
+from learnt.engine.random import random_state_of
+from learnt.engine.rows import as_rows
+from learnt.engine.schema import FEATURES, Schema, real
+from learnt.engine.validation import check_fit, check_predict
+
+_SCHEMA = Schema(state={**FEATURES, "random_weights_": real("d", "k"), "random_offset_": real("k")})
+
+
+def cosines(block: Block, weights: Any, offset: Any) -> Any:
+    """√(2/m) cos(wᵀx + b) of the rows of a block."""
+    found = block.X @ weights
+    scale = math.sqrt(2.0 / weights.shape[1])
+    if not is_numpy(found):
+        return namespace(found).cos(found + offset) * scale
+    found += offset
+    np.cos(found, out=found)
+    found *= scale
+    return found
+
+
+class _Cosines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    __learnt_schema__ = _SCHEMA
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.random_offset_.shape[0]
+
+    def _keep(self, weights: np.ndarray, offset: np.ndarray, X: Any) -> None:
+        """Keep what was drawn in the precision of the rows."""
+        narrow = str(X.dtype).endswith("float32")
+        dtype = np.float32 if narrow else np.float64
+        self.random_weights_, self.random_offset_ = weights.astype(dtype), offset.astype(dtype)
+
+    def _features(self, X: Any) -> Any:
+        weights, offset = self.random_weights_, self.random_offset_
+        if is_foreign_array(X):
+            weights, offset = beside(weights, X), beside(offset, X)
+        return as_rows(X).map(cosines, weights, offset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class RBFSampler(_Cosines):
+    """Random Fourier features of exp(−γ‖x − z‖²): products of m of them are off by about 1/√m.
+
+    Parameters
+    ----------
+    gamma : float or "scale", default=1.0
+        γ; "scale": 1 / (n_features · variance of X).
+    n_components : int, default=100
+        m.
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    random_weights_ : array of shape (n_features, n_components)
+    random_offset_ : array of shape (n_components,)
+
+    Examples
+    --------
+    >>> features = RBFSampler(gamma=0.5, n_components=5000, random_state=0).fit_transform([[0.0], [1.0]])
+    >>> (features @ features.T).round(1)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
+    """
+
+    __learnt_takes__ = Takes(sparse=True, tensors=True)
+    __learnt_trial__ = Trial(quick={"random_state": 0})
+
+    def __init__(self, *, gamma=1.0, n_components=100, random_state=None):
+        self.gamma = gamma
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> RBFSampler:
+        """Draw the frequencies."""
+        check_number(self, "gamma", 0, also=("scale",))
+        check_number(self, "n_components", 1, integer=True)
+        X, _, _ = check_fit(self, X)
+        random = random_state_of(self.random_state)
+        gamma = _scale(X) if isinstance(self.gamma, str) else float(self.gamma)
+        weights = math.sqrt(2.0 * gamma) * random.normal(size=(X.shape[1], self.n_components))
+        self._keep(weights, random.uniform(0, 2 * np.pi, size=self.n_components), X)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """√(2/m) cos(wᵀx + b)."""
+        return self._features(check_predict(self, X))
+
+
+def _scale(X: Any) -> float:
+    """1 / (n_features · variance of all cells)."""
+    if sparse.issparse(X):
+        variance = float(X.multiply(X).mean() - X.mean() ** 2)
+    else:
+        variance = float(np.var(to_numpy(X), dtype=np.float64))
+    return 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+
+
+class SkewedChi2Sampler(_Cosines):
+    """Random cosines of logarithms for ∏ⱼ 2√(xⱼ + c)√(zⱼ + c) / (xⱼ + zⱼ + 2c), the skewed χ² kernel.
+
+    Parameters
+    ----------
+    skewedness : float, default=1.0
+        c; every feature must be above −c.
+    n_components : int, default=100
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    random_weights_ : array of shape (n_features, n_components)
+    random_offset_ : array of shape (n_components,)
+    """
+
+    __learnt_trial__ = Trial(quick={"random_state": 0, "skewedness": 100.0})
+
+    def __init__(self, *, skewedness=1.0, n_components=100, random_state=None):
+        self.skewedness = skewedness
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> SkewedChi2Sampler:
+        """Draw the frequencies."""
+        check_number(self, "skewedness")
+        check_number(self, "n_components", 1, integer=True)
+        X, _, _ = check_fit(self, X)
+        random = random_state_of(self.random_state)
+        uniform = random.uniform(size=(X.shape[1], self.n_components))
+        weights = np.log(np.tan(np.pi / 2.0 * uniform)) / np.pi  # the inverse of the distribution of sech
+        self._keep(weights, random.uniform(0, 2 * np.pi, size=self.n_components), X)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """√(2/m) cos(wᵀ log(x + c) + b)."""
+        X = check_predict(self, X)
+        if (-self.skewedness >= X).any():
+            row, column = np.argwhere(-self.skewedness >= X)[0]
+            raise ValueError(
+                f"X may not contain entries smaller than -skewedness. Row {row} has {X[row, column]:g} in column "
+                f"{column}; increase skewedness."
+            )
+        return self._features(np.log(X + X.dtype.type(self.skewedness)))

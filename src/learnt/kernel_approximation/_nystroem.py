@@ -1,0 +1,167 @@
+"""Nyström's approximation of any kernel."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from learnt.engine.arrays import beside, is_foreign_array, like, namespace, to_numpy
+from learnt.engine.blocks import widen
+from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.params import check_number
+from learnt.engine.random import random_state_of
+from learnt.engine.schema import FEATURES, Dims, Schema, anyof, choice, instance, none, number, real, whole
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import check_fit, check_predict
+from learnt.kernels import KERNEL_NAMES, check_kernel, gram, gram_times, kernel_of, kernel_rule, require_room
+
+
+def _components(value: Any, dims: Dims) -> str | None:
+    if not sparse.issparse(value):
+        return real("k", "d")(value, dims)
+    if value.format != "csr" or value.dtype not in (np.float64, np.float32) or not np.isfinite(value.data).all():
+        return "is not a sparse table of finite numbers"
+    wanted = (dims.setdefault("k", value.shape[0]), dims.setdefault("d", value.shape[1]))
+    return None if value.shape == wanted else f"has the shape {value.shape} instead of {wanted}"
+
+
+class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Features φ(x) = K_bb^(−½) k(b, x) from some rows b: φ(x)ᵀφ(z) is k(x, z), projected on what b spans.
+
+    Parameters
+    ----------
+    kernel : str, kernel or callable, default="rbf"
+        As `KernelRidge` takes it.
+    gamma, coef0, degree : float or None
+        Of the named kernels; None: 1 / n_features, 1 and 3.
+    kernel_params : dict or None
+    n_components : int, default=100
+        How many rows.
+    random_state : None, int, RandomState or Generator
+    n_jobs : int or None
+        Kept for scikit-learn's sake: blocks are computed on all threads.
+
+    Attributes
+    ----------
+    components_ : array or sparse matrix of shape (n_components, n_features)
+        The rows b.
+    component_indices_ : array of shape (n_components,)
+    normalization_ : array of shape (n_components, n_components)
+        K_bb^(−½).
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0]]
+    >>> features = Nystroem(gamma=0.5, n_components=3, random_state=0).fit_transform(X)
+    >>> (features @ features.T).round(4)
+    array([[1.    , 0.6065, 0.1353],
+           [0.6065, 1.    , 0.6065],
+           [0.1353, 0.6065, 1.    ]])
+    """
+
+    __learnt_schema__ = Schema(
+        params={
+            "kernel": anyof(choice(*KERNEL_NAMES, "precomputed"), instance(object, "a kernel")),
+            "gamma": anyof(none, number(0)),
+            "degree": anyof(none, number(0)),
+            "coef0": anyof(none, number()),
+        },
+        state={
+            **FEATURES,
+            "components_": _components,
+            "component_indices_": whole("k"),
+            "normalization_": real("k", "k"),
+        },
+        rule=lambda model, state, dims: (
+            kernel_rule(model, state, {**dims, "n": dims["d"]})
+            or (
+                None
+                if model.kernel != "precomputed" or state["component_indices_"].max(initial=0) < dims["d"]
+                else "has components that its matrix does not have"
+            )
+        ),
+    )
+    __learnt_takes__ = Takes(sparse=True, tensors=True)
+    # Which rows are drawn hangs on their order.
+    __learnt_trial__ = Trial(quick={"random_state": 0, "n_components": 20}, any_order=False)
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma=None,
+        coef0=None,
+        degree=None,
+        kernel_params=None,
+        n_components=100,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.kernel_params = kernel_params
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.normalization_.shape[0]
+
+    def fit(self, X: Any, y: Any = None) -> Nystroem:
+        """Draw rows, and take the inverse square root of their kernel matrix."""
+        check_kernel(self, "precomputed")
+        check_number(self, "n_components", 1, integer=True)
+        check_number(self, "gamma", 0, also=(None,))
+        check_number(self, "degree", 1, also=(None,))
+        check_number(self, "coef0", also=(None,))
+        named = isinstance(self.kernel, str) and self.kernel != "precomputed"
+        if not named and (self.gamma, self.coef0, self.degree) != (None, None, None):
+            raise ValueError("Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel")
+        X, _, _ = check_fit(self, X)
+        n = X.shape[0]
+        if self.n_components > n:
+            warnings.warn(
+                f"n_components > n_samples. This is not possible: {self.n_components} rows are asked for and there are "
+                f"{n}, so all are taken, which is the full kernel.",
+                stacklevel=2,
+            )
+        chosen = random_state_of(self.random_state).permutation(n)[: self.n_components]
+        require_room("Nystroem", len(chosen), len(chosen), copies=3)
+        index = like(chosen, X, namespace(X).int64) if is_foreign_array(X) else chosen
+        rows = namespace(X).take(X, index, axis=0) if is_foreign_array(X) else X[chosen]
+        if self.kernel == "precomputed":
+            K = widen(to_numpy(rows.toarray() if sparse.issparse(rows) else rows))[:, chosen]
+        else:
+            K = widen(to_numpy(gram(kernel_of(self, X.shape[1]), rows)))
+        with single_blas():
+            U, S, V = np.linalg.svd(K)
+            root = (U / np.sqrt(np.maximum(S, 1e-12))) @ V
+        self.normalization_ = beside(root, X) if is_foreign_array(X) else root
+        self.components_ = rows
+        self.component_indices_ = index
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """K_bb^(−½) k(b, x) of each row."""
+        X = check_predict(self, X)
+        root = beside(self.normalization_, X).T
+        if self.kernel == "precomputed":
+            chosen = to_numpy(self.component_indices_)
+            given = to_numpy(X.toarray() if sparse.issparse(X) else X)[:, chosen]
+            with single_blas():
+                found = given @ to_numpy(root)
+            return like(found, X) if is_foreign_array(X) else found.astype(X.dtype, copy=False)
+        found = gram_times(kernel_of(self, X.shape[1]), X, beside(self.components_, X), root)
+        return found if is_foreign_array(X) else found.astype(X.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,108 @@
+"""Sketches of polynomials: the product of p count sketches, by Fourier transforms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.fft import irfft, rfft
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from learnt.engine.blocks import Block, widen
+from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.params import check_number
+from learnt.engine.random import random_state_of
+from learnt.engine.rows import as_rows
+from learnt.engine.schema import FEATURES, Schema, count, number, whole
+from learnt.engine.validation import check_fit, check_predict
+
+
+def sketches(block: Block, tables: Any, constants: Any, gamma: float, n_components: int) -> np.ndarray:
+    """The product of the count sketches of √γ x (and √c): a matrix product with a sparse table of signs each."""
+    X = widen(block.X)
+    product = None
+    for table, constant in zip(tables, constants, strict=True):
+        sketch = X @ table
+        sketch = sketch.toarray() if sparse.issparse(sketch) else np.asarray(sketch)
+        spectrum = rfft(math.sqrt(gamma) * sketch + constant, axis=1)
+        product = spectrum if product is None else product * spectrum
+    return irfft(product, n=n_components, axis=1)
+
+
+class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Features of (γxᵀz + c)^p by tensor sketching: m of them instead of all products of p features.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+    degree : int, default=2
+        p.
+    coef0 : float, default=0.0
+        c, at least 0.
+    n_components : int, default=100
+        m.
+    random_state : None, int, RandomState or Generator
+
+    Attributes
+    ----------
+    indexHash_ : array of shape (degree, n_features)
+        Where each feature goes in each sketch; one more column where c is not 0.
+    bitHash_ : array of shape (degree, n_features)
+        With which sign.
+    """
+
+    __learnt_schema__ = Schema(
+        params={"gamma": number(0), "degree": count(1), "coef0": number(0), "n_components": count(1, 2**31, name="k")},
+        state={
+            **FEATURES,
+            "indexHash_": whole("p", "width", below="k"),
+            "bitHash_": whole("p", "width", low=-1, below=2),
+        },
+        rule=lambda model, state, dims: (
+            None
+            if dims["width"] == dims["d"] + (model.coef0 != 0) and dims["p"] == model.degree
+            else "has other tables than features"
+        ),
+    )
+    __learnt_takes__ = Takes(sparse=True)
+    __learnt_trial__ = Trial(quick={"random_state": 0})
+
+    def __init__(self, *, gamma=1.0, degree=2, coef0=0.0, n_components=100, random_state=None):
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.random_state = random_state
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+    def fit(self, X: Any, y: Any = None) -> PolynomialCountSketch:
+        """Draw the places and signs."""
+        check_number(self, "gamma", 0)
+        check_number(self, "degree", 1, integer=True)
+        check_number(self, "coef0", 0)
+        check_number(self, "n_components", 1, integer=True)
+        X, _, _ = check_fit(self, X)
+        random = random_state_of(self.random_state)
+        size = (self.degree, X.shape[1] + (self.coef0 != 0))
+        self.indexHash_ = random.randint(0, high=self.n_components, size=size).astype(np.int64)
+        self.bitHash_ = random.choice(a=[-1, 1], size=size).astype(np.int64)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The sketch of each row."""
+        X = check_predict(self, X)
+        d, m = X.shape[1], self.n_components
+        tables, constants = [], []
+        for places, signs in zip(self.indexHash_, self.bitHash_, strict=True):
+            table = (signs[:d].astype(float), (np.arange(d), places[:d]))
+            tables.append(sparse.csr_array(table, shape=(d, m)))
+            constant = np.zeros(m)
+            if self.coef0 != 0:
+                constant[places[d]] = signs[d] * math.sqrt(self.coef0)
+            constants.append(constant)
+        return as_rows(X).map(sketches, tables, constants, float(self.gamma), m)
