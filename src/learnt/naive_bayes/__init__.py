@@ -6,6 +6,7 @@
     BernoulliNB     features that are there or not
     CategoricalNB   categories 0, 1, 2, …
     HistogramNB     a histogram of each feature in each class
+    MixedNB         each column its own kind; text too
 
 All fit from sums over rows, in memory or wherever rows lie. Implementation: `_density` (log densities of normal
 features), `_counts` (what the models of counts share), `_one_hot` (categories and bins as columns of 0 and 1), and a
@@ -17,6 +18,7 @@ from learnt.naive_bayes._categorical import CategoricalNB
 from learnt.naive_bayes._complement import ComplementNB
 from learnt.naive_bayes._gaussian import GaussianNB
 from learnt.naive_bayes._histogram import HistogramNB
+from learnt.naive_bayes._mixed import MixedNB
 from learnt.naive_bayes._multinomial import MultinomialNB
 
-__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "HistogramNB", "MultinomialNB"]
+__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "HistogramNB", "MixedNB", "MultinomialNB"]
