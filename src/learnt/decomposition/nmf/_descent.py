@@ -56,7 +56,7 @@ def coordinate_descent(
         violation, size, cross, square = rows.sum(row_updates, W, Ht, gram, penalties.l1_W, order, update_H)
         if update_H:
             order = np.arange(k) if draw is None else draw.permutation(k)
-            cross = (cross - penalties.l1_H).astype(W.dtype, copy=False)
+            cross = np.ascontiguousarray((cross - penalties.l1_H).T, dtype=W.dtype)
             square = (square + penalties.l2_H * np.eye(k)).astype(W.dtype, copy=False)
             parts = for_blocks(partial(column_updates, Ht, square, cross, order), len(Ht), grain=_GRAIN)
             violation += sum(parts)
@@ -81,7 +81,9 @@ def row_updates(
     violation = _kernels.descend(mine, gram, cross, order)
     if not sums:
         return violation, size, np.zeros(0), np.zeros(0)
-    return violation, size, np.asarray(block.X.T @ mine), mine.T @ mine
+    # XᵀW is summed as WᵀX, which reads the rows in the order that they lie in.
+    across = np.ascontiguousarray(mine.T)
+    return violation, size, np.asarray(across @ block.X), across @ mine
 
 
 def column_updates(Ht: np.ndarray, gram: np.ndarray, cross: np.ndarray, order: np.ndarray, lo: int, hi: int) -> float:

@@ -14,7 +14,7 @@ from learnt.decomposition._krylov import randomized
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows
 
-_OVERSAMPLES = 10
+_OVERSAMPLES, _POWER = 10, 2  # a start need not be exact
 _EPS = 1e-6  # smaller entries of the start are 0
 
 
@@ -52,7 +52,7 @@ def singular_vectors(X: Any, k: int, draw: np.random.RandomState) -> tuple[np.nd
     n, d = X.shape
     about = Centre(n, np.zeros(d), 0.0)
     rows = as_rows(X)
-    spectrum = randomized(rows, k, _OVERSAMPLES, None, draw, about)
+    spectrum = randomized(rows, k, _OVERSAMPLES, _POWER, draw, about)
     s = np.sqrt(np.asarray(spectrum.variance) * max(n - 1, 1))
     V = np.asarray(spectrum.components)
     U = np.asarray(X @ V.T) / np.where(s > 0, s, 1.0)
