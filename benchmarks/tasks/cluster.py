@@ -1,4 +1,4 @@
-"""KMeans against scikit-learn's two algorithms: inertia reached from the same starting centres."""
+"""KMeans against scikit-learn's two algorithms, inertia reached from the same starting centres; batches; trees."""
 
 from __future__ import annotations
 
@@ -84,8 +84,61 @@ def sparse_task(n: int, d: int, k: int, density: float) -> Task:
     )
 
 
+def mini_batch(package: str):
+    def work(data: dict):
+        from importlib import import_module
+
+        return import_module(f"{package}.cluster").MiniBatchKMeans(data["k"], random_state=0).fit(data["X"])
+
+    return work
+
+
+def mini_batch_task(n: int, d: int, k: int) -> Task:
+    return Task(
+        name=f"MiniBatchKMeans {n // 1000}k×{d}, k={k}",
+        family="cluster",
+        make=make(d, k, True),
+        rows=n,
+        ours=mini_batch("learnt"),
+        peers={"scikit-learn": mini_batch("sklearn")},
+        quality=inertia,
+        quality_name="inertia",
+        required=2.0,
+        tolerance=0.05,  # other batches, other starts
+        toy=2000,
+    )
+
+
+def merged(package: str, linkage: str):
+    def work(data: dict):
+        from importlib import import_module
+
+        cls = import_module(f"{package}.cluster").AgglomerativeClustering
+        return cls(data["k"], linkage=linkage, compute_distances=True).fit(data["X"])
+
+    return work
+
+
+def tree_task(n: int, d: int, linkage: str) -> Task:
+    return Task(
+        name=f"AgglomerativeClustering {n // 1000}k×{d}, {linkage}",
+        family="cluster",
+        make=make(d, 5, False),
+        rows=n,
+        ours=merged("learnt", linkage),
+        peers={"scikit-learn": merged("sklearn", linkage)},
+        quality=lambda model, data: float(model.distances_.sum()),
+        quality_name="sum of distances",
+        required=1.0,
+        better="same",
+        toy=100,
+    )
+
+
 TASKS = [
+    task(200_000, 32, 10, True, max_iter=20),
     task(200_000, 32, 100, True, max_iter=20),
+    task(200_000, 32, 1000, True, max_iter=5),
     task(200_000, 32, 100, False, max_iter=20),
     task(100_000, 2, 8, True, max_iter=100),
     task(50_000, 50, 20, False, max_iter=50),
@@ -93,4 +146,6 @@ TASKS = [
     sparse_task(5_000, 5_000, 20, 0.01),
     sparse_task(5_000, 5_000, 8, 0.1),
     sparse_task(20_000, 20_000, 20, 0.002),
+    *(mini_batch_task(200_000, 32, k) for k in (10, 100, 1000)),
+    *(tree_task(10_000, 10, linkage) for linkage in ("ward", "average", "complete", "single")),
 ]

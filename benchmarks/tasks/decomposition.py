@@ -1,4 +1,4 @@
-"""PCA against scikit-learn: variance explained by the components that were asked for."""
+"""PCA and NMF against scikit-learn: variance explained by the components that were asked for, error left."""
 
 from __future__ import annotations
 
@@ -48,7 +48,36 @@ def task(name: str, n: int, d: int, required: float = 1.3, **params) -> Task:
     )
 
 
+def topics(n: int) -> dict:
+    rng = np.random.default_rng(0)
+    return {"X": rng.gamma(0.5, size=(n, 15)) @ rng.gamma(0.5, size=(15, 1000)) + 0.1 * rng.uniform(size=(n, 1000))}
+
+
+def factorise(package: str):
+    def work(data: dict):
+        from importlib import import_module
+
+        return import_module(f"{package}.decomposition").NMF(10, max_iter=30, tol=0, random_state=0).fit(data["X"])
+
+    return work
+
+
 TASKS = [
+    task("100k×100, all", 100_000, 100, required=2.0),
+    task("10k×5000, k=20", 10_000, 5000, required=2.0, n_components=20, random_state=0),
+    Task(
+        name="NMF 10k×1000, k=10, 30 iterations",
+        family="decomposition",
+        make=topics,
+        rows=10_000,
+        ours=factorise("learnt"),
+        peers={"scikit-learn": factorise("sklearn")},
+        quality=lambda model, data: float(model.reconstruction_err_),
+        quality_name="error",
+        required=2.0,
+        tolerance=1e-3,
+        toy=100,
+    ),
     task("200k×100, k=10", 200_000, 100, n_components=10),
     task("1M×20, k=5", 1_000_000, 20, n_components=5),
     task("20k×500, k=20", 20_000, 500, n_components=20),
