@@ -21,11 +21,11 @@ def table(n, seed=0):
 
 @pytest.mark.parametrize("weights", WEIGHTS, ids=["uniform", "distance", "callable"])
 def test_errors_are_those_of_leave_one_out(weights):
-    X, y, t = table(45)
+    X, y, t = table(30)
     model = KNeighborsClassifier("auto", weights=weights).fit(X, y)
     other = KNeighborsRegressor("auto", weights=weights).fit(X, t)
-    assert model.left_out_errors_.size == other.left_out_errors_.size == 44
-    for k in (1, 2, 7, 30, 44):
+    assert model.left_out_errors_.size == other.left_out_errors_.size == 29
+    for k in (1, 7, 29):
         labels = cross_val_predict(OracleClassifier(k, weights=weights), X, y, cv=LeaveOneOut())
         assert model.left_out_errors_[k - 1] == pytest.approx(np.mean(labels != y))
         means = cross_val_predict(OracleRegressor(k, weights=weights), X, t, cv=LeaveOneOut())

@@ -1,6 +1,7 @@
 """Judging a model: how good it could be, what its error is made of, what to do next.
 
 bayes_error_bounds, noise_bounds      the ceiling, from nearest neighbours
+dimensionality, intrinsic_dimension   whether neighbours are near: the curse of dimensionality, measured
 diagnose, read_curve                  noise, bias, variance; regime and treatments
 wilson_interval, bootstrap_interval,  how far a measured number may be from the truth; whether two models differ at all
 auc_interval                          is told by learnt.model_selection.corrected_interval and compare_scores
@@ -15,6 +16,9 @@ from learnt.diagnosis._diagnose import curve_sizes as curve_sizes
 from learnt.diagnosis._diagnose import diagnose as diagnose
 from learnt.diagnosis._diagnose import row_losses as row_losses
 from learnt.diagnosis._diagnose import spread_columns as spread_columns
+from learnt.diagnosis._dimensionality import Dimensionality as Dimensionality
+from learnt.diagnosis._dimensionality import dimensionality as dimensionality
+from learnt.diagnosis._dimensionality import intrinsic_dimension as intrinsic_dimension
 from learnt.diagnosis._intervals import Interval as Interval
 from learnt.diagnosis._intervals import auc_interval as auc_interval
 from learnt.diagnosis._intervals import bootstrap_interval as bootstrap_interval
@@ -26,6 +30,7 @@ from learnt.diagnosis._regime import read_curve as read_curve
 __all__ = [
     "BayesErrorBounds",
     "Diagnosis",
+    "Dimensionality",
     "Interval",
     "NoiseBounds",
     "Part",
@@ -35,6 +40,8 @@ __all__ = [
     "cover_hart_lower",
     "curve_sizes",
     "diagnose",
+    "dimensionality",
+    "intrinsic_dimension",
     "noise_bounds",
     "read_curve",
     "row_losses",

@@ -3,6 +3,7 @@
 KNeighborsClassifier, RadiusNeighborsClassifier    the class most neighbours have: the k nearest, or all within a radius
 KNeighborsRegressor, RadiusNeighborsRegressor      the mean of their targets
 NearestCentroid                                    the class whose mean is nearest
+CondensedNearestNeighbor, VoronoiEditing           the nearest neighbour among few rows
 NearestNeighbors                                   the neighbours themselves
 kneighbors_graph, radius_neighbors_graph,          as a sparse matrix; as a step of a pipeline
 KNeighborsTransformer, RadiusNeighborsTransformer
@@ -16,11 +17,13 @@ _base       what estimators with neighbours share: checks, the search (`learnt.d
 _radius     `radius_neighbors`, and neighbourhoods block by block
 _targets    classes and numbers of one or several outputs; _vote   votes and means of neighbours
 _density_kernels    shapes, volumes and draws of kernels; _density_sums   sums over all rows
+_leave_one_out, _choice_of_k    n_neighbors="auto"; _editing, _fewer_rows   which rows are kept
 _schema     what model files may hold
 """
 
 from learnt.neighbors._classification import KNeighborsClassifier
 from learnt.neighbors._density import KernelDensity
+from learnt.neighbors._editing import CondensedNearestNeighbor, VoronoiEditing
 from learnt.neighbors._graph import kneighbors_graph, radius_neighbors_graph
 from learnt.neighbors._kd_tree import KDTree
 from learnt.neighbors._nearest_centroid import NearestCentroid
@@ -32,6 +35,7 @@ from learnt.neighbors._transformers import KNeighborsTransformer, RadiusNeighbor
 from learnt.neighbors._unsupervised import NearestNeighbors
 
 __all__ = [
+    "CondensedNearestNeighbor",
     "KDTree",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
@@ -43,6 +47,7 @@ __all__ = [
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
     "RadiusNeighborsTransformer",
+    "VoronoiEditing",
     "kneighbors_graph",
     "radius_neighbors_graph",
 ]

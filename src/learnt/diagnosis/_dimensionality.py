@@ -1,0 +1,164 @@
+"""The curse of dimensionality, measured: how local neighbours are, and how many dimensions the rows really have."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from learnt.diagnosis._intervals import Interval
+from learnt.drawing.svg import ACCENT, SECOND, Chart, number, percent, picture, tag, text
+from learnt.engine.estimator import Estimator
+from learnt.engine.random import generator
+from learnt.engine.validation import check_fit
+from learnt.neighbors import NearestNeighbors
+
+# The largest ratio of two distances, as a share of all, that the estimate of the dimension looks at: the tail is where
+# neighbours at the border of the data mislead (Facco et al., 2017).
+_BELIEVED = 0.9
+_BINS = 40
+
+
+class Dimensionality(NamedTuple):
+    """What `dimensionality` measured.
+
+    n_rows, n_features, n_neighbors : the rows (equal ones counted once), their features, and k
+    edge_length : the edge of a cube that holds k of n rows spread evenly over the unit cube, (k / n)^(1 / features)
+    local_edge_length : the same with the intrinsic dimension, in which the rows really spread
+    concentration : the mean distance to the k-th neighbour over that of any two rows; near 1, all rows are as far away
+    spread : the standard deviation of the distances of two rows over their mean, which falls like 1 / √dimension
+    intrinsic : the dimension, with a 95 % interval (of sampling alone)
+    advice : one sentence
+    """
+
+    n_rows: int
+    n_features: int
+    n_neighbors: int
+    edge_length: float
+    local_edge_length: float
+    concentration: float
+    spread: float
+    intrinsic: Interval
+    advice: str
+    nearest_distances: np.ndarray
+    pair_distances: np.ndarray
+
+    def plot(self) -> Chart:
+        """Distances to the k-th neighbour beside those of any two rows: where they overlap, neighbours are not near."""
+        return _drawn(self)
+
+
+def intrinsic_dimension(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Interval:
+    """The dimension from the distances to the first and second neighbour of each row (TwoNN, Facco et al., 2017).
+
+    log(r₂ / r₁) is exponential with rate d wherever the density is even at that scale. The largest tenth of the ratios
+    counts only as being large (a censored sample), so that 2 d Σ is χ² with two degrees of freedom a ratio believed.
+
+    >>> rng = np.random.default_rng(0)
+    >>> found = intrinsic_dimension(np.ones(4000), np.exp(rng.exponential(1 / 3, size=4000)))
+    >>> bool(found.covers(3.0))
+    True
+    """
+    logs = np.sort(np.log(second / first))
+    seen = max(1, int(_BELIEVED * logs.size))
+    total = logs[:seen].sum() + (logs.size - seen) * logs[seen - 1]
+    if total == 0:
+        return Interval(np.inf, 0.0, np.inf)
+    tail = (1 - level) / 2
+    low, high = (float(stats.chi2.ppf(q, 2 * seen)) / (2 * total) for q in (tail, 1 - tail))
+    return Interval(max(seen - 1, 1) / total, low, high)
+
+
+def dimensionality(X: Any, *, n_neighbors: int = 10, max_rows: int = 5000, random_state: Any = 0) -> Dimensionality:
+    """Measure whether neighbours are near: whether methods that look at similar rows can work on this table.
+
+    Distances are Euclidean: bring columns to one scale first, as you would for the model.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), finite numbers
+    n_neighbors : the k of the neighbours that are measured
+    max_rows : rows that are looked at, drawn at random where there are more
+    random_state : which
+
+    Returns
+    -------
+    Dimensionality
+        With `advice`, one sentence, and `plot()`, one picture.
+
+    Examples
+    --------
+    >>> found = dimensionality(np.random.default_rng(0).uniform(size=(1000, 2)))
+    >>> found.edge_length
+    0.1
+    >>> bool(1.5 < found.intrinsic.estimate < 2.5)
+    True
+    """
+    X = check_fit(_Table(), X, order="C").X
+    rng = generator(random_state)
+    n, d = X.shape
+    sample = X if n <= max_rows else X[np.sort(rng.choice(n, max_rows, replace=False))]
+    points = np.unique(sample.astype(np.float64), axis=0)
+    m = points.shape[0]
+    k = n_neighbors
+    if m < 3 or m <= k:
+        raise ValueError(
+            f"X has {m} different rows (of {n}), and dimensionality looks at {k} neighbours of each; give more rows "
+            "or a smaller n_neighbors."
+        )
+    distances = NearestNeighbors(n_neighbors=max(k, 2)).fit(points).kneighbors()[0]
+    dimension = intrinsic_dimension(distances[:, 0], distances[:, 1])
+    nearest = distances[:, k - 1]
+    left, right = rng.integers(m, size=(2, 20_000))
+    apart = np.linalg.norm(points[left] - points[right], axis=1)[left != right]
+    concentration, spread = float(nearest.mean() / apart.mean()), float(apart.std() / apart.mean())
+    share = min(k / n, 1.0)
+    edge, local = share ** (1 / d), share ** (1 / max(dimension.estimate, 1.0))
+    advice = _advise(n, d, k, local, concentration, dimension)
+    return Dimensionality(m, d, k, edge, local, concentration, spread, dimension, advice, nearest, apart)
+
+
+def _advise(n: int, d: int, k: int, local: float, concentration: float, dimension: Interval) -> str:
+    shown = f"{dimension.estimate:.1f}" if np.isfinite(dimension.estimate) else "many"
+    reach = f"{k} neighbours reach {percent(local)} of the way"
+    seen = f"The {n} rows spread in about {shown} dimensions ({d} columns), and {reach}"
+    if local > 0.5 or concentration > 0.7:
+        return (
+            f"{seen} along each: neighbours are not near, so reduce or select columns, or take models that assume a "
+            "shape (linear, additive, trees) rather than similar rows."
+        )
+    if local > 0.25:
+        return f"{seen} along each: neighbours are only roughly near, so compare them with models that assume a shape."
+    return f"{seen} along each: neighbours are near, so that methods by similar rows can work."
+
+
+class _Table(Estimator):
+    """For the checks of X, which name who asks."""
+
+
+_Table.__name__ = "dimensionality"
+
+
+def _drawn(found: Dimensionality) -> Chart:
+    width, height, left, bottom = 520.0, 240.0, 20.0, 200.0
+    end = float(max(found.pair_distances.max(), found.nearest_distances.max())) or 1.0
+    step = (width - 2 * left) / _BINS
+    body = []
+    for values, color, label, row in (
+        (found.pair_distances, ACCENT, "any two rows", 0),
+        (found.nearest_distances, SECOND, f"a row and its {found.n_neighbors}th neighbour", 1),
+    ):
+        counts = np.histogram(values, bins=_BINS, range=(0.0, end))[0]
+        heights = 160.0 * counts / counts.max()
+        body += [
+            tag("rect", x=left + i * step, y=bottom - h, width=step, height=h, fill=color, fill_opacity=0.5)
+            for i, h in enumerate(heights)
+            if h > 0
+        ]
+        body.append(text(left, 16 + 16 * row, f"■ {label}", fill=color))
+    body.append(tag("line", x1=left, x2=width - left, y1=bottom, y2=bottom, stroke="currentColor"))
+    body.append(text(left, bottom + 18, "0"))
+    body.append(text(width - left, bottom + 18, number(end), text_anchor="end"))
+    body.append(text(width / 2, bottom + 34, "distance", text_anchor="middle"))
+    return picture(width, height, body, "Distances to neighbours and between any two rows", found.advice)
