@@ -41,7 +41,7 @@ def leaf_gaussians(
 def gaussian_worth(
     tree: Tree, box: Box, X: np.ndarray, w: np.ndarray | None, held: np.ndarray, held_w: np.ndarray | None
 ) -> np.ndarray:
-    """Σ log p of held-out rows in every node, were it a leaf with the Gaussian of the rows X: level by level."""
+    """Σ log p of rows `held` in every node, were it a leaf with the Gaussian of the rows X: level by level."""
     lower, upper = cell_bounds(tree, box)
     share = np.log(tree.weighted_n_node_samples / tree.weighted_n_node_samples[0])
     worth = np.zeros(tree.node_count)

@@ -64,6 +64,7 @@ def _map(model: Any, limits: list[tuple[float, float]], names: list[str], title:
     p = _density_at(model, grid).reshape(_CELLS, _CELLS)
     levels = _levels(p, math.exp(model.offset_))
     frame = Frame(*limits, top=26, height=380)
+    frame.axes(names[0], names[1])
     for row in range(_CELLS):
         bottom, top = frame.y(edges[1][row]), frame.y(edges[1][row + 1])
         for level, run in groupby(range(_CELLS), key=lambda column: levels[row, column]):
@@ -76,13 +77,13 @@ def _map(model: Any, limits: list[tuple[float, float]], names: list[str], title:
                         hint(f"density up to {number(float(p[row, cells].max()))}"),
                         x=left,
                         y=top,
-                        width=right - left + 0.3,
-                        height=bottom - top + 0.3,
+                        width=right - left,
+                        height=bottom - top,
+                        shape_rendering="crispEdges",
                         fill=ACCENT,
                         fill_opacity=f"{0.08 + 0.9 * level / _LEVELS:.2f}",
                     )
                 )
-    frame.axes(names[0], names[1])
     legend(frame, [("darker: more probable", ACCENT), ("blank: novelty", "none")])
     return frame.close(title, f"highest density {number(float(p.max()))}; blank where a row would be a novelty")
 

@@ -23,10 +23,10 @@ from learnt.forestry import (
     CellRules,
     Tree,
     cell_bounds,
+    constant_worth,
     grow_density,
-    held_out_worth,
     log_volumes,
-    prune_by_worth,
+    prune_by_likelihood,
     weigh,
 )
 from learnt.forestry.schema import tree_check
@@ -41,9 +41,9 @@ class DensityTree(Density):
 
     p(x) = N_l / (N V_l),    l the leaf of x, N_l the rows in it, V_l the volume of its cell
 
-    The box around the rows is split again and again, always the cell whose split gains most. Rows held out then say
-    which splits were chance: those that do not raise their likelihood are cut back, and the counts that are kept
-    are those of all rows. Outside the box the density is 0.
+    The box around the rows is split again and again, always the cell whose split gains most. Then splits that gain
+    less than a price are cut back, at the price under which rows that were held out are likeliest, and the counts that
+    are kept are those of all rows. Outside the box the density is 0.
 
     Parameters
     ----------
@@ -246,8 +246,11 @@ def cell_rules(model: Any) -> CellRules:
 def pruned(tree: Tree, box: Box, leaf: str, X: Any, w: Any, held: Any, held_w: Any) -> Tree:
     """The part of a tree grown on X under which rows that were held out are likeliest."""
     if leaf == "gaussian":
-        return prune_by_worth(tree, gaussian_worth(tree, box, X, w, held, held_w))
-    return prune_by_worth(tree, held_out_worth(tree, box, held, held_w))
+        worth, held_worth = (gaussian_worth(tree, box, X, w, *rows) for rows in ((X, w), (held, held_w)))
+    else:
+        weights = tree.weighted_n_node_samples, weigh(tree, held, held_w)
+        worth, held_worth = (constant_worth(tree, box, weight) for weight in weights)
+    return prune_by_likelihood(tree, worth, held_worth)
 
 
 def box_around(X: np.ndarray) -> Box:

@@ -8,7 +8,7 @@
     BoostedTrees   the trees of a boosted model; HistogramGrower grows them
     bin_columns    columns as codes of one byte; Bins says what the codes mean
     grow_binned    one tree on binned columns, for forests; bin_table makes the table
-    grow_density   a tree of cells that follow the rows, without a target; prune_by_worth cuts it back
+    grow_density   a tree of cells that follow the rows, without a target; prune_by_likelihood cuts it back
     Grove          the trees of a forest, kept small; a SmallTree is smaller still, until the forest is grown
 
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
@@ -42,11 +42,12 @@ from learnt.forestry.boosting._trees import from_tree as from_tree
 from learnt.forestry.density._cells import CELL_SCORES as CELL_SCORES
 from learnt.forestry.density._cells import Box as Box
 from learnt.forestry.density._cells import CellRules as CellRules
+from learnt.forestry.density._cells import best_leaves as best_leaves
 from learnt.forestry.density._cells import cell_bounds as cell_bounds
+from learnt.forestry.density._cells import constant_worth as constant_worth
 from learnt.forestry.density._cells import grow_density as grow_density
-from learnt.forestry.density._cells import held_out_worth as held_out_worth
 from learnt.forestry.density._cells import log_volumes as log_volumes
-from learnt.forestry.density._cells import prune_by_worth as prune_by_worth
+from learnt.forestry.density._cells import prune_by_likelihood as prune_by_likelihood
 from learnt.forestry.density._cells import weigh as weigh
 from learnt.forestry.exact._growth import Columns as Columns
 from learnt.forestry.exact._growth import grow_exact as grow_exact
@@ -84,12 +85,14 @@ __all__ = [
     "Surrogates",
     "Target",
     "Tree",
+    "best_leaves",
     "bin_columns",
     "bin_in_single",
     "bin_table",
     "category_codes",
     "category_mask",
     "cell_bounds",
+    "constant_worth",
     "find_bins",
     "from_grown",
     "from_tree",
@@ -98,7 +101,6 @@ __all__ = [
     "grow_density",
     "grow_exact",
     "grow_in_scale",
-    "held_out_worth",
     "keep_nodes",
     "learn_categories",
     "log_volumes",
@@ -106,7 +108,7 @@ __all__ = [
     "power_of",
     "prune_by_cost",
     "prune_by_errors",
-    "prune_by_worth",
+    "prune_by_likelihood",
     "pruning_path",
     "weigh",
     "with_codes",

@@ -16,6 +16,7 @@ from learnt.forestry.kept._tree import LEAF, UNDEFINED, Tree
 
 CELL_SCORES = {"squared_error": SQUARED, "non_uniformity": NON_UNIFORM, "entropy": ENTROPY}
 _DEEPEST = 1 << 30
+_LEAST_PRICE, _PRICES = 0.3, 40  # of a leaf, in the log likelihood of one row; how many are tried
 
 
 class Box(NamedTuple):
@@ -130,22 +131,34 @@ def weigh(tree: Tree, X: np.ndarray, w: np.ndarray | None) -> np.ndarray:
     return weight
 
 
-def held_out_worth(tree: Tree, box: Box, X: np.ndarray, w: np.ndarray | None) -> np.ndarray:
-    """Σ log p of these rows in every node, were it a leaf; p is the density of the rows that the tree was grown on."""
+def constant_worth(tree: Tree, box: Box, weight: np.ndarray) -> np.ndarray:
+    """Σ log p of rows of this weight in every node, were it a leaf; p is the density of the rows it was grown on."""
     share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
-    return weigh(tree, X, w) * (np.log(share) - log_volumes(tree, box))
+    return weight * (np.log(share) - log_volumes(tree, box))
 
 
-def prune_by_worth(tree: Tree, worth: np.ndarray) -> Tree:
-    """The subtree whose leaves are worth most: a split is cut back if what is below it is not worth more than it."""
-    best, keep = worth.copy(), np.ones(tree.node_count, dtype=bool)
-    levels = _levels(tree)
-    splits = np.zeros(tree.node_count, dtype=bool)
+def best_leaves(tree: Tree, worth: np.ndarray, price: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which nodes to keep, and which of them are leaves, so that what the leaves are worth less their price is most."""
+    best, splits, levels = worth - price, np.zeros(tree.node_count, dtype=bool), _levels(tree)
     for nodes in reversed(levels):
         below = best[tree.children_left[nodes]] + best[tree.children_right[nodes]]
-        splits[nodes] = below > worth[nodes]
-        best[nodes] = np.maximum(below, worth[nodes])
+        splits[nodes] = below > best[nodes]
+        best[nodes] = np.maximum(below, best[nodes])
+    keep = np.ones(tree.node_count, dtype=bool)
     for nodes in levels:
-        stays = keep[nodes] & splits[nodes]
-        keep[tree.children_left[nodes]] = keep[tree.children_right[nodes]] = stays
-    return keep_nodes(tree, keep)
+        keep[tree.children_left[nodes]] = keep[tree.children_right[nodes]] = keep[nodes] & splits[nodes]
+    return keep, keep & ~splits
+
+
+def prune_by_likelihood(tree: Tree, worth: np.ndarray, held: np.ndarray) -> Tree:
+    """Cut a tree back to the leaves that are worth their price to the rows it was grown on; held-out rows set it.
+
+    `worth` and `held` have Σ log p of either rows in every node, were it a leaf. One price for all leaves is one number
+    to choose; were every split judged by itself, many would be kept by chance.
+    """
+    unit = tree.weighted_n_node_samples[0] / tree.n_node_samples[0]
+    whole = (worth[tree.is_leaf].sum() - worth[0]) / unit
+    prices = unit * np.append(0.0, np.geomspace(_LEAST_PRICE, max(whole, 2 * _LEAST_PRICE), _PRICES))
+    choices = [best_leaves(tree, worth, price) for price in prices]
+    likeliest = int(np.argmax([held[leaf].sum() for _, leaf in choices]))
+    return keep_nodes(tree, choices[likeliest][0])
