@@ -2,6 +2,8 @@
 
     LinearSVC   classes by a plane with the widest margin
     LinearSVR   numbers by a line that small misses cost nothing
+    SVC, NuSVC, SVR, NuSVR, OneClassSVM
+                the same with kernels, and a surface around the rows: folder `dual`
 
 The mathematics is in pure functions beside the classes: `_losses` (all four losses as one family), `_newton`
 (semismooth Newton with proximal points), `_descent` (dual coordinate descent with leaps, for large sparse tables),
@@ -11,5 +13,10 @@ classes at once).
 
 from learnt.svm._svc import LinearSVC as LinearSVC
 from learnt.svm._svr import LinearSVR as LinearSVR
+from learnt.svm.dual._one_class import OneClassSVM as OneClassSVM
+from learnt.svm.dual._svc import SVC as SVC
+from learnt.svm.dual._svc import NuSVC as NuSVC
+from learnt.svm.dual._svr import SVR as SVR
+from learnt.svm.dual._svr import NuSVR as NuSVR
 
-__all__ = ["LinearSVC", "LinearSVR"]
+__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM"]

@@ -1,0 +1,139 @@
+"""The five support vector machines as dual problems, and what their solutions say.
+
+Every prediction is  Σ coefᵢ k(xᵢ, x) + b;  `coef` has one entry a training row. For classes y is ±1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from learnt.svm.dual._rows import KernelRows
+from learnt.svm.dual._solve import Dual, Solution, solve
+
+_PRECISE = 3000  # rows up to which kernels are kept in double precision
+HARD = 1e9  # in place of C = ∞, times 1 over a typical k(x, x)
+
+
+class Machine(NamedTuple):
+    """One fitted machine."""
+
+    coef: np.ndarray
+    intercept: float
+    steps: int
+    gap: float  # how far apart scores are that should be in order: the KKT residual
+    dual_gap: float  # primal minus dual objective, relative; NaN for ν-problems
+    converged: bool
+
+
+class Effort(NamedTuple):
+    """How precisely to solve, and with how much memory."""
+
+    tol: float
+    max_iter: int
+    cache_bytes: float
+
+
+def kernel_rows(training, largest: float, effort: Effort) -> KernelRows:
+    """The kernel matrix of a training table, in single precision where rows are many and digits few."""
+    precise = training.n <= _PRECISE or effort.tol < 1e-4 or largest > 100
+    return KernelRows(training, training.n, effort.cache_bytes, np.dtype(np.float64 if precise else np.float32))
+
+
+def classify(rows: KernelRows, y: np.ndarray, upper: np.ndarray, effort: Effort) -> Machine:
+    """C-classification: min ½‖w‖² + Σ upperᵢ ξᵢ."""
+    n = len(y)
+    problem = Dual(np.arange(n), y, -np.ones(n), upper, np.zeros(n))
+    found = solve(problem, rows, effort.tol, effort.max_iter)
+    b = _between(found, problem)
+    return Machine(y * found.alpha, b, found.steps, found.gap, _dual_gap(found, problem, b), found.converged)
+
+
+def regress(rows: KernelRows, y: np.ndarray, upper: np.ndarray, epsilon: float, effort: Effort) -> Machine:
+    """ε-regression: misses up to ε cost nothing."""
+    n = len(y)
+    sign = np.repeat([1.0, -1.0], n)
+    problem = Dual(np.tile(np.arange(n), 2), sign, epsilon - sign * np.tile(y, 2), np.tile(upper, 2), np.zeros(2 * n))
+    found = solve(problem, rows, effort.tol, effort.max_iter)
+    b = _between(found, problem)
+    coef = found.alpha[:n] - found.alpha[n:]
+    return Machine(coef, b, found.steps, found.gap, _dual_gap(found, problem, b), found.converged)
+
+
+def enclose(rows: KernelRows, weight: np.ndarray, nu: float, effort: Effort) -> Machine:
+    """One class: at most the share ν of the rows is left outside."""
+    n = len(weight)
+    problem = Dual(np.arange(n), np.ones(n), np.zeros(n), weight, fill(weight, nu * weight.sum()))
+    found = solve(problem, rows, effort.tol, effort.max_iter)
+    return Machine(found.alpha, _between(found, problem), found.steps, found.gap, np.nan, found.converged)
+
+
+def classify_nu(rows: KernelRows, y: np.ndarray, weight: np.ndarray, nu: float, effort: Effort) -> Machine:
+    """ν-classification: ν bounds the share of rows inside the margin from above and of support vectors from below."""
+    half = nu * weight.sum() / 2
+    start = np.zeros(len(y))
+    for side in (y > 0, y < 0):
+        start[side] = fill(weight[side], half)
+    problem = Dual(np.arange(len(y)), y, np.zeros(len(y)), weight, start, by_sign=True)
+    found = solve(problem, rows, effort.tol, effort.max_iter)
+    above, below = _sides(found, problem)
+    margin = (below - above) / 2
+    if not margin > 0:
+        margin = np.finfo(float).tiny ** 0.5  # classes that lie on one another
+    b = (above + below) / 2 / margin
+    return Machine(y * found.alpha / margin, b, found.steps, found.gap, np.nan, found.converged)
+
+
+def regress_nu(rows: KernelRows, y: np.ndarray, upper: np.ndarray, nu: float, effort: Effort) -> Machine:
+    """ν-regression: ε is found such that about the share ν of the rows misses by more."""
+    n = len(y)
+    half = fill(upper, nu * upper.sum() / 2)
+    sign = np.repeat([1.0, -1.0], n)
+    problem = Dual(
+        np.tile(np.arange(n), 2), sign, -sign * np.tile(y, 2), np.tile(upper, 2), np.tile(half, 2), by_sign=True
+    )
+    found = solve(problem, rows, effort.tol, effort.max_iter)
+    above, below = _sides(found, problem)
+    coef = found.alpha[:n] - found.alpha[n:]
+    return Machine(coef, (above + below) / 2, found.steps, found.gap, np.nan, found.converged)
+
+
+def fill(room: np.ndarray, total: float) -> np.ndarray:
+    """The first entries at their bounds, so that the sum is `total`."""
+    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
+    return np.clip(total - before, 0.0, room)
+
+
+def _between(found: Solution, problem: Dual) -> float:
+    """The intercept: the score of variables between their bounds, or the middle of what the others allow."""
+    inside = (found.alpha > 0) & (found.alpha < problem.upper)
+    if inside.any():
+        return float(found.score[inside].mean())
+    sign = problem.sign
+    rise = np.where(sign > 0, found.alpha < problem.upper, found.alpha > 0)
+    fall = np.where(sign > 0, found.alpha > 0, found.alpha < problem.upper)
+    ends = [found.score[rise].max(initial=-np.inf), found.score[fall].min(initial=np.inf)]
+    ends = [end for end in ends if np.isfinite(end)]
+    return float(np.mean(ends)) if ends else 0.0
+
+
+def _sides(found: Solution, problem: Dual) -> tuple[float, float]:
+    """The common score of the variables of each sign."""
+    sides = []
+    for side in (problem.sign > 0, problem.sign < 0):
+        part = Dual(
+            problem.row[side], problem.sign[side], problem.linear[side], problem.upper[side], problem.start[side]
+        )
+        sides.append(_between(Solution(found.alpha[side], found.score[side], 0, 0.0, True), part))
+    return sides[0], sides[1]
+
+
+def _dual_gap(found: Solution, problem: Dual, b: float) -> float:
+    """How far the primal objective is above the dual one, as a share of it."""
+    ahead = problem.sign * (found.score - b)
+    paid = np.where(np.isfinite(problem.upper) & (ahead > 0), problem.upper, 0.0) @ np.maximum(ahead, 0.0)
+    square = -(found.alpha * problem.sign) @ found.score - found.alpha @ problem.linear
+    primal = 0.5 * square + paid
+    gap = paid - found.alpha @ ahead
+    return float(max(gap, 0.0) / max(abs(primal), np.finfo(float).tiny))

@@ -1,0 +1,133 @@
+"""Dual problems of support vector machines: working sets whose kernel matrix fits in a cache, one after the other.
+
+A working set holds the variables that break the optimality conditions most and those between their bounds; `_smo`
+solves the problem in them alone, a product with the kernel rows of those that moved brings all scores up to date, and
+so on until no pair of scores of the whole problem is further apart than `tol`. Once the violators are few, all of them
+are in the set: what others call shrinking. Kernel rows are computed by matrix products, many at a time, and kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from learnt.engine.interrupts import check_stopped, stoppable
+from learnt.svm.dual._rows import KernelRows
+from learnt.svm.dual._smo import smo
+
+WORKING = 1024  # variables of a working set
+_INNER = 0.1  # of the whole problem's gap is left inside a working set
+
+
+class Dual(NamedTuple):
+    """min ½ αᵀQα + pᵀα,  Q_st = s_s s_t K[row_s, row_t],  0 ≤ α ≤ upper,  sums by group as they are at the start."""
+
+    row: np.ndarray  # (m,) which row of the table each variable belongs to
+    sign: np.ndarray  # (m,) ±1
+    linear: np.ndarray  # (m,) p
+    upper: np.ndarray  # (m,)
+    start: np.ndarray  # (m,) a feasible α
+    by_sign: bool = False  # the variables of each sign have a sum of their own (ν-problems)
+
+
+class Solution(NamedTuple):
+    """Where the solver ended: α, the scores f = −s(Qα + p), steps, the gap between scores, and whether it is ≤ tol."""
+
+    alpha: np.ndarray
+    score: np.ndarray
+    steps: int
+    gap: float
+    converged: bool
+
+
+def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int) -> Solution:
+    """The minimum, to where no pair of scores is more than `tol` apart; at most `max_iter` steps (−1: no limit)."""
+    sign, upper, row = problem.sign, problem.upper, problem.row
+    group = (sign < 0).astype(np.int8) if problem.by_sign else np.zeros(len(sign), np.int8)
+    alpha = problem.start.copy()
+    score = -sign * problem.linear
+    _follow(score, rows, row, sign, alpha)
+    most = np.iinfo(np.int64).max if max_iter < 0 else max_iter
+    steps, held = 0, np.zeros(len(sign), bool)
+    while True:
+        check_stopped()
+        rise, fall = _may_move(sign, upper, alpha)
+        tops, lows = _ends(score, group, rise, fall)
+        gap = float(max(tops - lows))
+        if not gap > tol or steps >= most:
+            return Solution(alpha, score, steps, gap, not gap > tol)
+        chosen = _working_set(score, group, rise, fall, tops, lows, held)
+        held[:] = False
+        held[chosen] = True
+        K = rows.square(row[chosen])
+        before, inner = alpha[chosen], score[chosen]
+        now, stop = before.copy(), np.zeros(1, np.int64)
+        goal = tol if len(chosen) == len(sign) else max(_INNER * gap, 0.5 * tol)
+        call = _inner(K, sign[chosen], group[chosen], upper[chosen], now, inner, goal, most - steps, stop)
+        taken, _ = stoppable(call, stop, long=len(chosen) > 256)
+        steps += int(taken)
+        alpha[chosen] = now
+        if len(chosen) == len(sign):
+            score[chosen] = inner
+        else:
+            moved = now != before
+            _follow(score, rows, row, sign[chosen][moved], (now - before)[moved], chosen[moved])
+
+
+def _inner(K, sign, group, upper, alpha, score, goal, most, stop):
+    return lambda: smo(K, sign, group, upper, alpha, score, goal, most, stop)
+
+
+def _follow(score, rows, row, sign, change, places=None) -> None:
+    """Scores after `change` of some variables: f −= K (s Δα)."""
+    there = change != 0
+    if there.any():
+        at = row[there] if places is None else row[places[there]]
+        score -= rows.times(at, (sign * change)[there])[row]
+
+
+def _may_move(sign, upper, alpha):
+    """Which variables may move along their sign, and which against it."""
+    more, less = alpha < upper, alpha > 0
+    return np.where(sign > 0, more, less), np.where(sign > 0, less, more)
+
+
+def _ends(score, group, rise, fall):
+    """The highest score that may rise and the lowest that may fall, of each group."""
+    tops, lows = np.full(2, -np.inf), np.full(2, np.inf)
+    for g in range(2):
+        inside = group == g
+        tops[g] = score[inside & rise].max(initial=-np.inf)
+        lows[g] = score[inside & fall].min(initial=np.inf)
+    return tops, lows
+
+
+def _working_set(score, group, rise, fall, tops, lows, held):
+    """The variables to solve for next, in order: the worst violators, and those between their bounds."""
+    if len(score) <= WORKING:
+        return np.arange(len(score))
+    above = np.where(rise, score - lows[group], 0.0)  # how far beyond what may fall
+    below = np.where(fall, tops[group] - score, 0.0)
+    free = rise & fall
+    violation = np.maximum(above, below)
+    candidates = np.flatnonzero((violation > 0) | (free & held))
+    if len(candidates) <= WORKING:
+        return candidates
+    kept = np.flatnonzero(free & held)
+    if len(kept) > WORKING // 2:
+        kept = kept[np.argsort(-violation[kept], kind="stable")[: WORKING // 2]]
+    chosen = np.zeros(len(score), bool)
+    chosen[kept] = True
+    half = (WORKING - len(kept)) // 2
+    for size in (above, below):
+        order = np.where(chosen, -np.inf, size)
+        take = np.argpartition(-order, half)[:half]
+        chosen[take[order[take] > 0]] = True
+    # The most violating pair is always there, or nothing would be gained.
+    for g in range(2):
+        inside = group == g
+        if (inside & rise).any() and (inside & fall).any():
+            chosen[np.argmax(np.where(inside & rise, score, -np.inf))] = True
+            chosen[np.argmin(np.where(inside & fall, score, np.inf))] = True
+    return np.flatnonzero(chosen)
