@@ -124,7 +124,9 @@ def test_scikit_learns_checks(name):
     left_out = [w for w in wrong if w[1] == "skipped" and ("SCIPY_ARRAY_API" in w[2] or "does not have a" in w[2])]
     if name in STOCHASTIC:
         left_out += [w for w in wrong if w[0].startswith("check_sample_weight_equivalence")]
-    assert [w for w in wrong if w not in left_out] == []
+    exempt = trial_of(ESTIMATORS[name]).exempt
+    assert {w[0] for w in wrong} >= set(exempt)  # none is let off what it would pass
+    assert [w for w in wrong if w not in left_out and w[0] not in exempt] == []
     assert len(results) > 30
 
 

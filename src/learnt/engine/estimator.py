@@ -68,6 +68,8 @@ class Trial:
     weight_unit_free: bool = True
     # The most rows that a fit is tried with, where the time or the memory grows with their square.
     most_rows: int | None = None
+    # Checks of scikit-learn that cannot hold for it; the class says why beside them.
+    exempt: tuple[str, ...] = ()
     # The parameter that says how many members `warm_start` goes on to.
     members: str | None = None
 

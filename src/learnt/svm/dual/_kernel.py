@@ -107,6 +107,17 @@ class TrainingKernel:
         self.X = X if plain else kernel._about(X, X)[0]
         self.norms = square_norms(self.X) if kernel.name == "rbf" else np.zeros(self.n)
 
+    def largest(self) -> float:
+        """The largest k(x, x), or infinity where it is not known."""
+        if self.kernel.name == "rbf":
+            return 1.0
+        if callable(self.kernel.name):
+            return np.inf
+        if self.kernel.name == "precomputed":
+            return float(np.abs(np.diagonal(self.X)).max())
+        top = square_norms(self.X).max(keepdims=True)
+        return float(np.abs(self.kernel.of_products(top, top, top)).max())
+
     def __call__(self, places: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
         """Kernel rows of `places` into the rows `slots` of `out`."""
         if self.kernel.name == "precomputed":

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from learnt.svm.dual._kernel import TrainingKernel
 from learnt.svm.dual._rows import KernelRows
 from learnt.svm.dual._solve import Dual, Solution, solve
 
@@ -35,9 +36,10 @@ class Effort(NamedTuple):
     cache_bytes: float
 
 
-def kernel_rows(training, largest: float, effort: Effort) -> KernelRows:
-    """The kernel matrix of a training table, in single precision where rows are many and digits few."""
-    precise = training.n <= _PRECISE or effort.tol < 1e-4 or largest > 100
+def kernel_rows(training: TrainingKernel, largest: float, effort: Effort) -> KernelRows:
+    """The kernel matrix of a training table; in single precision where rows are many and rounding is far below tol."""
+    rounding = np.finfo(np.float32).eps * largest * training.largest()
+    precise = training.n <= _PRECISE or not 100 * rounding < effort.tol
     return KernelRows(training, training.n, effort.cache_bytes, np.dtype(np.float64 if precise else np.float32))
 
 

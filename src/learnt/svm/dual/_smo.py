@@ -17,6 +17,7 @@ from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 
 _FLAT = 1e-12  # curvature along a direction that has none
+ROUNDING = 64 * 2.0**-52
 _LOOK = 1024  # steps between two looks at the stop word
 
 
@@ -24,12 +25,14 @@ _LOOK = 1024  # steps between two looks at the stop word
 def smo(K, sign, group, upper, alpha, score, tol, most, stop):
     """Move α, and the scores with it, until no pair of scores is more than tol apart; the steps, and how far they are.
 
-    The gap is measured before the last look: at most tol where the minimum was reached.
+    The gap is at most tol where the minimum was reached, or at most what rounding leaves of the scores.
     """
     n = len(alpha)
     top, low = np.empty(2), np.empty(2)
     first = np.empty(2, np.int64)
     steps, gap = 0, np.inf
+    for t in range(n):  # less than rounding cannot be asked for
+        tol = max(tol, ROUNDING * abs(score[t]))
     while True:
         for g in range(2):
             top[g], low[g], first[g] = -np.inf, np.inf, -1

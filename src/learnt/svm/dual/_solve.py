@@ -14,9 +14,10 @@ import numpy as np
 
 from learnt.engine.interrupts import check_stopped, stoppable
 from learnt.svm.dual._rows import KernelRows
-from learnt.svm.dual._smo import smo
+from learnt.svm.dual._smo import ROUNDING, smo
 
 WORKING = 1024  # variables of a working set
+_STUCK = 3  # working sets one after the other in which nothing could be gained
 _INNER = 0.1  # of the whole problem's gap is left inside a working set
 
 
@@ -49,24 +50,26 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int) -> Solutio
     score = -sign * problem.linear
     _follow(score, rows, row, sign, alpha)
     most = np.iinfo(np.int64).max if max_iter < 0 else max_iter
-    steps, held = 0, np.zeros(len(sign), bool)
+    steps, stuck, held = 0, 0, np.zeros(len(sign), bool)
     while True:
         check_stopped()
         rise, fall = _may_move(sign, upper, alpha)
         tops, lows = _ends(score, group, rise, fall)
         gap = float(max(tops - lows))
-        if not gap > tol or steps >= most:
-            return Solution(alpha, score, steps, gap, not gap > tol)
+        goal = max(tol, ROUNDING * np.abs(score).max())
+        if not gap > goal or steps >= most or stuck == _STUCK:
+            return Solution(alpha, score, steps, gap, not gap > goal)
         chosen = _working_set(score, group, rise, fall, tops, lows, held)
         held[:] = False
         held[chosen] = True
         K = rows.square(row[chosen])
         before, inner = alpha[chosen], score[chosen]
         now, stop = before.copy(), np.zeros(1, np.int64)
-        goal = tol if len(chosen) == len(sign) else max(_INNER * gap, 0.5 * tol)
-        call = _inner(K, sign[chosen], group[chosen], upper[chosen], now, inner, goal, most - steps, stop)
+        inner_goal = goal if len(chosen) == len(sign) else max(_INNER * gap, 0.5 * goal)
+        call = _inner(K, sign[chosen], group[chosen], upper[chosen], now, inner, inner_goal, most - steps, stop)
         taken, _ = stoppable(call, stop, long=len(chosen) > 256)
         steps += int(taken)
+        stuck = 0 if taken else stuck + 1  # a product in single precision may differ from what a set was left with
         alpha[chosen] = now
         if len(chosen) == len(sign):
             score[chosen] = inner
