@@ -49,13 +49,15 @@ def square_gaps(X: Any, Y: Any, start: int | None) -> Any:
         return cdist(X, Y, "sqeuclidean")
     middle = Y.mean(axis=0)
     X, Y = X - middle, Y - middle
-    sizes = squares(X)[:, None] + squares(Y)[None, :]
+    left, right = squares(X), squares(Y)
     found = X @ Y.T
     found *= -2.0
-    found += sizes
-    row, other = np.nonzero(found < _CANCELS * sizes)
-    if row.size:
-        found[row, other] = square_distances(X[row], Y[other])
+    found += left[:, None]
+    found += right
+    if found.size and found.min() < _CANCELS * (left.max() + right.max()):
+        row, other = np.nonzero(found < _CANCELS * (left[:, None] + right))
+        if row.size:
+            found[row, other] = square_distances(X[row], Y[other])
     return found
 
 
