@@ -136,12 +136,9 @@ class DensityForest(Density):
             return top + np.log(sum(np.exp(part - top) for part in total)) - math.log(len(total))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the density, (n_samples, n_features): a tree, a leaf by its share, then a row in its cell.
-
-        `random_state` None takes that of the model.
-        """
+        """Rows drawn from the density, (n_samples, n_features): a tree, a leaf by its share, then a row in its cell."""
         check_sample(self, n_samples)
-        random = random_state_of(self.random_state if random_state is None else random_state)
+        random = random_state_of(random_state)
         tree = random.randint(len(self.estimators_), size=n_samples)
         rows = np.empty((n_samples, self.n_features_in_))
         for t in np.unique(tree):
@@ -155,6 +152,6 @@ def _disproved(state: dict[str, Any], dims: Dims) -> str | None:
     trees = state["estimators_"]
     if not trees or any(type(tree) is not DensityTree for tree in trees):
         return "has estimators that are no density trees"
-    if any(tree.n_features_in_ != dims["d"] for tree in trees):
+    if any(getattr(tree, "n_features_in_", None) != dims["d"] for tree in trees):
         return "has trees of another number of features"
     return None

@@ -139,8 +139,9 @@ def _is_singular(covariance: Any) -> bool:
     """Whether rounding alone could have made the smallest variance in any direction what it is."""
     C = np.atleast_1d(covariance)
     if C.ndim == 1:
-        return not C.min() > 0 or not np.isfinite(1.0 / C).all()
-    values = np.linalg.eigvalsh(C / (C.max() or 1.0))
+        with np.errstate(over="ignore", divide="ignore"):
+            return not C.min() > 0 or not np.isfinite(1.0 / C).all()
+    values = np.linalg.eigvalsh(C / (np.abs(C).max() or 1.0))
     return not values[0] > len(C) * np.finfo(np.float64).eps * values[-1]
 
 

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from learnt.density._base import Density, check_sample, mapped
 from learnt.density._leaves import Gaussians, draw_in_cells, gaussian_worth, leaf_gaussians, log_in_cell
@@ -16,7 +17,7 @@ from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import entropy, random_state_of, task_seed, uniforms
 from learnt.engine.schema import FEATURES, Dims, Schema, anyof, choice, none, number, real
-from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict
 from learnt.forestry import (
     CELL_SCORES,
     Box,
@@ -184,12 +185,9 @@ class DensityTree(Density):
         return mapped(X, _log_density_of_block, self.tree_, self._box, self._gaussians, lower, upper)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the density, (n_samples, n_features): a leaf by its share, then a row in its cell.
-
-        `random_state` None takes that of the model.
-        """
+        """Rows drawn from the density, (n_samples, n_features): a leaf by its share, then a row in its cell."""
         check_sample(self, n_samples)
-        random = random_state_of(self.random_state if random_state is None else random_state)
+        random = random_state_of(random_state)
         lower, upper = cell_bounds(self.tree_, self._box)
         leaves = np.flatnonzero(self.tree_.is_leaf)
         shares = np.cumsum(self._leaf_shares()[leaves])
@@ -204,10 +202,12 @@ class DensityTree(Density):
 
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row."""
-        return self.tree_.apply(check_predict(self, X))
+        X = check_predict(self, X)
+        return self.tree_.apply(X)
 
     def get_n_leaves(self) -> int:
         """How many leaves the tree has."""
+        check_is_fitted(self, msg=NOT_FITTED)
         return self.tree_.n_leaves
 
 

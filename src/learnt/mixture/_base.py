@@ -20,7 +20,20 @@ from learnt.engine.params import check_choice, check_flag, check_number, check_v
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Rows, as_rows
-from learnt.engine.schema import FEATURES, Check, Schema, anyof, choice, count, flag, listof, number, real
+from learnt.engine.schema import (
+    FEATURES,
+    Check,
+    Schema,
+    anyof,
+    choice,
+    count,
+    flag,
+    instance,
+    listof,
+    none,
+    number,
+    real,
+)
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_same_columns, check_weights
 from learnt.engine.verbose import tell
@@ -33,6 +46,7 @@ COLLAPSED = (
     "caused by singleton or collapsed samples). Try to decrease the number of components, increase reg_covar, or scale "
     "the input data."
 )
+_GENERATORS = (np.random.RandomState, np.random.Generator)
 _MATRICES = anyof(real("k", "d", "d"), real("d", "d"), real("k", "d"), real("k"))
 
 
@@ -53,7 +67,11 @@ class BaseMixture(CallbackSupportMixin, DensityMixin, Estimator):
         "lower_bound_": number(finite=False),
         "lower_bounds_": listof(number(finite=False)),
     }
-    _PARAMS: ClassVar[dict[str, Check]] = {"covariance_type": choice(*COVARIANCES)}
+    _PARAMS: ClassVar[dict[str, Check]] = {
+        "covariance_type": choice(*COVARIANCES),
+        # `sample` draws from it
+        "random_state": anyof(none, count(0, 2**32 - 1), instance(_GENERATORS, "a seed or a generator")),
+    }
 
     n_components: int
     covariance_type: str
