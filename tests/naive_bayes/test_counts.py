@@ -12,6 +12,9 @@ from sklearn import naive_bayes as sklearns
 import learnt
 from learnt import naive_bayes as ours
 from learnt.engine.arrays import to_numpy
+from learnt.engine.blocks import Block
+from learnt.naive_bayes._sparse_scores import compiled_sparse_scores
+from learnt.statistics._kernels import compiled_sparse_class_sums
 
 NAMES = ("MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB")
 ATTRIBUTES = ("class_count_", "class_log_prior_", "feature_log_prob_", "feature_count_", "category_count_")
@@ -207,3 +210,36 @@ def test_refusals_are_one_sentence(call, message):
     with pytest.raises((ValueError, AttributeError), match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 11])
+def test_compiled_scores_and_sums_of_sparse_rows_are_the_products(k):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((50, 30), density=0.2, format="csr", rng=rng)
+    W, b, codes, w = rng.normal(size=(30, k)), rng.normal(size=k), rng.integers(0, k, 50), rng.random(50)
+    np.testing.assert_allclose(compiled_sparse_scores(X, W, b), X.toarray() @ W + b, rtol=1e-12, atol=1e-13)
+    member = (codes[:, None] == np.arange(k)) * w[:, None]
+    weight, sums = compiled_sparse_class_sums(Block(X, codes, w), codes, k)
+    np.testing.assert_allclose(weight, member.sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(sums, member.T @ X.toarray(), rtol=1e-12, atol=1e-13)
+    with pytest.raises(ValueError, match="A row is in group"):
+        compiled_sparse_class_sums(Block(X), codes + 1, k)
+
+
+def test_large_sparse_tables_give_the_same_on_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((6000, 400), density=0.15, format="csr", rng=rng)
+    y = rng.integers(0, 3, 6000)
+    found = []
+    try:
+        for threads in (1, 3):
+            learnt.set_threads(threads)
+            model = ours.MultinomialNB().fit(X, y)
+            found.append((model.feature_log_prob_, model.predict_proba(X)))
+    finally:
+        learnt.set_threads(None)
+    for one, three in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, three)
+    oracle = sklearns.MultinomialNB().fit(X, y)
+    np.testing.assert_allclose(found[0][0], oracle.feature_log_prob_, **CLOSE)
+    np.testing.assert_allclose(found[0][1], oracle.predict_proba(X), **CLOSE)

@@ -24,6 +24,10 @@ class SeenRows(Rows):
     def n_rows(self) -> int:  # type: ignore[override]
         return self.rows.n_rows
 
+    def over(self, rows: Rows) -> SeenRows:
+        """The same function of other rows."""
+        return SeenRows(rows, self.n_features, self.function, *self.state)
+
     def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
         return self.rows.reduce(through, merge, statistic, self.function, self.state, state)
 

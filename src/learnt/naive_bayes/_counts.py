@@ -12,6 +12,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import beside, is_foreign_array, namespace, to_numpy
@@ -24,14 +25,17 @@ from learnt.engine.class_labels import (
     require_same_classes,
 )
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.kernel import compilation_enabled
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.posterior import BayesAnswers
 from learnt.engine.rows import Block, as_rows
 from learnt.engine.schema import CLASSES, Check, real
 from learnt.engine.seen_rows import SeenRows
 from learnt.engine.validation import check_fit
+from learnt.naive_bayes._sparse_scores import compiled_sparse_scores
 from learnt.statistics import column_sums, of_classes
 
+_COMPILED_PRODUCTS = 1 << 16  # in a block of sparse rows: many such blocks make compiled code pay
 _TOO_SMALL = 1e-10  # scikit-learn's least alpha where `force_alpha` is off
 # A probability of 0, which only alpha = 0 leaves, counts as this one: rows that no class allows are compared as well.
 LEAST = float(np.finfo(np.float64).tiny)
@@ -223,7 +227,10 @@ def not_negative(block: Block, whose: str) -> Any:
 
 def linear_joint(block: Block, W: Any, b: Any, cells: Callable[..., Any], state: tuple) -> Any:
     """log p(x, c) but for a term without c: what is counted in each row times the weights (columns × K)."""
-    product = cells(block, *state) @ W
+    X = cells(block, *state)
+    if sparse.issparse(X) and X.nnz * W.shape[1] >= _COMPILED_PRODUCTS and compilation_enabled():
+        return compiled_sparse_scores(X, W, b)
+    product = X @ W
     if isinstance(product, np.ndarray) and product.dtype == np.float64:
         product += b
         return product

@@ -34,3 +34,29 @@ def add_class_sums(X, codes, weights, shift, count, sums, squares):
             sums[k, j] += w * z
             squares[k, j] += w * z * z
     return True
+
+
+def compiled_sparse_class_sums(block: Block, codes: np.ndarray, n_classes: int) -> tuple:
+    """Σw and Σwx of each class of a CSR block."""
+    X = block.X
+    sums = np.zeros(n_classes), np.zeros((n_classes, X.shape[1]))
+    weights = np.empty(0) if block.w is None else np.ascontiguousarray(block.w, dtype=np.float64)
+    codes = np.ascontiguousarray(codes, dtype=np.int64)
+    data = np.require(X.data, np.float64, ["C", "W"])
+    indices, indptr = (np.require(part, np.int32, ["C", "W"]) for part in (X.indices, X.indptr))
+    if not add_sparse_class_sums(data, indices, indptr, codes, weights, *sums):
+        require_known(int(codes.min()), int(codes.max()), n_classes)
+    return sums
+
+
+@kernel
+def add_sparse_class_sums(data, indices, indptr, codes, weights, count, sums):
+    for i in range(codes.size):
+        k = codes[i]
+        if k < 0 or k >= count.size:  # or the sums would be written beside their array
+            return False
+        w = weights[i] if weights.size > 0 else 1.0
+        count[k] += w
+        for at in range(indptr[i], indptr[i + 1]):
+            sums[k, indices[at]] += w * data[at]
+    return True

@@ -18,18 +18,20 @@ from learnt.engine.arrays import is_numpy, namespace
 from learnt.engine.blocks import COMPILED_CELLS, Block
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.rows import ArrayRows, Rows
+from learnt.engine.seen_rows import SeenRows
 from learnt.linalg.gram import by_tiles, gram
 from learnt.statistics._dense import dense_sums
 from learnt.statistics._far_columns import with_far_columns
 from learnt.statistics._grouped import class_sums, share_sums
 from learnt.statistics._groups import Groups, as_groups
-from learnt.statistics._kernels import compiled_class_sums
+from learnt.statistics._kernels import compiled_class_sums, compiled_sparse_class_sums
 from learnt.statistics._missing import sums_of_present_cells
 from learnt.statistics._points import first_point
 from learnt.statistics._record import DIAGONAL, FULL, NONE, POOLED, Moments, diagonal, divisor, products, spread_out
 from learnt.statistics._sparse import sparse_group_sums, sparse_sums
 
 _HEAD = 256
+_COMPILED_ENTRIES = 1 << 18  # of sparse rows: from here on sums by class are compiled
 PASSES = 4  # at most: squares that overflow never satisfy anyone
 _FAR = 1e3  # off² against the variance: at this ratio the variance is still right to about 12 digits
 # Rounding alone may set a constant column apart from its mean by about the square root of this share of it.
@@ -97,9 +99,33 @@ def _passes(rows: Rows, plan: Plan, about: Any, shared_scale: bool) -> Moments:
 
 def column_sums(rows: Rows, by: Any = None) -> tuple[Any, Any]:
     """Σw and Σwx, of all rows or of each group: as they are, so that counts give whole numbers."""
-    plan = Plan(NONE, as_groups(by))
+    groups = as_groups(by)
+    compiled = False
+    if groups is not None and _stored_cells(rows) >= _COMPILED_ENTRIES and compilation_enabled():
+        rows, compiled = _larger_blocks(rows, groups.n), True
+    plan = Plan(NONE, groups, compiled=compiled)
     weight, first = rows.sum(block_sums, plan, None)
     return (float(weight) if plan.groups is None else weight), first
+
+
+def _stored_cells(rows: Rows) -> float:
+    """How many entries NumPy's or SciPy's rows in memory have; those of other rows in memory are none of ours."""
+    under = rows.rows if isinstance(rows, SeenRows) else rows
+    if not under.in_memory:
+        return np.inf
+    return under.X.nnz if sparse.issparse(under.X) else under.X.size if is_numpy(under.X) else 0
+
+
+def _larger_blocks(rows: Rows, n_groups: int) -> Rows:
+    """Rows in blocks with more entries than a block's sums have numbers, which are added up for each."""
+    under = rows.rows if isinstance(rows, SeenRows) else rows
+    if not isinstance(under, ArrayRows):
+        return rows
+    under = copy(under)
+    entries = _stored_cells(rows) / max(under.n_rows, 1)
+    wanted = int(4 * n_groups * rows.n_features / max(entries, 1))
+    under.block_size = max(under.block_size, min(wanted, -(-under.n_rows // 4)))
+    return rows.over(under) if isinstance(rows, SeenRows) else under
 
 
 def block_sums(block: Block, plan: Plan, point: Any) -> tuple:
@@ -111,6 +137,8 @@ def block_sums(block: Block, plan: Plan, point: Any) -> tuple:
         if groups is None:
             return (sparse_sums if sparse.issparse(block.X) else dense_sums)(block, point, scatter)
         member = groups(block)
+        if compiled and scatter == NONE and point is None and sparse.issparse(block.X) and member.ndim == 1:
+            return compiled_sparse_class_sums(block, member, groups.n)
         if sparse.issparse(block.X):
             return sparse_group_sums(block, member, groups.n, point, scatter)
         if member.ndim == 2:
