@@ -212,9 +212,10 @@ def test_a_model_that_is_not_for_this_table_is_left_out_and_nothing_was_cut_shor
         assert not found.cut_short
 
 
-def test_neighbours_are_few_where_rows_are_few():
+@pytest.mark.parametrize("kind", ["classify", "regress"])
+def test_neighbours_are_few_where_rows_are_few(kind):
     for rows, most in ((20, 5), (100, 15), (200, 45), (5000, 135)):
-        (neighbours,) = [c for c in candidates_for("classify", rows) if c.family.name == "nearest neighbours"]
+        (neighbours,) = [c for c in candidates_for(kind, rows) if c.family.name == "nearest neighbours"]
         assert max(neighbours.spec()["path"][1]) == most < rows
 
 
