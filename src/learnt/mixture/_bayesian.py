@@ -80,7 +80,7 @@ verbose_interval
     Examples
     --------
     >>> X = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 0.0], [4.0, 2.0], [12.0, 4.0], [10.0, 7.0]])
-    >>> model = BayesianGaussianMixture(2, random_state=42).fit(X)
+    >>> model = BayesianGaussianMixture(n_components=2, random_state=42).fit(X)
     >>> bool(model.predict([[0.0, 0.0]])[0] != model.predict([[9.0, 3.0]])[0])
     True
     """
