@@ -98,7 +98,7 @@ class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transformer
     )
     __learnt_takes__ = Takes(tensors=True, lazy=True)
     __learnt_trial__ = Trial(
-        quick={"n_components": 2, "random_state": 0, "tol": 1e-10, "max_iter": 1000},
+        quick={"n_components": 2, "random_state": 0, "tol": 1e-8, "max_iter": 5000},
         warmup=(Warm("none", {"n_components": 2, "random_state": 0}),),
     )
 

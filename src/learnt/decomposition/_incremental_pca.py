@@ -101,7 +101,10 @@ class IncrementalPCA(PrincipalComponents):
         self._check_parameters()
         first = not hasattr(self, "scatter_")
         if sparse.issparse(X) and check_input:
-            raise TypeError("IncrementalPCA.partial_fit does not support sparse input; use X.toarray(), or fit.")
+            raise TypeError(
+                "IncrementalPCA.partial_fit does not support sparse input. Either convert data to dense or use "
+                "IncrementalPCA.fit to do so in batches."
+            )
         X = check_fit(self, X, reset=first).X
         found = moments(as_rows(X), scatter=FULL, shared_scale=True)
         k = self._count(int(found.weight), X.shape[1], first)
