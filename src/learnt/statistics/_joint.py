@@ -19,6 +19,7 @@ from learnt.statistics._record import FULL, Moments
 
 _FEW_TARGETS = 3
 _PASSES = 4  # at most: squares that overflow never satisfy anyone
+_CONSTANT = 4 * float(np.finfo(np.float64).eps)
 _DIGITS_TO_SPARE = 1e5  # mean² against the variance, found afterwards: beyond, another pass is worth it
 
 
@@ -73,7 +74,12 @@ def _moments(rows: Rows, center: bool) -> JointMoments:
         if x0 is not None and np.array_equal(x0, like(x_mean, x0)):  # shifted by the mean itself: nothing left to gain
             break
         x0 = like(x_mean, widen(rows.reference))
-    return JointMoments(total, x_mean, to_numpy(y0) + dy, about_mean, cross - total * np.outer(dx, dy))
+    cross = cross - total * np.outer(dx, dy)
+    # x − x̄ is rounded beside x: a column with no more spread than that is constant, whatever rounding left of it.
+    constant = np.diag(about_mean) <= _CONSTANT**2 * total * x_mean**2
+    if constant.any():
+        about_mean[constant], about_mean[:, constant], cross[constant] = 0.0, 0.0, 0.0
+    return JointMoments(total, x_mean, to_numpy(y0) + dy, about_mean, cross)
 
 
 def _provisional_means(rows: Rows) -> tuple[Any, Any]:

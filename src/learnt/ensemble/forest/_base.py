@@ -64,7 +64,9 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         given = X
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         with rows_as_given(present):
-            X, _, w = check_fit(self, self._learn_categories(X), y, sample_weight, accept_sparse=True, allow_nan=True)
+            X, _, w = check_fit(
+                self, self._learn_categories(X), y, sample_weight, accept_sparse=True, allow_nan=True, any_cells=False
+            )
             X = self._single(X)
             targets = self._targets(y, X)
         weights = self._weights(targets, w)
@@ -238,7 +240,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         if self._categories is not None:
             require_same_columns(self, X)
             X = self._categories.encode(X)
-        return self._single(check_predict(self, X, accept_sparse=True, allow_nan=True))
+        return self._single(check_predict(self, X, accept_sparse=True, allow_nan=True, any_cells=False))
 
     def _sum_of_trees(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
         """Σ over trees of the values of the leaves, (n, n_outputs · n_classes)."""

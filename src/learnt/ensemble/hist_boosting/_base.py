@@ -157,8 +157,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             elif self._categories:
                 require_same_columns(self, X)
             X = with_coded_cells(X, self._categories)
-            return check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
-        X, y, w = check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True)
+            return check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True, any_cells=False)
+        X, y, w = check_fit(self, X, y, sample_weight, target=self._target, allow_nan=True, any_cells=False)
         if not going_on:
             self.is_categorical_ = category_mask(self.categorical_features, X, name)
             self._categories = learn_categories(X, self.is_categorical_, non_negative=True)
@@ -178,7 +178,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         if self._categories:
             require_same_columns(self, X_val)
         X_val = with_coded_cells(with_cells(X_val, bool(self._categories)), self._categories)
-        X_val = check_predict(self, X_val, allow_nan=True)
+        X_val = check_predict(self, X_val, allow_nan=True, any_cells=False)
         y_val = check_target(y_val, self._target, X_val, type(self).__name__)
         w = check_weights(sample_weight_val, X_val)
         codes = self._encode_target(y_val, False)
@@ -301,19 +301,27 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             require_same_columns(self, X)
             X = with_cells(X, True)
             if not (is_frame(X) or is_cells(X)):
-                X = check_predict(self, X, allow_nan=True)
+                X = check_predict(self, X, allow_nan=True, any_cells=False)
             X = with_coded_cells(X, self._categories)
-        return self._for_trees(check_predict(self, X, allow_nan=True))
+        return self._for_trees(check_predict(self, X, allow_nan=True, any_cells=False))
 
     def _scores(self, X: Any) -> np.ndarray:
         """The scores of every row: (n, n_outputs)."""
-        X = check_predict(self, X, allow_nan=True) if not vars(self).get("_categories") else self._check(X)
+        X = (
+            check_predict(self, X, allow_nan=True, any_cells=False)
+            if not vars(self).get("_categories")
+            else self._check(X)
+        )
         out = np.repeat(self._baseline[None, :], X.shape[0], axis=0)
         return self._trees.packed.sum(X, out=out)
 
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         """The scores after every iteration."""
-        X = check_predict(self, X, allow_nan=True) if not vars(self).get("_categories") else self._check(X)
+        X = (
+            check_predict(self, X, allow_nan=True, any_cells=False)
+            if not vars(self).get("_categories")
+            else self._check(X)
+        )
         out = np.repeat(self._baseline[None, :], X.shape[0], axis=0)
         each = self.n_trees_per_iteration_
         for iteration in range(self.n_iter_):
@@ -330,7 +338,11 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             is the expected score of the training rows. A column whose value is not known goes both ways at its splits,
             in proportion to the training rows.
         """
-        X = check_predict(self, X, allow_nan=True) if not vars(self).get("_categories") else self._check(X)
+        X = (
+            check_predict(self, X, allow_nan=True, any_cells=False)
+            if not vars(self).get("_categories")
+            else self._check(X)
+        )
         out = self._trees.contributions(X)
         out[:, :, -1] += self._baseline
         return out[:, 0] if out.shape[1] == 1 else out

@@ -38,7 +38,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
-    >>> OneClassSVM(nu=0.1).fit(X).predict([[0.0, 0.0], [9.0, 9.0]])
+    >>> OneClassSVM(gamma=0.1, nu=0.1).fit(X).predict([[0.0, 0.0], [9.0, 9.0]])
     array([ 1, -1])
     """
 
