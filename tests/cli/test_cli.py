@@ -195,12 +195,11 @@ def test_warmup_fits_everything_it_lists(capfd, monkeypatch, tmp_path):
 
 
 def test_warmup_knows_fits_of_every_estimator():
-    from learnt.cli._warmup import fits_of
-    from learnt.engine.estimator import TARGETS
+    from learnt.engine.estimator import TARGETS, warmup_of
     from learnt.persistence._registry import estimators
 
     for name, cls in estimators().items():
-        fits = fits_of(name)
+        fits = warmup_of(cls)
         assert fits, name
         for fit in fits:
             assert fit.target in TARGETS

@@ -122,6 +122,8 @@ class KernelDensity(Estimator):
         n, d = X.shape
         rules = {"scott": n ** (-1 / (d + 4)), "silverman": (n * (d + 2) / 4) ** (-1 / (d + 4))}
         self.bandwidth_ = rules[self.bandwidth] if isinstance(self.bandwidth, str) else float(self.bandwidth)
+        if w is not None:  # in a unit of their size, by a power of two: only their ratios count, to the last bit
+            w = np.ldexp(w.astype(np.float64), -int(np.frexp(w.max())[1]))
         self._fit_X, self._weights = X.astype(np.float64, copy=False), w
         self._search = self._build()
         return self

@@ -108,7 +108,10 @@ def _steps(
     unit = 1.0 / np.sqrt(np.maximum(np.diag(bound), np.finfo(float).tiny))
     unit[np.diag(bound) <= 0.0] = 0.0
     rounding = 8 * len(H) * np.finfo(float).eps
-    known, free = _parted(unit[:, None] * H * unit, rounding * float(unit**2 @ np.diag(H)))
+    scaled = unit[:, None] * H * unit
+    if not np.isfinite(scaled).all():  # beyond what numbers can hold: no step can be told from it
+        return np.zeros_like, [np.zeros_like(gradient)]
+    known, free = _parted(scaled, rounding * float(unit**2 @ np.diag(H)))
     known, free = unit[:, None] * known, unit[:, None] * free
     known_values = np.sum(known * (H @ known), axis=0)
     free = free @ _parted(free.T @ bound @ free, rounding * len(H))[0]  # where no row at all changes, there it stays
