@@ -18,7 +18,7 @@ class KernelRows:
     def __init__(self, block: Block, n: int, room: float, dtype: np.dtype) -> None:
         self.block, self.n, self.dtype = block, n, dtype
         self.slots = int(min(n, max(room // (n * dtype.itemsize), 2)))
-        self.kept = np.empty((0, n), dtype)  # grows up to `slots` rows
+        self.kept = np.empty((self.slots, n), dtype)  # memory that is not written to is not taken
         self.place = np.full(n, -1)  # of each row among the kept
         self.owner = np.full(self.slots, -1)
         self.used = np.full(self.slots, -1)
@@ -62,10 +62,4 @@ class KernelRows:
 
     def _free(self, count: int) -> np.ndarray:
         """Slots for new rows: those that were never used, then those that were used longest ago."""
-        order = np.sort(np.argsort(self.used, kind="stable")[:count])
-        highest = int(order[-1]) + 1
-        if highest > len(self.kept):
-            grown = np.empty((min(self.slots, max(highest, 2 * len(self.kept))), self.n), self.dtype)
-            grown[: len(self.kept)] = self.kept
-            self.kept = grown
-        return order
+        return np.sort(np.argsort(self.used, kind="stable")[:count])

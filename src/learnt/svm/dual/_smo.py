@@ -30,6 +30,9 @@ def smo(K, sign, group, upper, alpha, score, tol, most, stop):
     n = len(alpha)
     top, low = np.empty(2), np.empty(2)
     first = np.empty(2, np.int64)
+    own = np.empty(n)  # k(x, x) side by side: in the matrix each has a cache line of its own
+    for t in range(n):
+        own[t] = K[t, t]
     steps, gap = 0, np.inf
     for t in range(n):  # less than rounding cannot be asked for
         tol = max(tol, ROUNDING * abs(score[t]))
@@ -56,12 +59,12 @@ def smo(K, sign, group, upper, alpha, score, tol, most, stop):
                 continue
             if (alpha[t] > 0.0) if sign[t] > 0.0 else (alpha[t] < upper[t]):
                 i = first[g]
-                bend = max(K[i, i] + K[t, t] - 2.0 * K[i, t], _FLAT)
+                bend = max(own[i] + own[t] - 2.0 * K[i, t], _FLAT)
                 gain = ahead * ahead / bend
                 if gain > best:
                     best, second = gain, t
         i, j = first[group[second]], second
-        move = (top[group[second]] - score[j]) / max(K[i, i] + K[j, j] - 2.0 * K[i, j], _FLAT)
+        move = (top[group[second]] - score[j]) / max(own[i] + own[j] - 2.0 * K[i, j], _FLAT)
         most_i = upper[i] - alpha[i] if sign[i] > 0.0 else alpha[i]
         most_j = alpha[j] if sign[j] > 0.0 else upper[j] - alpha[j]
         # Exactly at a bound where the step ends there, so that rounding leaves no α just beside it.
