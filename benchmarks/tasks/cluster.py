@@ -64,7 +64,7 @@ def task(n: int, d: int, k: int, blobs: bool, tolerance: float = 1e-6, **params)
         quality_name="inertia",
         required=1.5,
         tolerance=tolerance,
-        toy=400,
+        toy=max(400, 3 * k),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from harness import Task
 
-_NIST = Path(__file__).resolve().parents[2] / "tests" / "linear_model" / "nist" / "problems.json"
+_NIST = Path(__file__).resolve().parents[2] / "tests" / "linear_model" / "nonlinear" / "nist" / "problems.json"
 _FUNCTIONS = {name: getattr(np, name) for name in ("exp", "cos", "sin", "arctan", "pi")}
 _TIGHT = {"ftol": 1e-15, "xtol": 1e-15, "gtol": 1e-15}
 

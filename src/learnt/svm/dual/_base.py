@@ -179,6 +179,7 @@ def refuse_infinite(C: float, upper: np.ndarray, coef: np.ndarray, name: str) ->
     """C = ∞ has a solution only where a surface without a mistake exists."""
     if math.isinf(C) and (np.abs(coef) >= upper).any():
         raise ValueError(
-            f"{name} with C=inf asks for a margin without any mistake, and this kernel cannot separate the classes: "
-            "give a finite C, or a kernel that bends more (a larger gamma or degree)."
+            f"{name} with C=inf asks for a margin without any mistake, and this kernel cannot separate the classes, or "
+            "only by less than a thousandth of their size: give a finite C, or a kernel that bends more (a larger "
+            "gamma or degree)."
         )

@@ -347,7 +347,8 @@ class SVC(_Classification):
         check_number(self, "C", 0, open_low=True)
 
     def _machine(self, training: TrainingKernel, y: np.ndarray, weight: np.ndarray, pair: tuple[int, int]) -> Machine:
-        C = HARD if math.isinf(self.C) else float(self.C)
+        largest = training.largest()
+        C = HARD / (largest if 0 < largest < math.inf else 1.0) if math.isinf(self.C) else float(self.C)
         upper = C * weight
         machine = classify(kernel_rows(training, float(upper.max()), self._effort()), y, upper, self._effort())
         refuse_infinite(self.C, upper, machine.coef, type(self).__name__)
