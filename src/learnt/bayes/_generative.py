@@ -61,7 +61,8 @@ class GenerativeClassifier(RowsClassifier, Estimator):
             **CLASSES,
             "class_prior_": real("c", low=0, high=1),
             "densities_": listof(estimator("score_samples", "sample"), "c"),
-        }
+        },
+        rule=lambda model, state, dims: _densities_fit(state, dims["d"]),
     )
     __learnt_trial__ = Trial(quick=lambda: {"density": Gaussian(reg_covar=1e-6)})
 
@@ -139,3 +140,12 @@ class GenerativeClassifier(RowsClassifier, Estimator):
 def _fitted(density: Any, X: np.ndarray, inside: np.ndarray, w: Any) -> Any:
     weights = {} if w is None else {"sample_weight": w[inside]}
     return clone(density).fit(X[inside], **weights)
+
+
+def _densities_fit(state: dict[str, Any], d: int) -> str | None:
+    """Priors sum to 1, and densities are of as many columns as the model."""
+    if abs(state["class_prior_"].sum() - 1) > 1e-9:
+        return "has priors that do not sum to 1"
+    if any(getattr(density, "n_features_in_", d) != d for density in state["densities_"]):
+        return "has densities of other columns"
+    return None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, clone
+from sklearn.exceptions import NotFittedError
 
 from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
@@ -14,6 +15,7 @@ from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.threads import single_blas
+from learnt.engine.validation import NOT_FITTED
 from learnt.gaussian_process._inputs import check_gp_kernel, fit_rows, predict_rows, prior_kernel, require_factor
 from learnt.gaussian_process._likelihood import likelihood_and_gradient, posterior
 from learnt.gaussian_process._schema import REGRESSOR
@@ -182,6 +184,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         clone_kernel : bool, default=True
             False also sets θ as that of `kernel_`.
         """
+        if not hasattr(self, "X_train_"):
+            raise NotFittedError(NOT_FITTED % {"name": type(self).__name__})
         if theta is None:
             if eval_gradient:
                 raise ValueError("Gradient can only be evaluated for theta!=None")

@@ -32,6 +32,7 @@ REGRESSOR = Schema(
         "_y_train_mean": anyof(real(1), real("t")),
         "_y_train_std": anyof(real(1, above=0), real("t", above=0)),
     },
+    rule=lambda model, state, dims: _targets_fit(state),
 )
 
 CLASSIFIER = Schema(
@@ -62,6 +63,15 @@ CLASSIFIER = Schema(
     },
     rule=lambda model, state, dims: _problems_fit(state),
 )
+
+
+def _targets_fit(state: dict) -> str | None:
+    """Weights, means and spreads are of as many targets as there are."""
+    y = state["y_train_"]
+    targets = 1 if y.ndim == 1 else y.shape[1]
+    if state["alpha_"].shape != y.shape or len(state["_y_train_mean"]) != targets:
+        return "has numbers of other targets than it was fitted to"
+    return None if len(state["_y_train_std"]) == targets else "has numbers of other targets than it was fitted to"
 
 
 def _problems_fit(state: dict) -> str | None:

@@ -45,7 +45,11 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     __learnt_schema__ = Schema(params=PARAMS, state={**STATE, "offset_": real("p")}, extra=EXTRA)
     # Rows on the surface are on its one side or the other by rounding, so that `predict` is not compared.
     __learnt_trial__ = Trial(
-        quick={"tol": 1e-10, "gamma": 1.0}, warmup=(Warm("none"),), weight_repeats=False, weight_unit_free=False
+        quick={"tol": 1e-10, "gamma": 1.0},
+        warmup=(Warm("none"),),
+        weight_repeats=False,
+        weight_unit_free=False,
+        most_rows=600,
     )
 
     def __init__(

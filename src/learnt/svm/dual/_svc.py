@@ -51,6 +51,7 @@ _TRIAL = Trial(
     warmup=(Warm("two classes"), Warm("classes")),
     weighted=({"class_weight": "balanced"},),
     weight_unit_free=False,
+    most_rows=600,
 )
 
 

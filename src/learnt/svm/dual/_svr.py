@@ -17,7 +17,7 @@ from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine
 from learnt.svm.dual._problems import Machine, regress, regress_nu
 
 _SCHEMA = Schema(params=PARAMS, state=STATE, extra=EXTRA)
-_TRIAL = Trial(quick={"tol": 1e-8, "gamma": 0.1}, warmup=(Warm("amount"),), weight_unit_free=False)
+_TRIAL = Trial(quick={"tol": 1e-8, "gamma": 0.1}, warmup=(Warm("amount"),), weight_unit_free=False, most_rows=600)
 
 
 class _Regression(RegressorMixin, KernelMachine):
