@@ -7,6 +7,7 @@ from sklearn.cluster import DBSCAN as Oracle
 from sklearn.datasets import make_blobs, make_moons
 
 from learnt.cluster import DBSCAN, _dbscan, dbscan
+from learnt.distances import _search
 
 
 def table(n=400, seed=0):
@@ -55,8 +56,8 @@ def test_every_search_gives_the_same():
 def test_blocks_and_a_second_search_change_nothing(monkeypatch):
     X = table()
     whole = DBSCAN(0.3).fit(X)
-    monkeypatch.setattr(_dbscan, "_PAIRS", 300)
-    monkeypatch.setattr(_dbscan, "_FEWEST", 7)
+    monkeypatch.setattr(_search, "_PAIRS", 300)
+    monkeypatch.setattr(_search, "_FEWEST", 7)
     assert_same(DBSCAN(0.3).fit(X), whole)
     monkeypatch.setattr(_dbscan, "_KEPT", 1000)
     assert_same(DBSCAN(0.3).fit(X), whole)

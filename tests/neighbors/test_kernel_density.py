@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 from sklearn.neighbors import KernelDensity as Oracle
 
-import learnt.neighbors._radius as radius_module
+from learnt.distances import _search
 from learnt.neighbors import KernelDensity
 from learnt.neighbors._density_kernels import KERNELS, draw, log_volume, relative_shape
 
@@ -119,8 +119,8 @@ def test_blocks_of_queries_are_the_whole(monkeypatch):
     X, Q = table(300), table(100, seed=1)
     model = KernelDensity(bandwidth=2.0, kernel="linear").fit(X)
     whole = model.score_samples(Q)
-    monkeypatch.setattr(radius_module, "_PAIRS", 500)
-    monkeypatch.setattr(radius_module, "_FEWEST", 3)
+    monkeypatch.setattr(_search, "_PAIRS", 500)
+    monkeypatch.setattr(_search, "_FEWEST", 3)
     np.testing.assert_array_equal(model.score_samples(Q), whole)
 
 

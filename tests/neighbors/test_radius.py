@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.neighbors import RadiusNeighborsClassifier as OracleClassifier
 from sklearn.neighbors import RadiusNeighborsRegressor as OracleRegressor
 
+from learnt.distances import _search
 from learnt.neighbors import NearestNeighbors, RadiusNeighborsClassifier, RadiusNeighborsRegressor
-from learnt.neighbors import _radius as radius_module
 
 WEIGHTS = ["uniform", "distance", None, lambda d: 1.0 / (1.0 + d)]
 NAMES = ["uniform", "distance", "none", "callable"]
@@ -87,8 +87,8 @@ def test_blocks_of_queries_are_the_whole(kind, monkeypatch):
     X = kind(X)
     answers = []
     for pairs, fewest in ((1 << 22, 256), (500, 7)):
-        monkeypatch.setattr(radius_module, "_PAIRS", pairs)
-        monkeypatch.setattr(radius_module, "_FEWEST", fewest)
+        monkeypatch.setattr(_search, "_PAIRS", pairs)
+        monkeypatch.setattr(_search, "_FEWEST", fewest)
         model = RadiusNeighborsClassifier(1.0, weights="distance", outlier_label=0).fit(X, Y[:, 1])
         answers.append((model.predict_proba(X), model.predict_proba(None)))
     np.testing.assert_array_equal(answers[0][0], answers[1][0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from learnt.engine.schema import FEATURES, Dims, Schema, real, whole
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows
 
-# Pairs that a block of rows is to find at most, the fewest rows of a block, and the pairs kept for the second pass.
-_PAIRS, _FEWEST, _KEPT = 1 << 21, 256, 1 << 24
+_KEPT = 1 << 24  # pairs that are kept for the second pass
 
 
 def _components(value: Any, dims: Dims) -> str | None:
@@ -189,8 +187,7 @@ def find_clusters(
     density = np.empty(n)
     kept: list[tuple[int, Neighborhoods]] | None = []
     pairs = 0
-    for lo, found in _neighborhoods(search, n, eps, n_jobs):
-        hi = lo + found.counts.size
+    for lo, hi, found in search.within_blocks(search.points, eps, n_jobs=n_jobs):
         density[lo:hi] = found.counts if weights is None else np.bincount(found.query, weights[found.indices], hi - lo)
         pairs += found.indices.size
         kept = kept if pairs <= _KEPT else None  # too many to keep: they will be searched for again
@@ -200,7 +197,8 @@ def find_clusters(
     # Trees of cores, each under the first of its cluster.
     parent = np.arange(n)
     borders: list[tuple[int, Neighborhoods]] = []
-    for lo, found in kept if kept is not None else _neighborhoods(search, n, eps, n_jobs):
+    again = ((lo, found) for lo, _, found in search.within_blocks(search.points, eps, n_jobs=n_jobs))
+    for lo, found in again if kept is None else kept:
         join_cores(core, lo, found.starts, found.indices, parent)
         inside = core[lo : lo + found.counts.size][found.query]
         borders.append((lo, found.without(inside | ~core[found.indices])))
@@ -217,17 +215,6 @@ def _roots(parent: np.ndarray, cores: np.ndarray) -> np.ndarray:
     while (parent[roots] != roots).any():
         roots = parent[roots]
     return roots
-
-
-def _neighborhoods(search: Search, n: int, eps: float, n_jobs: int | None) -> Iterator[tuple[int, Neighborhoods]]:
-    """The neighbours of all points, themselves among them, block by block."""
-    lo, size = 0, _FEWEST
-    while lo < n:
-        found = search.within(search.points[lo : lo + size], eps, n_jobs=n_jobs)
-        yield lo, found
-        lo += found.counts.size
-        each = max(1.0, found.indices.size / found.counts.size)
-        size = max(_FEWEST, int(min(_PAIRS / each, 16 * size)))
 
 
 def _with_diagonal(X: Any) -> Any:

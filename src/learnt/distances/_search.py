@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,9 @@ from learnt.distances._metrics import SAME, resolve_metric
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._precomputed import Precomputed
 from learnt.distances._select import Consume
+
+# Pairs that a block of queries is to find at most, and the fewest queries of a block.
+_PAIRS, _FEWEST = 1 << 21, 256
 
 
 class Index(Protocol):
@@ -124,6 +128,23 @@ class Search:
         if queries is None:
             found = found.without(found.indices == found.query)
         return found.nearest_first() if nearest_first else found
+
+    def within_blocks(
+        self, queries: Any, radius: float | np.ndarray, *, n_jobs: int | None = None
+    ) -> Iterator[tuple[int, int, Neighborhoods]]:
+        """`within` for queries lo…hi−1, block after block, so that never all pairs are held at once."""
+        rows = self.points if queries is None else queries
+        m = rows.shape[0]
+        radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (m,))
+        lo, size = 0, _FEWEST
+        while lo < m:
+            hi = min(lo + size, m)
+            found = self.within(rows[lo:hi], radii[lo:hi], n_jobs=n_jobs)
+            each = max(1.0, found.indices.size / (hi - lo))
+            if queries is None:
+                found = found.without(found.indices == found.query + lo)
+            yield lo, hi, found
+            lo, size = hi, max(_FEWEST, int(min(_PAIRS / each, 16 * size)))
 
 
 def _built_again(points: Any, metric: Any, params: dict, algorithm: str, leaf_size: int) -> Search:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from learnt.engine.bounds import within
 
@@ -99,6 +100,25 @@ def whole(*shape: Any, low: int = 0, below: Any = None, kinds: str = "i") -> Che
         return _shaped(value, shape, dims)
 
     return check
+
+
+def csr(rows: str, columns: str, dtypes: tuple[Any, ...] = (np.float64, np.float32)) -> Check:
+    """A table in compressed sparse rows, of finite numbers; that its indices fit is checked where it is read."""
+
+    def check(value: Any, dims: Dims) -> str | None:
+        good = sparse.issparse(value) and value.format == "csr" and value.dtype in dtypes
+        if not (good and np.isfinite(value.data).all()):
+            return "is not a sparse table of finite numbers"
+        wanted = (dims.setdefault(rows, value.shape[0]), dims.setdefault(columns, value.shape[1]))
+        return None if value.shape == wanted else f"has the shape {value.shape} instead of {wanted}"
+
+    return check
+
+
+def table(rows: str, columns: str) -> Check:
+    """A table of finite numbers, dense or in compressed sparse rows."""
+    dense, thin = real(rows, columns), csr(rows, columns)
+    return lambda value, dims: (thin if sparse.issparse(value) else dense)(value, dims)
 
 
 def flags(*shape: Any) -> Check:

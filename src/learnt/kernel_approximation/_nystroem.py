@@ -14,19 +14,10 @@ from learnt.engine.blocks import widen
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
-from learnt.engine.schema import FEATURES, Dims, Schema, anyof, choice, instance, none, number, real, whole
+from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table, whole
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.kernels import KERNEL_NAMES, check_kernel, gram, gram_times, kernel_of, kernel_rule, require_room
-
-
-def _components(value: Any, dims: Dims) -> str | None:
-    if not sparse.issparse(value):
-        return real("k", "d")(value, dims)
-    if value.format != "csr" or value.dtype not in (np.float64, np.float32) or not np.isfinite(value.data).all():
-        return "is not a sparse table of finite numbers"
-    wanted = (dims.setdefault("k", value.shape[0]), dims.setdefault("d", value.shape[1]))
-    return None if value.shape == wanted else f"has the shape {value.shape} instead of {wanted}"
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -72,7 +63,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         },
         state={
             **FEATURES,
-            "components_": _components,
+            "components_": table("k", "d"),
             "component_indices_": whole("k"),
             "normalization_": real("k", "k"),
         },

@@ -12,7 +12,7 @@ from learnt.engine.arrays import beside, is_foreign_array, namespace, to_numpy
 from learnt.engine.blocks import widen
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import ParameterError, check_number
-from learnt.engine.schema import FEATURES, Dims, Schema, anyof, choice, instance, none, number, real
+from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
@@ -27,16 +27,6 @@ from learnt.kernels import (
     lower_gram,
     require_room,
 )
-
-
-def _rows(value: Any, dims: Dims) -> str | None:
-    """The training rows: a table, or compressed sparse rows (their indices are checked already)."""
-    if not sparse.issparse(value):
-        return real("n", "d")(value, dims)
-    if value.format != "csr" or value.dtype not in (np.float64, np.float32) or not np.isfinite(value.data).all():
-        return "is not a sparse table of finite numbers"
-    wanted = (dims.setdefault("n", value.shape[0]), dims.setdefault("d", value.shape[1]))
-    return None if value.shape == wanted else f"has the shape {value.shape} instead of {wanted}"
 
 
 class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
@@ -81,7 +71,7 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
             "degree": number(0),
             "coef0": number(),
         },
-        state={**FEATURES, "X_fit_": _rows, "dual_coef_": anyof(real("n"), real("n", None))},
+        state={**FEATURES, "X_fit_": table("n", "d"), "dual_coef_": anyof(real("n"), real("n", None))},
         rule=kernel_rule,
     )
     __learnt_takes__ = Takes(sparse=True, tensors=True)

@@ -24,7 +24,6 @@ from learnt.neighbors._density_kernels import (
     relative_shape,
 )
 from learnt.neighbors._density_sums import sums_over_all_rows
-from learnt.neighbors._radius import within_blocks
 from learnt.neighbors._schema import metric_rule
 
 _METRICS = tuple(name for name in METRIC_NAMES if name not in ("precomputed", "nan_euclidean"))
@@ -165,7 +164,7 @@ class KernelDensity(Estimator):
         nearest = np.zeros(Q.shape[0]) if self.kernel in COMPACT else search.nearest(Q, 1)[0][:, 0]
         largest = log_of_largest(self.kernel, nearest, h)
         sums = np.empty(Q.shape[0])
-        for lo, hi, found in within_blocks(search, Q, reach(self.kernel, nearest, h, smallest), None):
+        for lo, hi, found in search.within_blocks(Q, reach(self.kernel, nearest, h, smallest)):
             query = found.query
             terms = relative_shape(self.kernel, found.distances, h, largest[lo:hi][query])
             sums[lo:hi] = np.bincount(query, terms if w is None else terms * w[found.indices], hi - lo)

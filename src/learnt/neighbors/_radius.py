@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,6 @@ from scipy import sparse
 
 from learnt.distances import Neighborhoods, Search
 from learnt.neighbors._base import check_mode
-
-# Pairs that a block of queries is to find at most, and the fewest queries of a block.
-_PAIRS, _FEWEST = 1 << 22, 256
 
 
 class RadiusNeighborsMixin:
@@ -81,24 +77,3 @@ class RadiusNeighborsMixin:
         if radius is None:
             raise ValueError(f"{type(self).__name__} needs a radius and has none: set radius, or pass it.")
         return radius
-
-
-def within_blocks(
-    search: Search, Q: Any, radius: float | np.ndarray, n_jobs: int | None
-) -> Iterator[tuple[int, int, Neighborhoods]]:
-    """The neighbourhoods of queries lo…hi−1, block after block, so that never all pairs are held at once.
-
-    Queries that are None are the points themselves, none of which is its own neighbour.
-    """
-    rows = search.points if Q is None else Q
-    m = rows.shape[0]
-    radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (m,))
-    lo, size = 0, _FEWEST
-    while lo < m:
-        hi = min(lo + size, m)
-        found = search.within(rows[lo:hi], radii[lo:hi], n_jobs=n_jobs)
-        each = max(1.0, found.indices.size / (hi - lo))
-        if Q is None:
-            found = found.without(found.indices == found.query + lo)
-        yield lo, hi, found
-        lo, size = hi, max(_FEWEST, int(min(_PAIRS / each, 16 * size)))

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from learnt.engine.schema import Schema, anyof, choice, listof, none, number, scalar
 from learnt.neighbors._base import NeighborsBase
-from learnt.neighbors._radius import RadiusNeighborsMixin, within_blocks
+from learnt.neighbors._radius import RadiusNeighborsMixin
 from learnt.neighbors._schema import CODES, METRIC, SEARCH, votes_rule
 from learnt.neighbors._targets import LabelTargets
 from learnt.neighbors._vote import check_weights_parameter, counted_votes, radius_weights, shares
@@ -124,7 +124,7 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, LabelTargets, ClassifierMi
         classes, codes = self._outputs()
         counted = [np.empty((m, names.size)) for names in classes]
         alone = np.empty(m, dtype=bool)
-        for lo, hi, found in within_blocks(self._built(), Q, self._radius(None), self.n_jobs):
+        for lo, hi, found in self._built().within_blocks(Q, self._radius(None), n_jobs=self.n_jobs):
             weights, query = radius_weights(found, self.weights), found.query
             alone[lo:hi] = found.counts == 0
             for j, names in enumerate(classes):

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 
 from learnt.engine.schema import Schema, anyof, choice, none, number
 from learnt.neighbors._base import NeighborsBase
-from learnt.neighbors._radius import RadiusNeighborsMixin, within_blocks
+from learnt.neighbors._radius import RadiusNeighborsMixin
 from learnt.neighbors._schema import AMOUNTS, METRIC, SEARCH, metric_rule
 from learnt.neighbors._targets import NumberTargets
 from learnt.neighbors._vote import check_weights_parameter, radius_means, radius_weights
@@ -86,7 +86,7 @@ class RadiusNeighborsRegressor(RadiusNeighborsMixin, NumberTargets, RegressorMix
         Q = self._queries(X)
         y = self._columns()
         out = np.empty((self.n_samples_fit_ if Q is None else Q.shape[0], y.shape[1]))
-        for lo, hi, found in within_blocks(self._built(), Q, self._radius(None), self.n_jobs):
+        for lo, hi, found in self._built().within_blocks(Q, self._radius(None), n_jobs=self.n_jobs):
             out[lo:hi] = radius_means(y, found, radius_weights(found, self.weights))
         if np.isnan(out).any():
             warnings.warn(

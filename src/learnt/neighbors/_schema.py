@@ -14,6 +14,7 @@ from learnt.engine.schema import (
     anyof,
     choice,
     count,
+    csr,
     either,
     flag,
     instance,
@@ -40,11 +41,7 @@ METRICS: dict[str, dict[str, Check]] = {
 def _rows(value: Any, dims: Dims) -> str | None:
     """The training rows: a table in C order, or compressed sparse rows (their indices are checked already)."""
     if type(value).__module__.startswith("scipy.sparse"):
-        if value.format != "csr" or value.dtype not in (np.float64, np.float32) or not np.isfinite(value.data).all():
-            return "is not a sparse table of finite numbers"
-        n, d = value.shape
-        wanted = (dims.setdefault("n", n), dims.setdefault("d", d))
-        return None if value.shape == wanted else f"has the shape {value.shape} instead of {wanted}"
+        return csr("n", "d")(value, dims)
     reason = real("n", "d", finite=False)(value, dims)
     return reason or (None if value.flags.c_contiguous else "is not in C order")
 

@@ -13,20 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
-from learnt.engine.schema import Check, anyof, choice, count, number, real, whole
+from learnt.engine.schema import Check, anyof, choice, count, csr, number, real, whole
 from learnt.engine.validation import check_predict
 from learnt.svm.dual._kernel import NAMES, Kernel, TrainingKernel
 from learnt.svm.dual._problems import Effort, Machine, kernel_rows
 from learnt.svm.dual._rows import KernelRows
-
-
-def _is_csr(value: Any, dims: dict[str, Any]) -> str | None:
-    if not (sparse.issparse(value) and value.format == "csr" and value.dtype == np.float64):
-        return "is no CSR matrix of numbers"
-    if value.shape != (dims.get("s"), dims.get("d")):
-        return "has another shape than its coefficients"
-    return None if np.isfinite(value.data).all() else "holds NaN or infinity"
-
 
 PARAMS: dict[str, Check] = {
     "kernel": choice(*NAMES),
@@ -39,7 +30,7 @@ STATE: dict[str, Check] = {
     "support_": whole("s"),
     "dual_coef_": real("r", "s"),
     "intercept_": real("p"),
-    "support_vectors_": anyof(real("s", "d"), real(0, 0), _is_csr),
+    "support_vectors_": anyof(real("s", "d"), real(0, 0), csr("s", "d", (np.float64,))),
     "_gamma": number(0),
 }
 EXTRA: dict[str, Check] = {
@@ -58,6 +49,7 @@ class KernelMachine(Estimator):
     support_: np.ndarray
     dual_coef_: np.ndarray
     intercept_: np.ndarray
+    n_iter_: Any
     support_vectors_: Any
 
     @property
@@ -139,6 +131,14 @@ class KernelMachine(Estimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _keep_one(self, X: Any, machine: Machine) -> None:
+        """What is kept of the only machine of a model."""
+        support = np.flatnonzero(machine.coef)
+        self._keep_vectors(X, support)
+        self.dual_coef_ = machine.coef[None, support]
+        self.intercept_ = np.array([machine.intercept])
+        self.n_iter_ = machine.steps
 
     def _keep_vectors(self, X: Any, support: np.ndarray) -> None:
         self.support_ = support.astype(np.int32)

@@ -86,12 +86,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         weight = np.ones(X.shape[0]) if w is None else w
         with single_blas():
             machine = enclose(self._rows(X, 1.0), weight, float(self.nu), self._effort())
-        support = np.flatnonzero(machine.coef)
-        self._keep_vectors(X, support)
-        self.dual_coef_ = machine.coef[None, support]
-        self.intercept_ = np.array([machine.intercept])
+        self._keep_one(X, machine)
         self.offset_ = -self.intercept_
-        self.n_iter_ = machine.steps
         self._record([machine])
         return self
 

@@ -34,11 +34,7 @@ class _Regression(RegressorMixin, KernelMachine):
         y = y.astype(np.float64)
         with single_blas():
             machine = self._solve(self._rows(X, float(upper.max())), y, upper)
-        support = np.flatnonzero(machine.coef)
-        self._keep_vectors(X, support)
-        self.dual_coef_ = machine.coef[None, support]
-        self.intercept_ = np.array([machine.intercept])
-        self.n_iter_ = machine.steps
+        self._keep_one(X, machine)
         self._record([machine])
         return self
 
