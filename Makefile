@@ -36,8 +36,9 @@ browser:  # Debian's Chromium, which the report's tests open it in
 	  elif command -v sudo >/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq chromium >/dev/null; \
 	  else echo "The report's tests need a browser: install Debian's chromium package and run make test again." >&2; exit 1; fi; }
 
-# Two workers fill the cores: threads of BLAS that spin while they wait would take them from the other, so they sleep.
-PYTEST := OPENBLAS_THREAD_TIMEOUT=4 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=10
+# Two workers fill the cores: threads of BLAS and OpenMP that spin while they wait would take them from the other, so
+# they sleep.
+PYTEST := OPENBLAS_THREAD_TIMEOUT=4 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=10
 
 test: $(VENV)/.installed-dev browser check  ## lint, types, import layers, then the tests that prove the product
 	@echo "== tests" && $(PYTEST) -m "not long" $(ARGS)

@@ -3,8 +3,9 @@
     python benchmarks/interrupts.py [NAME ...] [--after SECONDS]
 
 Each fit runs in a process of its own and is sent SIGINT some time after it began. Reported are the seconds until
-`KeyboardInterrupt` was raised, whether a thread went on afterwards, and whether a later small fit works. A fit that is
-over before the signal came says so; one that does not stop within half a minute is killed.
+`KeyboardInterrupt` was raised, by the clock and by the processor (which counts on a busy machine), whether a thread
+went on afterwards, and whether a later small fit works. A fit that is over before the signal came says so; one that
+does not stop within half a minute is killed.
 """
 
 from __future__ import annotations
@@ -217,6 +218,65 @@ def cases() -> dict[str, tuple[Any, ...]]:
             100,
             nothing,
         ),
+        "mini-batch k-means": (
+            made("cluster", "MiniBatchKMeans", n_clusters=2000, max_iter=1000, max_no_improvement=None),
+            dense,
+            300_000,
+            50,
+            nothing,
+        ),
+        "bisecting k-means": (
+            made("cluster", "BisectingKMeans", n_clusters=500, n_init=10),
+            dense,
+            300_000,
+            50,
+            nothing,
+        ),
+        "dbscan": (made("cluster", "DBSCAN", eps=2.0), dense, 100_000, 8, nothing),
+        "hierarchy": (made("cluster", "AgglomerativeClustering"), dense, 40_000, 20, nothing),
+        "hierarchy, average": (
+            made("cluster", "AgglomerativeClustering", linkage="average"),
+            dense,
+            20_000,
+            20,
+            nothing,
+        ),
+        "nmf": (
+            made("decomposition", "NMF", n_components=50, max_iter=10_000, tol=0.0),
+            lambda n, d: np.abs(table(n, d)),
+            20_000,
+            500,
+            nothing,
+        ),
+        "ica": (
+            made("decomposition", "FastICA", max_iter=10_000, tol=1e-12),
+            dense,
+            200_000,
+            60,
+            nothing,
+        ),
+        "truncated svd": (made("decomposition", "TruncatedSVD", n_components=200), sparse, 200_000, 20_000, nothing),
+        "mixture": (
+            made("mixture", "GaussianMixture", n_components=50, tol=0.0, max_iter=1000),
+            dense,
+            200_000,
+            30,
+            nothing,
+        ),
+        "density tree": (made("density", "DensityTree"), dense, 500_000, 10, nothing),
+        "density forest": (made("density", "DensityForest"), dense, 300_000, 10, nothing),
+        "svc": (made("svm", "SVC", C=100.0, tol=1e-8), dense, 60_000, 20, two),
+        "nu-svc": (made("svm", "NuSVC", nu=0.3, tol=1e-8), dense, 60_000, 20, two),
+        "svc, five classes": (made("svm", "SVC", C=100.0, probability=True), dense, 40_000, 20, five),
+        "svr": (made("svm", "SVR", C=100.0, tol=1e-8), dense, 60_000, 20, numbers),
+        "one-class": (made("svm", "OneClassSVM", nu=0.3, tol=1e-8), dense, 60_000, 20, nothing),
+        "kernel ridge": (made("kernel_ridge", "KernelRidge", kernel="rbf"), dense, 10_000, 20, numbers),
+        "gaussian process": (made("gaussian_process", "GaussianProcessRegressor"), dense, 4000, 10, numbers),
+        "gaussian process, classes": (made("gaussian_process", "GaussianProcessClassifier"), dense, 3000, 10, two),
+        "discriminant": (made("discriminant_analysis", "QuadraticDiscriminantAnalysis"), dense, 2_000_000, 60, five),
+        "condensed": (made("neighbors", "CondensedNearestNeighbor"), dense, 100_000, 10, two),
+        "voronoi": (made("neighbors", "VoronoiEditing"), dense, 30_000, 10, two),
+        "outliers": (made("neighbors", "LocalOutlierFactor"), dense, 200_000, 20, nothing),
         "naive bayes": (made("naive_bayes", "GaussianNB"), dense, 5_000_000, 20, five),
         "erm": (made("erm", "ERMClassifier", solver="gd"), dense, 2_000_000, 50, two),
         "erm, corners": (made("erm", "ERMRegressor", loss="absolute"), dense, 500_000, 60, numbers),
@@ -242,6 +302,22 @@ def queries() -> dict[str, tuple[Any, ...]]:
             40,
             two,
             lambda m, X: m.predict(X),
+        ),
+        "neighbours within a radius": (
+            made("neighbors", "RadiusNeighborsRegressor", radius=2.0),
+            table,
+            100_000,
+            8,
+            numbers,
+            lambda m, X: m.predict(X),
+        ),
+        "density of kernels": (
+            made("neighbors", "KernelDensity"),
+            table,
+            100_000,
+            10,
+            nothing,
+            lambda m, X: m.score_samples(X),
         ),
         "sparse codes": (
             made("decomposition", "SparseCoder", dictionary=table(1000, 200)),
@@ -305,6 +381,16 @@ def _lighter(model: Any) -> Any:
     return model
 
 
+def processor_seconds(process: int) -> float:
+    """What all threads of a process have used; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            ticks = file.read().rpartition(")")[2].split()[11:13]
+    except OSError:
+        return 0.0
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(name: str, after: float) -> str:
     """A line on one case."""
     command = [sys.executable, __file__, "--child", name]
@@ -314,11 +400,12 @@ def measure(name: str, after: float) -> str:
         if process.stdout.readline().strip() != "began":
             return "FAILED before the fit"
         time.sleep(after)
+        used = processor_seconds(process.pid)
         os.kill(process.pid, signal.SIGINT)
         sent = time.monotonic()
         timer = _kill_after(process, PATIENCE)
         said = process.stdout.readline().strip()
-        took = time.monotonic() - sent
+        took, used = time.monotonic() - sent, processor_seconds(process.pid) - used
         rest = process.stdout.readline().strip()
         timer.cancel()
         if said.startswith("over"):
@@ -329,7 +416,9 @@ def measure(name: str, after: float) -> str:
         if not rest:
             return f"{took:6.2f} s, and no fit works afterwards   FAILED"
         seconds = float(rest.split()[1])
-        return f"{took:6.2f} s{verdict}" + (f"   A THREAD WENT ON ({seconds:.2f} s)" if seconds > 0.5 else "")
+        return f"{took:6.2f} s ({used:.2f} of the processor){verdict}" + (
+            f"   A THREAD WENT ON ({seconds:.2f} s)" if seconds > 0.5 else ""
+        )
     finally:
         process.kill()
         process.wait()

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from learnt.engine.estimator import NOTHING, Estimator, Takes, Trial, Warm, target_of, warmup_of
+from learnt.engine.estimator import NUMBERS_ALONE, Estimator, Takes, Trial, Warm, target_of, warmup_of
 from learnt.engine.schema import CLASSES, Schema, real
 from learnt.engine.validation import check_fit, check_predict
 from learnt.persistence import LearntFileError, _registry
@@ -28,7 +28,7 @@ COVERAGE = runpy.run_path(str(ROOT / "docs/make_coverage.py"))
 def room(tmp_path, monkeypatch):
     """The example's code as a room that `learnt` knows."""
     code = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.S)
-    (tmp_path / f"{ROOM}.py").write_text("\n".join(code) + '\n__all__ = ["NearestMean", "class_sums"]\n')
+    (tmp_path / f"{ROOM}.py").write_text("\n".join(code) + '\n__all__ = ["NearestMean", "nearest"]\n')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(_registry, "ROOMS", _registry.ROOMS | {ROOM})
     for cached in (_registry.resolve, _registry.name_of):
@@ -147,7 +147,7 @@ class Tables(Estimator):
 
     __learnt_schema__ = Schema(state={**CLASSES, "theta_": real("c", "d")})
 
-    def __init__(self, takes=NOTHING):
+    def __init__(self, takes=NUMBERS_ALONE):
         self.takes = takes
 
     @property

@@ -22,7 +22,7 @@ def test_snippets_run_one_after_the_other(name, fewest, tmp_path):
     code = snippets(name)
     assert len(code) >= fewest
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(code)], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", "\n".join(code)], cwd=tmp_path, capture_output=True, text=True, timeout=1200
     )
     assert done.returncode == 0, done.stderr
 
@@ -146,14 +146,14 @@ frame, frame_val, y_val, X_new = X, X[:50], y[:50], X[:5]
 def test_snippets_of_the_docs_run(document, tmp_path):
     """After some data, which short ones take as given."""
     code = "\n".join([GIVEN, *snippets(document)])
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_examples_run(path, tmp_path):
-    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 
@@ -176,7 +176,8 @@ def test_a_room_imports_no_other_estimators(room):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = done.stdout.split()
     rooms = {m.split(".")[1] for m in modules if m.startswith("learnt.")}
-    assert rooms <= {"_version", "engine", "linalg", "statistics", "distances", "drawing", "erm", "metrics", room}
+    beneath = {"_version", "engine", "linalg", "statistics", "distances", "drawing", "kernels", "erm", "metrics"}
+    assert rooms <= {*beneath, room}
     # scikit-learn itself may import pandas; these are ours to leave alone until they are needed
     assert {"numba", "polars", "dask", "torch", "jinja2", "typer"}.isdisjoint(modules)
 

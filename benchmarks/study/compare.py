@@ -1,8 +1,8 @@
-"""One (table, split): the study's model and every peer on the same held-out rows; one process each, resumable.
+"""One (table, split): the study's model and every peer on the same held-out rows, resumable.
 
-A job is a contender on a split of a table, and leaves one file `TABLE-SPLIT-CONTENDER.npz` with the loss of every
-held-out row. Files that are there are not made again, so a run goes on where it was, and after a change of ours only
-the files of ours have to be removed (`--redo`).
+A job is one or several contenders on a split of a table; each leaves one file `TABLE-SPLIT-CONTENDER.npz` with the loss
+of every held-out row. Files that are there are not made again, so a run goes on where it was, and after a change of
+ours only the files of ours have to be removed (`--redo`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,23 @@ HELD_OUT = 0.25
 SMALLEST = float(np.finfo(np.float64).eps)  # probabilities below it count as it, as in scikit-learn
 
 
-def split_rows(labels: np.ndarray, classify: bool, split: int) -> tuple[np.ndarray, np.ndarray]:
-    """Training and held-out rows, each class in proportion."""
+def split_rows(features, labels: np.ndarray, classify: bool, split: int) -> tuple[np.ndarray, np.ndarray]:
+    """Training and held-out rows, each class in proportion; rows with the same features stay on one side.
+
+    The study keeps them together too: a row that is known already says nothing about those to come.
+    """
     from sklearn.model_selection import train_test_split
 
-    rows = np.arange(len(labels))
-    counts = np.unique(labels, return_counts=True)[1] if classify else np.array([2])
-    strata = labels if classify and counts.min() >= 2 else None
-    train, test = train_test_split(rows, test_size=HELD_OUT, random_state=split, stratify=strata)
-    return np.sort(train), np.sort(test)
+    _, firsts, units = np.unique(features.hash_rows(seed=0).to_numpy(), return_index=True, return_inverse=True)
+    order = np.argsort(firsts)  # numbered by their first row, so that nothing depends on the hash
+    place = np.empty(len(firsts), dtype=np.int64)
+    place[order] = np.arange(len(firsts))
+    units, known = place[units], labels[firsts[order]]
+    counts = np.unique(known, return_counts=True)[1] if classify else np.array([2])
+    strata = known if classify and counts.min() >= 2 else None
+    _, held = train_test_split(np.arange(len(firsts)), test_size=HELD_OUT, random_state=split, stratify=strata)
+    out = np.isin(units, held)
+    return np.flatnonzero(~out), np.flatnonzero(out)
 
 
 def log_losses(labels: np.ndarray, probability: np.ndarray, classes: list) -> np.ndarray:
@@ -40,8 +48,8 @@ def log_losses(labels: np.ndarray, probability: np.ndarray, classes: list) -> np
     return -np.log(np.clip(p, SMALLEST, 1 - SMALLEST))
 
 
-def job(tables: Path, table: str, split: int, contender: str, budget: str, threads: int, out: Path) -> None:
-    """Run one contender in this process and leave its file."""
+def job(tables: Path, table: str, split: int, contenders: list[str], budget: str, threads: int, results: Path) -> None:
+    """Run contenders in this process, one after another, and leave their files; a failure is told at the end."""
     import polars as pl
 
     about = json.loads((tables / "index.json").read_text())[table]
@@ -53,16 +61,30 @@ def job(tables: Path, table: str, split: int, contender: str, budget: str, threa
         keep = np.isin(labels, names[counts >= 10])
         frame, labels = frame.filter(pl.Series(keep)), labels[keep]
         frame = frame.with_columns(pl.Series(target, labels))
-    train, test = split_rows(labels, classify, split)
-    started = time.perf_counter()
-    if contender == "learnt":
-        losses, note = _study(frame[train], frame[test], labels[test], target, classify, budget, threads)
-    else:
-        losses, note = _peer(contender, frame[train], frame[test], labels, train, test, target, classify, threads)
-    seconds = time.perf_counter() - started
-    part = out.with_suffix(".part.npz")
-    np.savez(part, losses=losses, seconds=seconds, note=json.dumps(note))
-    os.replace(part, out)
+    train, test = split_rows(frame.drop(target), labels, classify, split)
+    failed = []
+    for contender in contenders:
+        started = time.perf_counter()
+        try:
+            if contender == "learnt":
+                losses, note = _study(frame[train], frame[test], labels[test], target, classify, budget, threads)
+            else:
+                given = (frame[train], frame[test], labels, train, test, target, classify, threads)
+                losses, note = _peer(contender, *given)
+        except Exception as error:  # the others go on
+            failed.append(f"{contender}: {type(error).__name__}: {error}".replace("\n", " "))
+            continue
+        out = result_file(results, table, split, contender)
+        part = out.with_suffix(".part.npz")
+        np.savez(part, losses=losses, seconds=time.perf_counter() - started, note=json.dumps(note))
+        os.replace(part, out)
+    if failed:
+        sys.exit("; ".join(failed))
+
+
+def result_file(results: Path, table: str, split: int, contender: str) -> Path:
+    """Where a contender leaves what it reached."""
+    return results / f"{table}-{split}-{contender}.npz"
 
 
 def _study(train, test, labels, target: str, classify: bool, budget: str, threads: int):
@@ -110,8 +132,8 @@ if __name__ == "__main__":
         Path(given["tables"]),
         given["table"],
         given["split"],
-        given["contender"],
+        given["contenders"],
         given["budget"],
         given["threads"],
-        Path(given["out"]),
+        Path(given["results"]),
     )

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from study.compare import HERE
-from study.peers import PEERS, installed
+from study.compare import HERE, result_file
+from study.peers import PEERS, SLOW, installed
 from study.tables import gather
 
 RESULTS = HERE.parent / "results"
@@ -31,6 +31,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--budget", default="60s", help="of a study")
     parser.add_argument("--only", nargs="*", help="these tables")
+    parser.add_argument(
+        "--contenders", nargs="*", metavar="NAME", help='these: "learnt", "peers" for all others, or names of peers'
+    )
     parser.add_argument("--redo", action="store_true", help="forget what is there of ours, keep the peers'")
     parser.add_argument("--summary", action="store_true", help="print what is there, run nothing")
     options = parser.parse_args(arguments)
@@ -47,8 +50,11 @@ def main(arguments: list[str]) -> int:
         for path in options.results.glob("*-learnt.npz"):
             path.unlink()
     peers = installed()
+    wanted = _wanted(options.contenders, peers)
+    if isinstance(wanted, str):
+        parser.error(wanted)
     if not options.summary:
-        _run_all(names, ["learnt", *peers], options)
+        _run_all(names, wanted, options)
     print(summary(options.results, {n: index[n] for n in names}, options.splits))
     absent = sorted(set(PEERS) - set(peers))
     if absent:
@@ -56,23 +62,38 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _wanted(names: list[str] | None, peers: list[str]) -> list[str] | str:
+    """The contenders that are asked for and can run here, or a sentence."""
+    if names is None:
+        return ["learnt", *peers]
+    known = {"learnt": ["learnt"], "peers": peers, **{name: [name] for name in PEERS}}
+    for name in names:
+        if name not in known:
+            return f"no contender is called {name!r}; there are {', '.join(map(repr, known))}"
+    chosen = {one for name in names for one in known[name]}
+    return [one for one in ("learnt", *peers) if one in chosen]
+
+
 # --- running -------------------------------------------------------------------------------------------------
 
 
 def _run_all(names: list[str], contenders: list[str], options: argparse.Namespace) -> None:
-    """Every job that has left no file yet; ours first, since its time is limited and the others' is not."""
+    """Every job that has left no file yet: ours, then the peers of a split together, and last the one that is slow."""
+    folders = {"tables": str(options.tables.resolve()), "results": str(options.results.resolve())}
+    quick = [name for name in contenders if name not in ("learnt", SLOW)]
     todo: queue.Queue[dict] = queue.Queue()
-    for contender in contenders:
+    for together in (["learnt"], quick, [SLOW]):
         for split in range(options.splits):
             for name in names:
-                out = options.results / f"{name}-{split}-{contender}.npz"
-                if not out.exists():
-                    given = {"table": name, "split": split, "contender": contender, "out": str(out.resolve())}
-                    todo.put(given | {"tables": str(options.tables.resolve()), "budget": options.budget})
+                left = [c for c in together if c in contenders]
+                left = [c for c in left if not result_file(options.results, name, split, c).exists()]
+                if left:
+                    todo.put({"table": name, "split": split, "contenders": left, "budget": options.budget} | folders)
     total = todo.qsize()
     if not total:
         return
-    _compile(options)
+    if any("learnt" in given["contenders"] for given in list(todo.queue)):
+        _compile(options)
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
     def work(place: int) -> None:
@@ -84,7 +105,8 @@ def _run_all(names: list[str], contenders: list[str], options: argparse.Namespac
             except queue.Empty:
                 return
             _spawn(given | {"threads": options.threads}, mine, options.threads)
-            print(f"{total - todo.qsize()}/{total} {given['table']} {given['split']} {given['contender']}", flush=True)
+            who = ", ".join(given["contenders"])
+            print(f"{total - todo.qsize()}/{total} {given['table']} {given['split']} {who}", flush=True)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(options.jobs)]
     for thread in threads:
@@ -109,7 +131,7 @@ def _spawn(given: dict, cores: list[int], threads: int) -> None:
     )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        print(f"FAILED {given['table']} {given['split']} {given['contender']}: {last}", flush=True)
+        print(f"FAILED {given['table']} {given['split']}: {last}", flush=True)
 
 
 def _compile(options: argparse.Namespace) -> None:
@@ -123,8 +145,8 @@ def _compile(options: argparse.Namespace) -> None:
 def summary(results: Path, index: dict[str, dict], splits: int) -> str:
     """Loss ratios by table, their geometric means, and whether the three demands are met."""
     lines = [
-        "| table | rows | loss | learnt | best peer | ratio to it | ± | chosen |",
-        "|---|---|---|---|---|---|---|---|",
+        "| table | rows | splits | loss | learnt | best peer | ratio to it | ± 2 s.e. of its log | chosen |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     ratios: dict[str, list[float]] = {name: [] for name in PEERS}
     to_best, worse = [], []
@@ -149,8 +171,8 @@ def summary(results: Path, index: dict[str, dict], splits: int) -> str:
         level = _level(ours, classify)
         chosen = "; ".join(sorted({_note(results, name, k) for k in ours}))
         lines.append(
-            f"| {name} | {about['rows']} | {'log loss' if classify else 'RMSE'} | {level:.4g} | {best} "
-            f"| {math.exp(log_ratio):.3f} | {error:.3f} | {chosen[:160]} |"
+            f"| {name} | {about['rows']} | {len(ours)} | {'log loss' if classify else 'RMSE'} | {level:.4g} | {best} "
+            f"| {math.exp(log_ratio):.3f} | {2 * error:.3f} | {chosen[:160]} |"
         )
     lines.append("")
     for peer, found_ratios in ratios.items():
@@ -159,6 +181,8 @@ def summary(results: Path, index: dict[str, dict], splits: int) -> str:
             lines.append(f"loss / {peer}: {mean:.3f} in geometric mean over {len(found_ratios)} tables (wanted: < 1)")
     if to_best:
         lines.append(f"loss / best of them: {math.exp(np.mean(to_best)):.3f} in geometric mean (wanted: < 1.02)")
+        error = float(np.std(to_best, ddof=1)) / math.sqrt(len(to_best)) if len(to_best) > 1 else math.nan
+        lines.append(f"  two standard errors of that mean's log, over {len(to_best)} tables: {2 * error:.3f}")
         lines.append(f"worse than 1.03 beyond two standard errors: {', '.join(worse) or 'none'}")
     return "\n".join(lines)
 
@@ -181,7 +205,7 @@ def ratio(ours: dict[int, np.ndarray], theirs: dict[int, np.ndarray], classify: 
 def _losses(results: Path, table: str, contender: str, splits: int) -> dict[int, np.ndarray]:
     found = {}
     for split in range(splits):
-        path = results / f"{table}-{split}-{contender}.npz"
+        path = result_file(results, table, split, contender)
         if path.exists():
             with np.load(path) as held:
                 found[split] = held["losses"]
@@ -194,5 +218,5 @@ def _level(ours: dict[int, np.ndarray], classify: bool) -> float:
 
 
 def _note(results: Path, table: str, split: int) -> str:
-    with np.load(results / f"{table}-{split}-learnt.npz") as held:
+    with np.load(result_file(results, table, split, "learnt")) as held:
         return json.loads(str(held["note"]))["chosen"]

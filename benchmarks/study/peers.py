@@ -83,6 +83,7 @@ PEERS: dict[str, Fit] = {
     "sklearn forest": forest,
     "sklearn linear": linear,
 }
+SLOW = "CatBoost"  # a thousand rounds: minutes where the others take seconds
 _PACKAGES = {"LightGBM": "lightgbm", "XGBoost": "xgboost", "CatBoost": "catboost"}
 
 

@@ -23,7 +23,9 @@ from tasks import (
     metrics,
     mixture,
     neighbors,
+    networks,
     nonlinear,
+    perceptrons,
     preprocessing,
     pursuit,
     selection,
@@ -43,6 +45,7 @@ _FAMILIES = (
     decomposition,
     cluster,
     neighbors,
+    perceptrons,
     metrics,
     mixture,
     preprocessing,
@@ -60,6 +63,7 @@ _FAMILIES = (
     ensembles,
     forests,
     boosting,
+    networks,
 )
 
 

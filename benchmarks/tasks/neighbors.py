@@ -105,6 +105,12 @@ def densities(kind, data):
     return kind(bandwidth=0.3).fit(data["X"]).score_samples(data["queries"])
 
 
+def noise(kind, data):
+    """Rows in clusters; which of equal distances comes first settles some of them, so that counts agree roughly."""
+    labels = kind(min_cluster_size=20, n_jobs=2, copy=True).fit(data["X"]).labels_
+    return np.round(np.mean(labels >= 0), 1)
+
+
 def clusters(kind, data):
     return kind(0.1, min_samples=5, algorithm="kd_tree", n_jobs=2).fit(data["X"]).labels_
 
@@ -115,5 +121,120 @@ TASKS += [
     estimator_task("radius 1.5, KD-tree", 10_000, 3, "neighbors.RadiusNeighborsRegressor", by_radius(1.5), 3.0),
     estimator_task("LocalOutlierFactor, KD-tree", 20_000, 3, "neighbors.LocalOutlierFactor", factors, 3.0),
     estimator_task("KernelDensity, Gaussian", 10_000, 3, "neighbors.KernelDensity", densities, 3.0),
+    estimator_task("HDBSCAN", 20_000, 3, "cluster.HDBSCAN", noise, 2.0),
     estimator_task("DBSCAN", 100_000, 3, "cluster.DBSCAN", clusters, 2.0),
+]
+
+
+def build_and_query(name: str, k: int):
+    """A tree built, and every point asked for its k nearest; their distances."""
+
+    def work(package: str):
+        return of(package, f"neighbors.{name}", lambda kind, data: kind(data["X"]).query(data["X"], k=k)[0])
+
+    return work
+
+
+def scipy_tree(k: int):
+    def work(data: dict):
+        from scipy.spatial import cKDTree
+
+        return cKDTree(data["X"]).query(data["X"], k=k, workers=2)[0]
+
+    return work
+
+
+def sorted_within(radius: float, algorithm: str):
+    """The distances of all points within a radius, nearest first, weighed by their places."""
+
+    def answer(kind, data):
+        model = kind(radius=radius, algorithm=algorithm, n_jobs=2).fit(data["X"])
+        found = model.radius_neighbors(data["queries"], sort_results=True)[0]
+        return np.array([d @ np.arange(1, d.size + 1) for d in found])
+
+    return answer
+
+
+def manifold(dimension: int, d: int):
+    """Points of a curved surface of few dimensions in a space of many."""
+
+    def data(n: int) -> dict:
+        rng = np.random.default_rng(0)
+        inner = rng.normal(size=(n, dimension))
+        return {"X": np.tanh(inner @ rng.normal(size=(dimension, d)) / np.sqrt(dimension))}
+
+    return data
+
+
+def tree_task(title: str, n: int, make_rows, name: str, k: int, required: float, **more_peers) -> Task:
+    work = build_and_query(name, k)
+    return Task(
+        name=f"{name} build + query, {n // 1000}k points, {title}, k={k}",
+        family="neighbors",
+        make=make_rows,
+        rows=n,
+        ours=work("learnt"),
+        peers={"scikit-learn": work("sklearn"), **more_peers},
+        quality=lambda distances, data: float(np.sum(distances)),
+        quality_name="sum of the distances",
+        required=required,
+        better="same",
+    )
+
+
+NEAREST = "neighbors.NearestNeighbors"
+TASKS += [
+    *(tree_task(f"d={d}", 200_000, plain_rows(d), "KDTree", 10, 1.0, scipy=scipy_tree(10)) for d in (3, 8)),
+    tree_task("10 dimensions in d=50", 5_000, manifold(10, 50), "BallTree", 10, 3.0),
+    estimator_task("radius 0.5 nearest first, KD-tree", 20_000, 3, NEAREST, sorted_within(0.5, "kd_tree"), 3.0),
+    estimator_task("radius 2 nearest first, KD-tree", 20_000, 8, NEAREST, sorted_within(2.0, "kd_tree"), 3.0),
+    estimator_task("radius 5 nearest first, brute", 5_000, 20, NEAREST, sorted_within(5.0, "brute"), 1.0),
+]
+
+
+def labelled_rows(d: int):
+    def data(n: int) -> dict:
+        rng = np.random.default_rng(0)
+        y = rng.integers(4, size=n)
+        X = rng.normal(size=(n, d))
+        X[:, :2] += y[:, None]
+        return {"X": X, "y": y}
+
+    return data
+
+
+def neighbourhood_components(package: str, m: int):
+    def work(data: dict):
+        from importlib import import_module
+
+        kind = import_module(f"{package}.neighbors").NeighborhoodComponentsAnalysis
+        return kind(m, init="pca", random_state=0).fit(data["X"], data["y"]).components_
+
+    return work
+
+
+def stochastic_score(components, data: dict) -> float:
+    """The objective: the mean chance that a random near neighbour has the row's class."""
+    E = data["X"] @ components.T
+    squares = (E**2).sum(axis=1)
+    d = squares[:, None] + squares - 2 * (E @ E.T)
+    np.fill_diagonal(d, np.inf)
+    p = np.exp(d.min(axis=1, keepdims=True) - d)
+    return float(((p * (data["y"][:, None] == data["y"])).sum(axis=1) / p.sum(axis=1)).mean())
+
+
+TASKS += [
+    Task(
+        name=f"NeighborhoodComponentsAnalysis, {n:,} rows, d={d}, {m} components",
+        family="neighbors",
+        make=labelled_rows(d),
+        rows=n,
+        ours=neighbourhood_components("learnt", m),
+        peers={"scikit-learn": neighbourhood_components("sklearn", m)},
+        quality=stochastic_score,
+        quality_name="mean chance of the right class",
+        required=3.0,
+        better="higher",
+    )
+    for n, d, m in ((2_000, 10, 2), (2_000, 30, 30))
 ]

@@ -6,9 +6,10 @@ The house, from the ground up; imports only go down:
     erm metrics forestry statistics distances kernels    the mathematics
     linear_model naive_bayes neighbors       estimators
     cluster mixture decomposition density preprocessing baseline svm inverse tree ensemble
-    discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process
+    discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
+    distributed                              networks trained by several processes
     study cli                                what people run
 
 Importing `learnt` is instant: every room is imported when first named.
@@ -38,6 +39,7 @@ _ESTIMATORS = (
     "mixture",
     "naive_bayes",
     "neighbors",
+    "neural_network",
     "preprocessing",
     "svm",
     "tree",
@@ -45,6 +47,7 @@ _ESTIMATORS = (
 _ROOMS = (
     *_ESTIMATORS,
     "diagnosis",
+    "distributed",
     "engine",
     "forestry",
     "inverse",

@@ -39,7 +39,7 @@ def test_help_answers_at_once_and_imports_nothing_heavy():
         f"heavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
         "print(code, heavy, time.process_time() - started, file=sys.stderr)"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600)
     code, heavy, seconds = found.stderr.strip().rsplit("\n", 1)[-1].split(" ", 2)
     assert (code, heavy) == ("0", "[]")
     assert float(seconds) < 0.4  # of processor time, whatever else the machine does
@@ -66,6 +66,7 @@ def test_help_answers_at_once_and_imports_nothing_heavy():
         (["study", "theirs.parquet", "--no-header", "--target", "y"], "leave --no-header out"),
         (["study", "t.csv", "--target", "y", "--out", "full"], "was not written by a study.*--overwrite"),
         (["nonsense"], "No such command"),
+        (["studdy"], r"did you mean 'study'\? See learnt --help"),
         (["study", "broken.csv", "--target", "y"], "Line 3 of broken.csv"),
         (["predict", "nowhere.learnt", "t.csv"], "no such file"),
         (["predict", "t.csv", "t.csv"], "cannot be loaded"),
@@ -157,11 +158,11 @@ def test_ctrl_c_says_what_was_kept(tmp_path):
         text=True,
     )
     journal = tmp_path / "o" / "journal.jsonl"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 2):
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130, err
     last = err.strip().split("\n")[-1]
     assert "results are kept in o" in last

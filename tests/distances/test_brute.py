@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import learnt
-from learnt.distances import Search, _products
+from learnt.distances import Search, _brute, _products
+from learnt.distances._brute import BruteForce
 from learnt.distances._direct import euclidean_neighbors
 from learnt.distances._rounded_points import RoundedPoints
 from learnt.distances._select import smallest
@@ -180,3 +181,26 @@ def test_no_table_of_all_pairs():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.1 * 8 * len(T) * len(Q)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])
+@pytest.mark.parametrize("kind", ["normal", "far from 0", "whole numbers", "single precision", "tiny", "huge"])
+def test_within_by_products_is_within_by_differences(metric, kind, monkeypatch):
+    draw = np.random.default_rng(5)
+    T, Q = draw.normal(size=(300, 7)), draw.normal(size=(60, 7))
+    if kind in ("whole numbers", "single precision"):
+        T, Q = (np.round(2 * X) if kind == "whole numbers" else X.astype(np.float32) for X in (T, Q))
+    scale = {"tiny": 1e-160, "huge": 1e160}.get(kind, 1.0)
+    T, Q = (scale * X + (1e6 if kind == "far from 0" else 0.0) for X in (T, Q))
+    T[7] = 0.0
+    monkeypatch.setattr(_brute, "_PLAIN_WORK", 0)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers
+        plain = BruteForce(T, metric, {})
+        radii = np.nan_to_num(np.repeat(plain.finish(plain.matrix()(Q, T))[:, 40], 2)[:60])  # some are met to the bit
+        radii[:3] = 0.0, np.inf, np.median(radii)
+        by_products = BruteForce(T, metric, {}).within(Q, radii, 2)
+        monkeypatch.setattr(_brute, "_FEW_QUERIES", 60)
+        by_differences = BruteForce(T, metric, {}).within(Q, radii, 1)
+    for a, b in zip(by_products, by_differences, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert by_products.counts[1] == 300

@@ -84,7 +84,7 @@ def test_what_queries_need_is_made_once(monkeypatch):
         "_chunk",
         lambda self, how, lo, hi, jobs: rounded.append(hi - lo) or original(self, how, lo, hi, jobs),
     )
-    model = NearestNeighbors(n_neighbors=3).fit(T)
+    model = NearestNeighbors(n_neighbors=3, algorithm="brute").fit(T)
     first = model.kneighbors(Q)
     assert rounded == [4000]
     again = model.kneighbors(Q)
@@ -138,3 +138,32 @@ def test_sparse_points_and_dense_queries():
         dense, thin = Search.build(T, metric), Search.build(sparse.csr_array(T), metric)
         np.testing.assert_array_equal(thin.nearest(T, 4)[1], dense.nearest(T, 4)[1])
         np.testing.assert_array_equal(thin.within(T, 0.9).indices, dense.within(sparse.csr_array(T), 0.9).indices)
+
+
+SPREADS = {
+    "even": lambda n: rng.random(n),
+    "equal by the hundred": lambda n: rng.integers(0, 3, n).astype(float),
+    "crowded": lambda n: rng.random(n) ** 40,
+    "one far away": lambda n: np.where(np.arange(n) == 0, 1e300, rng.random(n)),
+    "some infinite": lambda n: np.where(rng.random(n) < 0.3, np.inf, rng.random(n)),
+    "range overflows": lambda n: rng.choice([-1.0, 1.0], n) * 1.7e308 * rng.random(n),
+    "subnormal": lambda n: rng.integers(0, 9, n) * 5e-324,
+    "two zeros": lambda n: np.where(rng.random(n) < 0.5, -0.0, 0.0),
+    "in order": lambda n: np.linspace(0.0, 1.0, n),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_nearest_first_is_the_order_of_distance_and_index(spread):
+    counts = np.concatenate([[0, 1, 2, 24, 25, 26, 700, 0], rng.integers(0, 90, 40)])
+    distances = np.concatenate([SPREADS[spread](n) for n in counts])
+    indices = np.concatenate([rng.permutation(1000)[:n] for n in counts])
+    found = Neighborhoods(counts, indices, distances)
+    order = np.lexsort((indices, distances, found.query))
+    before = distances.copy(), indices.copy()
+    for n_jobs in (1, 2):
+        first = found.nearest_first(n_jobs)
+        np.testing.assert_array_equal(first.indices, indices[order])
+        assert first.distances.tobytes() == distances[order].tobytes()
+    np.testing.assert_array_equal(distances, before[0])
+    np.testing.assert_array_equal(indices, before[1])

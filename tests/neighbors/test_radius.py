@@ -135,6 +135,42 @@ def test_mistakes_get_one_sentence():
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("algorithm", ["auto", "brute", "kd_tree", "ball_tree"])
+def test_ten_thousand_features_equal_scikit_learn(algorithm):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 10_000))
+    X[30:] = X[:30] + 0.3 * rng.normal(size=(30, 10_000))  # pairs some 30 apart, and all else some 141
+    y, Q = np.arange(60) % 30, X[:8] + 0.1
+    ours, theirs = (kind(50.0, algorithm=algorithm).fit(X, y) for kind in (RadiusNeighborsClassifier, OracleClassifier))
+    np.testing.assert_array_equal(ours.predict(Q), np.arange(8))
+    np.testing.assert_array_equal(ours.predict_proba(Q), theirs.predict_proba(Q))
+    means = RadiusNeighborsRegressor(50.0, algorithm=algorithm).fit(X, np.arange(60.0)).predict(Q)
+    np.testing.assert_array_equal(means, np.arange(8) + 15.0)
+    found = NearestNeighbors(radius=50.0, algorithm=algorithm).fit(X).radius_neighbors(Q, return_distance=False)
+    assert [sorted(rows) for rows in found] == [[i, i + 30] for i in range(8)]
+
+
+@pytest.mark.parametrize("algorithm", ["brute", "kd_tree", "ball_tree"])
+def test_a_radius_of_zero_among_rows_that_all_differ(algorithm):
+    X, Y = table(50)
+    nearest = NearestNeighbors(radius=0.0, algorithm=algorithm).fit(X)
+    distances, index = nearest.radius_neighbors(X, sort_results=True)
+    assert [rows.tolist() for rows in index] == [[i] for i in range(50)]
+    np.testing.assert_array_equal(np.concatenate(distances), np.zeros(50))
+    for rows in (None, X + 1e-9):  # a row is not its own neighbour
+        distances, index = nearest.radius_neighbors(rows, sort_results=True)
+        assert all(d.size == 0 for d in distances)
+        assert all(i.size == 0 and i.dtype == np.int64 for i in index)
+        assert nearest.radius_neighbors_graph(rows, mode="distance", sort_results=True).shape == (50, 50)
+    y = Y[:, 1]
+    with pytest.raises(ValueError, match="No neighbors found for test samples"):
+        RadiusNeighborsClassifier(0.0, algorithm=algorithm).fit(X, y).predict(X + 1e-9)
+    most = RadiusNeighborsClassifier(0.0, algorithm=algorithm, outlier_label="most_frequent").fit(X, y)
+    frequent = np.unique(y)[np.argmax(np.unique(y, return_counts=True)[1])]
+    np.testing.assert_array_equal(most.predict(X + 1e-9), np.full(50, frequent))
+    np.testing.assert_array_equal(most.predict(X), y)
+
+
 def test_thousands_of_equal_rows():
     X = np.zeros((3000, 2))
     y = np.arange(3000) % 3

@@ -65,9 +65,27 @@ def seeds() -> list[Seed]:
     from learnt.kernel_ridge import KernelRidge
 
     found += [Seed(name, ERMRegressor(_made(name)), None) for name in sorted(_registry.RECORDS) if _made(name)]
+    found += _networks()
     kernels = [_registry.resolve(name) for name in sorted(_registry.RECORDS) if _is_kernel(name)]
     found += [Seed(cls.__name__, KernelRidge(kernel=_made_kernel(cls)), None) for cls in kernels]
     return found
+
+
+def _networks() -> list[Seed]:
+    """A layer, or what is done to images, in the parameters of a network."""
+    from learnt.neural_network import ConvNetRegressor
+
+    found = []
+    for name in sorted(filter(_is_of_networks, _registry.RECORDS)):
+        needed = {"channels": 2, "units": 3}
+        one = _registry.resolve(name)(**{key: needed[key] for key in _registry.RECORDS[name] if key in needed})
+        parameters = {"layers": [one]} if ".layers." in name else {"augment": one}
+        found.append(Seed(name, ConvNetRegressor(**parameters), None))
+    return found
+
+
+def _is_of_networks(name: str) -> bool:
+    return name.startswith("learnt.neural_network")
 
 
 def _is_kernel(name: str) -> bool:
@@ -76,7 +94,7 @@ def _is_kernel(name: str) -> bool:
 
 def _made(name: str) -> Any:
     """A record of plain values; those of trees come with their models."""
-    if name.startswith("learnt.forestry") or _is_kernel(name):
+    if name.startswith("learnt.forestry") or _is_kernel(name) or _is_of_networks(name):
         return None
     needed = {"low": 0.0, "high": 1.0}
     return _registry.resolve(name)(**{key: needed[key] for key in _registry.RECORDS[name] if key in needed})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from learnt import plots
+from learnt.plots._planes import contour
 
 EVIL = '<script>alert("1")</script>&'
 
@@ -25,6 +26,17 @@ def charts(n=50):
             rng.normal(size=n), rng.normal(size=n), x_label=EVIL, y_label="y", title=EVIL, zero=True
         ),
         "histogram": plots.histogram([1, 0, 4], title=EVIL),
+        "band": plots.band(t, t, t / 3, rows=(t, t**2), truth=t, samples=[t], x_label=EVIL, y_label=EVIL, title=EVIL),
+        "boundary": plots.boundary(
+            rng.normal(size=(n, 2)),
+            np.arange(n) % 2,
+            (np.linspace(-3, 3, 30), np.linspace(-3, 3, 20)),
+            np.tile(np.linspace(-2, 2, 30), (20, 1)),
+            support=range(n // 2),
+            names=(EVIL, "b"),
+            labels=(EVIL, EVIL),
+        ),
+        "scatter": plots.scatter(rng.normal(size=(n, 2)), np.arange(n) % 3, names=[EVIL, "b", "c"]),
         "ruler": plots.ruler(0.2, (0.15, 0.25), constant=0.4, bracket=(0.1, 0.18), name=EVIL),
         "race": plots.race(rows, x_label=EVIL, reference=0.3),
         "importances": plots.importances(rows, x_label=EVIL),
@@ -57,7 +69,7 @@ def test_the_list_of_charts_is_complete():
 
 def test_size_does_not_grow_with_the_data():
     small, large = charts(1_000), charts(200_000)
-    for name in ("roc", "cost_curve", "density"):
+    for name in ("roc", "cost_curve", "density", "boundary", "scatter"):
         assert len(str(large[name])) < 100_000
         assert len(str(large[name])) < 2.5 * len(str(small[name]))
 
@@ -72,3 +84,17 @@ def test_a_chart_is_saved_as_a_file_of_its_own(tmp_path):
 def test_odd_numbers_do_not_break_a_race(values):
     chart = plots.race([plots.Row("a", v) for v in values], x_label="loss")
     ET.fromstring(str(chart))
+
+
+def test_contours_lie_where_the_field_has_their_value():
+    """Ends of segments are on the circle up to the square of a cell's size."""
+    x = np.linspace(-2, 2, 61)
+    field = np.hypot(x[None, :], x[:, None])
+    segments = contour(x, x, field, 1.0)
+    ends = np.array(segments).reshape(-1, 2)
+    h = x[1] - x[0]
+    assert len(segments) > 60
+    assert np.abs(np.hypot(ends[:, 0], ends[:, 1]) - 1.0).max() < h**2
+    length = np.hypot(*(ends[::2] - ends[1::2]).T).sum()
+    assert abs(length - 2 * np.pi) < 10 * h**2
+    assert contour(x, x, field, 5.0) == []

@@ -16,6 +16,7 @@ from learnt.mixture._em import SCATTER
 from learnt.mixture._gaussian import Parameters
 from learnt.mixture._starts import first_moments
 from learnt.neighbors import _base, _radius
+from learnt.neural_network.training import LogisticOutput, SoftmaxOutput
 from learnt.statistics import moments
 
 
@@ -165,3 +166,22 @@ def put_on_clusters(cluster):
         cls._n_init = property(_n_init)
         cls._init_centroids = _init_centroids
     cluster.MiniBatchKMeans._init_size = property(lambda self: self._start_rows(len(self.labels_)))
+
+
+def _loss_grad_lbfgs(self, packed, X, Y, sample_weight, *memory):
+    import torch
+
+    output = SoftmaxOutput() if self.out_activation_ == "softmax" else LogisticOutput()
+    network = self._network(output, torch.device("cpu"), None)
+    network.parameters.values.copy_(torch.from_numpy(packed))
+    target = Y.argmax(axis=1) if self.out_activation_ == "softmax" else Y.astype(float)
+    loss = network.loss_and_gradients(torch.from_numpy(X), torch.from_numpy(target))
+    return float(loss), network.parameters.gradients.numpy()
+
+
+def put_on_networks(neural_network):
+    """How the last training ended, and the loss at other weights."""
+    neural_network.MLPClassifier._loss_grad_lbfgs = _loss_grad_lbfgs
+    for cls in (neural_network.MLPClassifier, neural_network.MLPRegressor):
+        cls._optimizer = property(lambda self: SimpleNamespace(learning_rate=self._resume["rate"]))
+        cls._no_improvement_count = property(lambda self: self._resume["no_improvement"], lambda self, value: None)

@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
+from learnt.ensemble import recalibrate
 from learnt.model_selection import corrected_interval
 from learnt.study._blend import cross_fitted, greedy_weights
-from learnt.study._calibration import calibrate, fit_maps
+from learnt.study._calibration import bends, calibrate, fit_doubt, fit_maps
 from learnt.study._choice import Contender, choose
 from learnt.study._objective import Objective, row_losses
 
@@ -124,15 +125,37 @@ def test_zeros_of_a_forest_get_a_floor():
     rough = np.round(p * 10) / 10
     assert (rough[np.arange(len(y)), y] == 0).any()
     found, mapped = calibrate(rough, y, groups)
-    assert found["floor"] > 1e-4
+    assert max(found["floor"], found["doubt"]) > 1e-4
     assert row_losses(y, mapped, 2).mean() < row_losses(y, rough, 2).mean()
 
 
 def test_probabilities_that_are_right_are_left_alone():
     p, y, groups = probabilities(n=4000)
     found, mapped = calibrate(p, y, groups)
-    assert found is None
-    assert mapped is p
+    assert not bends(found)
+    np.testing.assert_allclose(mapped, p, atol=1.5 * 0.25 / 3200)  # the least doubt, of four fifths of the rows
+
+
+def test_nobody_is_surer_than_the_rows_allow():
+    """A hundred rows that are all right, and surely: the next one may still be wrong, at a bounded price."""
+    y = np.arange(100) % 2
+    sure = np.where(np.eye(2)[y] == 1, 1 - 1e-15, 1e-15)
+    found, mapped = calibrate(sure, y, np.arange(100) % 5)
+    assert found["doubt"] == pytest.approx(2 * 0.25 / 100, rel=0.05)
+    assert row_losses(y, mapped, 2).max() < 0.01
+    wrong = recalibrate(np.array([[1 - 1e-15, 1e-15]]), **found)
+    assert -np.log(wrong[0, 1]) == pytest.approx(np.log(400), rel=0.05)
+    thrice = calibrate(np.tile(sure, (3, 1)), np.tile(y, 3), np.tile(np.arange(100) % 5, 3), repeats=3.0)[0]
+    assert thrice["doubt"] == pytest.approx(found["doubt"], rel=1e-3)  # more partitions are no more rows
+
+
+def test_doubt_is_what_was_put_in():
+    """Of 5 % of the rows the model knows nothing and says it is sure."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 5000)
+    said = np.where(rng.uniform(size=5000) < 0.05, rng.integers(0, 4, 5000), y)
+    p = np.where(np.eye(4)[said] == 1, 1 - 3e-9, 1e-9)
+    assert fit_doubt(p, y) == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 5000) * 4 / 3)
 
 
 def test_the_map_is_the_minimum_of_its_loss():

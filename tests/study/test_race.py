@@ -84,16 +84,24 @@ def test_strong_members_race_on_all_rows_right_after_the_constant(tmp_path):
     found = race(tmp_path, worker)
     assert len(found.finished()) == len(candidates_for("classify"))
     assert {rows for _, _, _, rows, *_ in worker.calls} == {800}
-    leaders = [name for name, *_ in worker.calls[:20:5]]
-    assert leaders == [
-        "LogisticRegression",
-        "RandomForestClassifier",
-        "ExtraTreesClassifier",
-        "HistGradientBoostingClassifier",
-    ]
+    leaders = [name for name, *_ in worker.calls[:45:5]]
+    assert leaders[:2] == ["GaussianNB", "DecisionTreeClassifier"]  # quickest first; of many rows the strongest
+    assert leaders[-3:] == ["ExtraTreesClassifier", "RandomForestClassifier", "HistGradientBoostingClassifier"]
     assert [c.family.name for c in candidates_for("classify", 50_000)][1:3] == ["logistic regression", "boosted trees"]
     assert not found.halved
     assert not found.cut_short
+
+
+def test_boosting_of_many_classes_is_short_and_begins_with_small_trees():
+    def leader(classes):
+        return next(c for c in candidates_for("classify", 1000, classes) if c.family.name == "boosted trees")
+
+    assert leader(2).spec() == leader(4).spec()
+    few, many = leader(2), leader(10)
+    assert many.settings["max_leaf_nodes"] < few.settings["max_leaf_nodes"]
+    assert many.settings["learning_rate"] > few.settings["learning_rate"]
+    assert many.family.path.values[-1] < few.family.path.values[-1]
+    assert len({c.id for c in candidates_for("classify", 1000, 10)} & {c.id for c in candidates_for("classify")}) > 10
 
 
 def test_a_failure_is_a_row_and_the_race_goes_on(tmp_path):
@@ -177,6 +185,10 @@ def test_time_is_divided_as_said():
     budget.already_spent(1000.0)  # whatever was spent, final fits and closing keep their share
     assert budget.left() == pytest.approx((MOST_FINAL + CLOSING[0]) * 100.0 + CLOSING[1])
     assert budget.for_final_fits() > 0.3 * 100.0
+    clock.now = budget.end - 1.0  # late: the report's share is used before the winner is given up
+    assert budget.for_final_fits() == 0
+    assert budget.for_the_judged_fit() == 5.0
+    clock.now = 0.0
     busy = Budget(20.0, clock=clock)
     idle = busy.closing
     busy.notice_pace(3.0, 1.0)  # things take three times as long

@@ -3,7 +3,7 @@
     ConstantClassifier    the most common label, or the shares of the labels
     ConstantRegressor     the mean (best for squared loss), the median (for absolute loss), a quantile, a given number
 
-Implementation: `_door` (rows are counted and never read), `_quantiles` (quantiles of weighted rows), one file a class.
+Implementation: `_validation` (rows are counted and never read), `_quantiles` (of weighted rows), one file a class.
 """
 
 from learnt.baseline._classifier import ConstantClassifier

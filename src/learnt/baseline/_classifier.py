@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin
 
-from learnt.baseline._door import require_fitted, row_count, stand_in
+from learnt.baseline._validation import require_fitted, row_count, stand_in
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice

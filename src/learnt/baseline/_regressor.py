@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import stdtrit  # Student's quantiles without the seconds that scipy.stats takes to import
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from learnt.baseline._door import require_fitted, row_count, stand_in
 from learnt.baseline._quantiles import quantiles, row_worth
+from learnt.baseline._validation import require_fitted, row_count, stand_in
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.schema import Dims, Schema, choice, count, number, real

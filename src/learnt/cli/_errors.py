@@ -16,10 +16,14 @@ def sentence(error: BaseException) -> str:
     """An exception as one sentence."""
     usage = getattr(error, "format_message", None)
     if callable(usage):  # a mistyped option or argument
-        said = " ".join(str(usage()).split())
+        said = " ".join(str(usage()).split()).replace(". Did you mean", ": did you mean")
         context = getattr(error, "ctx", None)
         path = getattr(context, "command_path", "learnt") if context is not None else "learnt"
-        return f"{said.rstrip('.')}; see {path} --help."
+        return (
+            f"{said.rstrip('.')} See {path} --help."
+            if said.endswith("?")
+            else f"{said.rstrip('.')}; see {path} --help."
+        )
     said = " ".join(str(error).split())
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"There is no file {error.filename}; check the path."

@@ -82,7 +82,7 @@ def _tell(found: Study) -> None:
 def run_predict(
     model: str, table: str, *, out: str | None, join: bool, lenient: bool = False, header: bool | None = None
 ) -> int:
-    """Predict a table and write the predictions where they are wanted; what counts as missing is told on stderr."""
+    """Predict a table and write the predictions where they are wanted; what counts as missing is printed on stderr."""
     rows = read_table(table, header)
     predicted = predict_table(model, rows, lenient=lenient, header=header, say=tell)
     if join:

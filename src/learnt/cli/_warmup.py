@@ -83,6 +83,8 @@ def warm_one(name: str) -> list[tuple[str, str]]:
             for X, targets in thin if is_sparse else dense:
                 try:
                     _fit(name, settings, X, targets[target])
+                except ImportError:  # an extra that is not installed has nothing to compile
+                    break
                 except Exception as error:
                     failed.append((name, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
     return failed

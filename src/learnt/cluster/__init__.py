@@ -5,6 +5,7 @@ MiniBatchKMeans              from small batches of rows
 BisectingKMeans              by halving clusters
 kmeans_plusplus              rows to start from
 DBSCAN, dbscan               dense rows and all that they reach
+HDBSCAN                      dense rows at every density at once (folder `hdbscan`)
 choose_k                     how many clusters, with a picture
 AgglomerativeClustering      a tree of merges (folder `agglomerative`)
 
@@ -27,9 +28,11 @@ from learnt.cluster._kmeans import KMeans
 from learnt.cluster._minibatch import MiniBatchKMeans
 from learnt.cluster._plusplus import kmeans_plusplus
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
+from learnt.cluster.hdbscan._estimator import HDBSCAN
 
 __all__ = [
     "DBSCAN",
+    "HDBSCAN",
     "AgglomerativeClustering",
     "BisectingKMeans",
     "ChosenK",

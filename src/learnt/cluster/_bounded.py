@@ -392,10 +392,10 @@ def quick_sums(block: Block, centers: np.ndarray, origin: np.ndarray) -> tuple:
     X, k = np.ascontiguousarray(X), centers.shape[0]
     n, d = X.shape
     sums, mass, counts = np.zeros((k, d)), np.zeros(k), np.zeros(k, dtype=np.int64)
-    nothing = np.empty(n, dtype=np.float32)
+    unused = np.empty(n, dtype=np.float32)
     _kernels.relabel(
-        np.arange(n, dtype=np.int32), dense_labels(X, centers, origin), nothing, nothing, X, origin,
-        _NO_WEIGHTS if block.w is None else block.w, np.full(n, -1, dtype=np.int32), nothing, nothing, sums, mass,
+        np.arange(n, dtype=np.int32), dense_labels(X, centers, origin), unused, unused, X, origin,
+        _NO_WEIGHTS if block.w is None else block.w, np.full(n, -1, dtype=np.int32), unused, unused, sums, mass,
         counts,
     )  # fmt: skip
     return sums, mass, counts.astype(np.float64)

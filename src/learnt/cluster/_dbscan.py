@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 
 from learnt.cluster._dense_regions import join_cores, label_borders
-from learnt.distances import Neighborhoods, Search, check_metric, resolve_metric, tree_takes
+from learnt.distances import Neighborhoods, Search, check_metric, chosen_algorithm, resolve_metric
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.matrices import stored
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.schema import FEATURES, Dims, Schema, real, whole
 from learnt.engine.validation import check_fit
@@ -77,7 +78,9 @@ class DBSCAN(ClusterMixin, Estimator):
         }
     )
     # Labels are given to rows, so that they come in the order of the rows and are as many; `min_samples` is a weight.
-    __learnt_trial__ = Trial(quick={"eps": 2.0}, any_order=False, weight_repeats=False, weight_unit_free=False)
+    __learnt_trial__ = Trial(
+        quick={"eps": 2.0}, any_order=False, weight_repeats=False, weight_unit_free=False, most_rows=3000
+    )
 
     def __init__(
         self,
@@ -127,7 +130,7 @@ class DBSCAN(ClusterMixin, Estimator):
 
     def _built(self, X: Any) -> Search:
         name = type(self).__name__
-        check_metric(name, self.metric, is_sparse=False)
+        check_metric(name, self.metric)
         if self.p is not None and "p" in (self.metric_params or {}):
             warnings.warn(
                 "Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
@@ -135,12 +138,10 @@ class DBSCAN(ClusterMixin, Estimator):
                 stacklevel=3,
             )
         metric, params = resolve_metric(self.metric, 2 if self.p is None else self.p, self.metric_params)
-        check_metric(name, metric, is_sparse=sparse.issparse(X))
+        check_metric(name, metric, X)
         if isinstance(metric, str) and metric == "precomputed":
             X = _with_diagonal(X)
-        tree = self.algorithm != "brute" and tree_takes(X, metric, params)
-        tree = tree and (self.algorithm == "kd_tree" or X.shape[1] <= 10)
-        algorithm = "kd_tree" if tree else "brute"
+        algorithm = chosen_algorithm(X, metric, params, self.algorithm)
         return Search.build(X, metric, params, algorithm=algorithm, leaf_size=self.leaf_size, n_jobs=self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
@@ -187,7 +188,8 @@ def find_clusters(
     density = np.empty(n)
     kept: list[tuple[int, Neighborhoods]] | None = []
     pairs = 0
-    for lo, hi, found in search.within_blocks(search.points, eps, n_jobs=n_jobs):
+    ordered = weights is not None  # sums of weights are the same bits for every index
+    for lo, hi, found in search.within_blocks(search.points, eps, distances=False, ordered=ordered, n_jobs=n_jobs):
         density[lo:hi] = found.counts if weights is None else np.bincount(found.query, weights[found.indices], hi - lo)
         pairs += found.indices.size
         kept = kept if pairs <= _KEPT else None  # too many to keep: they will be searched for again
@@ -197,8 +199,8 @@ def find_clusters(
     # Trees of cores, each under the first of its cluster.
     parent = np.arange(n)
     borders: list[tuple[int, Neighborhoods]] = []
-    again = ((lo, found) for lo, _, found in search.within_blocks(search.points, eps, n_jobs=n_jobs))
-    for lo, found in again if kept is None else kept:
+    again = search.within_blocks(search.points, eps, distances=False, ordered=False, n_jobs=n_jobs)
+    for lo, found in ((lo, found) for lo, _, found in again) if kept is None else kept:
         join_cores(core, lo, found.starts, found.indices, parent)
         inside = core[lo : lo + found.counts.size][found.query]
         borders.append((lo, found.without(inside | ~core[found.indices])))
@@ -224,7 +226,7 @@ def _with_diagonal(X: Any) -> Any:
             f"Precomputed matrix must be square. Input is a {X.shape[0]}x{X.shape[1]} matrix: give the distances of "
             "all rows to each other, and no weights of 0."
         )
-    values = X.data if sparse.issparse(X) else X
+    values = stored(X)
     if values.size and values.min() < 0:
         raise ValueError("Negative values in data passed to precomputed distance matrix; distances are 0 or more.")
     if not sparse.issparse(X):

@@ -23,11 +23,12 @@ from learnt.cluster._bounded import (
 from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
 from learnt.cluster._spread import Spread, spread_of
 from learnt.cluster._starts import Starts, check_centers
-from learnt.cluster._sums import distance_block, inertia_sum, label_block, to_reference
+from learnt.cluster._sums import distance_block, inertia_sum, label_block
 from learnt.distances import nearest_center
-from learnt.engine.arrays import is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import is_lazy, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.matrices import Route, beside_double, dense, n_stored, on_host
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
@@ -66,7 +67,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     tol : float, default=1e-4
         Stop when the squared movements of the centres sum to less than this times the mean variance of the features.
     verbose : int, default=0
-        Above 0, iterations are told to the logger named "learnt".
+        Above 0, iterations are logged to the logger named "learnt".
     random_state : int, RandomState, Generator or None
         Seed of the starts.
     copy_x : bool, default=True
@@ -160,7 +161,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         """A row of weight 0, which has moved no centre, has the label of the nearest, or −1 where it has none."""
         rows = take_rows(given, absent_rows(present, n))
         cells: Any = frame_matrix(rows, type(self).__name__) if is_frame(rows) else rows
-        cells = cells.toarray() if sparse.issparse(cells) else to_numpy(cells)
+        cells = to_numpy(dense(cells))
         finite = np.isfinite(cells.astype(np.float64, copy=False)).all(axis=1)
         labels = np.full(len(cells), -1)
         if finite.any():
@@ -215,7 +216,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         spread = spread_of(rows)
         problem = _problem(X, rows, w, spread, self.n_clusters)
         rounded = (problem.W, problem.norms) if isinstance(problem, DenseLloyd) and problem.copy else None
-        origin = to_reference(spread.mean, rows.reference)
+        origin = beside_double(spread.mean, rows.reference)
         starts = Starts(X, rows, w, origin, self.n_clusters, self.init, rounded)
         dtype = np.float32 if "32" in str(rows.dtype) else np.float64  # NumPy's name for it, whatever the library
         random_state = random_state_of(self.random_state)
@@ -260,9 +261,9 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         rows = as_rows(X)
         C = self._centers(rows)
         origin = namespace(C).mean(C, axis=0)
-        if is_numpy(X) and _many(X, C.shape[0]):
+        if rows.route is Route.DENSE and _many(X, C.shape[0]):
             return dense_labels(X, C, origin)
-        if is_numpy(X) and X.size * C.shape[0] <= _ONE_THREAD:
+        if rows.route is Route.DENSE and X.size * C.shape[0] <= _ONE_THREAD:
             return nearest_center(X, C, origin)
         with single_blas():
             return rows.map(label_block, C, origin)
@@ -292,7 +293,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         rows = as_rows(X, None, w)
         C = self._centers(rows)
         origin = namespace(C).mean(C, axis=0)
-        if is_numpy(X) and _many(X, C.shape[0]):
+        if rows.route is Route.DENSE and _many(X, C.shape[0]):
             return -dense_inertia(X, w, C, origin)
         return -float(rows.sum(inertia_sum, C, origin)[0])
 
@@ -301,7 +302,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _centers(self, rows: Rows) -> Any:
         """The centres in float64, in the library and on the device of the rows."""
-        return to_reference(to_numpy(self.cluster_centers_).astype(np.float64), rows.reference)
+        return beside_double(to_numpy(self.cluster_centers_).astype(np.float64), rows.reference)
 
     @property
     def _n_features_out(self) -> int:
@@ -315,9 +316,9 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
 def _many(X: Any, k: int) -> bool:
     """Whether one assignment is enough work for compiled code."""
-    if not (is_numpy(X) or sparse.issparse(X)):
+    if not on_host(X):
         return False
-    size = X.nnz if sparse.issparse(X) else X.size
+    size = n_stored(X)
     return size * k >= COMPILED_WORK and compilation_enabled()  # in this order: asking loads Numba
 
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.cluster._sums import cluster_sums, error_block, inertia_sum, label_block, to_reference
-from learnt.cluster._take import take_rows
+from learnt.cluster._sums import cluster_sums, error_block, inertia_sum, label_block
 from learnt.engine.arrays import to_numpy
+from learnt.engine.matrices import beside_double
 from learnt.engine.rows import Rows
 
 
@@ -49,13 +49,13 @@ class RowsLloyd:
     def __init__(self, rows: Rows, weights: Any, origin: np.ndarray, statistic: Any = cluster_sums) -> None:
         self.rows, self.weights, self.statistic = rows, weights, statistic
         self.origin = origin  # NumPy float64
-        self._origin = to_reference(origin, rows.reference)
+        self._origin = beside_double(origin, rows.reference)
 
     def start(self) -> None:
         """Forget the last run."""
 
     def _centers(self, centers: np.ndarray) -> Any:
-        return to_reference(centers, self.rows.reference)
+        return beside_double(centers, self.rows.reference)
 
     def assign(self, centers: np.ndarray) -> Sums:
         sums, mass, counts = self.rows.sum(self.statistic, self._centers(centers), self._origin)
@@ -71,7 +71,7 @@ class RowsLloyd:
         error = to_numpy(computed(self.rows.map(error_block, *state))).astype(np.float64)
         weights = None if self.weights is None else to_numpy(computed(self.weights))
         index = farthest_rows(error, weights, m)
-        X = take_rows(self.rows, index)
+        X = self.rows.take(index)
         labels = to_numpy(computed(self.rows.map(label_block, *state)))[index]
         return X, np.ones(index.size) if weights is None else weights[index], labels, error[index]
 

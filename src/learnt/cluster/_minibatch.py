@@ -41,7 +41,7 @@ class MiniBatchKMeans(KMeans):
         Most passes: batches that together have as many rows as X.
     batch_size : int, default=1024
     verbose : int, default=0
-        Above 0, steps are told to the logger named "learnt".
+        Above 0, steps are logged to the logger named "learnt".
     compute_labels : bool, default=True
         Whether `labels_` and the inertia of all rows are computed at the end.
     random_state : int, RandomState, Generator or None
@@ -249,7 +249,7 @@ class MiniBatchKMeans(KMeans):
         self.inertia_ = float(smooth * (n if w is None else w.sum()))
 
     def _reassigned(self, X: Any, centers: np.ndarray, draw: np.random.RandomState) -> None:
-        """Centres that nobody needs get other rows: after every ten rows a cluster, or when one is empty."""
+        """Unused centres are reassigned to other rows: after every ten rows a cluster, or when one is empty."""
         every = 10 * self.n_clusters
         before = self.n_samples_seen_ // every
         self.n_samples_seen_ += X.shape[0]

@@ -1,4 +1,4 @@
-"""The steps of mini-batch k-means: one batch moves its nearest centres; when to stop; centres that nobody needs.
+"""The steps of mini-batch k-means: one batch moves its nearest centres; when to stop; unused centres.
 
 D. Sculley, "Web-scale k-means clustering", WWW 2010.
 """
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.distances import center_errors, nearest_center
+from learnt.engine.matrices import dense
 
 
 def step(X: Any, w: np.ndarray | None, centers: np.ndarray, counts: np.ndarray) -> float:
@@ -26,7 +27,7 @@ def step(X: Any, w: np.ndarray | None, centers: np.ndarray, counts: np.ndarray) 
     )
     mass = np.bincount(labels, weights=w, minlength=k).astype(np.float64)
     sums = members @ X
-    sums = sums.toarray() if sparse.issparse(sums) else sums
+    sums = dense(sums)
     moved = mass > 0
     total = counts[moved] + mass[moved]
     centers[moved] += (sums[moved] - mass[moved, None] * centers[moved]) / total[:, None]
@@ -43,7 +44,7 @@ def reassign(X: Any, centers: np.ndarray, counts: np.ndarray, ratio: float, draw
     m = int(np.count_nonzero(weak))
     if m:
         rows = X[draw.choice(n, size=m, replace=False)]
-        centers[weak] = rows.toarray() if sparse.issparse(rows) else rows
+        centers[weak] = dense(rows)
         # Not so small that they are put elsewhere at once.
         counts[weak] = counts[~weak].min()
     return m

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from learnt.engine.arrays import is_numpy
+from learnt.engine.matrices import Route
 from learnt.engine.rows import Block, Rows, as_rows
 from learnt.statistics import Groups, moments
 
@@ -26,7 +25,7 @@ def spread_of(rows: Rows) -> Spread:
     >>> spread_of(as_rows(np.array([[0.0, 1.0], [2.0, 1.0]])))
     Spread(mean=array([1., 1.]), variance=0.5, size=1.0)
     """
-    if rows.w is not None and rows.in_memory and is_numpy(rows.X):
+    if rows.w is not None and rows.route is Route.DENSE:
         both = moments(as_rows(rows.X, rows.w), Groups(2, _weighted_and_plain), shared_scale=True)
         variance, plain = both.covariance()
         mean = both.mean[0]
@@ -34,7 +33,7 @@ def spread_of(rows: Rows) -> Spread:
         return Spread(mean, float(variance.mean()), float(size))
     found = moments(rows, shared_scale=True).to_numpy()
     variance = found.covariance()
-    centred = not sparse.issparse(getattr(rows, "X", None))
+    centred = rows.route is not Route.SPARSE
     mean = found.mean if centred else np.zeros_like(found.mean)
     return Spread(mean, float(variance.mean()), float(np.sqrt(variance.sum())))
 

@@ -9,8 +9,8 @@ import numpy as np
 from learnt.cluster._device_seeding import lottery_of, seeds_of
 from learnt.cluster._lloyd import computed
 from learnt.cluster._seeding import farthest_first, plus_plus, random_rows
-from learnt.cluster._take import take_rows
-from learnt.engine.arrays import is_foreign_array, is_lazy, to_numpy
+from learnt.engine.arrays import is_lazy, to_numpy
+from learnt.engine.matrices import dense, in_numpy
 from learnt.engine.rows import Rows
 
 _SAMPLE_ROWS, _SAMPLE_PER_CENTER = 10_000, 200
@@ -18,8 +18,7 @@ _SAMPLE_ROWS, _SAMPLE_PER_CENTER = 10_000, 200
 
 def check_centers(centers: Any, shape: tuple[int, int]) -> np.ndarray:
     """Centres that a user gave, as NumPy float64 of the right shape."""
-    centers = to_numpy(centers) if is_foreign_array(centers) else centers
-    centers = np.array(centers.toarray() if hasattr(centers, "toarray") else centers, dtype=np.float64)
+    centers = np.array(dense(in_numpy(centers)), dtype=np.float64)
     if centers.ndim != 2 or centers.shape[0] != shape[0]:
         raise ValueError(
             f"The shape of the initial centers {centers.shape} does not match the number of clusters {shape[0]}; "
@@ -53,7 +52,7 @@ class Starts:
             return check_centers(self.init, shape)
         if self.init == "random":
             weights = None if self.weights is None else np.asarray(to_numpy(computed(self.weights)), dtype=np.float64)
-            return take_rows(self.rows, random_rows(self.rows.n_rows, weights, self.k, random_state))
+            return self.rows.take(random_rows(self.rows.n_rows, weights, self.k, random_state))
         X, weights = self._in_memory(random_state)
         if self._lottery is None:
             self._lottery = lottery_of(X)
@@ -61,7 +60,7 @@ class Starts:
         method = plus_plus if self.init == "k-means++" else farthest_first
         index = method(seeds, self._lottery, self.k, random_state)
         if X is self.X:
-            return take_rows(self.rows, index)
+            return self.rows.take(index)
         return X[index].astype(np.float64)
 
     def _in_memory(self, random_state: np.random.RandomState) -> tuple[Any, Any]:
@@ -73,5 +72,5 @@ class Starts:
             size = max(_SAMPLE_ROWS, _SAMPLE_PER_CENTER * self.k)
             index = np.arange(n) if n <= size else np.unique(random_state.randint(0, n, size))
             weights = None if self.weights is None else np.asarray(computed(self.weights), dtype=np.float64)[index]
-            self._sample = (take_rows(self.rows, index), weights)
+            self._sample = (self.rows.take(index), weights)
         return self._sample

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from learnt.distances import DEVICE_CELLS, center_distances, center_errors, nearest_center
-from learnt.engine.arrays import is_numpy, like, namespace
+from learnt.engine.arrays import is_numpy, namespace
 from learnt.engine.blocks import Block, add
+from learnt.engine.matrices import on_host
 
 _LANES, _LANE_WORK = 64, 1 << 18  # of sparse rows: how many at most, and multiplications in each
 
@@ -52,7 +53,7 @@ def cluster_sums(block: Block, C: Any, origin: Any) -> tuple:
     """
     X, w = block.X, block.w
     n, k = X.shape[0], C.shape[0]
-    if n * k > DEVICE_CELLS and n > 1 and not (is_numpy(X) or sparse.issparse(X)):
+    if n * k > DEVICE_CELLS and n > 1 and not on_host(X):
         middle = n // 2
         first = Block(X[:middle, ...], w=None if w is None else w[:middle])
         rest = Block(X[middle:, ...], w=None if w is None else w[middle:])
@@ -78,10 +79,3 @@ def cluster_sums(block: Block, C: Any, origin: Any) -> tuple:
     if w is not None:
         members = members * xp.astype(w, X.dtype)
     return members @ (X - xp.astype(origin, X.dtype)), xp.sum(members, axis=1), counts
-
-
-def to_reference(values: np.ndarray, reference: Any) -> Any:
-    """Centres (NumPy float64) in the library and on the device of the rows, still float64."""
-    if is_numpy(reference):
-        return values
-    return like(values, reference, namespace(reference).float64)

@@ -1,6 +1,7 @@
 """Decomposition: rows as combinations of few things.
 
     PCA, IncrementalPCA                     principal component analysis; fits from sums over rows, all or in batches
+    KernelPCA                               principal components in the space of a kernel
     TruncatedSVD                            singular vectors of the rows as they are, sparse ones too
     FactorAnalysis                          factors in common, and the noise of each feature
     FastICA, fastica                        sources that are as independent as can be
@@ -11,8 +12,9 @@
 Implementation: `_centre` (mean and scatter), `_products` (of the centred data, from sums over rows), `_triangle` (its
 QR factorisation in blocks), `_exact` (eigenvectors of the scatter or of the Gram matrix, singular vectors by QR),
 `_krylov` (a few components of a large matrix), `_choice` (which solver, how many components), `_principal` (scores and
-covariance, once components are found), `_pca` (the estimator); `_rotation` (of factors), `_contrast` (of sources);
-`_sparse_coding_kernels` (codes, exactly), `_dictionary_update` (better atoms for given codes).
+covariance, once components are found), `_pca` (the estimator); `_kernel_components` (of a centred kernel matrix);
+`_rotation` (of factors), `_contrast` (of sources); `_sparse_coding_kernels` (codes, exactly), `_dictionary_update`
+(better atoms for given codes).
 """
 
 from learnt.decomposition._dictionary import DictionaryLearning
@@ -21,6 +23,7 @@ from learnt.decomposition._dictionary_online import MiniBatchDictionaryLearning
 from learnt.decomposition._factor_analysis import FactorAnalysis
 from learnt.decomposition._fast_ica import FastICA, fastica
 from learnt.decomposition._incremental_pca import IncrementalPCA
+from learnt.decomposition._kernel_pca import KernelPCA
 from learnt.decomposition._pca import PCA
 from learnt.decomposition._sparse_coding import sparse_encode
 from learnt.decomposition._sparse_coding_estimator import SparseCoder
@@ -35,6 +38,7 @@ __all__ = [
     "FactorAnalysis",
     "FastICA",
     "IncrementalPCA",
+    "KernelPCA",
     "MiniBatchDictionaryLearning",
     "SparseCoder",
     "TruncatedSVD",

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.matrices import diagonals
 from learnt.engine.rows import Rows
 from learnt.statistics import Moments, moments
 
@@ -44,7 +45,7 @@ def scatter(rows: Rows) -> tuple[Centre, Any]:
     """One pass: the centre, and S = Σ (x − mean)(x − mean)ᵀ (d × d)."""
     found = moments(rows, scatter="full", about=_working(rows, starting_point(rows)), shared_scale=True)
     S = found.scatter
-    return _centre(found, np.trace(S) if is_numpy(S) else namespace(S).linalg.trace(S)), S
+    return _centre(found, namespace(S).sum(diagonals(S))), S
 
 
 def _centre(found: Moments, squares: Any) -> Centre:

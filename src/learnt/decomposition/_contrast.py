@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.arrays import namespace
 from learnt.engine.rows import Block
 
 
@@ -44,7 +44,7 @@ class Custom:
 
     def __call__(self, Y: Any, alpha: float) -> tuple[Any, Any]:
         G, slope = self.function(Y, **self.arguments)
-        slope = slope if is_numpy(slope) or hasattr(slope, "ndim") else namespace(Y).asarray(slope)
+        slope = slope if hasattr(slope, "ndim") else namespace(Y).asarray(slope)
         return G, namespace(slope).mean(slope, axis=-1) if slope.ndim == Y.ndim else slope
 
 

@@ -49,7 +49,7 @@ class DictionaryLearning(CallbackSupportMixin, CodingTransformer, Estimator):
     verbose : bool
         Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
     random_state : int, RandomState, Generator or None
-        For rows that take the place of atoms nobody uses.
+        For rows that take the place of unused atoms.
     positive_code, positive_dict : bool, default=False
         Keep codes, or atoms, at 0 or more.
 

@@ -52,7 +52,7 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
     verbose : bool
         Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
     random_state : int, RandomState, Generator or None
-        For the order of rows, and for rows that take the place of atoms nobody uses.
+        For the order of rows, and for rows that take the place of unused atoms.
     positive_code, positive_dict : bool, default=False
         Keep codes, or atoms, at 0 or more.
     callback : callable or None

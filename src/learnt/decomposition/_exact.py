@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from learnt.decomposition._centre import WIDE_WORK, Centre, centre, scatter, single, starting_point
 from learnt.decomposition._choice import resolve_count
 from learnt.decomposition._products import columns_times, gram_of_columns, sum_thin
 from learnt.decomposition._triangle import joined, triangles
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
+from learnt.engine.matrices import Route
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.threads import single_blas
 
@@ -104,7 +105,7 @@ def in_blocks(rows: Rows) -> Rows:
 
     Eight of them or a multiple, so that two, four or eight threads have equal shares.
     """
-    if isinstance(rows, ArrayRows) and not sparse.issparse(rows.X):
+    if isinstance(rows, ArrayRows) and rows.route is not Route.SPARSE:
         largest = max(8 * rows.block_size, rows.n_features)
         n_blocks = 8 * -(-rows.n_rows // (8 * largest)) if rows.n_rows > largest else 1
         rows.block_size = -(-rows.n_rows // n_blocks)

@@ -7,7 +7,8 @@ Tropp (2011), which keeps only the last, and mostly much better (Musco and Musco
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from learnt.decomposition._centre import Centre, centre, starting_point
 from learnt.decomposition._exact import Spectrum, largest_eigen, singular
 from learnt.decomposition._products import scatter_product
 from learnt.decomposition._triangle import joined, triangles
-from learnt.engine.arrays import is_numpy, like, namespace
+from learnt.engine.arrays import like, namespace
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 
@@ -37,11 +38,34 @@ def randomized(
     d = rows.n_features
     width = min(k + oversamples, d)
     # Drawn with NumPy whatever the library: the same start on every device.
-    Q = _orthonormal(like(draw.normal(size=(d, width)), middle.mean))
+    start = like(draw.normal(size=(d, width)), middle.mean)
+    values, vectors, basis, images = krylov(lambda Q: scatter_product(rows, middle, point, Q), start, k, power)
+    if float(values[k - 1]) < _FAINT * float(values[0]):
+        values, vectors = _refined(rows, middle, basis, images, width)
+    return Spectrum(middle, values[:k] / max(middle.n - 1, 1), vectors[:, :k].T)
+
+
+class Krylov(NamedTuple):
+    """The best values (at least 0, falling) and directions inside a space, its basis, and the images of that."""
+
+    values: Any
+    vectors: Any
+    basis: Any
+    images: Any
+
+
+def krylov(product: Callable[[Any], Any], start: Any, k: int, power: int | None) -> Krylov:
+    """The k largest eigenvalues of a symmetric matrix, inside the space of a start and its images.
+
+    `product` is the matrix times a thin one; there are `power` + 1 products, None: until k directions have converged,
+    but no more than five.
+    """
+    d = start.shape[0]
+    Q = _orthonormal(start)
     basis = images = None
     passes = _PASSES if power is None else power + 1
     for step in range(passes):
-        image = scatter_product(rows, middle, point, Q)
+        image = product(Q)
         basis = Q if basis is None else joined(basis, Q, axis=1)
         images = image if images is None else joined(images, image, axis=1)
         with single_blas():
@@ -52,9 +76,7 @@ def randomized(
         Q = _new_directions(image[:, : d - basis.shape[1]], basis)
         if Q.shape[1] == 0:
             break
-    if float(values[k - 1]) < _FAINT * float(values[0]):
-        values, vectors = _refined(rows, middle, basis, images, width)
-    return Spectrum(middle, values[:k] / max(middle.n - 1, 1), vectors[:, :k].T)
+    return Krylov(values, vectors, basis, images)
 
 
 def _best_inside(basis: Any, images: Any, k: int) -> tuple[Any, Any, float]:
@@ -92,7 +114,7 @@ def _new_directions(image: Any, basis: Any) -> Any:
 
 def _orthonormal(A: Any) -> Any:
     with single_blas():
-        return np.linalg.qr(A)[0] if is_numpy(A) else namespace(A).linalg.qr(A)[0]
+        return namespace(A).linalg.qr(A)[0]
 
 
 def arpack(rows: Rows, k: int, tol: float, draw: np.random.RandomState, about: Centre | None = None) -> Spectrum:

@@ -15,6 +15,7 @@ from learnt.decomposition._krylov import arpack, randomized
 from learnt.decomposition._principal import PrincipalComponents
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, namespace, to_numpy
 from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.matrices import Route
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Block, Rows, as_rows
 from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, number, real
@@ -150,19 +151,19 @@ class PCA(PrincipalComponents):
                 "use 'randomized', which runs on the device."
             )
         # The first sum shows whether all cells are finite; only if not, validation says which one is to blame.
-        matrix = self._through_the_door(X, allow_nan=True)
+        matrix = self._validated(X, allow_nan=True)
         try:
             spectrum, k = self._solve(matrix)
             self.n_samples_ = spectrum.centre.n
             self._keep(spectrum, k, getattr(matrix, "dtype", ""))
         except NotFiniteError:
-            self._through_the_door(X, allow_nan=False)
+            self._validated(X, allow_nan=False)
             raise ValueError(
                 "X has values so large that their squares are infinite; scale the columns before PCA."
             ) from None
         return matrix
 
-    def _through_the_door(self, X: Any, allow_nan: bool) -> Any:
+    def _validated(self, X: Any, allow_nan: bool) -> Any:
         return check_fit(self, X, accept_sparse=True, min_rows=2, allow_nan=allow_nan).X
 
     def _solve(self, X: Any) -> tuple[Spectrum, int]:
@@ -171,12 +172,13 @@ class PCA(PrincipalComponents):
         d = rows.n_features
         n = rows.n_rows
         solver = self.svd_solver
-        if solver == "auto" and sparse.issparse(X):
+        is_sparse = rows.route is Route.SPARSE
+        if solver == "auto" and is_sparse:
             # The scatter of a wide sparse matrix is a dense d × d.
             solver = "covariance_eigh" if d <= 1000 and X.shape[0] >= d else "arpack"
         elif solver == "auto":
             solver = cheapest_solver(n, d, self.n_components)
-        less = int(solver == "arpack" or (sparse.issparse(X) and self.svd_solver == "auto"))
+        less = int(solver == "arpack" or (is_sparse and self.svd_solver == "auto"))
         if n < 2:
             raise ValueError(f"Found array with n_samples = {n} while a minimum of 2 is required by PCA.")
         wanted = self._wanted(n, d, solver, less)
@@ -198,7 +200,7 @@ class PCA(PrincipalComponents):
             return arpack(rows, int(wanted), float(self.tol), draw)
         if solver == "full":
             return from_triangle(rows)
-        if self.svd_solver == "auto" and not sparse.issparse(getattr(rows, "X", None)):
+        if self.svd_solver == "auto" and rows.route is not Route.SPARSE:
             return to_six_digits(rows, wanted)
         return from_scatter(rows, first_of(wanted))
 

@@ -71,13 +71,7 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
     def inverse_transform(self, X: Any) -> Any:
         """Rows from their scores: mean + Σ_k score_k v_k."""
         check_is_fitted(self)
-        if is_lazy(X) or sparse.issparse(X):
-            raise TypeError(
-                "inverse_transform needs scores in memory as a dense array; use X.compute() or X.toarray()."
-            )
-        Z = X if is_foreign_array(X) else np.asarray(X)
-        if not is_foreign_array(Z) and Z.dtype.kind != "f":
-            Z = Z.astype(np.float64)
+        Z = dense_scores(X)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
             raise ValueError(
                 f"X has shape {tuple(Z.shape)}, and inverse_transform takes one column for each of the "
@@ -128,6 +122,16 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def dense_scores(X: Any) -> Any:
+    """Scores that rows are made from again: a dense array in memory, of numbers with a fraction."""
+    if is_lazy(X) or sparse.issparse(X):
+        raise TypeError("inverse_transform needs scores in memory as a dense array; use X.compute() or X.toarray().")
+    if is_foreign_array(X):
+        return X
+    Z = np.asarray(X)
+    return Z if Z.dtype.kind == "f" else Z.astype(np.float64)
 
 
 def with_positive_peaks(V: Any) -> Any:

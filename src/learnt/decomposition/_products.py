@@ -8,7 +8,7 @@ from scipy import sparse
 
 from learnt.decomposition._centre import Centre, single
 from learnt.engine import blocks
-from learnt.engine.arrays import is_foreign_array, is_numpy, namespace
+from learnt.engine.arrays import namespace
 from learnt.engine.rows import ArrayRows, Block, Rows, Statistic
 from learnt.engine.threads import run_tasks
 
@@ -18,7 +18,7 @@ _LANES, _LANE_BYTES = 32, 1 << 27
 
 def sum_thin(rows: Rows, statistic: Statistic, *state: Any, part_bytes: int) -> tuple:
     """`rows.sum` for a statistic much smaller than d × d: more of them may exist at once, so more threads can help."""
-    if not isinstance(rows, ArrayRows) or is_foreign_array(rows.X):
+    if not (isinstance(rows, ArrayRows) and rows.on_host):
         return rows.sum(statistic, *state)
     size, n = rows.block_size, rows.n_rows
     lanes = max(2, min(_LANES, _LANE_BYTES // max(part_bytes, 1)))
@@ -40,8 +40,6 @@ def scatter_times(block: Block, point: Any, Q: Any) -> tuple:
     """Σz, Σ zᵀQ and Σ z (zᵀQ), z = x − point: each block is read once."""
     Z = block.X if point is None or sparse.issparse(block.X) else block.X - point
     Y = Z @ Q
-    if is_numpy(Y):
-        return Y.sum(axis=0), Z.T @ Y
     return namespace(Y).sum(Y, axis=0), Z.T @ Y
 
 

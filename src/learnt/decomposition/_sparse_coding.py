@@ -160,7 +160,7 @@ def _gaps(X: np.ndarray, b: np.ndarray, W: np.ndarray, G: np.ndarray, alpha: flo
 
 
 def _warn(gaps: np.ndarray, max_iter: int) -> None:
-    far = gaps > 1e-6  # share of ‖x‖²: below, nobody could tell
+    far = gaps > 1e-6  # share of ‖x‖²: below that it is rounding error
     if far.any():
         warnings.warn(
             f"{int(far.sum())} of {len(gaps)} codes did not converge in {max_iter} rounds; the objective of the worst "

@@ -160,8 +160,8 @@ class SparseCoder(CodingTransformer, Estimator):
 
     def transform(self, X: Any, y: Any = None) -> np.ndarray:
         """The code of each row; a coder with a dictionary need not be fitted first."""
-        door = self if self.dictionary is None or hasattr(self, "n_features_in_") else clone(self).fit(X)
-        X = check_predict(door, X)
+        fitted = self if self.dictionary is None or hasattr(self, "n_features_in_") else clone(self).fit(X)
+        X = check_predict(fitted, X)
         return self._code(X, self._atoms() if self.dictionary is not None else np.eye(X.shape[1]))
 
     def inverse_transform(self, X: Any) -> np.ndarray:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import is_foreign_array, is_numpy, namespace
+from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.matrices import join
 from learnt.engine.rows import Block
 
 
@@ -23,16 +24,14 @@ class Triangle:
 
 def joined(a: Any, b: Any, axis: int) -> Any:
     """Two matrices of one library below or beside each other."""
-    return np.concatenate([a, b], axis=axis) if is_numpy(a) else namespace(a).concat([a, b], axis=axis)
+    return join([a, b], axis)
 
 
 def triangular(Z: Any) -> Any:
     """R of Z = QR; Z itself while it has no more rows than columns."""
     if Z.shape[0] <= Z.shape[1]:
         return Z
-    if is_foreign_array(Z):
-        return namespace(Z).linalg.qr(Z, mode="reduced")[1]
-    return np.linalg.qr(Z, mode="r")
+    return np.linalg.qr(Z, mode="r") if is_numpy(Z) else namespace(Z).linalg.qr(Z, mode="reduced")[1]
 
 
 def triangles(block: Block, mean: Any, Q: Any = None) -> tuple:

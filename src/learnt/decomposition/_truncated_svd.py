@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.decomposition._centre import Centre, NotFiniteError, centre
 from learnt.decomposition._exact import Spectrum
 from learnt.decomposition._krylov import arpack, randomized
-from learnt.decomposition._principal import project, with_positive_peaks
-from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace
+from learnt.decomposition._principal import dense_scores, project, with_positive_peaks
+from learnt.engine.arrays import beside, is_foreign_array, is_numpy, like, namespace
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.random import random_state_of
@@ -57,6 +56,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> X = sparse.csr_array(np.diag([3.0, 2.0, 1.0]))
     >>> svd = TruncatedSVD(n_components=2, random_state=0).fit(X)
     >>> svd.singular_values_.round(6)
@@ -168,11 +168,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def inverse_transform(self, X: Any) -> Any:
         """Rows from their scores: Σ_k score_k v_k."""
         check_is_fitted(self)
-        if is_lazy(X) or sparse.issparse(X):
-            raise TypeError(
-                "inverse_transform needs scores in memory as a dense array; use X.compute() or X.toarray()."
-            )
-        Z = X if is_foreign_array(X) else np.asarray(X)
+        Z = dense_scores(X)
         if Z.ndim != 2 or Z.shape[1] != self.components_.shape[0]:
             raise ValueError(
                 f"X has shape {tuple(Z.shape)}, and inverse_transform takes one column for each of the "

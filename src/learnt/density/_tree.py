@@ -254,7 +254,7 @@ def pruned(tree: Tree, box: Box, leaf: str, X: Any, w: Any, held: Any, held_w: A
 
 
 def box_around(X: np.ndarray) -> Box:
-    """The box of the rows; a constant feature has a width of 1 around its value, and that is told."""
+    """The box of the rows; a constant feature has a width of 1 around its value, with a warning."""
     lower, upper = X.min(axis=0), X.max(axis=0)
     flat = ~(lower < upper)
     if flat.any():

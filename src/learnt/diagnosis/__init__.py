@@ -4,7 +4,7 @@ bayes_error_bounds, noise_bounds      the ceiling, from nearest neighbours
 dimensionality, intrinsic_dimension   whether neighbours are near: the curse of dimensionality, measured
 diagnose, read_curve                  noise, bias, variance; regime and treatments
 wilson_interval, bootstrap_interval,  how far a measured number may be from the truth; whether two models differ at all
-auc_interval                          is told by learnt.model_selection.corrected_interval and compare_scores
+auc_interval                          is computed by learnt.model_selection.corrected_interval and compare_scores
 """
 
 from learnt.diagnosis._bayes import BayesErrorBounds as BayesErrorBounds

@@ -8,15 +8,13 @@ import numpy as np
 from scipy import stats
 
 from learnt.diagnosis._intervals import Interval
+from learnt.distances import dimension_sums
 from learnt.drawing.svg import ACCENT, SECOND, Chart, number, percent, picture, tag, text
 from learnt.engine.estimator import Estimator
 from learnt.engine.random import generator
 from learnt.engine.validation import check_fit
 from learnt.neighbors import NearestNeighbors
 
-# The largest ratio of two distances, as a share of all, that the estimate of the dimension looks at: the tail is where
-# neighbours at the border of the data mislead (Facco et al., 2017).
-_BELIEVED = 0.9
 _BINS = 40
 
 
@@ -60,14 +58,13 @@ def intrinsic_dimension(first: np.ndarray, second: np.ndarray, level: float = 0.
     >>> bool(found.covers(3.0))
     True
     """
-    logs = np.sort(np.log(second / first))
-    seen = max(1, int(_BELIEVED * logs.size))
-    total = logs[:seen].sum() + (logs.size - seen) * logs[seen - 1]
+    found = dimension_sums(first, second)
+    seen, total = found
     if total == 0:
         return Interval(np.inf, 0.0, np.inf)
     tail = (1 - level) / 2
     low, high = (float(stats.chi2.ppf(q, 2 * seen)) / (2 * total) for q in (tail, 1 - tail))
-    return Interval(max(seen - 1, 1) / total, low, high)
+    return Interval(found.estimate, low, high)
 
 
 def dimensionality(X: Any, *, n_neighbors: int = 10, max_rows: int = 5000, random_state: Any = 0) -> Dimensionality:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgWarning
 
-from learnt.engine.arrays import is_numpy, to_numpy
+from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import widen
 from learnt.engine.class_labels import encode, in_memory_beside
+from learnt.engine.matrices import Route
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows import Block, Rows, as_rows
 from learnt.engine.validation import check_fit
@@ -94,7 +95,7 @@ def check_shrinkage(estimator: Any, refusal: str) -> None:
 
 
 def covariances(learned: Learned, shrinkage: Any, estimator: Any = None) -> np.ndarray:
-    """The covariance of each class (K × d × d), shrunk or by an estimator of one's own."""
+    """The covariance of each class (K × d × d), shrunk or by a custom estimator."""
     if estimator is not None:
         codes = to_numpy(learned.groups(_whole(learned.rows)))
         return np.stack([_by(estimator, learned.rows.X[codes == k]) for k in range(learned.n_classes)])
@@ -106,7 +107,7 @@ def covariances(learned: Learned, shrinkage: Any, estimator: Any = None) -> np.n
 
 
 def total_covariance(learned: Learned, shrinkage: Any, estimator: Any = None) -> np.ndarray:
-    """The covariance of all rows, shrunk or by an estimator of one's own."""
+    """The covariance of all rows, shrunk or by a custom estimator."""
     if estimator is not None:
         return _by(estimator, _whole(learned.rows).X)
     found = learned.moments.total()
@@ -163,7 +164,7 @@ def _together(block: Block) -> np.ndarray:
 
 
 def _whole(rows: Rows) -> Block:
-    if not rows.in_memory or not is_numpy(rows.X) or rows.w is not None:
+    if rows.route is not Route.DENSE or rows.w is not None:
         raise ValueError("covariance_estimator needs all rows in memory, as NumPy arrays, and without weights.")
     return Block(rows.X, rows.y)
 

@@ -4,16 +4,23 @@ Search             points, a metric and an index over them: `Search.build(points
                    `.nearest(queries, k)`, `.nearest_blocks(queries, k, consume)`, `.within(queries, radius)`
 Neighborhoods      what `within` answers: flat arrays, as many entries for each query as there are
 resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      which metric is meant, and whether it is one
+chosen_algorithm                       the index that was asked for, or will be quickest
+dimension_sums                         intrinsic dimension from distances to neighbours
 distance_function                      all distances between two sets of rows, by the name of a metric
 nearest_center, center_distances, center_errors, expanded            few centres, on arrays of any library
 square_distance, square_distances      ‖x − y‖² in float64, in order of the features: the bits that settle ties
+add_power, power_root                  Minkowski distances inside other kernels, feature by feature
 round_rows, squared_norms              what fast products are computed from
 
 _search           the protocol           _metrics    names, parameters, matrices of distances
 _brute            brute force: picks     _direct     from the distances themselves; _minkowski
 _products         matrix products with an error bound, and exact distances where it leaves doubt
 _rounded_points   what products need of the points, kept from query to query; _rounding, _kernels
+_trees            trees of boxes and balls by Minkowski distances: _tree_build, _tree_kernels, _power_sums
+_metric_tree      a ball tree by any metric
+_approximate      by a graph, with its recall
 _precomputed      distances that are given
+_choice           algorithm="auto"; _dimension   how many dimensions points really have
 _centers          the nearest of few centres
 _select           the k smallest; _neighborhoods   all within a radius
 """
@@ -26,28 +33,42 @@ from learnt.distances._centers import (
     nearest_center,
     squared_norms,
 )
-from learnt.distances._kd_tree import METRICS as KD_TREE_METRICS
-from learnt.distances._kd_tree import tree_takes
+from learnt.distances._choice import chosen_algorithm
+from learnt.distances._dimension import DimensionSums, dimension_sums
+from learnt.distances._metric_tree import METRICS as BALL_TREE_METRICS
+from learnt.distances._metric_tree import metric_tree_takes
 from learnt.distances._metrics import METRIC_NAMES, SPARSE_METRIC_NAMES, check_metric, distance_function, resolve_metric
+from learnt.distances._metrics import SAME as SAME_METRICS
 from learnt.distances._neighborhoods import Neighborhoods
+from learnt.distances._power_sums import add_power, power_root
 from learnt.distances._rounding import round_rows, square_distance, square_distances
 from learnt.distances._search import Search
 from learnt.distances._select import Consume
+from learnt.distances._trees import METRICS as KD_TREE_METRICS
+from learnt.distances._trees import tree_takes
 
 __all__ = [
+    "BALL_TREE_METRICS",
     "DEVICE_CELLS",
     "KD_TREE_METRICS",
     "METRIC_NAMES",
+    "SAME_METRICS",
     "SPARSE_METRIC_NAMES",
     "Consume",
+    "DimensionSums",
     "Neighborhoods",
     "Search",
+    "add_power",
     "center_distances",
     "center_errors",
     "check_metric",
+    "chosen_algorithm",
+    "dimension_sums",
     "distance_function",
     "expanded",
+    "metric_tree_takes",
     "nearest_center",
+    "power_root",
     "resolve_metric",
     "round_rows",
     "square_distance",

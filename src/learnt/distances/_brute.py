@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from learnt.distances import _metrics
 from learnt.distances._direct import euclidean_neighbors, metric_neighbors
+from learnt.distances._kernels import pairs_within
 from learnt.distances._minkowski import root
 from learnt.distances._neighborhoods import Neighborhoods, joined
 from learnt.distances._products import product_neighbors
@@ -25,6 +27,7 @@ from learnt.engine.threads import for_blocks
 _PLAIN_WORK = 1_000_000
 _FEW_QUERIES = 4
 _CELLS = 1 << 20  # distances that a task holds
+_TINY = 1e-300  # above what squares lose that are too small to be numbers
 
 
 class BruteForce:
@@ -35,6 +38,7 @@ class BruteForce:
         self.params = _metrics.learned_params(self.metric, params, T)
         self._weighted = self.params.get("w") is not None
         self._rounded: dict[bool, RoundedPoints] = {}
+        self._about_mean: dict[int, tuple[np.ndarray, ...]] = {}
 
     def nearest(self, Q: Any, k: int, consume: Consume, n_jobs: int | None) -> None:
         """`consume` gets distances in the metric's own units, ascending, and indices (int64), block by block."""
@@ -46,21 +50,23 @@ class BruteForce:
             return
 
         def finished(lo: int, hi: int, D: np.ndarray, index: np.ndarray) -> None:
-            consume(lo, hi, self._finish(D), index)
+            consume(lo, hi, self.finish(D), index)
 
-        metric_neighbors(self._matrix(sparse.issparse(T)), T, Q, k, finished, n_jobs)
+        metric_neighbors(self.matrix(sparse.issparse(T)), T, Q, k, finished, n_jobs)
 
-    def within(self, Q: Any, radii: np.ndarray, n_jobs: int | None) -> Neighborhoods:
+    def within(
+        self, Q: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
+    ) -> Neighborhoods:
         """All points at most `radii[i]` away from query i, in order of the points."""
         T: Any = self.T
         if sparse.issparse(T) or sparse.issparse(Q):
             Q, T = _same_kind(Q, T)
         elif self._is(*_metrics.BY_PRODUCTS) and not self._weighted:
             return self._squares_within(Q, radii, n_jobs)
-        distances = self._matrix(sparse.issparse(T))
+        matrix = self.matrix(sparse.issparse(T))
 
         def one(lo: int, hi: int) -> Neighborhoods:
-            D = self._finish(distances(Q[lo:hi], T))
+            D = self.finish(matrix(Q[lo:hi], T))
             inside = radii[lo:hi, None] >= D
             return Neighborhoods(np.count_nonzero(inside, axis=1), np.nonzero(inside)[1], D[inside])
 
@@ -69,13 +75,13 @@ class BruteForce:
     def _is(self, *names: str) -> bool:
         return isinstance(self.metric, str) and self.metric in names
 
-    def _finish(self, D: np.ndarray) -> np.ndarray:
-        """From what `_matrix` gives to distances."""
+    def finish(self, D: np.ndarray) -> np.ndarray:
+        """From what `matrix` gives to distances."""
         if self._is("minkowski") and not self._weighted:
             return root(D, self.params.get("p") or 2)
         return np.sqrt(D) if self._is("euclidean") and not self._weighted else D
 
-    def _matrix(self, is_sparse: bool) -> Any:
+    def matrix(self, is_sparse: bool = False) -> Any:
         """The function of (queries, rows) that gives distances; their p-th powers for "euclidean" and "minkowski"."""
         if is_sparse and self._is("euclidean", "sqeuclidean"):
             return _metrics.sparse_scores
@@ -88,7 +94,7 @@ class BruteForce:
     def _by_products(self, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None) -> None:
         finished: Consume
         if self._is("cosine"):
-            no_direction = _zero_rows(Q)
+            no_direction = zero_rows(Q)
             zeros = bool(self._zero_points.any() or no_direction.any())
             Q, points = unit_rows(Q, zeros, 0), self._points(zeros)
 
@@ -105,7 +111,7 @@ class BruteForce:
             points = self._points(False)
 
             def finished(lo: int, hi: int, squared: np.ndarray, index: np.ndarray) -> None:
-                consume(lo, hi, self._finish(squared), index)
+                consume(lo, hi, self.finish(squared), index)
 
         n, size = points.T.shape[0], points.T.size
         few = Q.shape[0] <= _FEW_QUERIES or Q.shape[0] * size <= _PLAIN_WORK
@@ -119,7 +125,7 @@ class BruteForce:
         """`within` by squared distances: those that could be small enough are computed as `nearest` does."""
         cosine, no_direction = self._is("cosine"), np.zeros(Q.shape[0], dtype=bool)
         if cosine:
-            no_direction = _zero_rows(Q)
+            no_direction = zero_rows(Q)
             zeros = bool(self._zero_points.any() or no_direction.any())
             Q, T = unit_rows(Q, zeros, 0), self._points(zeros).T
         else:
@@ -127,10 +133,11 @@ class BruteForce:
         limits = 2.0 * radii if cosine else np.square(radii) if self._is("euclidean") else radii
         limits = limits * (1.0 + 8.0 * (T.shape[1] + 4) * float(np.finfo(np.float64).eps))
 
+        candidates = self._candidates(Q, T, limits)
+
         def one(lo: int, hi: int) -> Neighborhoods:
-            query, index = np.nonzero(limits[lo:hi, None] >= cdist(Q[lo:hi], T, "sqeuclidean"))
-            squared = square_distances_of_pairs(Q[lo:hi], T, query, index)
-            distances = 0.5 * squared if cosine else self._finish(squared)
+            query, index, squared = candidates(lo, hi)
+            distances = 0.5 * squared if cosine else self.finish(squared)
             if cosine and zeros:
                 distances[no_direction[lo:hi][query] | self._zero_points[index]] = 1.0
             inside = radii[lo:hi][query] >= distances
@@ -138,6 +145,41 @@ class BruteForce:
             return Neighborhoods(counts, index[inside], distances[inside])
 
         return joined(for_blocks(one, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs))
+
+    def _candidates(self, Q: np.ndarray, T: np.ndarray, limits: np.ndarray) -> Callable:
+        """The function that gives the pairs of queries lo…hi−1 and points that may be within the limits.
+
+        Their squared distances are exact; which they are comes from products about the points' mean, but for few
+        queries from differences.
+        """
+
+        def few(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            query, index = np.nonzero(limits[lo:hi, None] >= cdist(Q[lo:hi], T, "sqeuclidean"))
+            return query, index, square_distances_of_pairs(Q[lo:hi], T, query, index)
+
+        if Q.shape[0] <= _FEW_QUERIES or Q.shape[0] * T.size <= _PLAIN_WORK or not compilation_enabled():
+            return few
+        if T.shape[1] not in self._about_mean:  # rows of zeros add columns for the cosine
+            wide = np.ascontiguousarray(T, dtype=np.float64)
+            origin = wide.mean(axis=0)
+            about = wide - origin
+            self._about_mean[T.shape[1]] = wide, origin, about, np.einsum("ij,ij->i", about, about)
+        wide, origin, about, t_norms = self._about_mean[T.shape[1]]
+        Q, limits = np.ascontiguousarray(Q, dtype=np.float64), limits + _TINY
+        # Rounding of the differences from the origin, of norms and of products, each at most some d ε (‖q‖² + ‖t‖²).
+        slack = 8.0 * (T.shape[1] + 8) * float(np.finfo(np.float64).eps)
+
+        def many(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            part = Q[lo:hi] - origin
+            q_norms, products = np.einsum("ij,ij->i", part, part), part @ about.T
+            counts, squares = np.empty(hi - lo, dtype=np.int64), np.empty(T.shape[1])
+            index, squared = np.empty(products.size, dtype=np.int64), np.empty(products.size)
+            found = pairs_within(
+                products, Q[lo:hi], wide, q_norms, t_norms, limits[lo:hi], slack, squares, counts, index, squared
+            )
+            return np.repeat(np.arange(hi - lo), counts), index[:found], squared[:found]
+
+        return many
 
     def _points(self, zeros: bool) -> RoundedPoints:
         """The points that products are made with; for the cosine, divided by their lengths."""
@@ -148,7 +190,7 @@ class BruteForce:
 
     @cached_property
     def _zero_points(self) -> np.ndarray:
-        return _zero_rows(self.T)
+        return zero_rows(self.T)
 
 
 def unit_rows(X: np.ndarray, zeros: bool, side: int) -> np.ndarray:
@@ -171,7 +213,8 @@ def unit_rows(X: np.ndarray, zeros: bool, side: int) -> np.ndarray:
     return unit
 
 
-def _zero_rows(X: np.ndarray) -> np.ndarray:
+def zero_rows(X: np.ndarray) -> np.ndarray:
+    """Which rows are zeros alone."""
     return np.einsum("ij,ij->i", X, X, dtype=np.float64) == 0
 
 

@@ -15,6 +15,7 @@ from scipy.spatial.distance import cdist
 
 from learnt.distances._rounding import square_distances
 from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.matrices import on_host
 
 _CELLS = 1 << 22  # distances held at once
 DEVICE_CELLS = 1 << 26
@@ -64,12 +65,12 @@ def nearest_center(X: Any, C: Any, origin: Any) -> Any:
     array([0, 1, 1], dtype=int32)
     """
     n, k = X.shape[0], C.shape[0]
-    step = max(1, (_CELLS if is_numpy(X) or sparse.issparse(X) else DEVICE_CELLS) // k)
+    step = max(1, (_CELLS if on_host(X) else DEVICE_CELLS) // k)
     if n > step:
         parts = [nearest_center(X[lo : min(lo + step, n), ...], C, origin) for lo in range(0, n, step)]
         return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else namespace(X).concat(parts)
     scores, norms = expanded(X, C, origin)
-    if not (is_numpy(X) or sparse.issparse(X)):
+    if not on_host(X):
         xp = namespace(X)
         return xp.astype(xp.argmin(scores, axis=1), xp.int32)
     labels = scores.argmin(axis=1)
@@ -120,7 +121,7 @@ def center_distances(X: Any, C: Any, origin: Any) -> Any:
     if is_numpy(X) and X.shape[1] <= _NARROW:
         return cdist(X, C).astype(X.dtype, copy=False)
     scores, norms = expanded(X, C, origin)
-    if not (is_numpy(X) or sparse.issparse(X)):
+    if not on_host(X):
         xp = namespace(X)
         return xp.sqrt(xp.clip(scores + norms[:, None], min=0.0))
     scores += norms[:, None]

@@ -75,14 +75,14 @@ def metric_neighbors(distances: Any, T: Any, Q: Any, k: int, consume: Consume, n
     def by_tiles(lo: int, hi: int) -> None:
         values, index = np.full((hi - lo, k), np.inf), np.zeros((hi - lo, k), dtype=np.int64)
         minima = np.empty((_TILE // 8, hi - lo))
-        nothing = np.zeros(_TILE)
+        no_terms = np.zeros(_TILE)
         for first in range(0, n, _TILE):
             D = distances(Q[lo:hi], T[first : first + _TILE]).T
             if not np.isfinite(D.sum()):
                 D = np.nan_to_num(D, nan=_FARTHEST, posinf=_FARTHEST)
             scores = np.full((-(-D.shape[0] // 8) * 8, hi - lo), np.inf)
             scores[: D.shape[0]] = D
-            _kernels.keep_smallest(scores, nothing, first, minima, values, index)
+            _kernels.keep_smallest(scores, no_terms, first, minima, values, index)
         values[values == _FARTHEST] = np.inf
         consume(lo, hi, *in_order(values, index))
 

@@ -157,3 +157,41 @@ def keep_exact(scores, extra, first, limits, minima, Q, T, values, index):
                         exact = square_distance(Q, q, T, first + t, squares)
                         if exact < values[q, 0]:
                             _replace_worst(values, index, q, exact, first + t)
+
+
+@kernel(fuse=False, allocates=False)
+def _four_distances(Q, q, T, index, out):
+    """`square_distance` of a query and four rows at once: four sums that do not wait for each other."""
+    t0, t1, t2, t3 = index[0], index[1], index[2], index[3]
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    for j in range(T.shape[1]):
+        v = Q[q, j]
+        d0, d1, d2, d3 = v - T[t0, j], v - T[t1, j], v - T[t2, j], v - T[t3, j]
+        s0 += d0 * d0
+        s1 += d1 * d1
+        s2 += d2 * d2
+        s3 += d3 * d3
+    out[0], out[1], out[2], out[3] = s0, s1, s2, s3
+
+
+@kernel(fuse=False, allocates=False)
+def pairs_within(products, Q, T, q_norms, t_norms, limits, slack, squares, counts, index, out):
+    """Pairs whose ‖q‖² + ‖t‖² − 2qᵀt, within its rounding, is not above limits[q]; out: their exact squared distances.
+
+    The products and norms are those of rows about an origin. Returns how many there are.
+    """
+    found = 0
+    for q in range(products.shape[0]):
+        before = found
+        for t in range(products.shape[1]):
+            norms = q_norms[q] + t_norms[t]
+            if not norms * (1.0 - slack) - 2.0 * products[q, t] > limits[q]:  # what is not a number is looked at
+                index[found] = t
+                found += 1
+        whole = found - (found - before) % 4
+        for i in range(before, whole, 4):
+            _four_distances(Q, q, T, index[i:], out[i:])
+        for i in range(whole, found):
+            out[i] = square_distance(Q, q, T, index[i], squares)
+        counts[q] = found - before
+    return found

@@ -48,11 +48,11 @@ def resolve_metric(metric: Any, p: float | None, params: dict | None) -> tuple[A
     return metric, params
 
 
-def check_metric(name: str, metric: Any, is_sparse: bool) -> None:
-    """Refuse a metric that is not there, or that sparse rows do not have."""
+def check_metric(name: str, metric: Any, X: Any = None) -> None:
+    """Refuse a metric that is not there, or that rows like X, if they are sparse, do not have."""
     if callable(metric) or hasattr(metric, "pairwise"):
         return
-    names = SPARSE_METRIC_NAMES if is_sparse else METRIC_NAMES
+    names = SPARSE_METRIC_NAMES if sparse.issparse(X) else METRIC_NAMES
     if metric in METRIC_NAMES and metric not in names:
         raise ValueError(
             f"Metric {metric!r} not valid for sparse input: {name} has {', '.join(names)}; use X.toarray()."
@@ -148,12 +148,12 @@ def _nan_euclidean(Q: np.ndarray, T: np.ndarray, missing_values: float = np.nan)
     """Over the cells that both rows have, as if the others were as far apart on average; NaN where there are none."""
     total, both = np.zeros((Q.shape[0], T.shape[0])), np.zeros((Q.shape[0], T.shape[0]))
     for q, t in zip(Q.T.astype(np.float64), T.T.astype(np.float64), strict=True):
-        there = np.logical_and.outer(
+        both_present = np.logical_and.outer(
             *[~(np.isnan(x) if np.isnan(missing_values) else x == missing_values) for x in (q, t)]
         )
-        gap = np.subtract.outer(q, t, out=np.zeros_like(total), where=there)
+        gap = np.subtract.outer(q, t, out=np.zeros_like(total), where=both_present)
         total += gap * gap
-        both += there
+        both += both_present
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sqrt(total * (Q.shape[1] / both))
 

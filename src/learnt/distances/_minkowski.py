@@ -45,7 +45,8 @@ def minkowski_sums(p: float, Q: np.ndarray, T: np.ndarray) -> np.ndarray:
     [7.0, 25.0, 4.0]
     """
     total = np.zeros((Q.shape[0], T.shape[0]))
-    if total.size * Q.shape[1] > _PLAIN_WORK and compilation_enabled():
+    many = total.size * Q.shape[1] > _PLAIN_WORK or p not in (1, 2, np.inf)  # NumPy's powers have other last bits
+    if many and compilation_enabled():
         columns = np.ascontiguousarray(T.T, dtype=np.float64)
         add_terms(float(p), np.ascontiguousarray(Q, dtype=np.float64), columns, total)
     else:

@@ -38,7 +38,9 @@ class Precomputed:
             order = np.lexsort((columns, values))[:k]
             consume(i, i + 1, values[order][None], columns[order][None])
 
-    def within(self, D: Any, radii: np.ndarray, n_jobs: int | None) -> Neighborhoods:
+    def within(
+        self, D: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
+    ) -> Neighborhoods:
         """All points at most `radii[i]` away from query i, in order of the points, or of the graph's entries."""
         if sparse.issparse(D):
             query = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))

@@ -7,12 +7,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from learnt.distances._approximate import METRICS as GRAPH_METRICS
+from learnt.distances._approximate import ApproximateIndex
 from learnt.distances._brute import BruteForce
-from learnt.distances._kd_tree import METRICS, KDTreeIndex, tree_takes
+from learnt.distances._metric_tree import METRICS as BALL_METRICS
+from learnt.distances._metric_tree import MetricTree, metric_tree_takes
 from learnt.distances._metrics import SAME, resolve_metric
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._precomputed import Precomputed
 from learnt.distances._select import Consume
+from learnt.distances._trees import METRICS, TreeIndex, tree_takes
 
 # Pairs that a block of queries is to find at most, and the fewest queries of a block.
 _PAIRS, _FEWEST = 1 << 21, 256
@@ -28,8 +32,13 @@ class Index(Protocol):
     def nearest(self, Q: Any, k: int, consume: Consume, n_jobs: int | None) -> None:
         """`consume` gets the k nearest points of blocks of queries; the last answer to a query counts."""
 
-    def within(self, Q: Any, radii: np.ndarray, n_jobs: int | None) -> Neighborhoods:
-        """The points at most `radii[i]` away from query i, in order of their index."""
+    def within(
+        self, Q: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
+    ) -> Neighborhoods:
+        """The points at most `radii[i]` away from query i, in order of their index.
+
+        Where distances or order are not asked for, an index need not make them.
+        """
 
 
 class Search:
@@ -64,7 +73,7 @@ class Search:
         points : array or CSR matrix of shape (n, d); for "precomputed" the distances (n, n) of points to each other
         metric : a name of `METRIC_NAMES`, a function of two rows, or an object with a method `pairwise`
         params : more parameters of the metric, by name
-        algorithm : {"brute", "kd_tree"}; the answers are the same
+        algorithm : {"brute", "kd_tree", "ball_tree", "approximate"}; the answers of the first three are the same
         leaf_size : points of a leaf of a tree
         n_jobs : threads that build a tree
         """
@@ -75,13 +84,47 @@ class Search:
             return Search(points, Precomputed(points), how)
         if algorithm == "kd_tree":
             if not tree_takes(points, metric, params):
-                shown = metric if isinstance(metric, str) else "a function"
                 raise ValueError(
-                    f"A KD-tree searches dense rows by {', '.join(METRICS)} with p >= 1 and without weights, and not "
-                    f"by {shown} here; use algorithm='brute'."
+                    f"{_shown(metric)} is an invalid metric for a KD-tree, which searches dense rows by "
+                    f"{', '.join(METRICS)} with p >= 1 and without weights; use algorithm='auto'."
                 )
-            return Search(points, KDTreeIndex(points, metric, params, leaf_size, n_jobs), how)
-        return Search(points, BruteForce(points, metric, params), how)
+            return Search(points, TreeIndex(points, metric, params, leaf_size, n_jobs), how)
+        if algorithm == "ball_tree":
+            if tree_takes(points, metric, params):
+                return Search(points, TreeIndex(points, metric, params, leaf_size, n_jobs, balls=True), how)
+            if not metric_tree_takes(points, metric, params):
+                raise ValueError(
+                    f"A ball tree searches dense rows by a metric, which obeys the triangle inequality "
+                    f"({', '.join(BALL_METRICS)} with p >= 1, or a function), and not by {_shown(metric)} here; use "
+                    "algorithm='brute'."
+                )
+            return Search(points, MetricTree(BruteForce(points, metric, params), leaf_size), how)
+        brute = BruteForce(points, metric, params)
+        if algorithm == "approximate":
+            dense = isinstance(points, np.ndarray) and params.get("w") is None
+            if not (dense and isinstance(metric, str) and metric in GRAPH_METRICS):
+                raise ValueError(
+                    f"Approximate search is by {', '.join(GRAPH_METRICS)} between dense rows without weights, and not "
+                    f"by {_shown(metric)} here; use algorithm='auto'."
+                )
+            return Search(points, ApproximateIndex(brute), how)
+        return Search(points, brute, how)
+
+    @property
+    def recall(self) -> float | None:
+        """The share of neighbours that an approximate search finds, measured on a sample; None for an exact one."""
+        return self._index.recall if isinstance(self._index, ApproximateIndex) else None
+
+    def added(self, points: Any) -> Search:
+        """A search over these points, which are the old ones and then more.
+
+        Brute force has nothing to build, a graph takes the new points in; trees are built anew.
+        """
+        metric, params, algorithm, leaf_size = self._how
+        if isinstance(self._index, ApproximateIndex):
+            self._index.add(BruteForce(points, self._index.metric, {}))
+            return Search(points, self._index, self._how)
+        return Search.build(points, metric, params, algorithm=algorithm, leaf_size=leaf_size)
 
     def __reduce__(self) -> Any:
         return _built_again, (self.points, *self._how)
@@ -116,21 +159,50 @@ class Search:
         self._index.nearest(self.points, k + 1, others, n_jobs)
 
     def within(
-        self, queries: Any, radius: float | np.ndarray, *, nearest_first: bool = False, n_jobs: int | None = None
+        self,
+        queries: Any,
+        radius: float | np.ndarray,
+        *,
+        nearest_first: bool = False,
+        distances: bool = True,
+        ordered: bool = True,
+        n_jobs: int | None = None,
     ) -> Neighborhoods:
         """All points at most `radius` (one number, or one for each query) away from each query.
 
-        In order of their index, or if asked for nearest first.
+        In order of their index, or if asked for nearest first. Trees answer sooner where no distances are wanted, or
+        neighbours in any order.
         """
         Q = self.points if queries is None else queries
         radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (Q.shape[0],))
-        found = self._index.within(Q, radii, n_jobs)
+        distances, ordered = distances or nearest_first, ordered and not nearest_first
+        found = self._index.within(Q, radii, n_jobs, distances=distances, ordered=ordered)
         if queries is None:
             found = found.without(found.indices == found.query)
-        return found.nearest_first() if nearest_first else found
+        return found.nearest_first(n_jobs) if nearest_first else found
+
+    def count_within(self, queries: Any, radii: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+        """How many points are at most `radii[q, r]` away from query q, (n_queries × radii).
+
+        `radii` has one row for each query or one for all, ascending. Trees count whole nodes.
+        """
+        if isinstance(self._index, TreeIndex):
+            return self._index.counts(queries, radii, n_jobs)
+        out = np.empty((queries.shape[0], radii.shape[1]), dtype=np.int64)
+        for r in range(radii.shape[1]):
+            limits = np.broadcast_to(radii[:, r], queries.shape[:1])
+            for lo, hi, found in self.within_blocks(queries, limits, n_jobs=n_jobs):
+                out[lo:hi, r] = found.counts
+        return out
 
     def within_blocks(
-        self, queries: Any, radius: float | np.ndarray, *, n_jobs: int | None = None
+        self,
+        queries: Any,
+        radius: float | np.ndarray,
+        *,
+        distances: bool = True,
+        ordered: bool = True,
+        n_jobs: int | None = None,
     ) -> Iterator[tuple[int, int, Neighborhoods]]:
         """`within` for queries lo…hi−1, block after block, so that never all pairs are held at once."""
         rows = self.points if queries is None else queries
@@ -139,7 +211,7 @@ class Search:
         lo, size = 0, _FEWEST
         while lo < m:
             hi = min(lo + size, m)
-            found = self.within(rows[lo:hi], radii[lo:hi], n_jobs=n_jobs)
+            found = self.within(rows[lo:hi], radii[lo:hi], distances=distances, ordered=ordered, n_jobs=n_jobs)
             each = max(1.0, found.indices.size / (hi - lo))
             if queries is None:
                 found = found.without(found.indices == found.query + lo)
@@ -149,3 +221,7 @@ class Search:
 
 def _built_again(points: Any, metric: Any, params: dict, algorithm: str, leaf_size: int) -> Search:
     return Search.build(points, metric, params, algorithm=algorithm, leaf_size=leaf_size)
+
+
+def _shown(metric: Any) -> str:
+    return repr(metric) if isinstance(metric, str) else "a function"

@@ -1,197 +1,284 @@
-"""Compiled inner loops of the KD-tree: splitting nodes, and walking the tree for a query.
+"""Compiled walks through a tree of boxes or balls.
 
-Distances are sums of p-th powers in order of the features, without fused operations: the bits of brute force. A lower
-bound over a box is computed by the same steps from gaps that are no larger, so rounding never puts it above a distance.
+Distances are sums of p-th powers in order of the features, without fused operations: the bits of brute force. Those of
+a leaf are summed side by side. A bound over a box is computed by the same steps from gaps that are no larger (or
+smaller), so rounding never puts it on the wrong side of a distance; a bound over a ball leaves room for rounding.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from learnt.distances._power_sums import add_power, power_of, power_root
+from learnt.distances._sort_kernels import sift, sort_heap
+from learnt.distances._tree_build import power_sum
 from learnt.engine.kernel import kernel
 
-
-@kernel
-def _select(values, order, lo, hi, middle):
-    """Reorder lo…hi−1 so that what comes before `middle` is smaller, by (value, index)."""
-    while hi - lo > 1:
-        at = (lo + hi) // 2
-        pivot, pivot_index = values[at], order[at]
-        i, j = lo, hi - 1
-        while i <= j:
-            while values[i] < pivot or (values[i] == pivot and order[i] < pivot_index):
-                i += 1
-            while values[j] > pivot or (values[j] == pivot and order[j] > pivot_index):
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            hi = j + 1
-        elif middle >= i:
-            lo = i
-        else:
-            return
+_SHORT = 32  # neighbours that are kept as a list
+_EARLY = 8  # features after which a leaf is left if none of its points can be near enough
 
 
-@kernel
-def _widest(X, order, lo, hi, lower, upper):
-    """The box of the points, and the feature with the largest variance."""
-    best, widest = -1.0, 0
-    for j in range(X.shape[1]):
-        low = high = shift = np.float64(X[order[lo], j])
-        total = squares = 0.0
-        for i in range(lo, hi):
-            v = np.float64(X[order[i], j])
-            low = min(low, v)
-            high = max(high, v)
-            total += v - shift
-            squares += (v - shift) * (v - shift)
-        lower[j], upper[j] = low, high
-        variance = squares - total * total / (hi - lo)
-        if high > low and variance > best:
-            best, widest = variance, j
-    return widest
+class Tree(NamedTuple):
+    """A balanced tree: the children of node i are 2i + 1 and 2i + 2, its points `order[starts[i, 0]:starts[i, 1]]`.
+
+    `nodes[i]` is a box (lower and upper corner), or where `radii` are given a ball's centre; `cells[leaf]` its points,
+    feature by feature. `slack` is the room that rounding needs.
+    """
+
+    order: np.ndarray
+    starts: np.ndarray
+    nodes: np.ndarray
+    radii: np.ndarray
+    cells: np.ndarray
+    p: float
+    slack: float
 
 
-@kernel
-def split_nodes(X, order, values, starts, boxes, root, depth):
-    """Split the node `root` and those below it, `depth` levels in all; children of node i are 2i + 1 and 2i + 2."""
-    n_nodes = starts.shape[0]
-    first, count = root, 1
-    for _ in range(depth):
-        for node in range(first, first + count):
-            lo, hi = starts[node, 0], starts[node, 1]
-            j = _widest(X, order, lo, hi, boxes[node, 0], boxes[node, 1])
-            if 2 * node + 2 < n_nodes:
-                for i in range(lo, hi):
-                    values[i] = X[order[i], j]
-                middle = (lo + hi) // 2
-                _select(values, order, lo, hi, middle)
-                starts[2 * node + 1, 0], starts[2 * node + 1, 1] = lo, middle
-                starts[2 * node + 2, 0], starts[2 * node + 2, 1] = middle, hi
-        first, count = 2 * first + 1, 2 * count
+class Room(NamedTuple):
+    """Memory of a walk: nodes that wait and their bounds, and the sums of a leaf."""
+
+    stack: np.ndarray
+    bounds: np.ndarray
+    sums: np.ndarray
 
 
-@kernel(fuse=False)
-def _sum(p, A, a, B, b):
-    """Σⱼ |A[a, j] − B[b, j]|^p, or the largest for p = ∞."""
-    total = 0.0
-    for j in range(A.shape[1]):
-        gap = abs(np.float64(A[a, j]) - np.float64(B[b, j]))
-        if p == 2.0:
-            total += gap * gap
-        elif p == 1.0:
-            total += gap
-        elif p == np.inf:
-            total = max(total, gap)
-        else:
-            total += gap**p
-    return total
+def room_for(tree: Tree) -> Room:
+    """Memory for one walk at a time."""
+    return Room(np.empty(64, dtype=np.int64), np.empty(64), np.empty(tree.cells.shape[2]))
 
 
-@kernel(fuse=False)
-def _bound(p, box, Q, q):
-    """The same for the point of a box that is nearest to the query."""
+@kernel(fuse=False, allocates=False)
+def _box_bound(p, nodes, node, Q, i):
+    """Σ of p-th powers for the point of a box that is nearest to the query."""
     total = 0.0
     for j in range(Q.shape[1]):
-        v = np.float64(Q[q, j])
-        gap = max(box[0, j] - v, v - box[1, j], 0.0)
-        if p == 2.0:
-            total += gap * gap
-        elif p == 1.0:
-            total += gap
-        elif p == np.inf:
-            total = max(total, gap)
-        else:
-            total += gap**p
+        v = Q[i, j]
+        below, above = nodes[node, 0, j] - v, v - nodes[node, 1, j]
+        gap = below if below > above else above
+        total = add_power(p, total, gap if gap > 0.0 else 0.0)
     return total
 
 
-@kernel
-def _sift(values, index, size, value, at):
-    """Put (value, at) in place of the first, the largest, of a heap of this size."""
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= size:
-            break
-        other = child + 1
-        if other < size and (
-            values[other] > values[child] or (values[other] == values[child] and index[other] > index[child])
-        ):
-            child = other
-        if values[child] < value or (values[child] == value and index[child] < at):
-            break
-        values[i], index[i] = values[child], index[child]
-        i = child
+@kernel(fuse=False, allocates=False)
+def _box_end(p, nodes, node, Q, i):
+    """The same for the farthest point of a box."""
+    total = 0.0
+    for j in range(Q.shape[1]):
+        v = Q[i, j]
+        total = add_power(p, total, max(abs(nodes[node, 0, j] - v), abs(nodes[node, 1, j] - v)))
+    return total
+
+
+@kernel(fuse=False, allocates=False)
+def _least(p, slack, nodes, radii, node, Q, i):
+    """No point of the node has a smaller sum."""
+    if radii.size == 0:
+        return _box_bound(p, nodes, node, Q, i) * (1.0 - slack)
+    distance, radius = power_root(p, power_sum(p, nodes[node, 0], Q[i])), radii[node]
+    gap = distance - radius - slack * (distance + radius)
+    return power_of(p, gap) * (1.0 - slack) if gap > 0.0 else 0.0
+
+
+@kernel(fuse=False, allocates=False)
+def _most(p, slack, nodes, radii, node, Q, i):
+    """No point of the node has a larger sum."""
+    if radii.size == 0:
+        return _box_end(p, nodes, node, Q, i) * (1.0 + slack)
+    distance, radius = power_root(p, power_sum(p, nodes[node, 0], Q[i])), radii[node]
+    return power_of(p, (distance + radius) * (1.0 + slack)) * (1.0 + slack)
+
+
+@kernel(fuse=False, allocates=False)
+def _leaf_sums(p, cells, leaf, Q, i, limit, sums):
+    """Sums of p-th powers for all points of a leaf; false where all are soon seen to be above the limit."""
+    sums[:] = 0.0
+    for j in range(Q.shape[1]):
+        v, column = Q[i, j], cells[leaf, j]
+        if p == 2.0:
+            for t in range(sums.size):
+                gap = column[t] - v
+                sums[t] += gap * gap
+        elif p == 1.0:
+            for t in range(sums.size):
+                sums[t] += abs(column[t] - v)
+        elif p == np.inf:
+            for t in range(sums.size):
+                gap = abs(column[t] - v)
+                sums[t] = gap if gap > sums[t] else sums[t]
+        else:
+            for t in range(sums.size):
+                sums[t] += abs(column[t] - v) ** p
+        if j % _EARLY == _EARLY - 1 and j + 1 < Q.shape[1]:
+            near = 0
+            for t in range(sums.size):
+                near += sums[t] <= limit
+            if near == 0:
+                return False
+    return True
+
+
+@kernel(fuse=False, allocates=False)
+def _insert(values, index, value, at):
+    """Put (value, at) in its place of a short ascending list whose last goes out."""
+    i = values.size - 1
+    while i > 0 and (values[i - 1] > value or (values[i - 1] == value and index[i - 1] > at)):
+        values[i], index[i] = values[i - 1], index[i - 1]
+        i -= 1
     values[i], index[i] = value, at
 
 
-@kernel
-def nearest_points(P, order, starts, boxes, p, shrink, Q, values, index):
-    """values[q], index[q]: the nearest points of query q by (sum of powers, index), ascending.
+@kernel(fuse=False, allocates=False)
+def nearest_leaves(tree, Q, leaves):
+    """The leaf that each query comes to by the nearer child: queries of one leaf look at the same memory."""
+    n_nodes = tree.starts.shape[0]
+    p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
+    for i in range(Q.shape[0]):
+        node = 0
+        while 2 * node + 2 < n_nodes:
+            node = 2 * node + 1
+            if _least(p, slack, nodes, radii, node + 1, Q, i) < _least(p, slack, nodes, radii, node, Q, i):
+                node += 1
+        leaves[i] = node
 
-    Of a bound that was computed by `**`, `shrink` of it is sure.
+
+@kernel(fuse=False, allocates=False)
+def nearest_points(tree, room, Q, turns, values, index):
+    """values[q], index[q]: the nearest points of query q by (sum of powers, index), ascending; in order of `turns`.
+
+    Those found so far are an ascending list where they are few, else a heap with the largest first.
     """
+    order, starts, cells = tree.order, tree.starts, tree.cells
+    p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
     n_nodes, k = starts.shape[0], values.shape[1]
-    stack, bounds = np.empty(64, np.int64), np.empty(64)
-    for q in range(Q.shape[0]):
-        best, rows = values[q], index[q]
+    few = k <= _SHORT
+    last = k - 1 if few else 0  # where the farthest of those found is
+    stack, bounds = room.stack, room.bounds
+    for turn in range(turns.size):
+        i = turns[turn]
+        best, rows = values[i], index[i]
         best[:], rows[:] = np.inf, order.size
+        worst = np.inf
         stack[0], bounds[0], size = 0, 0.0, 1
         while size > 0:
             size -= 1
             node = stack[size]
-            if bounds[size] * shrink > best[0]:
+            if bounds[size] > worst:
                 continue
             while 2 * node + 2 < n_nodes:
                 near, far = 2 * node + 1, 2 * node + 2
-                a, b = _bound(p, boxes[near], Q, q), _bound(p, boxes[far], Q, q)
+                a, b = _least(p, slack, nodes, radii, near, Q, i), _least(p, slack, nodes, radii, far, Q, i)
                 if b < a:
                     near, far, a, b = far, near, b, a
-                if b * shrink <= best[0]:
+                if b <= worst:
                     stack[size], bounds[size] = far, b
                     size += 1
                 node = near
-                if a * shrink > best[0]:
+                if a > worst:
                     node = -1
                     break
             if node < 0:
                 continue
-            for i in range(starts[node, 0], starts[node, 1]):
-                total = _sum(p, P, i, Q, q)
-                if total < best[0] or (total == best[0] and order[i] < rows[0]):
-                    _sift(best, rows, k, total, order[i])
-        for last in range(k - 1, 0, -1):  # the largest goes to the end
-            value, at = best[last], rows[last]
-            best[last], rows[last] = best[0], rows[0]
-            _sift(best, rows, last, value, at)
+            lo = starts[node, 0]
+            sums = room.sums[: starts[node, 1] - lo]
+            if not _leaf_sums(p, cells, node - n_nodes // 2, Q, i, worst, sums):
+                continue
+            for t in range(sums.size):
+                total = sums[t]
+                if total < worst or (total == worst and order[lo + t] < rows[last]):
+                    if few:
+                        _insert(best, rows, total, order[lo + t])
+                    else:
+                        sift(best, rows, 0, k, total, order[lo + t])
+                    worst = best[last]
+        if not few:
+            sort_heap(best, rows)
 
 
-@kernel
-def points_within(P, order, starts, boxes, p, limits, Q, counts, index, sums):
-    """How many points each query has within its limit, and where there is room for them, which, and their sums."""
-    n_nodes, found, room = starts.shape[0], 0, index.size
-    stack = np.empty(64, np.int64)
-    for q in range(Q.shape[0]):
-        before = found
+@kernel(fuse=False, allocates=False)
+def points_within(tree, room, Q, limits, first, stop, counts, index, sums):
+    """The points within its limit of each query from `first` on, and their sums if there is room for these.
+
+    Returns how many were found and the query that could not be begun because there might be no room; where the whole of
+    a node is within the limit and no sums are wanted, its points are not looked at.
+    """
+    order, starts, cells = tree.order, tree.starts, tree.cells
+    p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
+    n_nodes, found = starts.shape[0], 0
+    stack = room.stack
+    for i in range(first, stop):
+        limit, before = limits[i], found
         stack[0], size = 0, 1
         while size > 0:
             size -= 1
             node = stack[size]
-            if _bound(p, boxes[node], Q, q) > limits[q]:
+            if _least(p, slack, nodes, radii, node, Q, i) > limit:
                 continue
-            if 2 * node + 2 < n_nodes:
+            lo, hi = starts[node, 0], starts[node, 1]
+            whole = sums.size == 0 and _most(p, slack, nodes, radii, node, Q, i) <= limit
+            if not whole and 2 * node + 2 < n_nodes:
                 stack[size], stack[size + 1] = 2 * node + 2, 2 * node + 1
                 size += 2
                 continue
-            for i in range(starts[node, 0], starts[node, 1]):
-                total = _sum(p, P, i, Q, q)
-                if total <= limits[q]:
-                    if room:
-                        index[found], sums[found] = order[i], total
+            if found + hi - lo > index.size:
+                return before, i
+            if whole:
+                for t in range(lo, hi):
+                    index[found] = order[t]
                     found += 1
-        counts[q] = found - before
+                continue
+            part = room.sums[: hi - lo]
+            if not _leaf_sums(p, cells, node - n_nodes // 2, Q, i, limit, part):
+                continue
+            for t in range(part.size):
+                index[found] = order[lo + t]
+                if sums.size > 0:
+                    sums[found] = part[t]
+                found += part[t] <= limit
+        counts[i] = found - before
+    return found, stop
+
+
+@kernel(fuse=False, allocates=False)
+def count_within(tree, room, Q, limits, counts):
+    """counts[q, r]: how many points are within limits[q, r], which ascend; one row of limits serves all queries."""
+    starts, cells = tree.starts, tree.cells
+    p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
+    n_nodes, n_limits = starts.shape[0], limits.shape[1]
+    stack = room.stack
+    for i in range(Q.shape[0]):
+        count = counts[i]
+        limit = limits[min(i, limits.shape[0] - 1)]
+        count[:] = 0
+        stack[0], size = 0, 1
+        while size > 0:
+            size -= 1
+            node = stack[size]
+            least = _least(p, slack, nodes, radii, node, Q, i)
+            if least > limit[n_limits - 1]:
+                continue
+            most = _most(p, slack, nodes, radii, node, Q, i)
+            some, every = 0, 0  # the first limit that some points may be within, and that all are
+            while limit[some] < least:
+                some += 1
+            every = some
+            while every < n_limits and limit[every] < most:
+                every += 1
+            lo, hi = starts[node, 0], starts[node, 1]
+            if some == every:
+                count[every] += hi - lo
+            elif 2 * node + 2 < n_nodes:
+                stack[size], stack[size + 1] = 2 * node + 2, 2 * node + 1
+                size += 2
+            else:
+                part = room.sums[: hi - lo]
+                if _leaf_sums(p, cells, node - n_nodes // 2, Q, i, limit[n_limits - 1], part):
+                    for t in range(part.size):
+                        at = some
+                        while at < n_limits and limit[at] < part[t]:
+                            at += 1
+                        if at < n_limits:
+                            count[at] += 1
+        for r in range(1, n_limits):
+            count[r] += count[r - 1]

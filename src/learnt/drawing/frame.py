@@ -94,9 +94,9 @@ class Frame:
         )
 
     def band(self, xs: Numbers, low: Numbers, high: Numbers, *, color: str = ACCENT) -> None:
-        there = [(self.x(a), self.y(b)) for a, b in zip(xs, high)]
+        upper_edge = [(self.x(a), self.y(b)) for a, b in zip(xs, high)]
         back = [(self.x(a), self.y(b)) for a, b in zip(xs, low)][::-1]
-        self.marks.append(tag("path", d=_path(there + back) + "Z", fill=color, fill_opacity=0.16))
+        self.marks.append(tag("path", d=_path(upper_edge + back) + "Z", fill=color, fill_opacity=0.16))
 
     def dots(
         self,

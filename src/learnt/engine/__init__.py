@@ -9,6 +9,7 @@
     forks         what a fork waits for
     cached        properties computed once
     arrays        which namespace and device an array belongs to
+    matrices      questions about a matrix of any kind: cells, products, rows by number, code path
     rows          the summation form over memory, files and clusters
     seen_rows     rows seen through a function of their blocks
     posterior     from log p(x, c) to labels and probabilities, on every kind of data

@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine import blocks
-from learnt.engine.arrays import is_foreign_array, namespace
+from learnt.engine.arrays import namespace, to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.matrices import Route, affine, dense, double, n_stored, route, take_rows
 from learnt.engine.threads import run_tasks, single_blas
 
 Statistic = Callable[..., Any]
@@ -49,10 +50,33 @@ class Rows(ABC):
     def head(self, n: int) -> Block:
         """About the first `n` rows in memory: to take a provisional mean from, say."""
 
+    @abstractmethod
+    def take(self, index: np.ndarray) -> np.ndarray:
+        """The rows of X with these numbers, in this order, as NumPy float64: a few, to start or to judge from."""
+
+    def scores(self, coef: Any, intercept: Any) -> Any:
+        """X coefᵀ + intercept of all rows; `coef` and `intercept` lie where `reference` does."""
+        return self.map(block_scores, coef, intercept)
+
+    @property
+    def route(self) -> Route:
+        """The code path that reads these rows: one of four, chosen once in a fit."""
+        return Route.BLOCKS
+
+    @property
+    def on_host(self) -> bool:
+        """Whether `X` is whole and NumPy's or SciPy's, so that compiled code reads it in place."""
+        return self.route in (Route.DENSE, Route.SPARSE)
+
+    @property
+    def n_stored(self) -> int:
+        """How many cells of X are stored: what a pass over the rows costs."""
+        return self.n_rows * self.n_features
+
     @property
     def in_memory(self) -> bool:
         """Whether `X`, `y` and `w` are whole arrays that a direct method may use."""
-        return False
+        return self.route is not Route.BLOCKS
 
     def first_mean(self) -> Any:
         """A provisional mean of X to subtract before squaring, so that large means do not cancel."""
@@ -72,8 +96,9 @@ class ArrayRows(Rows):
         self.n_rows, self.n_features = X.shape
         self.part_columns = self.n_features  # a partial sum has at most this many cells for each column
         self.dtype = X.dtype
-        self._foreign = is_foreign_array(X)
-        self._sparse = sparse.issparse(X)
+        self._route = route(X)
+        self._foreign = self._route is Route.DEVICE
+        self._sparse = self._route is Route.SPARSE
         if self._sparse:
             row_bytes = 12.0 * X.nnz / max(self.n_rows, 1)
             self.reference = np.empty(0, dtype=X.dtype)
@@ -83,8 +108,15 @@ class ArrayRows(Rows):
         self.block_size = blocks.block_rows(self.n_rows, row_bytes, foreign=self._foreign)
 
     @property
-    def in_memory(self) -> bool:
-        return True
+    def route(self) -> Route:
+        return self._route
+
+    @property
+    def n_stored(self) -> int:
+        return n_stored(self.X)
+
+    def take(self, index: np.ndarray) -> np.ndarray:
+        return double(to_numpy(dense(take_rows(self.X, index))))
 
     def block(self, lo: int, hi: int) -> Block:
         """The rows lo…hi−1, without a copy."""
@@ -141,6 +173,11 @@ class ArrayRows(Rows):
         starts = range(self.block_size, self.n_rows, self.block_size)
         run_tasks([partial(fill, lo) for lo in starts], n_jobs=self.n_jobs)
         return out
+
+
+def block_scores(block: Block, coef: Any, intercept: Any) -> Any:
+    """X coefᵀ + intercept of one block."""
+    return affine(block.X, coef, intercept)
 
 
 def csr_rows(X: Any, lo: int, hi: int) -> Any:

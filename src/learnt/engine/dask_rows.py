@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import sparse
 
 from learnt.engine.array_rows import ArrayRows, Merge, Rows, Statistic
 from learnt.engine.blocks import Block
+from learnt.engine.matrices import dense
 
 _FAN_IN = 8
 
@@ -109,6 +111,21 @@ class DaskRows(Rows):
         ]
         return da.concatenate(pieces)
 
+    def take(self, index: np.ndarray) -> np.ndarray:
+        delayed, starts = self._dask.delayed, np.cumsum([0, *self._lengths])
+        order = np.argsort(index, kind="stable")
+        edges = np.searchsorted(index[order], starts)
+        places = [order[lo:hi] for lo, hi in pairwise(edges)]
+        parts = [
+            delayed(some_rows)(X, self.dtype, index[found] - start)
+            for X, start, found in zip(self._parts_X, starts, places, strict=False)
+            if found.size
+        ]
+        out = np.empty((len(index), self.n_features))
+        for found, rows in zip((found for found in places if found.size), self._dask.compute(*parts), strict=True):
+            out[found] = rows
+        return out
+
     def head(self, n: int) -> Block:
         for X, y, w in zip(self._parts_X, self._parts_y, self._parts_w, strict=True):
             block = self._dask.compute(self._dask.delayed(first_rows)(X, y, w, self.dtype, n))[0]
@@ -140,6 +157,10 @@ def as_block(X: Any, y: Any, w: Any, dtype: Any) -> Block:
 
 def _values(x: Any) -> np.ndarray:
     return x.to_numpy() if hasattr(x, "to_numpy") else np.asarray(x)
+
+
+def some_rows(X: Any, dtype: Any, index: np.ndarray) -> np.ndarray:
+    return dense(as_block(X, None, None, dtype).X[index])
 
 
 def reduce_partition(

@@ -72,18 +72,20 @@ class Trial:
     exempt: tuple[str, ...] = ()
     # The parameter that says how many members `warm_start` goes on to.
     members: str | None = None
+    # What y is (a name of `TARGETS`) where scikit-learn's tags do not say it: a transformer that needs classes.
+    target: str | None = None
 
     def settings(self) -> dict[str, Any]:
         """The quick settings."""
         return dict(self.quick() if callable(self.quick) else self.quick)
 
 
-NOTHING, PLAIN = Takes(), Trial()
+NUMBERS_ALONE, PLAIN = Takes(), Trial()
 
 
 def takes_of(estimator: Any) -> Takes:
     """Which tables an estimator takes."""
-    return getattr(estimator, "__learnt_takes__", NOTHING)
+    return getattr(estimator, "__learnt_takes__", NUMBERS_ALONE)
 
 
 def trial_of(cls: type) -> Trial:
@@ -93,7 +95,9 @@ def trial_of(cls: type) -> Trial:
 
 def target_of(estimator: Any) -> str:
     """The kind of y that an estimator is fitted to, as a name of `TARGETS`."""
-    tags = estimator.__sklearn_tags__().target_tags
+    tags, told = estimator.__sklearn_tags__().target_tags, trial_of(type(estimator)).target
+    if told is not None:
+        return told
     if is_classifier(estimator):
         return "classes"
     if not (is_regressor(estimator) or tags.required):
@@ -125,7 +129,7 @@ class Estimator(BaseEstimator):
 
     @property
     def __learnt_takes__(self) -> Takes:
-        return NOTHING
+        return NUMBERS_ALONE
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

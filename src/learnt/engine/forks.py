@@ -3,7 +3,7 @@
     hold_while_forking(lambda: [lock])     a fork waits until the lock is free; both processes have it free again
 
 So a child finds whole what the lock guards, which a lock that is merely made anew in the child does not give: LLVM has
-locks of its own, which nobody can reach. Where a lock is not to be had within minutes, the fork goes on all the same.
+locks of its own, which cannot be acquired from here. Where a lock is not acquired within minutes, the fork goes ahead.
 """
 
 from __future__ import annotations

@@ -23,13 +23,13 @@ import numpy as np
 T = TypeVar("T")
 
 _local = threading.local()  # .scope: what this thread's work belongs to
-_ever = False  # whether anything was stopped yet: until then nobody needs to look
+_ever = False  # whether anything was stopped yet: until then no check is needed
 _ALONE = nullcontext()
-_HEARING = 0.1  # seconds; Windows hears no signal during a wait, only after it
+_HEARING = 0.1  # seconds; Windows handles no signal during a wait, only after it
 
 
 class Stopped(BaseException):
-    """Work was given up since other work that belongs to it failed or was interrupted; nobody outside sees this."""
+    """Work was given up since other work that belongs to it failed or was interrupted; never raised to the caller."""
 
 
 class Scope:

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace
 from learnt.engine.blocks import Block
 from learnt.engine.labels import classes_beside, labels_at
+from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import as_rows
-from learnt.engine.scoring import accuracy_of_rows, in_numpy, is_elsewhere
+from learnt.engine.scoring import accuracy_of_rows, is_elsewhere
 from learnt.engine.validation import check_predict
 
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool

@@ -18,9 +18,10 @@ from __future__ import annotations
 from typing import Any
 
 from learnt.engine.array_rows import ArrayRows, Rows, Statistic, csr_rows
-from learnt.engine.arrays import is_dask
+from learnt.engine.arrays import beside, is_dask, is_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.dask_rows import DaskRows
+from learnt.engine.matrices import affine
 from learnt.engine.table_rows import TableRows
 from learnt.engine.tables import Table, scan
 
@@ -35,8 +36,11 @@ __all__ = [
     "as_rows",
     "csr_rows",
     "scan",
+    "scores",
     "transform",
 ]
+
+_SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
 
 
 def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None) -> Rows:
@@ -53,6 +57,19 @@ def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None) 
     if isinstance(X, Table):
         return TableRows(X, y, w, n_jobs)
     return ArrayRows(X, y, w, n_jobs)
+
+
+def scores(X: Any, coef: Any, intercept: Any) -> Any:
+    """X coefᵀ + intercept wherever X lies: (n,) for one vector of coefficients, (n, k) for several.
+
+    >>> import numpy as np
+    >>> scores(np.eye(2), np.array([1.0, 2.0]), 0.5)
+    array([1.5, 2.5])
+    """
+    coef, intercept = beside(coef, X), beside(intercept, X)
+    if is_numpy(X) and X.size <= _SMALL:
+        return affine(X, coef, intercept)
+    return as_rows(X).scores(coef, intercept)
 
 
 def transform(X: Any, columns: Any, function: Any, *state: Any) -> Any:

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.validation import check_fit, check_predict
 
@@ -43,11 +44,6 @@ class RowsClassifier(ClassifierMixin):
 def is_elsewhere(X: Any) -> bool:
     """Whether X is not NumPy's to read: on a device, in a file or on a cluster."""
     return is_foreign_array(X) or is_lazy(X)
-
-
-def in_numpy(values: Any) -> Any:
-    """Targets or weights beside rows that are NumPy's: those of other libraries are fetched, as in `fit`."""
-    return to_numpy(values) if is_foreign_array(values) else values
 
 
 def accuracy_of_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> float:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from learnt.engine.array_rows import Merge, Rows, Statistic
+from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.matrices import dense, double
 
 
 class SeenRows(Rows):
@@ -33,6 +35,9 @@ class SeenRows(Rows):
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         return self.rows.map(through, function, self.function, self.state, state)
+
+    def take(self, index: Any) -> Any:
+        return double(to_numpy(dense(self.function(Block(self.rows.take(index)), *self.state))))
 
     def head(self, n: int) -> Block:
         block = self.rows.head(n)

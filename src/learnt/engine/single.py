@@ -35,7 +35,7 @@ def require_float32(X: Any, name: str) -> None:
 
 
 def refuse_sparse_missing(X: Any, name: str) -> None:
-    """Raise one sentence where a sparse X has NaN, for those who know missing values in dense tables only."""
+    """Raise one sentence where a sparse X has NaN, for estimators that take missing values in dense tables only."""
     if sparse.issparse(X) and np.isnan(X.data).any():
         raise ValueError(
             f"Input X contains NaN and is sparse, and {name} takes missing values in dense tables only; "

@@ -32,6 +32,18 @@ class TableRows(Rows):
     def head(self, n: int) -> Block:
         return self._read(0, min(n, self.n_rows))
 
+    def take(self, index: np.ndarray) -> np.ndarray:
+        """One reading of the file in blocks, of which the wanted rows are kept."""
+        out = np.empty((len(index), self.n_features))
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+        for lo in range(0, self.n_rows, self.read_rows):
+            hi = min(lo + self.read_rows, self.n_rows)
+            first, last = np.searchsorted(wanted, (lo, hi))
+            if first < last:
+                out[order[first:last]] = self.X.numbers(lo, hi)[wanted[first:last] - lo]
+        return out
+
     def _chunks(self) -> Iterator[ArrayRows]:
         for lo in range(0, self.n_rows, self.read_rows):
             X, y, w, start = self._read(lo, min(lo + self.read_rows, self.n_rows))

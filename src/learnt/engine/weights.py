@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from learnt.engine.arrays import is_foreign_array, is_lazy, like, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.matrices import take_rows
 
 Places = np.ndarray | None  # of the rows that are there; None: all are
 
@@ -52,31 +52,6 @@ def without_absent(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any, Places]
     if rows is None or (y is not None and _n_rows(y) != _n_rows(X)):  # which will be refused
         return X, y, weights, None
     return take_rows(X, rows), None if y is None else take_rows(y, rows), take_rows(weights, rows), rows
-
-
-def take_rows(table: Any, rows: Any) -> Any:
-    """Some rows of an array, a sparse matrix, a list, or a frame or series of any library: places, flags or a slice.
-
-    >>> take_rows(["a", "b", "c"], np.array([0, 2]))
-    ['a', 'c']
-    """
-    if is_foreign_array(table):
-        places = like(np.arange(table.shape[0])[rows], table, namespace(table).int64)
-        return namespace(table).take(table, places, axis=0)
-    if isinstance(table, np.ndarray):
-        return table[rows]
-    if sparse.issparse(table):
-        return (table if table.format in ("csr", "csc") else table.tocsr())[rows]
-    import narwhals as nw
-
-    if isinstance(rows, np.ndarray) and rows.dtype.kind == "b":
-        rows = np.flatnonzero(rows)
-    native = nw.from_native(table, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame | nw.Series):
-        return native[rows].to_native()
-    if isinstance(table, list | tuple):
-        return table[rows] if isinstance(rows, slice) else [table[i] for i in rows]
-    return np.asarray(table)[rows]
 
 
 def take_params(params: dict[str, Any], rows: Places, n: int) -> dict[str, Any]:

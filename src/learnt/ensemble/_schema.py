@@ -12,7 +12,7 @@ LABELLED: dict[str, Check] = {"classes_": labels("c"), "n_classes_": count(1, na
 
 
 def same_width(members: list[Any]) -> int | str | None:
-    """The number of features that all members agree on; a sentence where they do not; None where nobody says."""
+    """The number of features of all members; an error message where they differ; None where no member knows."""
     widths = {width for member in members if (width := getattr(member, "n_features_in_", None)) is not None}
     return "has members fitted on different columns" if len(widths) > 1 else next(iter(widths), None)
 

@@ -9,7 +9,7 @@
     ERMClassifier, ERMRegressor
                 the same as estimators
 
-A loss of one's own is an object with `value(y, score)` and `gradient(y, score)`: see docs/erm.md.
+A custom loss is an object with `value(y, score)` and `gradient(y, score)`: see docs/erm.md.
 """
 
 from learnt.erm import losses as losses

@@ -40,7 +40,7 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
     ----------
     loss : str or object, default="log"
         A name or object of `learnt.erm.losses` ("log", "hinge", "squared_hinge", "exponential", "modified_huber",
-        "softmax"), or an object of one's own with `value(y, score)` and `gradient(y, score)`, y being −1 or +1.
+        "softmax"), or a custom object with `value(y, score)` and `gradient(y, score)`, y being −1 or +1.
     penalty, alpha, bound, solver, fit_intercept, max_iter, tol :
     early_stopping, validation_fraction, n_iter_no_change, record_path, random_state :
         As for `ERMRegressor`.

@@ -15,6 +15,7 @@ from learnt.engine import progress
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, like, namespace, to_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.estimator import Takes
+from learnt.engine.matrices import affine, double, take_rows
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import generator
 from learnt.engine.rows import as_rows
@@ -110,12 +111,7 @@ class LinearRisk(progress.CallbackSupportMixin):
         parts = (loss, penalty_of(self), float(self.alpha), self.bound)
         if is_lazy(X):
             return RowsProblem(rows, None, *parts, None, bool(self.fit_intercept), n_outputs)
-        if is_foreign_array(X):
-            xp = namespace(X)
-            X = xp.astype(X, xp.float64)
-            w = None if w is None else xp.astype(w, xp.float64)
-        else:
-            X = X.astype(np.float64, copy=False)
+        X, w = double(X), None if w is None else double(w)
         return Problem(X, y, *parts, w, bool(self.fit_intercept), n_outputs)
 
     def _solve(self, problem: Problem, start: Any, watch: Any = None) -> Result:
@@ -161,11 +157,10 @@ class LinearRisk(progress.CallbackSupportMixin):
         order = generator(self.random_state).permutation(n)
         parts = []
         for rows in (np.sort(order[held:]), np.sort(order[:held])):
-            pick = rows if not is_foreign_array(problem.X) else like(rows, problem.X, namespace(problem.X).int64)
-            w = None if problem.weight is None else problem.weight[pick]
+            w = None if problem.weight is None else take_rows(problem.weight, rows)
             if w is not None and float(w.sum()) == 0:
                 raise ValueError("early_stopping held out rows of weight 0 only; give another random_state.")
-            parts.append(replace(problem, X=problem.X[pick], y=problem.y[pick], weight=w))
+            parts.append(replace(problem, X=take_rows(problem.X, rows), y=take_rows(problem.y, rows), weight=w))
         return parts[0], parts[1]
 
     def _warn(self, problem: Problem, solver: Any, result: Result) -> None:
@@ -218,9 +213,8 @@ class LinearRisk(progress.CallbackSupportMixin):
         X = check_predict(self, X)
         coef, intercept = beside(self.coef_, X), beside(self.intercept_, X)
         if is_lazy(X):
-            return as_rows(X).map(_from_scores, coef if coef.ndim == 1 else coef.T, intercept, then)
-        product = X @ (coef if coef.ndim == 1 else coef.T)
-        return then((np.asarray(product) if sparse.issparse(X) else product) + intercept)
+            return as_rows(X).map(_from_scores, coef, intercept, then)
+        return then(affine(X, coef, intercept))
 
 
 def _added_up(curves: list[list[float]]) -> np.ndarray:
@@ -235,7 +229,7 @@ def _out_of_range(block: Block, lowest: float, included: bool) -> tuple:
 
 
 def _from_scores(block: Block, coef: np.ndarray, intercept: Any, then: Callable[[Any], Any]) -> np.ndarray:
-    return then(np.asarray(block.X @ coef) + intercept)
+    return then(affine(block.X, coef, intercept))
 
 
 def _far_means(problem: Problem) -> Any:

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import device_of, is_numpy, like, namespace
+from learnt.engine.arrays import like, namespace
 from learnt.engine.cached import cached_property
+from learnt.engine.matrices import identity, square, stored
 from learnt.erm.penalties import NoPenalty
 
 _FREE = NoPenalty()
@@ -60,9 +61,7 @@ class Problem:
         """θ = 0."""
         rows = self.n_features + int(self.fit_intercept)
         shape = (rows,) if self.n_outputs == 1 else (rows, self.n_outputs)
-        if sparse.issparse(self.X):
-            return np.zeros(shape, dtype=self.X.dtype)
-        return like(np.zeros(shape), self.X)
+        return like(np.zeros(shape), stored(self.X))
 
     def coef(self, theta: Any) -> Any:
         return theta[: self.n_features]
@@ -176,7 +175,7 @@ class Problem:
         if self.smooth_penalty and self.alpha:
             w = self.coef(theta)
             extra = namespace(theta).reshape(self.join(self.alpha * self.penalty.curvature(w), 0 * theta), (-1,))
-            H = H + (np.diag(extra) if is_numpy(extra) else namespace(H).eye(H.shape[0], device=device_of(H)) * extra)
+            H = H + identity(H) * extra
         return H
 
     def mean_curvature(self, theta: Any) -> Any:
@@ -196,7 +195,7 @@ class Problem:
         bend = self.loss.curvature(self.y, self.scores(theta))
         if self.n_outputs > 1:
             bend = namespace(bend).stack([bend[:, k, k] for k in range(self.n_outputs)], axis=1)
-        X2 = self.X.power(2) if sparse.issparse(self.X) else self.X**2
+        X2 = square(self.X)
         return replace(self, X=X2).pull(bend)
 
     def hessian_diagonal(self, theta: Any) -> Any:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from learnt.engine import progress
-from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.arrays import is_lazy, to_numpy
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.matrices import double
 from learnt.engine.schema import FEATURES, ONE, Schema, flag, real
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.validation import check_fit
@@ -25,7 +24,7 @@ class ERMRegressor(LinearRisk, RowsRegressor, Estimator):
     Parameters
     ----------
     loss : str or object, default="squared"
-        A name or object of `learnt.erm.losses`, or an object of one's own with `value(y, score)` and
+        A name or object of `learnt.erm.losses`, or a custom object with `value(y, score)` and
         `gradient(y, score)`; `curvature(y, score)` makes it quicker.
     penalty : str, object or None, default="l2"
         A name or object of `learnt.erm.penalties`: "l2" is ‖w‖², "l1" is ‖w‖₁.
@@ -88,7 +87,7 @@ class ERMRegressor(LinearRisk, RowsRegressor, Estimator):
             raise ValueError(f"ERMRegressor predicts numbers and {loss!r} is a loss of classes; use ERMClassifier.")
         X, y, w = check_fit(self, X, y, sample_weight, target="number")
         if not is_lazy(X):
-            y = namespace(y).astype(y, namespace(y).float64) if is_foreign_array(y) else y.astype(np.float64)
+            y = double(y)
         problem = self._pose(X, y, w, loss)
         result = self._solve(problem, start_of(problem, coef_init, intercept_init))
         self._record(X, [result], to_numpy(result.coef), to_numpy(result.intercept))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.cached import cached_property
+from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import Rows
 from learnt.erm._problem import Problem
 
@@ -78,7 +78,7 @@ def _weight(block: Block) -> tuple:
 def _of_block(block: Block, loss: Any, fit_intercept: bool, n_outputs: int) -> tuple[Problem, float]:
     """The problem of one block, and its weight."""
     (weight,) = _weight(block)
-    X = block.X.astype(np.float64, copy=False) if sparse.issparse(block.X) else to_numpy(widen(block.X))
+    X = in_numpy(widen(block.X))
     y = to_numpy(block.y)
     w = None if block.w is None else to_numpy(widen(block.w))
     y = y.astype(np.float64, copy=False) if n_outputs == 1 else y

@@ -11,19 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import is_numpy, namespace
 from learnt.engine.threads import single_blas
 from learnt.kernels import lower_gram, pull_back
-from learnt.linalg.any_array import solve_lower, solve_upper
+from learnt.linalg.any_array import cholesky_anywhere, solve_lower, solve_upper
 from learnt.linalg.tiles import cholesky_in_place, lower_inverse
+
+_JITTER = (0.0, 1e-10, 1e-8, 1e-6)
 
 
 class Posterior(NamedTuple):
-    """L with K = LLᵀ, α = K⁻¹y, and the likelihood."""
+    """L with K = LLᵀ, α = K⁻¹y, the likelihood, and what was added to the diagonal of K for its sake."""
 
     L: Any
     alpha: Any
     likelihood: float
+    added: float
 
 
 def on_blocks(kernel: Any, X: Any) -> bool:
@@ -31,26 +34,34 @@ def on_blocks(kernel: Any, X: Any) -> bool:
     return is_numpy(X) and X.dtype.kind == "f" and getattr(kernel, "in_blocks", False)
 
 
-def factor(kernel: Any, X: Any, noise: Any) -> Any:
-    """The lower Cholesky factor of k(X, X) + noise; None where that is not positive definite."""
+def factor(kernel: Any, X: Any, noise: Any) -> tuple[Any, float]:
+    """The lower Cholesky factor of k(X, X) + noise, and what had to be added to the noise.
+
+    Repeated rows without noise leave a matrix that is singular but for rounding: 1e-10 to 1e-6 of its mean diagonal
+    make it positive. None where even that does not.
+    """
+    added = 0.0
+    for share in _JITTER:
+        if share:
+            diagonal = kernel.diag(X)
+            added = share * max(float(namespace(diagonal).mean(diagonal)), np.finfo(float).tiny)
+        L = _factor(kernel, X, noise + added)
+        if L is not None:
+            return L, added
+    return None, added
+
+
+def _factor(kernel: Any, X: Any, noise: Any) -> Any:
     if on_blocks(kernel, X):
         K = lower_gram(kernel, X)
         K.ravel()[:: len(K) + 1] += noise
         return K if cholesky_in_place(K) else None
     K = kernel(X)
-    xp = namespace(K)
-    if xp is np:
+    if is_numpy(K):
         K = np.array(K, dtype=np.float64)
         K.ravel()[:: len(K) + 1] += noise
         return K if cholesky_in_place(K) else None
-    K = K + xp.eye(K.shape[0], dtype=K.dtype, device=K.device) * like(to_numpy(np.asarray(noise)), K)
-    try:
-        L = xp.linalg.cholesky(K)
-    except Exception as error:  # every library has its own; anything else shows itself again
-        if "linalg" not in f"{type(error).__module__}.{type(error).__name__}".lower():
-            raise
-        return None
-    return L if bool(xp.all(xp.isfinite(L))) else None
+    return cholesky_anywhere(K, noise)
 
 
 def solve(L: Any, y: Any) -> Any:
@@ -63,11 +74,11 @@ def solve(L: Any, y: Any) -> Any:
 
 def posterior(kernel: Any, X: Any, y: Any, noise: Any) -> Posterior | None:
     """What predictions need; None where the matrix is not positive definite."""
-    L = factor(kernel, X, noise)
+    L, added = factor(kernel, X, noise)
     if L is None:
         return None
     alpha = solve(L, y)
-    return Posterior(L, alpha, _value(L, alpha, y))
+    return Posterior(L, alpha, _value(L, alpha, y), added)
 
 
 def _value(L: Any, alpha: Any, y: Any) -> float:
@@ -82,7 +93,7 @@ def likelihood_and_gradient(kernel: Any, X: Any, y: Any, noise: Any) -> tuple[fl
     found = posterior(kernel, X, y, noise)
     if found is None:
         return -math.inf, np.zeros(kernel.n_dims)
-    L, alpha, value = found
+    L, alpha, value, _ = found
     columns = alpha[:, None] if alpha.ndim == 1 else alpha
     outputs = columns.shape[1]
     if on_blocks(kernel, X):
@@ -108,10 +119,8 @@ def weighted_gradients(kernel: Any, X: Any, W: Any) -> np.ndarray:
         return np.zeros(0)
     if on_blocks(kernel, X):
         return pull_back(kernel, X, W)
-    if hasattr(kernel, "terms"):
-        xp = namespace(W)
-        _, terms = kernel.terms(X, X, 0)
-        return np.array([float(xp.sum(W * term())) for term in terms])
+    if hasattr(kernel, "pull"):
+        return np.array(kernel.pull(X, X, 0)[1](W))
     _, gradient = kernel(X, eval_gradient=True)
     return np.einsum("ij,ijk->k", W, gradient)
 

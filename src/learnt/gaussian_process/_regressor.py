@@ -7,23 +7,28 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
-from learnt.engine.params import ParameterError, check_flag, check_number
+from learnt.engine.matrices import in_numpy, on_host, row_squares
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import NOT_FITTED
+from learnt.gaussian_process._bound import Sparse, bound_and_gradient
+from learnt.gaussian_process._draws import draws
 from learnt.gaussian_process._inputs import check_gp_kernel, fit_rows, predict_rows, prior_kernel, require_factor
+from learnt.gaussian_process._large import METHODS, exact_weights, explained, learn, method_of
 from learnt.gaussian_process._likelihood import likelihood_and_gradient, posterior
 from learnt.gaussian_process._schema import REGRESSOR
 from learnt.gaussian_process._search import best_theta, check_optimizer, warn_at_bounds
-from learnt.gaussian_process.kernels import RBF, ConstantKernel
-from learnt.kernels import require_room
+from learnt.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from learnt.kernels import gram_times, require_room
 from learnt.linalg.any_array import solve_lower
-from learnt.linalg.tiles import solve_rows
+from learnt.linalg.gram import gram as row_products
+from learnt.linalg.tiles import clear_upper, solve_rows
 
 
 class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
@@ -49,6 +54,16 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
     n_targets : int or None
         Of samples of the prior, before `fit`.
     random_state : None, int, RandomState or Generator
+    method : {"exact", "inducing", "cg", "auto"}, default="exact"
+        "exact" factors the matrix K, which takes 8n² bytes and time in n³. "inducing" sees the rows through a few of
+        them (Titsias' variational bound): time and memory in proportion to n, an approximation. "cg" learns the
+        kernel's parameters by that bound and then solves with K itself by conjugate gradients, without ever having it
+        whole. "auto" is "exact" up to 10,000 rows and "inducing" beyond. The kernel must have noise (`WhiteKernel`) or
+        `alpha` be of its size for all but "exact".
+    n_inducing : int, default=500
+        How many rows "inducing" and "cg" take at most; those that the others tell least about are chosen.
+    cg_tol : float, default=1e-6
+        Of "cg": how large a residual may be, relative to the right-hand side; errors of variances go with its square.
 
     Attributes
     ----------
@@ -56,10 +71,15 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         With the parameters that were learnt.
     X_train_, y_train_ : arrays
     L_ : array of shape (n_samples, n_samples)
-        The lower Cholesky factor of K.
+        The lower Cholesky factor of K; where `method_` is not "exact", that of the inducing points' matrix.
     alpha_ : array of shape (n_samples,) or (n_samples, n_targets)
-        K⁻¹y.
+        K⁻¹y: weights of the training rows; of the inducing points where `method_` is "inducing".
     log_marginal_likelihood_value_ : float
+        Where `method_` is not "exact", a bound that it does not exceed.
+    method_ : str
+        The method that was taken.
+    inducing_points_, inducing_factor_ : arrays
+        Where `method_` is not "exact": the rows that were chosen, and the factor of B = I + L⁻¹K_zf D⁻¹K_fz L⁻ᵀ.
 
     Examples
     --------
@@ -86,6 +106,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         copy_X_train=True,
         n_targets=None,
         random_state=None,
+        method="exact",
+        n_inducing=500,
+        cg_tol=1e-6,
     ):
         self.kernel = kernel
         self.alpha = alpha
@@ -95,6 +118,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         self.copy_X_train = copy_X_train
         self.n_targets = n_targets
         self.random_state = random_state
+        self.method = method
+        self.n_inducing = n_inducing
+        self.cg_tol = cg_tol
 
     def fit(self, X: Any, y: Any) -> GaussianProcessRegressor:
         """Learn the kernel's parameters by marginal likelihood, and factor its matrix."""
@@ -103,8 +129,14 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         check_number(self, "n_restarts_optimizer", 0, integer=True)
         check_number(self, "n_targets", 1, integer=True, also=(None,))
         check_flag(self, "normalize_y", "copy_X_train")
+        check_choice(self, "method", METHODS)
+        check_number(self, "n_inducing", 1, integer=True)
+        check_number(self, "cg_tol", 0, open_low=True)
         kernel = ConstantKernel() * RBF() if self.kernel is None else clone(self.kernel)
         X, y = fit_rows(self, X, y, kernel, "numbers")
+        method = method_of(self, kernel, X)
+        if method != "exact" and self.kernel is None:
+            kernel = kernel + WhiteKernel()
         n = len(X)
         noise = self._noise(n)
         seen = 1 if y.ndim == 1 else y.shape[1]
@@ -113,32 +145,56 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
                 "The number of targets seen in `y` is different from the parameter `n_targets`. Got "
                 f"{seen} != {self.n_targets}."
             )
-        if is_numpy(X):
-            require_room("GaussianProcessRegressor", n, n, copies=3)
+        learns = self.optimizer is not None and kernel.n_dims
+        if on_host(X) and method == "exact":
+            require_room("GaussianProcessRegressor", n, n, 3 if learns else 1, "method='inducing' or 'cg'")
         y = self._centred(y)
-        self.X_train_ = X.copy() if self.copy_X_train and is_numpy(X) else X
-        self.y_train_ = y.copy() if self.copy_X_train and is_numpy(y) else y
-        self.kernel_ = kernel
-        if self.optimizer is not None and kernel.n_dims:
-            theta, _ = best_theta(
-                self._objective(noise),
-                kernel,
-                self.optimizer,
-                self.n_restarts_optimizer,
-                random_state_of(self.random_state),
-            )
+        self.X_train_ = X.copy() if self.copy_X_train and on_host(X) else X
+        self.y_train_ = y.copy() if self.copy_X_train and on_host(y) else y
+        self.kernel_, self.method_ = kernel, method
+        random = random_state_of(self.random_state)
+        if method != "exact":
+            return self._fit_many(kernel, noise, random)
+        for name in ("inducing_points_", "inducing_factor_"):  # of a fit by another method
+            if hasattr(self, name):
+                delattr(self, name)
+        if learns:
+            theta, _ = best_theta(self._objective(noise), kernel, self.optimizer, self.n_restarts_optimizer, random)
             self.kernel_ = kernel.clone_with_theta(theta)
             warn_at_bounds(self.kernel_)
         found = posterior(self.kernel_, self.X_train_, self.y_train_, noise)
         require_factor(found, self.kernel_, self.X_train_, "GaussianProcessRegressor")
-        self.L_, self.alpha_, self.log_marginal_likelihood_value_ = found  # type: ignore[misc]
-        if is_numpy(self.L_):
-            self.L_ = np.tril(self.L_)
+        self.L_, self.alpha_, self.log_marginal_likelihood_value_, added = found  # type: ignore[misc]
+        if added:
+            warnings.warn(
+                f"Rows are repeated or nearly so and there is no noise: {added:.1e} was added to it, which makes the "
+                "kernel matrix positive definite; increase alpha, or add WhiteKernel() to the kernel.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if on_host(self.L_):
+            clear_upper(self.L_)
         return self
+
+    def _fit_many(self, kernel: Any, noise: Any, random: Any) -> GaussianProcessRegressor:
+        """The fit of "inducing" and "cg"."""
+        self.kernel_, found = learn(self, kernel, self.X_train_, self.y_train_, noise, random)
+        if self.optimizer is not None and kernel.n_dims:
+            warn_at_bounds(self.kernel_)
+        self.inducing_points_, self.L_, self.inducing_factor_ = found.Z, found.L, found.LB
+        self.alpha_, self.log_marginal_likelihood_value_ = found.alpha, found.bound
+        if self.method_ == "cg":
+            self.alpha_ = exact_weights(self.kernel_, self.X_train_, self.y_train_, noise, found, self.cg_tol)
+        return self
+
+    def _sparse(self) -> Sparse:
+        """The posterior through inducing points, as far as predictions need it."""
+        nothing = np.empty((len(self.L_), 0))
+        return Sparse(self.inducing_points_, self.L_, self.inducing_factor_, nothing, nothing, 0.0)
 
     def _noise(self, n: int) -> Any:
         """The variance of the noise, one number or one a row."""
-        alpha = np.asarray(to_numpy(self.alpha) if is_foreign_array(self.alpha) else self.alpha)
+        alpha = to_numpy(self.alpha)
         if alpha.dtype.kind not in "iuf" or alpha.ndim > 1 or not (np.isfinite(alpha).all() and (alpha >= 0).all()):
             raise ParameterError(
                 "The 'alpha' parameter of GaussianProcessRegressor must be a finite number of at least 0, or one for "
@@ -165,6 +221,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
     def _objective(self, noise: Any) -> Any:
         def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
             kernel = self.kernel_.clone_with_theta(theta)
+            if self.method_ != "exact":
+                value, gradient = bound_and_gradient(kernel, self.X_train_, self.y_train_, noise, self.inducing_points_)
+                return (-value, -gradient) if eval_gradient else -value
             if eval_gradient:
                 value, gradient = likelihood_and_gradient(kernel, self.X_train_, self.y_train_, noise)
                 return -value, -gradient
@@ -174,7 +233,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         return objective
 
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True) -> Any:
-        """log p(y | X, θ) and, where asked, its gradient in θ.
+        """log p(y | X, θ) and, where asked, its gradient in θ; of Titsias' bound where `method_` is not "exact".
 
         Parameters
         ----------
@@ -205,26 +264,37 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         X = predict_rows(self, X)
         if not hasattr(self, "X_train_"):
             return self._prior(X, return_std, return_cov)
-        train, alpha, L = (self._beside(part, X) for part in (self.X_train_, self.alpha_, self.L_))
-        K = self.kernel_(X, train)
-        with single_blas():
-            mean = K @ alpha
+        K, mean = self._means(X)
         mean = self._unit(mean, self._y_train_std) + self._beside(self._y_train_mean, X)
         if mean.ndim > 1 and mean.shape[1] == 1:
             mean = mean[:, 0]
         if not (return_std or return_cov):
             return mean
-        V = solve_rows(L, np.ascontiguousarray(K)) if is_numpy(L) else solve_lower(L, K.T).T
+        if K is None:
+            known = explained(self, to_numpy(X), self._sparse(), self._noise(len(self.X_train_)), return_cov)
+            known = self._beside(known, X)
+        else:
+            L = self._beside(self.L_, X)
+            V = solve_rows(L, np.ascontiguousarray(K)) if is_numpy(L) else solve_lower(L, K.T).T
+            known = (_own_products if return_cov else row_squares)(V)
         if return_cov:
-            with single_blas():
-                covariance = self.kernel_(X) - V @ V.T
-            return mean, self._in_units(covariance)
-        xp = namespace(V)
-        variance = self.kernel_.diag(X) - (np.einsum("ij,ij->i", V, V) if xp is np else xp.sum(V * V, axis=1))
+            return mean, self._in_units(self.kernel_(X) - known)
+        variance = self.kernel_.diag(X) - known
+        xp = namespace(variance)
         if bool(xp.any(variance < 0)):
             warnings.warn("Predicted variances smaller than 0. Setting those variances to 0.", stacklevel=2)
             variance = xp.where(variance > 0, variance, xp.zeros_like(variance))
         return mean, xp.sqrt(self._in_units(variance))
+
+    def _means(self, X: Any) -> tuple[Any, Any]:
+        """k(x, X_train) where that is needed again (None where it is not), and its product with the weights."""
+        alpha = self._beside(self.alpha_, X)
+        if self.method_ == "exact":
+            K = self.kernel_(X, self._beside(self.X_train_, X))
+            with single_blas():
+                return K, K @ alpha
+        rows = self.inducing_points_ if self.method_ == "inducing" else self.X_train_
+        return None, gram_times(self.kernel_, X, self._beside(rows, X), alpha)
 
     def _prior(self, X: Any, return_std: bool, return_cov: bool) -> Any:
         kernel, outputs = prior_kernel(self), self.n_targets or 1
@@ -238,7 +308,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         """Numbers of the model where the rows are."""
         if is_foreign_array(X):
             return part if type(part) is type(X) and part.dtype == X.dtype else like(to_numpy(part), X)
-        return to_numpy(part) if is_foreign_array(part) else part
+        return in_numpy(part)
 
     def _unit(self, values: Any, unit: np.ndarray) -> Any:
         return values * (self._beside(unit, values) if is_foreign_array(values) else unit)
@@ -258,11 +328,14 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         random = random_state_of(random_state)
         mean, covariance = (to_numpy(part) for part in self.predict(X, return_cov=True))
         if mean.ndim == 1:
-            return random.multivariate_normal(mean, covariance, n_samples).T
-        drawn = [random.multivariate_normal(mean[:, j], covariance[..., j], n_samples).T for j in range(mean.shape[1])]
-        return np.stack(drawn, axis=1)
+            return draws(mean, covariance, n_samples, random)
+        return np.stack([draws(m, covariance[..., j], n_samples, random) for j, m in enumerate(mean.T)], axis=1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         return tags
+
+
+def _own_products(V: Any) -> Any:
+    return row_products(V) if is_numpy(V) else V @ V.T

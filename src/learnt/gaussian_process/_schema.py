@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from learnt.engine.schema import (
     CLASSES,
     FEATURES,
@@ -17,22 +21,28 @@ from learnt.engine.schema import (
     real,
     whole,
 )
-from learnt.kernels import kernel_object, usable_kernel
+from learnt.kernels import Kernel, kernel_object, usable_kernel
 
 REGRESSOR = Schema(
-    params={"kernel": anyof(none, kernel_object), "alpha": anyof(number(0), real(None, low=0))},
+    params={
+        "kernel": anyof(none, kernel_object),
+        "alpha": anyof(number(0), real(None, low=0)),
+        "cg_tol": number(0),
+    },
     state={
         **FEATURES,
         "X_train_": real("n", "d"),
         "y_train_": anyof(real("n"), real("n", "t")),
         "kernel_": usable_kernel,
-        "L_": real("n", "n"),
-        "alpha_": anyof(real("n"), real("n", "t")),
+        "method_": choice("exact", "inducing", "cg"),
+        "L_": real("m", "m"),
+        "alpha_": anyof(real("a"), real("a", "t")),
         "log_marginal_likelihood_value_": number(),
         "_y_train_mean": anyof(real(1), real("t")),
         "_y_train_std": anyof(real(1, above=0), real("t", above=0)),
     },
-    rule=lambda model, state, dims: _targets_fit(state),
+    extra={"inducing_points_": real("m", "d"), "inducing_factor_": real("m", "m")},
+    rule=lambda model, state, dims: _targets_fit(state) or _rows_fit(model, state),
 )
 
 CLASSIFIER = Schema(
@@ -69,9 +79,26 @@ def _targets_fit(state: dict) -> str | None:
     """Weights, means and spreads are of as many targets as there are."""
     y = state["y_train_"]
     targets = 1 if y.ndim == 1 else y.shape[1]
-    if state["alpha_"].shape != y.shape or len(state["_y_train_mean"]) != targets:
+    if (
+        state["alpha_"].shape[1:] != y.shape[1:]
+        or state["alpha_"].ndim != y.ndim
+        or len(state["_y_train_mean"]) != targets
+    ):
         return "has numbers of other targets than it was fitted to"
     return None if len(state["_y_train_std"]) == targets else "has numbers of other targets than it was fitted to"
+
+
+def _rows_fit(model: Any, state: dict) -> str | None:
+    """There is a weight for each of the rows that the method looks at, and noise for each training row."""
+    n, m, method = len(state["y_train_"]), len(state["L_"]), state["method_"]
+    many = method != "exact"
+    if many and not ("inducing_points_" in state and "inducing_factor_" in state):
+        return "has no inducing points"
+    if len(state["alpha_"]) != (m if method == "inducing" else n) or (not many and m != n):
+        return "has weights of other rows than it was fitted to"
+    if many and not (isinstance(state["kernel_"], Kernel) and state["kernel_"].in_blocks):
+        return "has a kernel that its method cannot use"
+    return None if np.size(model.alpha) in (1, n) else "has noise of other rows than it was fitted to"
 
 
 def _problems_fit(state: dict) -> str | None:

@@ -25,20 +25,28 @@ def check_optimizer(estimator: Any) -> None:
         )
 
 
-def best_theta(objective: Objective, kernel: Any, optimizer: Any, restarts: int, random: Any) -> tuple[Any, float]:
-    """θ and the least value of `objective`, from the kernel's own θ and from `restarts` random ones."""
+def best_theta(
+    objective: Objective, kernel: Any, optimizer: Any, restarts: int, random: Any, ftol: float | None = None
+) -> tuple[Any, float]:
+    """θ and the least value of `objective`, from the kernel's own θ and from `restarts` random ones.
+
+    `ftol` is the relative gain at which L-BFGS ends, None: SciPy's.
+    """
     bounds = kernel.bounds
     if restarts and not np.isfinite(bounds).all():
         raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
-    found = [_one(objective, kernel.theta, bounds, optimizer)]
-    found += [_one(objective, random.uniform(bounds[:, 0], bounds[:, 1]), bounds, optimizer) for _ in range(restarts)]
+    starts = [kernel.theta] + [random.uniform(bounds[:, 0], bounds[:, 1]) for _ in range(restarts)]
+    found = [_one(objective, start, bounds, optimizer, ftol) for start in starts]
     return min(found, key=lambda pair: pair[1])
 
 
-def _one(objective: Objective, start: np.ndarray, bounds: np.ndarray, optimizer: Any) -> tuple[np.ndarray, float]:
+def _one(
+    objective: Objective, start: np.ndarray, bounds: np.ndarray, optimizer: Any, ftol: float | None
+) -> tuple[np.ndarray, float]:
     if callable(optimizer):
         return optimizer(objective, start, bounds=bounds)
-    result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+    options = {} if ftol is None else {"ftol": ftol}
+    result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds, options=options)
     if result.status != 0:
         warnings.warn(
             f"lbfgs failed to converge after {result.nit} iteration(s) (status={result.status}): {result.message} The "

@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.matrices import stored
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.schema import ANY_FEATURES, Schema, anyof, count, none, number
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict
@@ -58,9 +59,9 @@ class AdditiveChi2Sampler(TransformerMixin, Estimator):
         X = check_predict(self, X) if hasattr(self, "n_features_in_") else check_fit(clone(self), X).X
         _require_counts(X)
         interval = self._interval()
-        values = X.data if sparse.issparse(X) else X
-        there = values > 0
-        logs = interval * np.log(values, out=np.zeros_like(values), where=there)
+        values = stored(X)
+        positive = values > 0
+        logs = interval * np.log(values, out=np.zeros_like(values), where=positive)
         blocks = [np.sqrt(values * interval)]
         for step in range(1, self.sample_steps):
             size = np.sqrt(2.0 * values * interval / np.cosh(np.pi * step * interval))
@@ -96,7 +97,7 @@ class AdditiveChi2Sampler(TransformerMixin, Estimator):
 
 
 def _require_counts(X: Any) -> None:
-    values = X.data if sparse.issparse(X) else X
+    values = stored(X)
     if values.size and values.min() < 0:
         raise ValueError(
             f"Negative values in data passed to X in AdditiveChi2Sampler (lowest {values.min():g}); it takes counts "

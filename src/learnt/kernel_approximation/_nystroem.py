@@ -6,12 +6,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from learnt.engine.arrays import beside, is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import beside, like, namespace, to_numpy
 from learnt.engine.blocks import widen
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.matrices import cast, dense, on_host, take_rows
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table, whole
@@ -125,18 +125,17 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             )
         chosen = random_state_of(self.random_state).permutation(n)[: self.n_components]
         require_room("Nystroem", len(chosen), len(chosen), copies=3)
-        index = like(chosen, X, namespace(X).int64) if is_foreign_array(X) else chosen
-        rows = namespace(X).take(X, index, axis=0) if is_foreign_array(X) else X[chosen]
+        rows = take_rows(X, chosen)
         if self.kernel == "precomputed":
-            K = widen(to_numpy(rows.toarray() if sparse.issparse(rows) else rows))[:, chosen]
+            K = widen(to_numpy(dense(rows)))[:, chosen]
         else:
             K = widen(to_numpy(gram(kernel_of(self, X.shape[1]), rows)))
         with single_blas():
             U, S, V = np.linalg.svd(K)
             root = (U / np.sqrt(np.maximum(S, 1e-12))) @ V
-        self.normalization_ = beside(root, X) if is_foreign_array(X) else root
+        self.normalization_ = beside(root, X)
         self.components_ = rows
-        self.component_indices_ = index
+        self.component_indices_ = chosen if on_host(X) else like(chosen, X, namespace(X).int64)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -145,12 +144,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         root = beside(self.normalization_, X).T
         if self.kernel == "precomputed":
             chosen = to_numpy(self.component_indices_)
-            given = to_numpy(X.toarray() if sparse.issparse(X) else X)[:, chosen]
+            given = to_numpy(dense(X))[:, chosen]
             with single_blas():
                 found = given @ to_numpy(root)
-            return like(found, X) if is_foreign_array(X) else found.astype(X.dtype, copy=False)
+            return cast(beside(found, X), X.dtype)
         found = gram_times(kernel_of(self, X.shape[1]), X, beside(self.components_, X), root)
-        return found if is_foreign_array(X) else found.astype(X.dtype, copy=False)
+        return cast(found, X.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

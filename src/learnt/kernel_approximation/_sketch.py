@@ -12,6 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.engine.blocks import Block, widen
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.matrices import dense
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows
@@ -25,7 +26,7 @@ def sketches(block: Block, tables: Any, constants: Any, gamma: float, n_componen
     product = None
     for table, constant in zip(tables, constants, strict=True):
         sketch = X @ table
-        sketch = sketch.toarray() if sparse.issparse(sketch) else np.asarray(sketch)
+        sketch = np.asarray(dense(sketch))
         spectrum = rfft(math.sqrt(gamma) * sketch + constant, axis=1)
         product = spectrum if product is None else product * spectrum
     return irfft(product, n=n_components, axis=1)

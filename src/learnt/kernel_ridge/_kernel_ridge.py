@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import MultiOutputMixin
 
-from learnt.engine.arrays import beside, is_foreign_array, namespace, to_numpy
+from learnt.engine.arrays import beside, namespace, to_numpy
 from learnt.engine.blocks import widen
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.matrices import dense, on_host
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
-from learnt.kernel_ridge._solve import solve_dual
 from learnt.kernels import (
     KERNEL_NAMES,
     check_kernel,
@@ -26,6 +25,7 @@ from learnt.kernels import (
     kernel_rule,
     lower_gram,
     require_room,
+    solve_dual,
 )
 
 
@@ -96,7 +96,7 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
         Y = widen(y[:, None] if y.ndim == 1 else y)
         alpha = self._penalties(Y.shape[1])
         root = None if w is None else namespace(widen(w)).sqrt(widen(w))
-        if not is_foreign_array(X):
+        if on_host(X):
             require_room("KernelRidge", n, n)
         dual = solve_dual(self._training_matrix(X), Y, alpha, root)
         self.dual_coef_ = dual[:, 0] if y.ndim == 1 else dual
@@ -104,7 +104,7 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
         return self
 
     def _penalties(self, n_targets: int) -> np.ndarray:
-        alpha = np.asarray(to_numpy(self.alpha) if is_foreign_array(self.alpha) else self.alpha)
+        alpha = to_numpy(self.alpha)
         if alpha.dtype.kind not in "iuf" or alpha.ndim > 1 or not (np.isfinite(alpha).all() and (alpha >= 0).all()):
             raise ParameterError(
                 "The 'alpha' parameter of KernelRidge must be a finite number of at least 0, or one for each target. "
@@ -124,9 +124,11 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
                     f"Precomputed metric requires shape (n_queries, n_indexed): a kernel matrix is square in fit, this "
                     f"one has shape {tuple(X.shape)}."
                 )
-            return lambda: widen(X.toarray() if sparse.issparse(X) else X).copy() if not is_foreign_array(X) else X
+            if not on_host(X):
+                return lambda: namespace(X).asarray(X, copy=True)
+            return lambda: widen(dense(X)).copy()
         kernel = kernel_of(self, X.shape[1])
-        if getattr(kernel, "in_blocks", False) and not is_foreign_array(X):
+        if getattr(kernel, "in_blocks", False) and on_host(X):
             wide = widen(X)
             return lambda: lower_gram(kernel, wide)
         return lambda: gram(kernel, X)

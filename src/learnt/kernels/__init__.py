@@ -14,6 +14,8 @@ FromFunction, PairwiseKernel, named_kernel, kernel_of, check_kernel           wh
 is_kernel, is_positive_semidefinite, require_psd, Verdict                     whether it is one (_positive)
 gram, gram_times, lower_gram, pull_back                                       whole matrices and gradients (_gram)
 require_room                                                                  whether a matrix fits in memory (_room)
+smooth_part, pull_diagonal                                                    a kernel without its noise (_noise)
+solve_dual                                                                    weights of rows of a kernel ridge (_solve)
 kernel_object, kernel_rule, usable_kernel                                     kernels of model files (_saved)
 
 _base    the protocol: `block`, `terms`, parameters, operators     _differences    products and distances of rows
@@ -34,12 +36,14 @@ from learnt.kernels._base import Kernel, is_kernel_object, parameters_of
 from learnt.kernels._constant import Constant, White
 from learnt.kernels._gram import gram, gram_times, lower_gram, pull_back
 from learnt.kernels._named import KERNEL_NAMES, FromFunction, PairwiseKernel, check_kernel, kernel_of, named_kernel
+from learnt.kernels._noise import pull_diagonal, smooth_part
 from learnt.kernels._parameter import Hyperparameter
 from learnt.kernels._positive import Verdict, is_kernel, is_positive_semidefinite, require_psd
 from learnt.kernels._products import AllProducts, Cosine, DotProduct, Linear, Mahalanobis, Polynomial, Sigmoid
 from learnt.kernels._room import require_room
 from learnt.kernels._saved import kernel_object, kernel_rule, usable_kernel
 from learnt.kernels._sets import AdditiveChi2, Chi2, SetIntersection
+from learnt.kernels._solve import solve_dual
 from learnt.kernels._stationary import RBF, ExpSineSquared, Laplacian, Matern, RationalQuadratic
 
 __all__ = [
@@ -88,7 +92,10 @@ __all__ = [
     "named_kernel",
     "parameters_of",
     "pull_back",
+    "pull_diagonal",
     "require_psd",
     "require_room",
+    "smooth_part",
+    "solve_dual",
     "usable_kernel",
 ]

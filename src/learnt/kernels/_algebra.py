@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import namespace
-from learnt.kernels._base import Kernel, Term, inside, is_kernel_object, wrong_size
-from learnt.kernels._constant import Constant
+from learnt.engine.arrays import is_numpy, namespace
+from learnt.kernels._base import Kernel, Pull, Term, inside, is_kernel_object, wrong_size
+from learnt.kernels._constant import Constant, Silent, White
+from learnt.kernels._differences import dot
 from learnt.kernels._gram import as_rows_of_kernel, gradient_tensor
 from learnt.kernels._parameter import Hyperparameter
 from learnt.kernels._products import raised
@@ -29,6 +30,18 @@ def _terms(k: Any, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
         return k.terms(X, Y, start)
     K, gradient = k(X, eval_gradient=True)
     return K, [lambda j=j: gradient[:, :, j] for j in range(gradient.shape[2])]  # type: ignore[misc]
+
+
+def _pull(k: Any, X: Any, Y: Any, start: int | None) -> Pull:
+    if isinstance(k, Kernel):
+        return k.pull(X, Y, start)
+    K, terms = _terms(k, X, Y, start)
+    return (lambda: K), (lambda W: [dot(W, term()) for term in terms])
+
+
+def _own(k: Any, K: Any) -> bool:
+    """Whether a block was made for this call, so that it may be changed."""
+    return is_numpy(K) and isinstance(k, Kernel) and k.in_blocks
 
 
 class Composed(Kernel):
@@ -117,11 +130,24 @@ class Sum(KernelOperator):
     precedence = 1
 
     def block(self, X: Any, Y: Any, start: int | None) -> Any:
-        return _block(self.k1, X, Y, start) + _block(self.k2, X, Y, start)
+        first, second = (self.k2, self.k1) if isinstance(self.k1, White | Silent) else (self.k1, self.k2)
+        K = _block(first, X, Y, start)
+        if not _own(first, K):
+            return K + _block(second, X, Y, start)
+        if not isinstance(second, White | Silent):
+            K += _block(second, X, Y, start)
+        elif isinstance(second, White) and start is not None:
+            own = np.arange(len(K))
+            K[own, own + start] += float(second.noise_level)
+        return K
 
     def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
         (K1, first), (K2, second) = _terms(self.k1, X, Y, start), _terms(self.k2, X, Y, start)
         return K1 + K2, first + second
+
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        (K1, first), (K2, second) = _pull(self.k1, X, Y, start), _pull(self.k2, X, Y, start)
+        return (lambda: K1() + K2()), (lambda W: first(W) + second(W))
 
     def diag(self, X: Any) -> Any:
         return self.k1.diag(X) + self.k2.diag(X)
@@ -139,13 +165,26 @@ class Product(KernelOperator):
     precedence = 2
 
     def block(self, X: Any, Y: Any, start: int | None) -> Any:
-        return _block(self.k1, X, Y, start) * _block(self.k2, X, Y, start)
+        first, second = (self.k2, self.k1) if isinstance(self.k1, Constant) else (self.k1, self.k2)
+        K = _block(first, X, Y, start)
+        if not _own(first, K):
+            return K * _block(second, X, Y, start)
+        K *= float(second.constant_value) if isinstance(second, Constant) else _block(second, X, Y, start)
+        return K
 
     def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
         (K1, first), (K2, second) = _terms(self.k1, X, Y, start), _terms(self.k2, X, Y, start)
         terms: list[Term] = [lambda term=term: term() * K2 for term in first]  # type: ignore[misc]
         terms += [lambda term=term: term() * K1 for term in second]  # type: ignore[misc]
         return K1 * K2, terms
+
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        (K1, first), (K2, second) = _pull(self.k1, X, Y, start), _pull(self.k2, X, Y, start)
+        if isinstance(self.k1, Constant):
+            return _scaled(self.k1, K2, second, first_is_constant=True)
+        if isinstance(self.k2, Constant):
+            return _scaled(self.k2, K1, first, first_is_constant=False)
+        return (lambda: K1() * K2()), (lambda W: first(W * K2()) + second(W * K1()))
 
     def diag(self, X: Any) -> Any:
         return self.k1.diag(X) * self.k2.diag(X)
@@ -155,6 +194,18 @@ class Product(KernelOperator):
 
     def formula(self) -> str:
         return f"{inside(self.k1, 2)}·{inside(self.k2, 2)}"
+
+
+def _scaled(constant: Any, K: Any, pulled: Any, first_is_constant: bool) -> Pull:
+    """c·k: weights need not be multiplied by c one by one."""
+    c = float(constant.constant_value)
+
+    def both(W: Any) -> list[float]:
+        own = [] if constant.hyperparameter_constant_value.fixed else [c * dot(W, K())]
+        other = [c * value for value in pulled(W)]
+        return own + other if first_is_constant else other + own
+
+    return (lambda: c * K()), both
 
 
 class _OfOne(Composed):
@@ -171,6 +222,10 @@ class _OfOne(Composed):
     def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
         K, terms = _terms(self.kernel, X, Y, start)
         return self._value(K), [lambda term=term: self._slope(K) * term() for term in terms]  # type: ignore[misc]
+
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        K, pulled = _pull(self.kernel, X, Y, start)
+        return (lambda: self._value(K())), (lambda W: pulled(W * self._slope(K())))
 
     def diag(self, X: Any) -> Any:
         return self._value(self.kernel.diag(X))
@@ -276,6 +331,11 @@ class Warp(_OfOne):
         left, right = self._factor(X)[:, None], self._factor(Y)[None, :]
         K, terms = _terms(self.kernel, X, Y, start)
         return left * K * right, [lambda term=term: left * term() * right for term in terms]  # type: ignore[misc]
+
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        left, right = self._factor(X)[:, None], self._factor(Y)[None, :]
+        K, pulled = _pull(self.kernel, X, Y, start)
+        return (lambda: left * K() * right), (lambda W: pulled(left * W * right))
 
     def diag(self, X: Any) -> Any:
         X = as_rows_of_kernel(X)

@@ -6,7 +6,9 @@ same table, None otherwise):
     block(X, Y, start)    the matrix k(xᵢ, zⱼ)
     terms(X, Y, start)    the same, and for each parameter that is learnt a function that makes ∂k/∂log θ
 
-All else (whole matrices, threads, gradients, products and sums of kernels) is made from these two.
+All else (whole matrices, threads, gradients, products and sums of kernels) is made from these two. Where a sum
+Σ Wᵢⱼ ∂kᵢⱼ/∂log θ is wanted and no derivative by itself, `pull(X, Y, start)` gives it: weights go down the tree of the
+algebra, and a leaf may know a quicker way than to make its derivatives.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from learnt.engine.arrays import namespace
+from learnt.kernels._differences import dot
 from learnt.kernels._gram import as_rows_of_kernel, gradient_tensor, gram
 from learnt.kernels._parameter import Hyperparameter
 
 Term = Callable[[], Any]
+Pull = tuple[Callable[[], Any], Callable[[Any], list[float]]]
 BOUNDS = (1e-5, 1e5)
 
 
@@ -63,6 +67,11 @@ class Kernel:
             return self.block(X, Y, start), []
         K, gradient = self(X, eval_gradient=True)
         return K, [lambda j=j: gradient[:, :, j] for j in range(gradient.shape[2])]  # type: ignore[misc]
+
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        """A function that makes the block, and one that makes Σᵢⱼ Wᵢⱼ ∂kᵢⱼ/∂`theta` of weights W, which it keeps."""
+        K, terms = self.terms(X, Y, start)
+        return (lambda: K), (lambda W: [dot(W, term()) for term in terms])
 
     @property
     def in_blocks(self) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnt.kernels._base import BOUNDS, Kernel, Term
+from learnt.engine.arrays import namespace
+from learnt.kernels._base import BOUNDS, Kernel, Pull, Term
 from learnt.kernels._differences import filled, identity
 
 
@@ -45,6 +46,13 @@ class Constant(_Anything):
         K = self.block(X, Y, start)
         return K, [] if self.hyperparameter_constant_value.fixed else [lambda: K]  # type: ignore[attr-defined]
 
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        def pulled(W: Any) -> list[float]:
+            fixed = self.hyperparameter_constant_value.fixed  # type: ignore[attr-defined]
+            return [] if fixed else [float(self.constant_value) * float(namespace(W).sum(W))]
+
+        return (lambda: self.block(X, Y, start)), pulled
+
     def diag(self, X: Any) -> Any:
         """c for every row."""
         return filled(X, X[:1], float(self.constant_value))[:, 0]
@@ -76,9 +84,41 @@ class White(_Anything):
         K = self.block(X, Y, start)
         return K, [] if self.hyperparameter_noise_level.fixed else [lambda: K]  # type: ignore[attr-defined]
 
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        def pulled(W: Any) -> list[float]:
+            if self.hyperparameter_noise_level.fixed:  # type: ignore[attr-defined]
+                return []
+            if start is None:
+                return [0.0]
+            return [float(self.noise_level) * float(namespace(W).linalg.trace(W, offset=start))]
+
+        return (lambda: self.block(X, Y, start)), pulled
+
     def diag(self, X: Any) -> Any:
         """σ² for every row."""
         return filled(X, X[:1], float(self.noise_level))[:, 0]
 
     def formula(self) -> str:
         return f"{float(self.noise_level):g}·[x is z]"
+
+
+class Silent(_Anything):
+    """0, with the parameters of `White`."""
+
+    learnable = ("noise_level",)
+
+    def __init__(self, noise_level=1.0, noise_level_bounds=BOUNDS):
+        self.noise_level = noise_level
+        self.noise_level_bounds = noise_level_bounds
+
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        return filled(X, Y, 0.0)
+
+    def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
+        return self.block(X, Y, start), [lambda: self.block(X, Y, start)] * self.n_dims
+
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        return (lambda: self.block(X, Y, start)), (lambda W: [0.0] * self.n_dims)
+
+    def diag(self, X: Any) -> Any:
+        return filled(X, X[:1], 0.0)[:, 0]

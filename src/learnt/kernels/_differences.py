@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 from learnt.distances import square_distances, squared_norms
 from learnt.engine.arrays import device_of, is_foreign_array, is_numpy, like, namespace
+from learnt.engine.matrices import dense, product, row_squares
 
 _NARROW = 32  # features up to which plain differences are as quick as a matrix product
 _CANCELS = 1e-6  # of the norms: where an expanded distance has lost half its digits
@@ -17,17 +18,14 @@ _CANCELS = 1e-6  # of the norms: where an expanded distance has lost half its di
 
 def inner(X: Any, Y: Any) -> Any:
     """xᵀz of every pair."""
-    if sparse.issparse(X) or sparse.issparse(Y):
-        product = X @ Y.T
-        return product.toarray() if sparse.issparse(product) else np.asarray(product)
-    return X @ Y.T
+    return product(X, Y.T)
 
 
 def squares(X: Any) -> Any:
     """‖x‖² of every row."""
     if sparse.issparse(X):
         return squared_norms(X)
-    return np.einsum("ij,ij->i", X, X) if is_numpy(X) else namespace(X).sum(X * X, axis=1)
+    return row_squares(X)
 
 
 def square_gaps(X: Any, Y: Any, start: int | None) -> Any:
@@ -90,9 +88,10 @@ def absolute_gaps(X: Any, Y: Any) -> Any:
     return found
 
 
-def dense(X: Any) -> Any:
-    """A block of CSR rows as an array."""
-    return X.toarray() if sparse.issparse(X) else X
+def dot(A: Any, B: Any) -> float:
+    """Σᵢⱼ AᵢⱼBᵢⱼ."""
+    xp = namespace(A)
+    return float(xp.vecdot(xp.reshape(A, (-1,)), xp.reshape(B, (-1,))))
 
 
 def filled(X: Any, Y: Any, value: float) -> Any:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import is_foreign_array, is_numpy, namespace
+from learnt.engine.arrays import device_of, is_foreign_array, is_numpy, namespace
 from learnt.engine.blocks import widen
+from learnt.engine.matrices import join, take_rows
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.kernels._differences import length
 
@@ -51,8 +52,10 @@ def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
         return _shaped(kernel(X) if same else kernel(X, Y), n, m)
     if is_foreign_array(X):
         starts = _starts(n, max(1, _DEVICE_CELLS // max(m, 1)))
-        blocks = [kernel.block(X[lo:hi, ...], Y, lo if same else None) for lo, hi in starts]
-        return blocks[0] if len(blocks) == 1 else namespace(X).concat(blocks)
+        if len(starts) == 1:
+            return kernel.block(X, Y, 0 if same else None)
+        blocks = (kernel.block(X[lo:hi, ...], Y, lo if same else None) for lo, hi in starts)
+        return _joined(blocks, starts, n, m, X)
     X, Y = widen(X), widen(Y)
     starts = _starts(n, max(1, _CELLS // max(m, 1)))
     if len(starts) == 1:
@@ -64,6 +67,16 @@ def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
         out[lo:hi] = kernel.block(X[lo:hi], Y, lo if same else None)
 
     run_tasks([partial(fill, lo, hi) for lo, hi in starts])
+    return out
+
+
+def _joined(blocks: Any, starts: list[tuple[int, int]], n: int, m: int, X: Any) -> Any:
+    """Blocks of rows as one matrix, without a second one where the library can write in its arrays."""
+    if type(X).__module__.partition(".")[0] in ("jax", "jaxlib"):
+        return namespace(X).concat(list(blocks))
+    out = namespace(X).empty((n, m), dtype=X.dtype, device=device_of(X))
+    for (lo, hi), block in zip(starts, blocks, strict=True):
+        out[lo:hi, ...] = block
     return out
 
 
@@ -85,10 +98,7 @@ def gram_times(kernel: Any, X: Any, Y: Any, coef: Any) -> Any:
     n, m = length(X), length(Y)
     if not getattr(kernel, "in_blocks", False) or is_foreign_array(X):
         step = max(1, _DEVICE_CELLS // max(m, 1))
-        parts = [
-            gram(kernel, X[lo:hi, ...] if is_foreign_array(X) else X[lo:hi], Y) @ coef for lo, hi in _starts(n, step)
-        ]
-        return parts[0] if len(parts) == 1 else namespace(coef).concat(parts)
+        return join([gram(kernel, take_rows(X, slice(lo, hi)), Y) @ coef for lo, hi in _starts(n, step)])
     X, Y = widen(X), widen(Y)
     out = np.empty((n, *coef.shape[1:]))
 
@@ -130,8 +140,7 @@ def pull_back(kernel: Any, X: np.ndarray, W: np.ndarray) -> np.ndarray:
         own = weights[:, lo:]
         own[...] = np.tril(own, -1)
         own[np.arange(hi - lo), np.arange(hi - lo)] = W[np.arange(lo, hi), np.arange(lo, hi)]
-        _, terms = kernel.terms(X[lo:hi], X[:hi], lo)
-        return np.array([np.vdot(weights, term()) for term in terms])
+        return np.array(kernel.pull(X[lo:hi], X[:hi], lo)[1](weights))
 
     return np.sum(run_tasks([partial(part, lo, hi) for lo, hi in _starts(n, max(16, 2 * _CELLS // n))]), axis=0)
 

@@ -56,8 +56,8 @@ class FromFunction(Kernel):
         params = self.params or {}
         if sparse.issparse(X) or sparse.issparse(Y):
             X, Y = ([rows[[i]] if sparse.issparse(rows) else rows[i] for i in range(length(rows))] for rows in (X, Y))
-        there = is_foreign_array(X)
-        left, right = (to_numpy(X), to_numpy(Y)) if there else (X, Y)
+        on_device = is_foreign_array(X)
+        left, right = (to_numpy(X), to_numpy(Y)) if on_device else (X, Y)
         out = np.empty((length(X), length(Y)))
         for i, x in enumerate(left):
             for j, z in enumerate(right):
@@ -68,7 +68,7 @@ class FromFunction(Kernel):
                         f"shape {np.shape(value)} for rows {i} and {j}."
                     )
                 out[i, j] = np.reshape(value, ())
-        return as_numbers(out, X) if there else out
+        return as_numbers(out, X) if on_device else out
 
     def formula(self) -> str:
         return f"{getattr(self.function, '__name__', 'f')}(x, z)"

@@ -1,4 +1,4 @@
-"""Is this a kernel? Yes by construction, no by a direction that shows it, or nobody can say from points alone."""
+"""Is this a kernel? Yes by construction, no by a direction that shows it, or it cannot be decided from points alone."""
 
 from __future__ import annotations
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.matrices import dense
 from learnt.kernels._base import BOUNDS, Kernel, Term
-from learnt.kernels._differences import as_numbers, dense, inner, squares
+from learnt.kernels._differences import as_numbers, inner, squares
 
 
 class Linear(Kernel):

@@ -18,12 +18,14 @@ def available_bytes() -> int | None:
     return min(found) if found else None
 
 
-def require_room(name: str, n: int, m: int, copies: int = 1) -> None:
+_INSTEAD = "features of learnt.kernel_approximation.Nystroem before a linear model"
+
+
+def require_room(name: str, n: int, m: int, copies: int = 1, instead: str = _INSTEAD) -> None:
     """Raise where `copies` matrices of n × m would not fit, with their size and what to do instead."""
-    need, there = 8 * n * m * copies, available_bytes()
-    if there is not None and need > there:
+    need, available = 8 * n * m * copies, available_bytes()
+    if available is not None and need > available:
         raise MemoryError(
             f"{name} needs a kernel matrix of {n:,} × {m:,} ({need / 2**30:.1f} GB with its copies) and "
-            f"{there / 2**30:.1f} GB are there; take fewer rows, or features of learnt.kernel_approximation.Nystroem "
-            "before a linear model."
+            f"{available / 2**30:.1f} GB are there; take fewer rows, or {instead}."
         )

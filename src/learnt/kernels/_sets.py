@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from learnt.engine.arrays import namespace
+from learnt.engine.matrices import dense
 from learnt.kernels._base import BOUNDS, Kernel, Term
-from learnt.kernels._differences import dense, filled
+from learnt.kernels._differences import filled
 
 
 def chi_square_gaps(X: Any, Y: Any) -> Any:

@@ -13,8 +13,9 @@ from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
 from learnt.engine.arrays import is_numpy, namespace, to_numpy
-from learnt.kernels._base import BOUNDS, Kernel, Term
-from learnt.kernels._differences import absolute_gaps, as_numbers, dense, filled, square_gaps
+from learnt.engine.matrices import dense
+from learnt.kernels._base import BOUNDS, Kernel, Pull, Term
+from learnt.kernels._differences import absolute_gaps, as_numbers, dot, filled, square_gaps
 
 
 class _Stationary(Kernel):
@@ -67,7 +68,7 @@ class _Radial(_Stationary):
     def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
         s, scales = self._square(X, Y, start)
         xp = namespace(s)
-        K = self._profile(xp, s.copy() if is_numpy(s) else s)
+        K = self._profile(xp, xp.asarray(s, copy=True))
         if self.hyperparameter_length_scale.fixed:  # type: ignore[attr-defined]
             return K, []
         slope = self._slope(xp, s, K)
@@ -81,6 +82,28 @@ class _Radial(_Stationary):
             return gap
 
         return K, [lambda j=j: term(j) for j in range(len(scales))]  # type: ignore[misc]
+
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        s, scales = self._square(X, Y, start)
+        xp = namespace(s)
+        K = self._profile(xp, xp.asarray(s, copy=True))
+
+        def pulled(W: Any) -> list[float]:
+            if self.hyperparameter_length_scale.fixed:  # type: ignore[attr-defined]
+                return []
+            S = W * self._slope(xp, s, K)
+            return _pulled_scales(S, dense(X), dense(Y), scales) if scales.ndim else [dot(S, s)]
+
+        return (lambda: K), pulled
+
+
+def _pulled_scales(S: Any, X: Any, Y: Any, scales: np.ndarray) -> list[float]:
+    """Σᵢⱼ Sᵢⱼ (xᵢ − zⱼ)²/ℓ² of every feature: three products, and no matrix for each feature."""
+    xp = namespace(S)
+    unit, middle = as_numbers(1.0 / scales, X), xp.mean(Y, axis=0)
+    X, Y = (X - middle) * unit, (Y - middle) * unit
+    each = xp.sum(S, axis=1) @ (X * X) + xp.sum(S, axis=0) @ (Y * Y) - 2.0 * xp.sum(X * (S @ Y), axis=0)
+    return [float(value) for value in each]
 
 
 class RBF(_Radial):

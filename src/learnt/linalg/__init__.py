@@ -1,7 +1,7 @@
 """Linear algebra that several rooms share: products on all threads, positive systems, pursuits, quadratics with an L1
 penalty.
 
-    any_array         Triangular systems in every array library, where the Array API has no name for them
+    any_array         Cholesky factors and triangular systems in every array library, of torch in their place
     exponential       The exponential function for loops over rows: plain arithmetic
     gram              Products of large matrices on all threads
     log_loss          The log loss of a margin, its slope and its curvature, for compiled loops

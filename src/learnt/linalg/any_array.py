@@ -1,10 +1,12 @@
-"""Triangular systems in every array library, where the Array API has no name for them."""
+"""Cholesky factors and triangular systems in every array library, where the Array API has no name for them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from learnt.engine.arrays import is_numpy, namespace
+import numpy as np
+
+from learnt.engine.arrays import is_numpy, like, namespace
 
 
 def solve_lower(L: Any, B: Any) -> Any:
@@ -41,3 +43,50 @@ def _solve(T: Any, B: Any, lower: bool) -> Any:
 
         return solve_on_gpu(T, B, lower=lower)
     return namespace(T).linalg.solve(T, B)
+
+
+def cholesky_anywhere(K: Any, noise: Any) -> Any:
+    """The lower Cholesky factor of K + diag(noise); None where that is not positive definite.
+
+    Matrices of torch and CuPy are changed, and factored in their own place: there is no second one.
+    """
+    root = type(K).__module__.partition(".")[0]
+    noise = like(np.asarray(noise, dtype=np.float64), K)
+    if root in ("torch", "cupy"):
+        K = K.detach() if root == "torch" else K
+        K.reshape(-1)[:: K.shape[0] + 1] += noise
+        return _in_tiles(K)
+    xp = namespace(K)
+    L = _corner(K + xp.eye(K.shape[0], dtype=K.dtype, device=K.device) * noise)
+    return L if L is not None and bool(xp.all(xp.isfinite(xp.linalg.diagonal(L)))) else None
+
+
+_TILE = 2048
+
+
+def _in_tiles(K: Any) -> Any:
+    """L in the place of K, tile by tile: products do nearly all of the work."""
+    xp, n = namespace(K), K.shape[0]
+    for lo in range(0, n, _TILE):
+        hi = min(lo + _TILE, n)
+        corner = _corner(K[lo:hi, lo:hi])
+        if corner is None or not bool(xp.isfinite(corner[-1, -1])):
+            return None
+        K[lo:hi, lo:hi] = corner
+        if hi < n:
+            K[hi:, lo:hi] = solve_lower(corner, K[hi:, lo:hi].T).T
+        for first in range(hi, n, _TILE):  # the lower triangle of what is left
+            last = min(first + _TILE, n)
+            K[first:, first:last] -= K[first:, lo:hi] @ K[first:last, lo:hi].T
+        K[lo:hi, hi:] = 0.0
+    return K
+
+
+def _corner(K: Any) -> Any:
+    """The factor of a small matrix by its own library; None where there is none."""
+    try:
+        return namespace(K).linalg.cholesky(K)
+    except Exception as error:  # every library has its own; anything else is raised as it is
+        if "linalg" not in f"{type(error).__module__}.{type(error).__name__}".lower():
+            raise
+        return None

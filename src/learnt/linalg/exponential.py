@@ -31,3 +31,15 @@ def exp_nonpositive(x):
     high = 2.7620078203806394e-07 + 2.5100377619606372e-08 * r
     power = np.int64((np.int64(k) + 1023) << 52).view(np.float64)
     return (1.0 + (r + r2 * (low + r4 * middle + (r4 * r4) * high))) * power
+
+
+@kernel(reassociate=True)
+def exp_nonpositive_single(x):
+    """exp(x) for a float32 x ≤ 0, to single precision: Taylor's polynomial of degree 7 on |r| ≤ ln(2)/2."""
+    x = max(x, np.float32(-87.0))
+    k = np.rint(x * np.float32(_LOG2_E))
+    r = (x - k * np.float32(0.693359375)) + k * np.float32(2.12194440e-4)  # ln 2 in two parts, the first exact
+    r2 = r * r
+    low = np.float32(1.0) + r + r2 * (np.float32(1 / 2) + np.float32(1 / 6) * r)
+    high = np.float32(1 / 24) + np.float32(1 / 120) * r + r2 * (np.float32(1 / 720) + np.float32(1 / 5040) * r)
+    return (low + r2 * r2 * high) * np.int32((np.int32(k) + 127) << 23).view(np.float32)

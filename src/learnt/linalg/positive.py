@@ -11,7 +11,7 @@ from scipy.linalg import cython_lapack, lapack
 
 _JITTER = 1e-14
 _CORNER = 128  # rows of a triangle that is inverted whole
-_NOTHING = 1e-15  # of a number: what rounding leaves of it
+_ROUNDING = 1e-15  # of a number: what rounding leaves of it
 
 
 def spd_solve(H: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -53,7 +53,7 @@ def keep_signs(H: np.ndarray, fall: np.ndarray, old: np.ndarray) -> np.ndarray:
     change = np.where(across, -old, step)
     if across.any() and not change @ (fall - 0.5 * (H @ change)) > 0.0:
         change = step * np.min(-old[across] / step[across])
-    return np.where(np.abs(old + change) <= _NOTHING * np.abs(old), -old, change)
+    return np.where(np.abs(old + change) <= _ROUNDING * np.abs(old), -old, change)
 
 
 def inverse_factor(A: np.ndarray) -> np.ndarray | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.linalg.pursuit_alone import pursue_alone
-from learnt.linalg.pursuit_kernels import pursue, pursue_positive
+from learnt.linalg.pursuit_kernels import Work, pursue, pursue_positive
 
 _CELLS = 1 << 21  # multiplications that are worth handing to another thread
 _FLOOR = 16 * float(np.finfo(np.float64).eps)  # what is left of a column or of y that is rounding
@@ -60,18 +60,17 @@ def solve(
 
     def run(lo: int, hi: int) -> None:
         # Memory is only taken where it is written, so that a limit that is never reached costs nothing.
-        correlation, basis, factor = np.empty(d), np.empty((limit, d)), np.empty((limit, limit))
-        share, held, coef = np.empty(limit), np.empty(limit), np.empty(limit)
-        atoms, progress = np.empty(limit, dtype=np.int64), np.array([0, -1, 0])
+        one_each = (np.empty(limit), np.empty(limit, dtype=np.int64), np.empty(limit), np.empty(limit))
+        work = Work(np.empty(d), np.empty((limit, d)), np.empty((limit, limit)), *one_each)
+        progress = np.array([0, -1, 0])
 
         def step(rows: np.ndarray, where: np.ndarray) -> int:
             return go(
                 rows, where, starts[lo:hi], energies[lo:hi], limit, -1.0 if tol is None else float(tol),
-                _FLOOR, correlation, basis, factor, share, atoms, held, coef, progress, paths[lo:hi], out[lo:hi],
-                counts[lo:hi],
+                _FLOOR, work, progress, paths[lo:hi], out[lo:hi], counts[lo:hi],
             )  # fmt: skip
 
-        resume(source, correlation, step)
+        resume(source, work.correlation, step)
 
     if isinstance(source, KnownRows):
         for_blocks(run, t, grain=max(1, _CELLS // (d * limit)))

@@ -1,16 +1,32 @@
 """The inner loops of orthogonal matching pursuit, on rows of the Gram matrix G = XᵀX.
 
-A pursuit needs row j of G only once it looks at column j. `rows[where[j]]` is that row; where[j] is −1 while nobody has
-computed it. Then a loop stops, says which row it needs, and goes on from where it was when called again.
+A pursuit needs row j of G only once it looks at column j. `rows[where[j]]` is that row; where[j] is −1 until it is
+computed. Then a loop stops, says which row it needs, and goes on from where it was when called again.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from learnt.engine.kernel import kernel
+
+
+class Work(NamedTuple):
+    """Memory of one pursuit: correlations of the residual, an orthonormal basis of the atoms and its triangle, the
+    atoms with their shares, the coefficients before and now.
+    """
+
+    correlation: np.ndarray
+    basis: np.ndarray
+    factor: np.ndarray
+    share: np.ndarray
+    atoms: np.ndarray
+    held: np.ndarray
+    coef: np.ndarray
+
 
 DONE = -1  # what was asked for is there
 SPENT = -2  # nothing is left that the columns could explain
@@ -134,32 +150,14 @@ def unexplained(share, k, energy):
 
 
 @kernel(allocates=False)
-def pursue(
-    rows,
-    where,
-    starts,
-    energies,
-    limit,
-    tol,
-    floor,
-    correlation,
-    basis,
-    factor,
-    share,
-    atoms,
-    held,
-    coef,
-    progress,
-    path,
-    out,
-    counts,
-):
+def pursue(rows, where, starts, energies, limit, tol, floor, work, progress, path, out, counts):
     """Orthogonal matching pursuit of every signal: starts = YᵀX, energies = the ‖y‖².
 
     Each ends with `limit` atoms or ‖residual‖² ≤ tol; counts are negative (−1 − atoms) where it was spent before.
     progress = (signal, its atoms so far or −1); path, where it has rows, gets the coefficients of every step. Returns
     DONE, or the column whose row of G is needed next.
     """
+    correlation, basis, factor, share, atoms, _, coef = work
     s, k = progress[0], progress[1]
     while s < starts.shape[0]:
         if k < 0:
@@ -187,27 +185,9 @@ def pursue(
 
 
 @kernel(allocates=False)
-def pursue_positive(
-    rows,
-    where,
-    starts,
-    energies,
-    limit,
-    tol,
-    floor,
-    correlation,
-    basis,
-    factor,
-    share,
-    atoms,
-    held,
-    coef,
-    progress,
-    path,
-    out,
-    counts,
-):
+def pursue_positive(rows, where, starts, energies, limit, tol, floor, work, progress, path, out, counts):
     """`pursue` with coefficients of at least 0; progress has a third entry, the rounds so far."""
+    correlation, basis, factor, share, atoms, held, coef = work
     s, k, rounds = progress[0], progress[1], progress[2]
     while s < starts.shape[0]:
         if k < 0:

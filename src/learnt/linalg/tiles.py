@@ -12,7 +12,7 @@ from scipy.linalg import cython_blas
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.linalg.positive import call_lapack, capsule_address
 
-_TILE = 128
+_TILE = 256
 _ROWS = 256  # of a task
 
 
@@ -32,7 +32,7 @@ def cholesky_in_place(A: np.ndarray) -> bool:
             A[first:last, lo:hi] -= A[first:last, :lo] @ A[lo:hi, :lo].T
 
         def solve(first: int, last: int, lo: int = lo, hi: int = hi) -> None:
-            _triangle_solve(A[lo:hi, lo:hi], A[first:last, lo:hi], transposed=True)
+            triangle_solve(A[lo:hi, lo:hi], A[first:last, lo:hi], transposed=True)
 
         if lo:
             run_tasks([partial(update, *rows) for rows in _blocks(lo, n)])
@@ -58,7 +58,7 @@ def lower_inverse(L: np.ndarray) -> np.ndarray:
     def invert(lo: int, hi: int) -> None:
         part = np.zeros((hi - lo, n - lo))  # rows are columns of the inverse, so that they lie together
         part[:, : hi - lo] = np.eye(hi - lo)
-        _triangle_solve(L[lo:, lo:], part, transposed=True)
+        triangle_solve(L[lo:, lo:], part, transposed=True)
         inverse[lo:, lo:hi] = part.T
 
     def multiply(lo: int, hi: int) -> None:
@@ -69,9 +69,16 @@ def lower_inverse(L: np.ndarray) -> np.ndarray:
     return out
 
 
+def clear_upper(L: np.ndarray) -> None:
+    """Set what is above the diagonal to 0, without another matrix."""
+    for lo, hi in _blocks(0, len(L)):
+        L[lo:hi, lo:hi] = np.tril(L[lo:hi, lo:hi])
+        L[lo:hi, hi:] = 0.0
+
+
 def solve_rows(L: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The rows of B times L⁻ᵀ, in place: of Bᵀ the columns L⁻¹b."""
-    run_tasks([partial(_triangle_solve, L, B[lo:hi], transposed=True) for lo, hi in _blocks(0, len(B))])
+    run_tasks([partial(triangle_solve, L, B[lo:hi], transposed=True) for lo, hi in _blocks(0, len(B))])
     return B
 
 
@@ -79,7 +86,7 @@ def _blocks(lo: int, hi: int) -> list[tuple[int, int]]:
     return [(first, min(first + _ROWS, hi)) for first in range(lo, hi, _ROWS)]
 
 
-def _triangle_solve(L: np.ndarray, B: np.ndarray, transposed: bool) -> None:
+def triangle_solve(L: np.ndarray, B: np.ndarray, transposed: bool) -> None:
     """B L⁻ᵀ (or B L⁻¹) in the place of B, both of them rows that lie together; other threads run meanwhile."""
     one = ctypes.c_double(1.0)
     # In BLAS's order of columns: op(Lᵀ)⁻¹ Bᵀ, where our lower triangle is an upper one.

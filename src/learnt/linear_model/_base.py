@@ -5,28 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from learnt.engine.arrays import beside, is_lazy, is_numpy, like
-from learnt.engine.blocks import Block
-from learnt.engine.rows import as_rows
+from learnt.engine.arrays import is_lazy, like
+from learnt.engine.rows import scores
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.validation import check_predict
-
-_SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
-
-
-def scores(X: Any, coef: Any, intercept: Any) -> Any:
-    """X coefᵀ + intercept wherever X lies: (n,) for one vector of coefficients, (n, k) for several."""
-    coef, intercept = beside(coef, X), beside(intercept, X)
-    if is_numpy(X) and X.size <= _SMALL:
-        return X @ coef.T + intercept
-    return as_rows(X).map(_block_scores, coef, intercept)
-
-
-def _block_scores(block: Block, coef: Any, intercept: Any) -> Any:
-    product = block.X @ (coef if coef.ndim == 1 else coef.T)
-    return (np.asarray(product) if sparse.issparse(block.X) else product) + intercept
 
 
 class LinearPredictor(RowsRegressor):
@@ -46,18 +29,9 @@ def record_coefficients(
     `flat`: one target given as a column has its coefficients in one dimension, as scikit-learn's ridges do.
     """
     shaped = coef[:, 0] if single or (flat and coef.shape[1] == 1) else coef.T
-    dtype = rows.dtype
-    if is_numpy(rows.reference):
-        estimator.coef_ = np.ascontiguousarray(shaped, dtype=dtype)
-        if estimator.fit_intercept:
-            estimator.intercept_ = dtype.type(intercept[0]) if single else intercept.astype(dtype)
-        else:
-            estimator.intercept_ = 0.0
-        return
     estimator.coef_ = like(np.ascontiguousarray(shaped), rows.reference)
-    estimator.intercept_ = (
-        like(intercept[0] if single else intercept, rows.reference) if estimator.fit_intercept else 0.0
-    )
+    constant = like(intercept[0] if single else intercept, rows.reference)
+    estimator.intercept_ = constant[()] if estimator.fit_intercept else 0.0
 
 
 def is_single(y: Any) -> bool:

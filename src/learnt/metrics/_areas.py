@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from learnt.engine.arrays import is_foreign_array
+from learnt.engine.matrices import dense
 from learnt.metrics._inputs import check_finite, check_lengths, check_option, check_weight, column, follow, host, ranks
 from learnt.metrics._labels import encode, is_multilabel, label_vector
 from learnt.metrics._ranking import binary_auc, binary_average_precision
@@ -55,7 +55,7 @@ def _over_labels(
 
 
 def _label_matrix(y_true: Any) -> np.ndarray:
-    return np.asarray(y_true.toarray() if issparse(y_true) else host(y_true, "y_true")).astype(np.uint8)
+    return host(dense(y_true), "y_true").astype(np.uint8)
 
 
 def _area_on_device(y_true: Any, y_score: Any) -> float:

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, xlogy
 
+from learnt.engine.matrices import dense, stored
 from learnt.engine.random import random_state_of
 from learnt.engine.threads import for_blocks
 from learnt.metrics._inputs import check_lengths, column
@@ -200,7 +201,7 @@ def _coded(X: Any, labels: Any) -> tuple[Any, np.ndarray, int]:
     """The rows, the number of each row's cluster, and how many clusters there are: at least 2 and fewer than rows."""
     check_lengths(X=X, labels=labels)
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+    if not np.isfinite(stored(X)).all():
         raise ValueError("X contains NaN or infinity, and distances need finite numbers; fill or drop those rows.")
     names, codes = np.unique(column(labels, "labels"), return_inverse=True)
     if not 1 < len(names) < X.shape[0]:
@@ -246,7 +247,7 @@ def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", **kwds
 def _distances(X: Any, lo: int, hi: int, metric: Any, options: dict) -> np.ndarray:
     """Distances of the rows lo…hi−1 to all rows."""
     if metric == "precomputed":
-        return X[lo:hi].toarray() if sparse.issparse(X) else X[lo:hi]
+        return dense(X[lo:hi])
     if sparse.issparse(X):
         if metric not in ("euclidean", "l2"):
             raise TypeError(f"Sparse rows have Euclidean distances here, not {metric!r}; use X.toarray().")

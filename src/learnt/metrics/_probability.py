@@ -7,10 +7,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from learnt.engine.arrays import device_of, is_foreign_array
 from learnt.engine.kernel import kernel
+from learnt.engine.matrices import dense
 from learnt.engine.threads import for_blocks
 from learnt.metrics._inputs import (
     GRAIN,
@@ -234,7 +234,7 @@ def log_loss(
 
 
 def _indicator_losses(y_true: Any, P: np.ndarray, eps: float) -> np.ndarray:
-    indicator = y_true.toarray() if issparse(y_true) else host(y_true, "y_true")
+    indicator = host(dense(y_true), "y_true")
     if indicator.shape != P.shape:
         raise ValueError(f"y_true has shape {indicator.shape} and y_prob {P.shape}; give one column a class in both.")
     _check_probabilities(np, P, float(np.sqrt(eps)))
@@ -330,7 +330,7 @@ def brier_score_loss(
         _check_probabilities(np, P, float(np.sqrt(eps)))
         losses = 2 * np.square(positive - P)
     elif is_multilabel(y_true):
-        indicator = y_true.toarray() if issparse(y_true) else host(y_true, "y_true")
+        indicator = host(dense(y_true), "y_true")
         _check_probabilities(np, P, float(np.sqrt(eps)))
         losses = ((indicator - P) ** 2).sum(axis=1)
     else:

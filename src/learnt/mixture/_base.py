@@ -13,7 +13,7 @@ from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.arrays import namespace
 from learnt.engine.blocks import Block, widen
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
@@ -339,4 +339,4 @@ def _summed_log_density(block: Block, densities: Gaussians) -> tuple:
 
 def _most_probable(block: Block, densities: Gaussians) -> Any:
     joint = log_densities(block, densities)
-    return joint.argmax(axis=1) if is_numpy(joint) else namespace(joint).argmax(joint, axis=1)
+    return namespace(joint).argmax(joint, axis=1)

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import is_numpy, namespace, to_numpy
 from learnt.engine.blocks import Block, add, widen
+from learnt.engine.matrices import beside_double
 from learnt.engine.rows import Rows
 from learnt.statistics import Gaussians, Moments, expected_moments, log_densities, share_sums
 
@@ -63,7 +64,7 @@ def expectation(rows: Rows, densities: Gaussians, spread: np.ndarray, about: Any
 
 def _where(rows: Rows, point: Any) -> Any:
     """The point in the library of the rows, in float64."""
-    return point if is_numpy(rows.reference) else like(point, rows.reference, namespace(rows.reference).float64)
+    return beside_double(point, rows.reference)
 
 
 def _block_sums(block: Block, point: Any, densities: Gaussians, expanded: Expanded | None, entropy: bool) -> tuple:

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.cluster import KMeans
-from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.matrices import beside_double, double, take_rows
 from learnt.engine.random import uniforms
 from learnt.engine.rows import Rows
 from learnt.statistics import Groups, Moments, moments
@@ -57,7 +58,7 @@ def _numbers(block: Block) -> np.ndarray:
 def _random_shares(block: Block, k: int, seed: int) -> Any:
     shares = uniforms(_numbers(block)[:, None] * k + np.arange(k)[None, :], seed)
     shares /= shares.sum(axis=1, keepdims=True)
-    return like(shares, block.X, namespace(block.X).float64) if is_foreign_array(block.X) else shares
+    return beside_double(shares, block.X)
 
 
 def _lowest_keys(block: Block, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -66,8 +67,7 @@ def _lowest_keys(block: Block, k: int, seed: int) -> tuple[np.ndarray, np.ndarra
     if block.w is not None:
         keys /= to_numpy(block.w)
     order = np.argsort(keys, kind="stable")[:k]
-    index = like(order, block.X, namespace(block.X).int64) if is_foreign_array(block.X) else order
-    return keys[order], to_numpy(namespace(block.X).take(block.X, index, axis=0)).astype(np.float64)
+    return keys[order], double(to_numpy(take_rows(block.X, order)))
 
 
 class _merged:

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from scipy.sparse import issparse
 
-from learnt.engine.arrays import is_foreign_array, to_numpy
+from learnt.engine.matrices import dense, in_numpy
 from learnt.model_selection._take import count_rows
 
 
@@ -212,11 +211,8 @@ def _fingerprint(X: Any, y: Any) -> str:
 
 def _row_bytes(table: Any) -> list[bytes]:
     """Every row as bytes: numbers as float64, anything else as text."""
-    if issparse(table):
-        table = table.toarray()
-    elif is_foreign_array(table):
-        table = to_numpy(table)
-    elif not isinstance(table, np.ndarray):
+    table = in_numpy(dense(table))
+    if not isinstance(table, np.ndarray):
         table = _cells(table)
     if table.dtype.kind in "biuf":
         table = np.ascontiguousarray(table.reshape(table.shape[0], -1), dtype=np.float64) + 0.0

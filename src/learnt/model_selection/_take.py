@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-from learnt.engine.arrays import device_of, is_dask, is_foreign_array, is_lazy, namespace
+from learnt.engine.arrays import is_dask, is_lazy
+from learnt.engine.matrices import Route, route, take_rows
 from learnt.engine.threads import for_blocks
 
 _BLOCK_BYTES = 1 << 20  # a block of rows worth handing to a thread
@@ -36,11 +36,11 @@ def take(x: Any, rows: np.ndarray) -> Any:
         return None
     if isinstance(x, np.ndarray):
         return take_array(x, rows)
-    if issparse(x):
-        return x.tocsr()[rows]
-    if is_foreign_array(x):
-        xp = namespace(x)
-        return xp.take(x, xp.asarray(rows, device=device_of(x)), axis=0)
+    path = route(x)
+    if path is Route.SPARSE:
+        return x.tocsr()[rows]  # whatever the format was, as scikit-learn does
+    if path is Route.DEVICE:
+        return take_rows(x, rows)
     if is_lazy(x) and not is_dask(x):
         raise TypeError("A learnt.scan table is read in blocks and has no rows to pick; collect it, or split the file.")
     if hasattr(x, "take") and (hasattr(x, "iloc") or type(x).__module__.partition(".")[0] == "pyarrow"):

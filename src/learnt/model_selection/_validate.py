@@ -15,6 +15,7 @@ import numpy as np
 from sklearn import model_selection
 
 from learnt.engine.arrays import device_name, is_foreign_array, is_lazy, to_numpy
+from learnt.engine.matrices import in_numpy
 from learnt.model_selection._take import take
 
 
@@ -51,7 +52,7 @@ def _on_any_device(function: Callable[..., Any], gathers: bool = False) -> Calla
                 "fit on one file and score on another, or take a sample into memory."
             )
         if not is_foreign_array(X):
-            return function(estimator, X, to_numpy(y) if is_foreign_array(y) else y, **options)
+            return function(estimator, X, in_numpy(y), **options)
         if device_name(X) != "cpu" and (gathers or isinstance(options.get("scoring"), str | list | tuple | dict)):
             what = "puts the results of folds together" if gathers else f"computes scoring={options['scoring']!r}"
             raise TypeError(

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import is_numpy, like, namespace
+from learnt.engine.matrices import stored
 from learnt.engine.params import check_number
 from learnt.engine.rows import Block
 from learnt.engine.schema import Schema, anyof, none, number, real
@@ -125,18 +126,16 @@ def above(block: Block, threshold: float) -> Any:
     X = block.X
     if sparse.issparse(X):
         return type(X)(((X.data > threshold).astype(np.float64), X.indices, X.indptr), shape=X.shape)
-    there = threshold < X
-    return there.astype(np.float64) if is_numpy(X) else like(there, X)
+    return like(threshold < X, X, np.float64 if is_numpy(X) else X.dtype)
 
 
 def between_0_and_1(block: Block) -> Any:
-    X = block.X
-    stored = X.data if sparse.issparse(X) else X
-    xp = namespace(stored)
-    if stored.shape[0] and (float(xp.min(stored)) < 0 or float(xp.max(stored)) > 1):
+    cells = stored(block.X)
+    xp = namespace(cells)
+    if cells.shape[0] and (float(xp.min(cells)) < 0 or float(xp.max(cells)) > 1):
         raise ValueError(
             "BernoulliNB with binarize=None takes cells that are 0 or 1, and X reaches from "
-            f"{float(xp.min(stored)):g} to {float(xp.max(stored)):g}; give `binarize` the number above which a feature "
+            f"{float(xp.min(cells)):g} to {float(xp.max(cells)):g}; give `binarize` the number above which a feature "
             "is there."
         )
-    return X
+    return block.X

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import beside, is_foreign_array, namespace, to_numpy
+from learnt.engine.arrays import beside, namespace, to_numpy
 from learnt.engine.class_labels import (
     encode,
     in_memory_beside,
@@ -26,6 +26,7 @@ from learnt.engine.class_labels import (
 )
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.matrices import answer_dtype
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.posterior import BayesAnswers
 from learnt.engine.rows import Block, as_rows
@@ -137,7 +138,7 @@ class CountsNB(BayesAnswers, Estimator):
     def _joint(self, X: Any) -> tuple[Callable[..., Any], tuple, Any]:
         W, b = self._linear()
         _, cells, state = self._cells_of_answers(X)
-        dtype = X.dtype if is_foreign_array(X) else np.dtype(np.float64)
+        dtype = answer_dtype(X)
         return linear_joint, (beside(np.ascontiguousarray(W.T), X), beside(b, X), cells, state), dtype
 
     def _cells_of_answers(self, X: Any) -> tuple[int, Callable[..., Any], tuple]:

@@ -21,6 +21,7 @@ from learnt.engine.class_labels import (
 )
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.matrices import take_rows
 from learnt.engine.posterior import BayesAnswers
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import CLASSES, ONE, Schema, real
@@ -106,8 +107,7 @@ class GaussianNB(BayesAnswers, Estimator):
             if not seen.all():
                 keep = np.flatnonzero(seen)
                 found = found.take(keep)
-                xp = namespace(classes)
-                classes = classes[seen] if is_numpy(classes) else xp.take(classes, like(keep, classes, xp.int64))
+                classes = take_rows(classes, keep)
         self.classes_ = classes
         self._record(found, X)
         _require_spread(self.var_, self.classes_)

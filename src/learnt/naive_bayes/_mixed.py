@@ -218,7 +218,7 @@ def guessed(x: np.ndarray) -> str:
     if x.dtype == object:
         return "categorical"
     some = x[:1000]
-    if not (np.floor(some) == some).all() or len(np.unique(some)) > _FEW:  # most columns are told by their first rows
+    if not (np.floor(some) == some).all() or len(np.unique(some)) > _FEW:  # the first rows decide for most columns
         return "gaussian"
     return "categorical" if (np.floor(x) == x).all() and len(np.unique(x)) <= _FEW else "gaussian"
 

@@ -19,8 +19,7 @@ def category_indicators(block: Block, sizes: np.ndarray, whose: str) -> Any:
     X = block.X
     require_categories(X, whose)
     X = namespace(X).floor(X)
-    known = sizes if is_numpy(X) else like(sizes, X)
-    unseen = known <= X
+    unseen = like(sizes, X) <= X
     if bool(namespace(X).any(unseen)):
         row, j = (int(i[0]) for i in np.nonzero(to_numpy(unseen)))
         raise ValueError(

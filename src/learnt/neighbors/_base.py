@@ -10,11 +10,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.distances import Search, check_metric, resolve_metric, tree_takes
+from learnt.distances import Search, check_metric, chosen_algorithm, resolve_metric
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import require_finite
+from learnt.engine.matrices import Route, route, stored
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.validation import check_fit, check_predict
+from learnt.neighbors._trees import PointTree
+
+_OF_DENSE_ROWS = ("kd_tree", "ball_tree", "approximate")
 
 
 class NeighborsBase(Estimator):
@@ -50,19 +54,20 @@ class NeighborsBase(Estimator):
         check_number(self, "leaf_size", 1, integer=True)
         check_number(self, "p", 0, open_low=True, also=(None,))
         check_number(self, "n_jobs", integer=True, also=(None,))
-        check_choice(self, "algorithm", ("auto", "brute", "kd_tree", "ball_tree"))
-        check_metric(name, self.metric, is_sparse=False)
+        check_choice(self, "algorithm", ("auto", "brute", "kd_tree", "ball_tree", "approximate"))
+        check_metric(name, self.metric)
         if self.metric_params is not None and "p" in self.metric_params and self.p is not None:
             warnings.warn(
                 "Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
                 SyntaxWarning,
                 stacklevel=3,
             )
+        metric, params = resolve_metric(self.metric, self.p, self.metric_params)
+        X = X.points_for(name, metric, params) if isinstance(X, PointTree) else X
         if self._is_precomputed():
             X = _checked_graph(X, name)
         X = check_fit(self, X, order="C").X
-        metric, params = resolve_metric(self.metric, self.p, self.metric_params)
-        check_metric(name, metric, is_sparse=sparse.issparse(X))
+        check_metric(name, metric, X)
         if isinstance(metric, str) and metric == "minkowski" and params["p"] < 1:
             if self.algorithm in ("kd_tree", "ball_tree"):
                 raise ValueError(
@@ -86,12 +91,38 @@ class NeighborsBase(Estimator):
         self._fit_X = X
         self.n_samples_fit_ = X.shape[0]
         self._search = self._build()
+        self._remember_recall()
         return X
+
+    def _knows_rows(self) -> bool:
+        return hasattr(self, "n_samples_fit_")
+
+    def _more_rows(self, X: Any) -> Any:
+        """Rows that are to be added, checked."""
+        X, known = check_predict(self, X, order="C"), route(self._fit_X)
+        if route(X) is not known:
+            raise ValueError(
+                f"{type(self).__name__} was fitted on {known.value} rows, and these are not; give the same kind."
+            )
+        return X
+
+    def _append(self, X: Any) -> None:
+        """Take more rows, and keep what the search has of the old ones."""
+        search = self._built()
+        rows = [self._fit_X, X.astype(self._fit_X.dtype, copy=False)]
+        self._fit_X = sparse.vstack(rows, format="csr") if route(X) is Route.SPARSE else np.concatenate(rows)
+        self.n_samples_fit_ = self._fit_X.shape[0]
+        self._search = search.added(self._fit_X)
+        self._remember_recall()
+
+    def _remember_recall(self) -> None:
+        self.__dict__.pop("recall_", None)
+        if self._search.recall is not None:
+            self.recall_ = self._search.recall
 
     def _build(self) -> Search:
         X, metric, params = self._fit_X, self.effective_metric_, self.effective_metric_params_
-        tree = self.algorithm == "kd_tree" and tree_takes(X, metric, params)
-        algorithm = "kd_tree" if tree else "brute"
+        algorithm = chosen_algorithm(X, metric, params, self.algorithm, k=self._usual_count())
         return Search.build(X, metric, params, algorithm=algorithm, leaf_size=self.leaf_size, n_jobs=self.n_jobs)
 
     def _built(self) -> Search:
@@ -116,7 +147,7 @@ class NeighborsBase(Estimator):
         X = check_predict(self, X, order="C")
         if self._is_precomputed():
             _require_distances(X)
-        elif sparse.issparse(X) and self.algorithm in ("kd_tree", "ball_tree") and not sparse.issparse(self._fit_X):
+        elif sparse.issparse(X) and not sparse.issparse(self._fit_X) and self.algorithm in _OF_DENSE_ROWS:
             raise ValueError(
                 f"{self.algorithm} does not work with sparse matrices. Densify the data, or set algorithm='brute'."
             )
@@ -141,6 +172,11 @@ class NeighborsBase(Estimator):
                 f"{self.n_samples_fit_}, n_samples = {n_queries}; ask for fewer neighbors or fit more rows."
             )
         return int(k)
+
+    def _usual_count(self) -> int:
+        """About how many neighbours will be asked for."""
+        k = getattr(self, "n_neighbors", None)
+        return min(k, self._fit_X.shape[0]) if isinstance(k, Integral) else 10
 
     def _own_count(self) -> Any:
         """The estimator's number of neighbours, where it is not given with the question."""
@@ -219,6 +255,15 @@ def _checked_graph(X: Any, name: str) -> Any:
 
 
 def _require_distances(X: Any) -> None:
-    values = X.data if sparse.issparse(X) else X
+    values = stored(X)
     if values.size and values.min() < 0:
         raise ValueError("Negative values in data passed to precomputed distance matrix; distances are 0 or more.")
+
+
+def takes_more_rows(model: Any) -> bool:
+    """Whether a model has `partial_fit`."""
+    if model._is_precomputed():
+        raise AttributeError(
+            f"{type(model).__name__} cannot add rows to distances that are given: call fit with all of them."
+        )
+    return True

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from learnt.engine.schema import Schema, anyof, choice, count
-from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
+from learnt.neighbors._base import KNeighborsMixin, NeighborsBase, takes_more_rows
 from learnt.neighbors._choice_of_k import ChoiceOfK
 from learnt.neighbors._leave_one_out import error_rates
 from learnt.neighbors._schema import CHOSEN, CODES, METRIC, SEARCH, chosen, votes_rule
@@ -33,8 +34,8 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
     weights : {"uniform", "distance"}, callable or None, default="uniform"
         What a neighbour's vote counts: the same, one over its distance, or a function of the distances (n_queries, k).
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How to search; every way gives the same neighbours. "kd_tree" builds a tree for Minkowski distances of dense
-        rows; all else, and so far "auto" and "ball_tree", is brute force.
+        How to search; every way gives the same neighbours. "kd_tree" is for Minkowski distances, "ball_tree" for any
+        true metric, both of dense rows; sparse rows are searched by brute force. "auto" measures which is quickest.
     leaf_size : int, default=30
         Rows of a leaf of the tree.
     p : float, default=2
@@ -107,6 +108,20 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
         """Remember the rows and their classes; y may have several columns, each a question of its own."""
         check_weights_parameter(self)
         self._fit_labels(self._fit_rows(X), y)
+        self._choose(self._errors)
+        return self
+
+    @available_if(takes_more_rows)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KNeighborsClassifier:
+        """Remember more rows and their classes; brute force and graphs are not built anew.
+
+        Classes that are new are added; `classes` is scikit-learn's and not needed.
+        """
+        if not self._knows_rows():
+            return self.fit(X, y)
+        X = self._more_rows(X)
+        self._add_labels(X, y)
+        self._append(X)
         self._choose(self._errors)
         return self
 

@@ -7,23 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.distances import METRIC_NAMES, Search, check_metric, resolve_metric, tree_takes
+from learnt.distances import METRIC_NAMES, Search, check_metric, chosen_algorithm, resolve_metric
 from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, none, number, real
 from learnt.engine.validation import check_fit, check_predict
-from learnt.neighbors._density_kernels import (
-    COMPACT,
-    KERNELS,
-    NEGLIGIBLE,
-    draw,
-    log_of_largest,
-    log_volume,
-    reach,
-    relative_shape,
-)
-from learnt.neighbors._density_sums import sums_over_all_rows
+from learnt.neighbors._density_kernels import KERNELS, draw, log_volume
+from learnt.neighbors._density_sums import log_sums
 from learnt.neighbors._schema import metric_rule
 
 _METRICS = tuple(name for name in METRIC_NAMES if name not in ("precomputed", "nan_euclidean"))
@@ -117,7 +108,7 @@ class KernelDensity(Estimator):
         check_number(self, "leaf_size", 1, integer=True)
         check_choice(self, "metric", _METRICS)
         X, _, w = check_fit(self, X, None, sample_weight, order="C")
-        check_metric(type(self).__name__, self.metric, is_sparse=False)
+        check_metric(type(self).__name__, self.metric)
         n, d = X.shape
         rules = {"scott": n ** (-1 / (d + 4)), "silverman": (n * (d + 2) / 4) ** (-1 / (d + 4))}
         self.bandwidth_ = rules[self.bandwidth] if isinstance(self.bandwidth, str) else float(self.bandwidth)
@@ -132,13 +123,9 @@ class KernelDensity(Estimator):
         Q = check_predict(self, X, order="C").astype(np.float64, copy=False)
         w, h = self._weights, self.bandwidth_
         total = float(self._fit_X.shape[0]) if w is None else float(w.sum())
-        smallest = NEGLIGIBLE + np.log(total / (1.0 if w is None else float(w.min())))
-        if self.metric in ("euclidean", "l2") and not self.metric_params and self.kernel not in COMPACT:
-            sums, largest = sums_over_all_rows(self.kernel, Q, self._fit_X, w, h, smallest)
-        else:
-            sums, largest = self._sums_by_search(Q, smallest)
-        with np.errstate(divide="ignore"):
-            return np.log(sums) + largest - np.log(total) - log_volume(self.kernel, h, Q.shape[1])
+        euclidean = self.metric in ("euclidean", "l2") and not self.metric_params
+        logs = log_sums(self._built(), self.kernel, Q, w, h, euclidean)
+        return logs - np.log(total) - log_volume(self.kernel, h, Q.shape[1])
 
     def score(self, X: Any, y: Any = None) -> float:
         """The sum of log f over the rows of X."""
@@ -158,22 +145,9 @@ class KernelDensity(Estimator):
             rows = np.searchsorted(cumulated, u * cumulated[-1])
         return draw(self.kernel, rng, self._fit_X[rows], self.bandwidth_)
 
-    def _sums_by_search(self, Q: np.ndarray, smallest: float) -> tuple[np.ndarray, np.ndarray]:
-        """The sums over the rows that are near enough to count, relative to the largest K, and the log of that."""
-        search, w, h = self._built(), self._weights, self.bandwidth_
-        nearest = np.zeros(Q.shape[0]) if self.kernel in COMPACT else search.nearest(Q, 1)[0][:, 0]
-        largest = log_of_largest(self.kernel, nearest, h)
-        sums = np.empty(Q.shape[0])
-        for lo, hi, found in search.within_blocks(Q, reach(self.kernel, nearest, h, smallest)):
-            query = found.query
-            terms = relative_shape(self.kernel, found.distances, h, largest[lo:hi][query])
-            sums[lo:hi] = np.bincount(query, terms if w is None else terms * w[found.indices], hi - lo)
-        return sums, largest
-
     def _build(self) -> Search:
         metric, params = resolve_metric(self.metric, 2, self.metric_params)
-        tree = tree_takes(self._fit_X, metric, params) and (self.algorithm == "kd_tree" or self._fit_X.shape[1] <= 10)
-        algorithm = "kd_tree" if tree else "brute"
+        algorithm = chosen_algorithm(self._fit_X, metric, params, self.algorithm)
         return Search.build(self._fit_X, metric, params, algorithm=algorithm, leaf_size=self.leaf_size)
 
     def _built(self) -> Search:

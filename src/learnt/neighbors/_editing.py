@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from learnt.engine.estimator import Trial
+from learnt.engine.matrices import dense
 from learnt.engine.schema import Schema, choice, whole
 from learnt.neighbors._classification import KNeighborsClassifier
 from learnt.neighbors._fewer_rows import condensed, voronoi_edited
-from learnt.neighbors._schema import CODES, METRIC, SEARCH, votes_rule
+from learnt.neighbors._schema import CODES, METRIC, RECALL, SEARCH, votes_rule
 
 
 class _Edited(KNeighborsClassifier):
@@ -69,7 +70,9 @@ class CondensedNearestNeighbor(_Edited):
     array([0, 3, 4])
     """
 
-    __learnt_schema__ = Schema(params=METRIC, state={**SEARCH, **CODES, "kept_indices_": whole("n")}, rule=votes_rule)
+    __learnt_schema__ = Schema(
+        params=METRIC, state={**SEARCH, **CODES, "kept_indices_": whole("n")}, extra=RECALL, rule=votes_rule
+    )
 
     def __init__(self, *, algorithm="auto", leaf_size=30, p=2, metric="minkowski", metric_params=None, n_jobs=None):
         self.algorithm = algorithm
@@ -118,8 +121,10 @@ class VoronoiEditing(_Edited):
     __learnt_schema__ = Schema(
         params=METRIC,
         state={**SEARCH, **CODES, "kept_indices_": whole("n"), "graph_": choice("voronoi", "gabriel")},
+        extra=RECALL,
         rule=votes_rule,
     )
+    __learnt_trial__ = Trial(most_rows=1000)
 
     metric, p, metric_params = "euclidean", 2, None
 
@@ -129,6 +134,6 @@ class VoronoiEditing(_Edited):
         self.n_jobs = n_jobs
 
     def _kept(self) -> np.ndarray:
-        X = self._fit_X.toarray() if sparse.issparse(self._fit_X) else self._fit_X
+        X = dense(self._fit_X)
         kept, self.graph_ = voronoi_edited(X, self._y)
         return kept

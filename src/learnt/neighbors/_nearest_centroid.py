@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
-from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace, to_numpy
+from learnt.engine.arrays import beside, namespace, to_numpy
 from learnt.engine.blocks import widen
 from learnt.engine.class_labels import encode, in_memory_beside
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.matrices import answer_dtype, dense, row_squares
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.posterior import ScoreAnswers, difference, label_of, log_posterior, posterior
 from learnt.engine.rows import Block, as_rows
@@ -186,7 +187,7 @@ class NearestCentroid(ScoreAnswers, Estimator):
     def _scores(self, X: Any, unit: np.ndarray, offset: np.ndarray) -> tuple[Any, tuple, Any]:
         function = minus_squares if self.metric == "euclidean" else minus_sums
         state = (beside(part, X) for part in (self.centroids_, unit, offset))
-        return function, tuple(state), X.dtype if is_foreign_array(X) else np.dtype(np.float64)
+        return function, tuple(state), answer_dtype(X)
 
 
 def minus_squares(block: Block, centres: Any, unit: Any, offset: Any) -> Any:
@@ -194,18 +195,18 @@ def minus_squares(block: Block, centres: Any, unit: Any, offset: Any) -> Any:
     X = block.X
     if sparse.issparse(X):
         X, C = widen(X) @ sparse.diags_array(1.0 / unit), centres / unit
-        squares = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
+        squares = row_squares(X)[:, None]
         return 2.0 * (X @ C.T) - squares - (C**2).sum(axis=1) + offset
     xp = namespace(X)
     middle = xp.mean(centres, axis=0)
     Z, C = (X - middle) / unit, (centres - middle) / unit
-    squares = np.einsum("ij,ij->i", Z, Z) if is_numpy(Z) else xp.sum(Z * Z, axis=1)
+    squares = row_squares(Z)
     return 2.0 * (Z @ C.T) - squares[:, None] - xp.sum(C * C, axis=1) + offset
 
 
 def minus_sums(block: Block, centres: np.ndarray, unit: np.ndarray, offset: np.ndarray) -> np.ndarray:
     """−(Σ|x − μ_c| / unit)² + offset of each row and centre."""
-    X = block.X.toarray() if sparse.issparse(block.X) else block.X
+    X = dense(block.X)
     return np.stack([-((np.abs(X - c) / unit).sum(axis=1) ** 2) for c in centres], axis=1) + offset
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.schema import Schema, count, flag, number, real
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
-from learnt.neighbors._schema import METRIC, SEARCH, metric_rule
+from learnt.neighbors._schema import METRIC, RECALL, SEARCH, metric_rule
 
 # What scikit-learn adds to a mean distance, so that more than k equal rows do not divide by 0.
 _TINY = 1e-10
@@ -97,6 +97,7 @@ class LocalOutlierFactor(KNeighborsMixin, OutlierMixin, NeighborsBase):
             "_reach": real("n", low=0),
             "_density": real("n", low=0),
         },
+        extra=RECALL,
         rule=_rule,
     )
 

@@ -40,8 +40,8 @@ class RadiusNeighborsMixin:
         """
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
-        distances, index = self._within(X, radius, sort_results).arrays()
-        return (distances, index) if return_distance else index
+        found = self._within(X, radius, sort_results, return_distance)
+        return found.arrays() if return_distance else found.index_arrays()
 
     def radius_neighbors_graph(
         self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
@@ -60,16 +60,16 @@ class RadiusNeighborsMixin:
         graph : CSR matrix
         """
         check_mode(mode)
-        found = self._within(X, radius, sort_results)
+        found = self._within(X, radius, sort_results, mode == "distance")
         values = np.ones(found.indices.size) if mode == "connectivity" else found.distances
         shape = (found.counts.size, self.n_samples_fit_)
         return sparse.csr_matrix((values, found.indices, found.starts), shape=shape)
 
-    def _within(self, X: Any, radius: float | None, nearest_first: bool) -> Neighborhoods:
+    def _within(self, X: Any, radius: float | None, nearest_first: bool, distances: bool) -> Neighborhoods:
         Q = self._queries(X)  # type: ignore[attr-defined]
         radius = self._radius(radius)
         search: Search = self._built()  # type: ignore[attr-defined]
-        return search.within(Q, radius, nearest_first=nearest_first, n_jobs=self.n_jobs)
+        return search.within(Q, radius, nearest_first=nearest_first, distances=distances, n_jobs=self.n_jobs)
 
     def _radius(self, radius: float | None) -> float:
         """The radius of a question, by default the estimator's own."""

@@ -11,9 +11,9 @@ from sklearn.base import ClassifierMixin
 from learnt.engine.schema import Schema, anyof, choice, listof, none, number, scalar
 from learnt.neighbors._base import NeighborsBase
 from learnt.neighbors._radius import RadiusNeighborsMixin
-from learnt.neighbors._schema import CODES, METRIC, SEARCH, votes_rule
+from learnt.neighbors._schema import CODES, METRIC, RECALL, SEARCH, votes_rule
 from learnt.neighbors._targets import LabelTargets
-from learnt.neighbors._vote import check_weights_parameter, counted_votes, radius_weights, shares
+from learnt.neighbors._vote import all_count_the_same, check_weights_parameter, counted_votes, radius_weights, shares
 
 
 def _rule(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None:
@@ -66,6 +66,7 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, LabelTargets, ClassifierMi
             **METRIC,
         },
         state={**SEARCH, **CODES, "outlier_label_": anyof(none, listof(scalar))},
+        extra=RECALL,
         rule=_rule,
     )
 
@@ -124,7 +125,11 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, LabelTargets, ClassifierMi
         classes, codes = self._outputs()
         counted = [np.empty((m, names.size)) for names in classes]
         alone = np.empty(m, dtype=bool)
-        for lo, hi, found in self._built().within_blocks(Q, self._radius(None), n_jobs=self.n_jobs):
+        same = all_count_the_same(self.weights)
+        blocks = self._built().within_blocks(
+            Q, self._radius(None), distances=not same, ordered=not same, n_jobs=self.n_jobs
+        )
+        for lo, hi, found in blocks:
             weights, query = radius_weights(found, self.weights), found.query
             alone[lo:hi] = found.counts == 0
             for j, names in enumerate(classes):

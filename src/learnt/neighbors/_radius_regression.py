@@ -11,9 +11,9 @@ from sklearn.base import RegressorMixin
 from learnt.engine.schema import Schema, anyof, choice, none, number
 from learnt.neighbors._base import NeighborsBase
 from learnt.neighbors._radius import RadiusNeighborsMixin
-from learnt.neighbors._schema import AMOUNTS, METRIC, SEARCH, metric_rule
+from learnt.neighbors._schema import AMOUNTS, METRIC, RECALL, SEARCH, metric_rule
 from learnt.neighbors._targets import NumberTargets
-from learnt.neighbors._vote import check_weights_parameter, radius_means, radius_weights
+from learnt.neighbors._vote import all_count_the_same, check_weights_parameter, radius_means, radius_weights
 
 
 class RadiusNeighborsRegressor(RadiusNeighborsMixin, NumberTargets, RegressorMixin, NeighborsBase):
@@ -51,6 +51,7 @@ class RadiusNeighborsRegressor(RadiusNeighborsMixin, NumberTargets, RegressorMix
             **METRIC,
         },
         state={**SEARCH, **AMOUNTS},
+        extra=RECALL,
         rule=metric_rule,
     )
 
@@ -86,7 +87,9 @@ class RadiusNeighborsRegressor(RadiusNeighborsMixin, NumberTargets, RegressorMix
         Q = self._queries(X)
         y = self._columns()
         out = np.empty((self.n_samples_fit_ if Q is None else Q.shape[0], y.shape[1]))
-        for lo, hi, found in self._built().within_blocks(Q, self._radius(None), n_jobs=self.n_jobs):
+        same = all_count_the_same(self.weights)
+        blocks = self._built().within_blocks(Q, self._radius(None), distances=not same, n_jobs=self.n_jobs)
+        for lo, hi, found in blocks:
             out[lo:hi] = radius_means(y, found, radius_weights(found, self.weights))
         if np.isnan(out).any():
             warnings.warn(

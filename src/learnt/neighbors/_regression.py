@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 from learnt.engine.schema import Schema, anyof, choice, count
-from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
+from learnt.neighbors._base import KNeighborsMixin, NeighborsBase, takes_more_rows
 from learnt.neighbors._choice_of_k import ChoiceOfK
 from learnt.neighbors._leave_one_out import squared_errors
 from learnt.neighbors._schema import AMOUNTS, CHOSEN, METRIC, SEARCH, chosen, metric_rule
@@ -87,6 +88,17 @@ class KNeighborsRegressor(ChoiceOfK, KNeighborsMixin, NumberTargets, RegressorMi
         """Remember the rows and their targets; y may have several columns."""
         check_weights_parameter(self)
         self._fit_numbers(self._fit_rows(X), y)
+        self._choose(self._errors)
+        return self
+
+    @available_if(takes_more_rows)
+    def partial_fit(self, X: Any, y: Any) -> KNeighborsRegressor:
+        """Remember more rows and their targets; brute force and graphs are not built anew."""
+        if not self._knows_rows():
+            return self.fit(X, y)
+        X = self._more_rows(X)
+        self._add_numbers(X, y)
+        self._append(X)
         self._choose(self._errors)
         return self
 

@@ -48,7 +48,7 @@ def _rows(value: Any, dims: Dims) -> str | None:
 
 def metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     rows, metric, params = state["_fit_X"], state["effective_metric_"], state["effective_metric_params_"]
-    # These decide what goes through the door of `predict`, so the two must say the same.
+    # These decide which rows `predict` accepts, so the two must agree.
     if any((model.metric == name) != (metric == name) for name in ("precomputed", "nan_euclidean")):
         return "has two metrics"
     is_table = isinstance(rows, np.ndarray)
@@ -88,7 +88,7 @@ def votes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 # The parameters and attributes that every search has.
 METRIC: dict[str, Check] = {
     "metric": choice(*METRICS),
-    "algorithm": choice("auto", "brute", "kd_tree", "ball_tree"),
+    "algorithm": choice("auto", "brute", "kd_tree", "ball_tree", "approximate"),
     "leaf_size": count(1),
 }
 SEARCH: dict[str, Check] = {
@@ -106,7 +106,8 @@ CODES: dict[str, Check] = {
 }
 AMOUNTS: dict[str, Check] = {"_y": anyof(real("n"), real("n", None))}
 # What `n_neighbors="auto"` adds.
-CHOSEN: dict[str, Check] = {"n_neighbors_": count(1), "left_out_errors_": real(None, low=0)}
+RECALL: dict[str, Check] = {"recall_": number(0, 1)}  # of an approximate search
+CHOSEN: dict[str, Check] = {**RECALL, "n_neighbors_": count(1), "left_out_errors_": real(None, low=0)}
 
 
 def chosen(rule: Any) -> Any:

@@ -18,7 +18,19 @@ class LabelTargets:
     _y: np.ndarray
 
     def _fit_labels(self, X: Any, y: Any) -> None:
-        encoded = [encode_labels(column) for column in _label_columns(y, X, type(self).__name__)]
+        self._encode(_label_columns(y, X, type(self).__name__))
+
+    def _add_labels(self, X: Any, y: Any) -> None:
+        """The classes of more rows, some of which may be new."""
+        columns = _label_columns(y, X, type(self).__name__)
+        classes, codes = self._outputs()
+        if len(columns) != len(classes):
+            raise ValueError(f"y has {len(columns)} columns, and {type(self).__name__} was fitted on {len(classes)}.")
+        old = [names[codes[:, j]] for j, names in enumerate(classes)]
+        self._encode([np.concatenate(both) for both in zip(old, columns, strict=True)])
+
+    def _encode(self, columns: list[np.ndarray]) -> None:
+        encoded = [encode_labels(column) for column in columns]
         self.outputs_2d_ = len(encoded) > 1
         self.classes_ = [classes for classes, _ in encoded] if self.outputs_2d_ else encoded[0][0]
         self._y = np.stack([codes for _, codes in encoded], axis=1) if self.outputs_2d_ else encoded[0][1]
@@ -55,6 +67,15 @@ class NumberTargets:
         y = y.toarray() if hasattr(y, "toarray") else y
         # Means are taken in float64 whatever the type of X.
         self._y = check_target(y, "numbers", np.empty((X.shape[0], 0)), type(self).__name__)
+
+    def _add_numbers(self, X: Any, y: Any) -> None:
+        """The targets of more rows."""
+        old = self._y
+        self._fit_numbers(X, y)
+        if self._y.shape[1:] != old.shape[1:]:
+            shape, self._y = self._y.shape, old
+            raise ValueError(f"y has the shape {shape}, and {type(self).__name__} was fitted on {old.shape}.")
+        self._y = np.concatenate([old, self._y])
 
     def _columns(self) -> np.ndarray:
         """Targets with one column an output."""

@@ -11,13 +11,13 @@ from learnt.engine.params import check_choice
 from learnt.engine.schema import Schema, choice, count, number
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
 from learnt.neighbors._radius import RadiusNeighborsMixin
-from learnt.neighbors._schema import METRIC, SEARCH, metric_rule
+from learnt.neighbors._schema import METRIC, RECALL, SEARCH, metric_rule
 
 
 class _GraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeighborsBase):
     """Fits rows; the columns of what it makes are the training rows."""
 
-    __learnt_trial__ = Trial(any_order=False)  # columns are in the order of the training rows
+    __learnt_trial__ = Trial(any_order=False, most_rows=6000)  # columns are in the order of the training rows
 
     mode: str
 
@@ -63,6 +63,7 @@ class KNeighborsTransformer(KNeighborsMixin, _GraphTransformer):
     __learnt_schema__ = Schema(
         params={"n_neighbors": count(1), "mode": choice("distance", "connectivity"), **METRIC},
         state=SEARCH,
+        extra=RECALL,
         rule=metric_rule,
     )
 
@@ -121,6 +122,7 @@ class RadiusNeighborsTransformer(RadiusNeighborsMixin, _GraphTransformer):
     __learnt_schema__ = Schema(
         params={"radius": number(0, finite=False), "mode": choice("distance", "connectivity"), **METRIC},
         state=SEARCH,
+        extra=RECALL,
         rule=metric_rule,
     )
 

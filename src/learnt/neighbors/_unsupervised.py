@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils.metaestimators import available_if
+
 from learnt.engine.schema import Schema, anyof, count, none, number
-from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
+from learnt.neighbors._base import KNeighborsMixin, NeighborsBase, takes_more_rows
 from learnt.neighbors._radius import RadiusNeighborsMixin
-from learnt.neighbors._schema import METRIC, SEARCH, metric_rule
+from learnt.neighbors._schema import METRIC, RECALL, SEARCH, metric_rule
 
 
 class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
@@ -28,6 +30,8 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
     effective_metric_params_ : dict
     n_samples_fit_ : int
     n_features_in_ : int
+    recall_ : float
+        Of algorithm="approximate": the share of true neighbours that it finds, measured on a sample.
 
     Examples
     --------
@@ -41,6 +45,7 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
     __learnt_schema__ = Schema(
         params={"n_neighbors": anyof(none, count(1)), "radius": anyof(none, number(0, finite=False)), **METRIC},
         state=SEARCH,
+        extra=RECALL,
         rule=metric_rule,
     )
 
@@ -68,4 +73,12 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
     def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
         """Remember the rows."""
         self._fit_rows(X)
+        return self
+
+    @available_if(takes_more_rows)
+    def partial_fit(self, X: Any, y: Any = None) -> NearestNeighbors:
+        """Remember more rows, numbered after those that are known; brute force and graphs are not built anew."""
+        if not self._knows_rows():
+            return self.fit(X)
+        self._append(self._more_rows(X))
         return self

@@ -95,7 +95,7 @@ def counted_votes(
 
 
 def shares(counted: np.ndarray) -> np.ndarray:
-    """Votes as probabilities; those of nobody are 0."""
+    """Votes as probabilities; 0 where no neighbour votes."""
     total = counted.sum(axis=1, keepdims=True)
     return counted / np.where(total == 0.0, 1.0, total)
 

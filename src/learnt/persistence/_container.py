@@ -106,7 +106,7 @@ def checksum(head: bytes, parts: Iterable[Any]) -> str:
 
 
 def header_length(start: bytes, size: int) -> int:
-    """The length of the header, from the first bytes of a file of `size` bytes; foreign files are told apart here."""
+    """The length of the header, from the first bytes of a file of `size` bytes; refuses other formats."""
     if size == 0:
         raise Refused("it is empty")
     if size > MAX_FILE_BYTES:

@@ -266,7 +266,7 @@ def _wrapper_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 
 SKLEARN_SCHEMAS = {
     "sklearn.pipeline.Pipeline": Schema(
-        # A cache folder would be a folder of pickles, chosen by whoever made the file.
+        # A cache folder would be a folder of pickles, chosen by the author of the file.
         params={"steps": _steps, "memory": none, "verbose": flag, "transform_input": anyof(none, listof(text))},
     ),
     "sklearn.pipeline.FeatureUnion": Schema(

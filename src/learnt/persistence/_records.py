@@ -162,6 +162,28 @@ KERNELS: dict[str, dict[str, Check]] = {
     "learnt.gaussian_process.kernels.WhiteKernel": _white,
 }
 
+# Layers of networks; a layer refuses what it cannot be when it is built, and its model says whether layers fit.
+_two_counts = anyof(count(), listof(count(), 2, tuple), listof(count(), 2))
+_padding = anyof(choice("same", "valid"), _two_counts)
+_activation = anyof(none, text)
+_pool: dict[str, Check] = {"size": _two_counts, "stride": anyof(none, _two_counts), "padding": _padding}
+NETWORK_LAYERS: dict[str, dict[str, Check]] = {
+    "learnt.neural_network.convnet.Augment": {"shift": count(), "flip": flag, "rotate": number(0), "noise": number(0)},
+    "learnt.neural_network.layers.AvgPool": _pool,
+    "learnt.neural_network.layers.BatchNorm": {"momentum": number(0), "eps": number(0), "activation": _activation},
+    "learnt.neural_network.layers.Conv": {
+        "channels": count(1, 2**31),
+        **dict.fromkeys(("kernel", "stride"), _two_counts),
+        "padding": _padding,
+        "activation": _activation,
+        "bias": flag,
+    },
+    "learnt.neural_network.layers.Dense": {"units": count(1, 2**31), "activation": _activation, "bias": flag},
+    "learnt.neural_network.layers.Dropout": {"rate": number(0)},
+    "learnt.neural_network.layers.Flatten": {},
+    "learnt.neural_network.layers.MaxPool": _pool,
+}
+
 SURROGATE_FIELDS = (
     "start", "feature", "threshold", "left_below", "agreement", "adjusted", "table_start", "table_size", "table",
 )  # fmt: skip
@@ -186,6 +208,7 @@ RECORD_FIELDS: dict[str, dict[str, Check]] = {
     "learnt.erm.penalties.Box": dict.fromkeys(("low", "high"), number(finite=False)),
     "learnt.erm.penalties.ElasticNet": {"l1_ratio": number(0, 1)},
     **KERNELS,
+    **NETWORK_LAYERS,
     "learnt.forestry.BoostedTrees": _BOOSTED,
     "learnt.forestry.Categories": {"columns": whole("k"), "values": listof(instance(np.ndarray, "an array"), "k")},
     "learnt.forestry.Grove": _GROVE,

@@ -15,7 +15,7 @@ import learnt
 from learnt.engine.schema import Schema, shown
 from learnt.persistence._containers import SKLEARN_SCHEMAS
 from learnt.persistence._errors import Refused
-from learnt.persistence._records import GROVE_FIELDS, KERNELS, SURROGATE_FIELDS, TREE_FIELDS
+from learnt.persistence._records import GROVE_FIELDS, KERNELS, NETWORK_LAYERS, SURROGATE_FIELDS, TREE_FIELDS
 
 # Where our estimators are: a fixed table. One may stand in a file if it is in the `__all__` of its room and has a
 # schema. A room is imported when a file names something in it, and nothing else of ours is.
@@ -80,7 +80,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
     "learnt.forestry.Surrogates": SURROGATE_FIELDS,
     "learnt.forestry.Grove": GROVE_FIELDS,
     "learnt.forestry.Tree": TREE_FIELDS,
-    **{name: tuple(fields) for name, fields in KERNELS.items()},
+    **{name: tuple(fields) for name, fields in (KERNELS | NETWORK_LAYERS).items()},
     "sklearn.compose.make_column_selector": ("pattern", "dtype_include", "dtype_exclude"),
     "sklearn.model_selection.GroupKFold": ("n_splits", "shuffle", "random_state"),
     "sklearn.model_selection.KFold": ("n_splits", "shuffle", "random_state"),

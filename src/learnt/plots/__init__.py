@@ -1,6 +1,7 @@
 """Charts as SVG text: no plotting library, no browser, no network; the same numbers give the same bytes.
 
     learning_curve  roc  calibration  cost_curve  density  histogram     two axes
+    band  boundary  scatter                                              functions of one or two features
     ruler  race  importances  decomposition  confusion                   rows
 
 Each takes numbers that are already computed and returns a `Chart`, which notebooks show, ``str`` prints and
@@ -16,6 +17,9 @@ from learnt.plots._curves import density as density
 from learnt.plots._curves import histogram as histogram
 from learnt.plots._curves import learning_curve as learning_curve
 from learnt.plots._curves import roc as roc
+from learnt.plots._planes import band as band
+from learnt.plots._planes import boundary as boundary
+from learnt.plots._planes import scatter as scatter
 from learnt.plots._rows import Row as Row
 from learnt.plots._rows import confusion as confusion
 from learnt.plots._rows import decomposition as decomposition
@@ -26,6 +30,8 @@ from learnt.plots._rows import ruler as ruler
 __all__ = [
     "Chart",
     "Row",
+    "band",
+    "boundary",
     "calibration",
     "confusion",
     "cost_curve",
@@ -39,4 +45,5 @@ __all__ = [
     "race",
     "roc",
     "ruler",
+    "scatter",
 ]

@@ -44,15 +44,15 @@ def suspect(numbers: np.ndarray | None, codes: np.ndarray, missing: np.ndarray, 
         told = _told_by_levels(missing.astype(np.int64), y, outcome.n_classes)
         if told > PERFECT:
             return Suspicion(told, "is missing exactly where the target says so: probably filled in only afterwards")
-    there = ~missing
-    if there.sum() < 20 or _spread(y[there]) == 0:
+    present = ~missing
+    if present.sum() < 20 or _spread(y[present]) == 0:
         return None
-    y = y[there]
+    y = y[present]
     if numbers is not None:
-        return _by_numbers(numbers[rows][there], y, outcome.n_classes) or _by_levels(
-            bins(numbers[rows][there]), y, outcome.n_classes
+        return _by_numbers(numbers[rows][present], y, outcome.n_classes) or _by_levels(
+            bins(numbers[rows][present]), y, outcome.n_classes
         )
-    return _by_levels(codes[there], y, outcome.n_classes)
+    return _by_levels(codes[present], y, outcome.n_classes)
 
 
 def _by_numbers(x: np.ndarray, y: np.ndarray, n_classes: int) -> Suspicion | None:

@@ -176,8 +176,8 @@ def _column_findings(seen: list) -> list[dict]:
         varies = entry.get("min") is not None and entry["min"] != entry["max"]
         if varies and (kind == "date" or (kind == "number" and _is_year(name, entry))):
             days = _numbers(column, decision)
-            there = days[np.isfinite(days)]
-            ordered = bool(len(there) > 1 and (np.diff(there) >= 0).all())
+            finite = days[np.isfinite(days)]
+            ordered = bool(len(finite) > 1 and (np.diff(finite) >= 0).all())
             order = ", and the rows are in its order" if ordered else ""
             message = f"{name!r} says when, from {entry['min']} to {entry['max']}{order}: consider a split by time."
             findings.append(_finding("time", name, message, ordered=ordered))
@@ -254,12 +254,12 @@ def _about_target(goal: Column | None) -> tuple[Outcome | None, dict[str, Any] |
     decision = decide(goal, named=False, max_onehot=MAX_CLASSES)
     if decision.kind == "number":
         values = _numbers(goal, decision)
-        there = values[np.isfinite(values)]
-        distinct = np.unique(there)
+        finite = values[np.isfinite(values)]
+        distinct = np.unique(finite)
         if len(distinct) > MAX_CLASSES or (distinct != np.round(distinct)).any():
-            about |= {"task": "regression", "missing": float(1 - len(there) / max(len(values), 1)), **_range(values)}
-            about["at_max"] = float((there == there.max()).mean())
-            about["skew"] = _skew(there)
+            about |= {"task": "regression", "missing": float(1 - len(finite) / max(len(values), 1)), **_range(values)}
+            about["at_max"] = float((finite == finite.max()).mean())
+            about["skew"] = _skew(finite)
             return Outcome(values, 0), about
     levels, counts, rows = levels_of(factor(goal))
     about |= {

@@ -93,7 +93,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     def transform(self, X: Any, copy: bool | None = None) -> Any:
         """(X − mean) / scale, in the library, on the device and in the precision of X; a scan table stays one."""
         check_is_fitted(self)
-        return self._walk(standardise, _inverse, self, X, copy)
+        return self._rescaled(standardise, _inverse, self, X, copy)
 
     def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
         """X · scale + mean: what `transform` was given."""
@@ -102,12 +102,12 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
         nameless = shallow_copy(self)
         nameless.__dict__.pop("feature_names_in_", None)
         X = frame_matrix(X, type(self).__name__) if is_frame(X) else X
-        return self._walk(restore, np.asarray, nameless, X, copy)
+        return self._rescaled(restore, np.asarray, nameless, X, copy)
 
-    def _walk(self, function: Any, factors: Any, door: StandardScaler, X: Any, copy: bool | None) -> Any:
+    def _rescaled(self, function: Any, factors: Any, checked_by: StandardScaler, X: Any, copy: bool | None) -> Any:
         if sparse.issparse(X) and self.with_mean:
             raise ValueError(_NO_CENTRE)
-        matrix = check_predict(door, X, accept_sparse=True)
+        matrix = check_predict(checked_by, X, accept_sparse=True)
         in_place = not (self.copy if copy is None else copy)
         if sparse.issparse(matrix):
             return _scaled_columns(matrix, factors(to_numpy(self.scale_)) if self.with_std else None, in_place)

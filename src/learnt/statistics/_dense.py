@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.arrays import namespace
 from learnt.engine.blocks import Block, widen
+from learnt.engine.matrices import column_squares, column_sum
 from learnt.statistics._record import DIAGONAL, NONE
 
 
@@ -33,12 +32,3 @@ def dense_sums(block: Block, point: Any, scatter: str) -> tuple:
 def about(X: Any, point: Any) -> Any:
     """x − point in the wider precision of the two; in float64 without a point."""
     return widen(X) if point is None else X - point
-
-
-def column_sum(Z: Any) -> Any:
-    """Σ of the rows; as a product with NumPy, which is slow at sums over rows where there are few columns."""
-    return np.ones(Z.shape[0], dtype=Z.dtype) @ Z if is_numpy(Z) else namespace(Z).sum(Z, axis=0)
-
-
-def column_squares(Z: Any) -> Any:
-    return np.einsum("ij,ij->j", Z, Z) if is_numpy(Z) else namespace(Z).sum(Z * Z, axis=0)

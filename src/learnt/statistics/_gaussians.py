@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import namespace
 from learnt.engine.blocks import Block, widen
+from learnt.engine.matrices import beside_double
 
 COVARIANCES = ("full", "tied", "diag", "spherical")
 
@@ -35,7 +36,7 @@ class Gaussians(NamedTuple):
 
     def beside(self, X: Any) -> Gaussians:
         """The same numbers where the rows X are, in float64."""
-        return self._replace(**{name: _wide_beside(getattr(self, name), X) for name in ("mean", "factor", "constant")})
+        return self._replace(**{name: beside_double(getattr(self, name), X) for name in ("mean", "factor", "constant")})
 
 
 def gaussians(kind: str, mean: np.ndarray, factor: np.ndarray, log_weight: Any = 0.0) -> Gaussians:
@@ -98,7 +99,3 @@ def log_sum_exp(values: Any) -> Any:
     top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
     with np.errstate(divide="ignore"):
         return top + xp.log(xp.sum(xp.exp(values - top[:, None]), axis=1))
-
-
-def _wide_beside(values: Any, X: Any) -> Any:
-    return like(to_numpy(values), X, namespace(X).float64) if is_foreign_array(X) else to_numpy(values)

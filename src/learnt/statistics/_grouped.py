@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.matrices import stable_order
 from learnt.statistics._dense import about, dense_sums
 from learnt.statistics._record import DIAGONAL, FULL, NONE
 
@@ -64,7 +65,7 @@ def _one_by_one(blocks: list[Block], point: Any, scatter: str = FULL) -> tuple:
 def _in_order(block: Block, codes: Any, n: int) -> list[Block]:
     """A block for each group."""
     xp = namespace(block.X)
-    order = np.argsort(codes, kind="stable") if is_numpy(codes) else xp.argsort(codes, stable=True)
+    order = stable_order(codes)
     edges = to_numpy(xp.searchsorted(xp.take(codes, order), like(np.arange(n + 1), codes))).tolist()
     X = xp.take(block.X, order, axis=0)
     w = None if block.w is None else xp.take(block.w, order)

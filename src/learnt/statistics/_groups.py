@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace
+from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace
 from learnt.engine.blocks import Block
 
 
@@ -67,7 +65,7 @@ def _y(block: Block) -> Any:
 
 
 def _positions(block: Block, labels: Any) -> Any:
-    return np.searchsorted(labels, block.y)
+    return namespace(block.y).searchsorted(beside(labels, block.y), block.y)
 
 
 def _part(block: Block, values: Any) -> Any:

@@ -32,11 +32,11 @@ def _gappy(block: Block, point: Any) -> tuple:
     xp = namespace(Z)
     if bool(xp.any(xp.isinf(Z))):
         raise ValueError(_INFINITE)
-    there = ~xp.isnan(Z)
-    weight = xp.where(there, xp.ones_like(Z), xp.zeros_like(Z))
+    present = ~xp.isnan(Z)
+    weight = xp.where(present, xp.ones_like(Z), xp.zeros_like(Z))
     if block.w is not None:
         weight = weight * widen(block.w)[:, None]
-    Z = xp.where(there, Z, xp.zeros_like(Z))
+    Z = xp.where(present, Z, xp.zeros_like(Z))
     return xp.sum(weight, axis=0), xp.sum(weight * Z, axis=0), xp.sum(weight * Z * Z, axis=0)
 
 
@@ -53,6 +53,6 @@ def _sparse(block: Block, point: Any) -> tuple:
         weight -= np.bincount(X.indices[absent], weights=w[rows[absent]], minlength=n_features)
         cells -= np.bincount(X.indices[absent], minlength=n_features)
         weight = np.where(cells > 0, np.maximum(weight, 0.0), 0.0)  # and not what rounding leaves of the difference
-        there = ~absent
-        X = sparse.csr_array((X.data[there], (rows[there], X.indices[there])), shape=X.shape)
+        present = ~absent
+        X = sparse.csr_array((X.data[present], (rows[present], X.indices[present])), shape=X.shape)
     return weight, *column_sums_about(X, w, point, weight, cells)

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import is_numpy, namespace
+from learnt.engine.arrays import namespace
 from learnt.engine.blocks import COMPILED_CELLS, Block
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.matrices import Route, diagonals
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.seen_rows import SeenRows
 from learnt.linalg.gram import by_tiles, gram
@@ -27,7 +28,7 @@ from learnt.statistics._groups import Groups, as_groups
 from learnt.statistics._kernels import compiled_class_sums, compiled_sparse_class_sums
 from learnt.statistics._missing import sums_of_present_cells
 from learnt.statistics._points import first_point
-from learnt.statistics._record import DIAGONAL, FULL, NONE, POOLED, Moments, diagonal, divisor, products, spread_out
+from learnt.statistics._record import DIAGONAL, FULL, NONE, POOLED, Moments, divisor, products, spread_out
 from learnt.statistics._sparse import sparse_group_sums, sparse_sums
 
 _HEAD = 256
@@ -68,7 +69,7 @@ def moments(
     missing       leave NaN out, column by column: weights are (d,) then; for "diagonal" without groups.
     shared_scale  columns are in one unit, so that digits count against the total variance and not each column's own.
 
-    A cell that is not finite, or whose square is not, shows in the moments: nobody checks here.
+    A cell that is not finite, or whose square is not, makes the moments not finite; it is not checked here.
 
     >>> from learnt.engine.rows import as_rows
     >>> moments(as_rows(np.array([[1.0], [3.0], [8.0]])), np.array([0, 0, 1]))
@@ -113,7 +114,7 @@ def _stored_cells(rows: Rows) -> float:
     under = rows.rows if isinstance(rows, SeenRows) else rows
     if not under.in_memory:
         return np.inf
-    return under.X.nnz if sparse.issparse(under.X) else under.X.size if is_numpy(under.X) else 0
+    return under.n_stored if under.on_host else 0
 
 
 def _larger_blocks(rows: Rows, n_groups: int) -> Rows:
@@ -137,9 +138,9 @@ def block_sums(block: Block, plan: Plan, point: Any) -> tuple:
         if groups is None:
             return (sparse_sums if sparse.issparse(block.X) else dense_sums)(block, point, scatter)
         member = groups(block)
-        if compiled and scatter == NONE and point is None and sparse.issparse(block.X) and member.ndim == 1:
-            return compiled_sparse_class_sums(block, member, groups.n)
         if sparse.issparse(block.X):
+            if compiled and scatter == NONE and point is None and member.ndim == 1:
+                return compiled_sparse_class_sums(block, member, groups.n)
             return sparse_group_sums(block, member, groups.n, point, scatter)
         if member.ndim == 2:
             return share_sums(block, member, point, scatter)
@@ -159,7 +160,7 @@ def _check(plan: Plan) -> None:
 
 def _worth_compiling(rows: Rows) -> bool:
     """Whether compiled code pays: enough cells, or an unknown number of them, and a compiler."""
-    if rows.in_memory and (not is_numpy(rows.X) or rows.X.size < COMPILED_CELLS):
+    if rows.in_memory and (rows.route is not Route.DENSE or rows.n_stored < COMPILED_CELLS):
         return False
     return compilation_enabled()  # last: asking loads Numba
 
@@ -214,7 +215,7 @@ def far_columns(found: Moments, off: Any, shared_scale: bool) -> Any:
     if found.kind == NONE:
         return None
     xp = namespace(off)
-    spread = found.scatter if found.kind == DIAGONAL else diagonal(found.scatter)
+    spread = found.scatter if found.kind == DIAGONAL else diagonals(found.scatter)
     moved = _squares(off, found, xp)
     if shared_scale:
         moved, spread = xp.sum(moved, axis=-1), xp.sum(spread, axis=-1)

@@ -23,9 +23,9 @@ def first_point(head: Block, missing: bool) -> Any:
     mean = xp.mean(X, axis=0)
     if not missing or bool(xp.all(xp.isfinite(mean))):
         return mean
-    there = xp.isfinite(X)
-    count = xp.sum(xp.where(there, xp.ones_like(X), xp.zeros_like(X)), axis=0)
-    return xp.sum(xp.where(there, X, xp.zeros_like(X)), axis=0) / divisor(count)
+    present = xp.isfinite(X)
+    count = xp.sum(xp.where(present, xp.ones_like(X), xp.zeros_like(X)), axis=0)
+    return xp.sum(xp.where(present, X, xp.zeros_like(X)), axis=0) / divisor(count)
 
 
 def far_from_zero(mean: Any, some: Any) -> bool:

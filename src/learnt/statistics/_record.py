@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import namespace, to_numpy
+from learnt.engine.matrices import take_rows
 
 NONE, DIAGONAL, FULL, POOLED = "none", "diagonal", "full", "pooled"
 _NUMBERS = (int, float, np.floating)
@@ -68,11 +69,8 @@ class Moments(NamedTuple):
 
     def take(self, groups: Any) -> Moments:
         """The moments of some of the groups, by their numbers. A pooled scatter stays that of all."""
-        xp = namespace(self.mean)
-        if is_foreign_array(self.mean):
-            groups = like(groups, self.mean, dtype=xp.int64)
         parts = (self.weight, self.mean, self.scatter if self.kind in (DIAGONAL, FULL) else None)
-        weight, mean, scatter = (None if part is None else xp.take(part, groups, axis=0) for part in parts)
+        weight, mean, scatter = (None if part is None else take_rows(part, groups) for part in parts)
         return Moments(weight, mean, self.scatter if self.kind == POOLED else scatter, self.kind)
 
     def to_numpy(self) -> Moments:
@@ -92,13 +90,6 @@ def products(delta: Any, share: Any, weight: Any, kind: str) -> Any:
         return root.T @ root
     scale = scale if isinstance(scale, float) else scale[..., None]
     return scale * (delta[..., :, None] * delta[..., None, :])
-
-
-def diagonal(scatter: Any) -> Any:
-    """The diagonals of one matrix or of a stack of them."""
-    return (
-        np.diagonal(scatter, axis1=-2, axis2=-1) if is_numpy(scatter) else namespace(scatter).linalg.diagonal(scatter)
-    )
 
 
 def spread_out(weight: Any, values: Any) -> Any:

@@ -2,7 +2,7 @@
 
     1  _read, _problem       read and profile the table; set identifiers and leaks aside
     2  _seal                 seal a test set; folds of the rest; the ledger of openings
-    3  _ceiling              the best constant and the bracket of the best possible error
+    3  _ceiling, _beside     the best constant; beside the race, the bracket of the best possible error
     4  _race, _families      cross-validation in killable processes (_remote, _worker, _bench) inside a _budget
     5  _decide               _calibration, _blend, _choice of the lowest loss, the final fit (_recipe)
     6  _judge, _opening      the test set opened once, every error with its interval; then a refit on all rows, _curve

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 CLOSING = (0.1, 1.2, 10.0)  # share of the budget for the choice, the test set and the report; at least, at most
 MOST_FINAL = 0.35  # share of the budget that the final fits may take
 SLOWEST = 4.0  # pace that is reckoned with
+LAST_RESORT = 0.05  # share of the budget by which it may be overrun rather than lose the model that won
 SLACK = 1.3  # a fit may take so much longer than expected
 
 
@@ -49,6 +50,10 @@ class Budget:
     def for_final_fits(self) -> float:
         """Seconds that remain for final fits at this moment."""
         return max(self.left() - self.closing, 0.0)
+
+    def for_the_judged_fit(self) -> float:
+        """The same for the fit that everything else is about: before it is given up, the report's share is used too."""
+        return max(self.for_final_fits(), 0.5 * self.left(), LAST_RESORT * self.seconds)
 
     def race_until(self, final_seconds: float) -> float:
         """The moment at which a race must end whose winner takes so long to be fitted for good."""

@@ -4,6 +4,11 @@ The map is  p′_c ∝ exp(b_c) · (p_c + floor)^exponent.  With offsets b = 0 i
 (for several classes: vector) scaling; the floor keeps the zeros of forests and neighbours from costing everything.
 For a given floor the log loss is convex in (exponent, b), and Newton's method finds its minimum.
 
+Whatever it says, a model has been tried on n rows only, and may know nothing about the next one: its answer is mixed
+with equal shares of all K classes,  p″ = (1 − doubt)·p′ + doubt/K.  The doubt has the lowest log loss on the rows there
+are and a further quarter of a row on which the model is surely wrong; where no row was, its share is 1/(4n), and that
+much doubt everybody has.
+
 References
 ----------
 J. Platt, Probabilistic outputs for support vector machines (1999).
@@ -22,6 +27,8 @@ from learnt.study._recipe import recalibrated
 FLOORS = (1e-6, 1e-3, 1e-2)
 LEAST_GAIN = 1e-3  # of the loss; less is not worth another step in the model
 MOST_ROWS = 3_000  # of the fit: three parameters do not need more
+UNSEEN = 0.25  # rows on which the model is surely wrong, besides those that were seen
+IDENTITY: dict[str, Any] = {"exponent": 1.0, "floor": 0.0, "offsets": None}
 
 Map = dict[str, Any]
 
@@ -88,19 +95,59 @@ def _newton(logs: np.ndarray, y: np.ndarray, offsets: bool, floor: float) -> tup
     return loss, {"exponent": float(theta[0]), "floor": floor, "offsets": given}
 
 
-def calibrate(p: np.ndarray, y: np.ndarray, groups: np.ndarray) -> tuple[Map | None, np.ndarray]:
-    """The map for out-of-fold probabilities, and what they become; None and `p` itself where no map lowers the loss.
+def fit_doubt(p: np.ndarray, y: np.ndarray, unseen: float = UNSEEN) -> float:
+    """The least of  −Σ log((1 − ε)·p_y + ε/K) − unseen·log ε;  0 where no class is surer than that allows.
 
-    Whether it does is asked honestly: rows of a group are mapped by what was fitted to all other groups. The map
-    returned is fitted to all rows.
+    >>> sure, n = np.array([[1.0, 0.0]]), 1000
+    >>> round(4 * n * fit_doubt(np.repeat(sure, n, axis=0), np.zeros(n, dtype=np.int64)), 2)
+    2.0
     """
-    both = np.empty((2, *p.shape))
+    n, k = p.shape
+    given = p[np.arange(n), y]
+    low, high = np.log(1e-12), 0.0
+    for _ in range(40):  # the derivative grows with ε
+        middle = (low + high) / 2
+        doubt = np.exp(middle)
+        slope = float(np.sum((given - 1 / k) / ((1 - doubt) * given + doubt / k))) - unseen / doubt
+        low, high = (low, middle) if slope > 0 else (middle, high)
+    doubt = float(np.exp(low))
+    return 0.0 if p.min() >= doubt / k else doubt
+
+
+def least_doubt(p: np.ndarray, unseen: float = UNSEEN) -> float:
+    """What `fit_doubt` finds where every row is right and sure."""
+    n, k = p.shape
+    doubt = min(unseen / n * k / (k - 1), 0.5)
+    return 0.0 if p.min() >= doubt / k else doubt
+
+
+def _maps(p: np.ndarray, y: np.ndarray, unseen: float) -> list[Map]:
+    """Left alone but for the least doubt; then with doubt as it fits, bent without and with offsets."""
+    bent = (IDENTITY, *fit_maps(p, y))
+    fitted = [{**found, "doubt": fit_doubt(recalibrated(p, found), y, unseen)} for found in bent]
+    return [{**IDENTITY, "doubt": least_doubt(p, unseen)}, *fitted]
+
+
+def calibrate(p: np.ndarray, y: np.ndarray, groups: np.ndarray, repeats: float = 1.0) -> tuple[Map | None, np.ndarray]:
+    """The map for out-of-fold probabilities, and what they become; None and `p` itself where none is needed.
+
+    Whether a bend lowers the loss is asked honestly: rows of a group are mapped by what was fitted to all other groups.
+    The map returned is fitted to all rows. `repeats` is how many times each row is among them.
+    """
+    unseen = UNSEEN * repeats
+    mapped = np.empty((4, *p.shape))
     for g in np.unique(groups):
         inside = groups == g
-        for k, found in enumerate(fit_maps(p[~inside], y[~inside])):
-            both[k, inside] = recalibrated(p[inside], found)
-    losses = [float(row_losses(y, mapped, p.shape[1]).mean()) for mapped in both]
+        for k, found in enumerate(_maps(p[~inside], y[~inside], unseen)):
+            mapped[k, inside] = recalibrated(p[inside], found)
+    losses = [float(row_losses(y, one, p.shape[1]).mean()) for one in mapped]
     kind = int(np.argmin(losses))
-    if losses[kind] >= (1 - LEAST_GAIN) * float(row_losses(y, p, p.shape[1]).mean()):
-        return None, p
-    return fit_maps(p, y)[kind], both[kind]
+    if losses[kind] >= (1 - LEAST_GAIN) * losses[0]:
+        kind = 0
+    found = _maps(p, y, unseen)[kind]
+    return (None, p) if found == {**IDENTITY, "doubt": 0.0} else (found, mapped[kind])
+
+
+def bends(found: Map | None) -> bool:
+    """Whether a map does more than to doubt."""
+    return found is not None and {**found, "doubt": 0.0} != {**IDENTITY, "doubt": 0.0}

@@ -10,7 +10,6 @@ import numpy as np
 
 from learnt.diagnosis import bayes_error_bounds, bootstrap_interval, noise_bounds, row_losses, wilson_interval
 from learnt.engine.random import stream
-from learnt.linear_model import Ridge
 from learnt.preprocessing import StandardScaler, TableEncoder
 from learnt.study._problem import Problem
 
@@ -36,7 +35,7 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
     noise, name, X = min(tried, key=lambda t: t[0].upper)
     half = 0.5 if problem.classify else 1.0  # half the Brier score, as in `row_losses`
     found: dict[str, Any] = {
-        "constant": _constant(problem, development),
+        "constant": floor(problem, development),
         "noise": {key: half * getattr(noise, key) for key in ("lower", "upper", "low", "high")},
         "distance": name,
         "rows": len(rows),
@@ -78,7 +77,8 @@ def bracket(
     return {**found, "reached": reached, "known": bool(known)}
 
 
-def _constant(problem: Problem, development: np.ndarray) -> dict[str, Any]:
+def floor(problem: Problem, development: np.ndarray) -> dict[str, Any]:
+    """The best constant and its loss."""
     y = problem.y[development]
     if problem.classes is None:
         return {"predicts": float(y.mean()), "loss": float(y.var()), "rmse": float(y.std())}
@@ -89,6 +89,8 @@ def _constant(problem: Problem, development: np.ndarray) -> dict[str, Any]:
 
 def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """The columns as numbers, scaled in three ways: alike, by their own correlation, by their weight in a line."""
+    from learnt.linear_model import Ridge  # half a second that the race need not wait for
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         X = TableEncoder(numeric="squash").fit_transform(problem.X[rows], problem.y[rows])

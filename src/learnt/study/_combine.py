@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from learnt.study._blend import cross_fitted
-from learnt.study._calibration import calibrate
+from learnt.study._calibration import bends, calibrate
 from learnt.study._choice import Contender
 from learnt.study._families import MANY_TREES
 from learnt.study._ground import Ground
@@ -73,10 +73,10 @@ def combine(race: Race, ground: Ground, held: Held, allowed: float) -> list[Stan
         predicted = np.concatenate(parts)
         calibration = None
         if place < CALIBRATED and ground.n_classes is not None and not _rough(entry, ground):
-            calibration, predicted = calibrate(predicted, y, ground.groups)
+            calibration, predicted = calibrate(predicted, y, ground.groups, ground.repeats)
         spec = settled(entry.candidate.spec(), value)
         standing = _standing(entry, alone(spec, calibration), ground, predicted)
-        if calibration is not None:
+        if bends(calibration):
             standing.calibrated_from = float(ground.fold_losses(np.concatenate(parts)).mean())
         standings.append(standing)
         predictions.append(predicted)
@@ -138,7 +138,7 @@ def _blend(standings: list[Standing], predictions: list[np.ndarray], ground: Gro
                 predicted[inside] += weight * predictions[k][inside]
     calibration, before = None, predicted
     if ground.n_classes is not None and metric is None:
-        calibration, predicted = calibrate(predicted, y, ground.groups)
+        calibration, predicted = calibrate(predicted, y, ground.groups, ground.repeats)
     members = [(standings[k], float(w)) for k, w in zip(order, weights) if w > 0]
     members.sort(key=lambda pair: -pair[1])
     recipe = {
@@ -158,7 +158,7 @@ def _blend(standings: list[Standing], predictions: list[np.ndarray], ground: Gro
         seconds=sum(s.seconds for s, _ in members),
         final_seconds=sum(s.final_seconds for s, _ in members),
         made_of=[{"label": s.label, "id": s.id, "weight": w, "loss": s.loss} for s, w in members],
-        calibrated_from=None if calibration is None else float(ground.fold_losses(before).mean()),
+        calibrated_from=float(ground.fold_losses(before).mean()) if bends(calibration) else None,
     )
 
 

@@ -29,6 +29,7 @@ from learnt.study._recipe import build_recipe
 from learnt.study._remote import Failed, TooSlow, Worker
 
 MOST_KEPT = 20_000  # out-of-fold predictions written down
+SHORTEST = 0.01  # seconds; nothing is fitted in less
 
 Rows = tuple[np.ndarray, np.ndarray]
 
@@ -132,8 +133,8 @@ def fit_judged(
     chosen = decision.chosen
     cheaper = [s for s in decision.standings if s.final_seconds < 0.5 * chosen.final_seconds and s.rank > 0]
     for standing in [chosen, *cheaper[:1]]:
-        left = budget.for_final_fits()
-        if standing.rank == 0 or left <= 0:
+        left = budget.for_the_judged_fit()
+        if standing.rank == 0 or left < SHORTEST:
             break
         try:
             with progress.task("fitting the final model"):
@@ -240,7 +241,7 @@ def calibration_fact(s: Standing) -> dict[str, Any] | None:
         return None
     found = s.recipe["calibration"] or s.recipe["members"][0]["calibration"]
     kind = "temperature" if found["offsets"] is None else "temperature and offsets"
-    return {"kind": kind, **found, "loss_before": s.calibrated_from}
+    return {"kind": kind, **found, "loss_before": s.calibrated_from, "loss_after": s.loss}
 
 
 def choice_fact(decision: Decision, chosen: Standing, prefer: str) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class Family:
     path: Path | None = None
     scale: bool = False
     products: bool = False  # products of two columns stand beside the columns
+    scale_target: bool = False  # for models without an intercept, whose penalties have the target's unit
     encodings: tuple[str, ...] = ("raw",)  # how TableEncoder writes numbers; "none": the columns do not matter
     most_rows: int = 1_000_000  # more training rows than this are not worth their time in a race
     most_columns: int = 100_000  # of the encoded table
@@ -58,7 +59,24 @@ class Family:
 
 
 _FEW_ROWS = 5_000
-MANY_TREES = 4  # the rank of what nobody can read: hundreds of trees, or a blend; among these only the loss counts
+_QUICKEST_FIRST = (  # on few rows
+    "constant",
+    "naive Bayes",
+    "decision tree",
+    "nearest neighbours",
+    "ridge regression",
+    "logistic regression",
+    "kernel ridge regression",
+    "support vectors",
+    "support vectors, one scale",
+    "extra trees",
+    "random forest",
+    "boosted trees",
+)
+MANY_TREES = (
+    4  # the rank of what nobody can read: hundreds of trees or bumps, a blend; among these only the loss counts
+)
+MANY_CLASSES = 5  # boosting grows a tree a class and round: of so many, fewer rounds of larger steps and smaller trees
 _PENALTIES = tuple(10.0**k for k in (-3.5, -2.5, -1.75, -1, -0.5, 0, 0.75, 1.5, 2.5))
 _ALPHAS = tuple(10.0**k for k in (-1.5, -0.5, 0.25, 1, 1.5, 2, 2.5, 3, 3.75))
 _ROUNDS = Path("max_iter", (10, 20, 30, 45, 65, 95, 140, 200, 300, 430, 600), staged=True)
@@ -112,6 +130,14 @@ _PRODUCTS: dict[str, Any] = {
     "encodings": ("squash",),
     "most_rows": 20_000,
     "most_columns": 25,
+}
+_SVC: dict[str, Any] = {
+    "model": "learnt.svm.SVC",
+    "rank": MANY_TREES,
+    "fixed": {"probability": True, "random_state": 0},
+    "words": "compares a row with the known ones that lie between the classes",
+    "encodings": ("squash", "raw"),
+    "most_rows": 5_000,
 }
 
 FAMILIES: tuple[Family, ...] = (
@@ -211,6 +237,9 @@ FAMILIES: tuple[Family, ...] = (
         encodings=("squash",),
         most_rows=20_000,
     ),
+    Family("support vectors", "classify", settings=({"C": 1.0}, {"C": 10.0}), leader=1, scale=True, **_SVC),
+    # Scaling would blow up what hardly varies, which is wrong where all columns have one unit, such as pixels.
+    Family("support vectors, one scale", "classify", settings=({"C": 10.0},), **{**_SVC, "encodings": ("raw",)}),
     Family(
         "logistic regression with products",
         "classify",
@@ -304,6 +333,24 @@ FAMILIES: tuple[Family, ...] = (
         **_FOREST,
     ),
     Family(
+        "kernel ridge regression",
+        "regress",
+        "learnt.kernel_ridge.KernelRidge",
+        MANY_TREES,
+        (
+            {"kernel": "rbf", "gamma": 0.01},
+            {"kernel": "laplacian"},
+            {"kernel": "laplacian", "gamma": 0.02},
+        ),
+        {},
+        "adds up bumps around the known rows",
+        path=Path("alpha", tuple(10.0**k for k in (1, 0.5, 0, -0.5, -1, -1.5, -2))),
+        scale=True,
+        scale_target=True,
+        encodings=("squash", "raw"),
+        most_rows=2_500,
+    ),
+    Family(
         "ridge regression with products",
         "regress",
         "learnt.linear_model.Ridge",
@@ -358,6 +405,7 @@ class Candidate:
             params["n_estimators"] = self.trees
         spec: dict[str, Any] = {"model": family.model, "params": params, "encoding": self.encoding}
         spec |= {"scale": family.scale, "products": family.products, "most_columns": family.most_columns}
+        spec["scale_target"] = family.scale_target
         path = family.path
         spec["path"] = None if path is None else [path.parameter, list(path.values), path.staged]
         return spec
@@ -390,27 +438,36 @@ def _shortened(family: Family) -> Family:
     )
 
 
-def candidates_for(task: str, rows: int = 2000) -> list[Candidate]:
+def _for_many_classes(family: Family) -> Family:
+    """Boosting with twice the step, half the trees, and the small ones first."""
+    if family.path is None or not family.path.staged:
+        return family
+    settings = tuple({**s, "learning_rate": 2 * s["learning_rate"]} for s in family.settings)
+    path = replace(family.path, values=family.path.values[:8])
+    return replace(family, settings=settings, leader=1, path=path)
+
+
+def candidates_for(task: str, rows: int = 2000, classes: int | None = 2) -> list[Candidate]:
     """Every entry of the race in the order of their turns: the constant, one of each family, then the rest in turn.
 
-    Strong families come first, and the settings nearest to those that lead before the others. On few rows forests are
-    grown in a fraction of the time that hundreds of rounds of boosting take, above all with many classes: they come
-    before it, so that a slow machine has tried them. With LEARNT_STUDY_BRIEF=1, which is for tests, only the leaders
-    race, with few trees and short paths.
+    Strong families come first, and the settings nearest to those that lead before the others. On few rows the quick
+    come first instead: a slow machine then has something, and any other tries them all. With LEARNT_STUDY_BRIEF=1,
+    which is for tests, only the leaders race, with few trees and short paths.
     """
     brief = os.environ.get("LEARNT_STUDY_BRIEF", "0") == "1"
     trees = 10 if brief else 300 if rows < 10_000 else 200
     entries = []
     for family in map(_shortened, FAMILIES) if brief else FAMILIES:
         if family.task == task:
+            if (classes or 0) >= MANY_CLASSES and not brief:
+                family = _for_many_classes(family)
             if family.path is not None:
                 family = replace(family, path=family.path.for_rows(rows))
             pairs = [(s, e) for s in family.settings for e in family.encodings]
             entries += [Candidate(family, s, e, k, trees) for k, (s, e) in enumerate(pairs)]
     order = [f.name for f in FAMILIES if f.task == task]
     if rows < _FEW_ROWS:
-        early = (*order[:2], "random forest", "extra trees")
-        order = sorted(order, key=lambda name: name not in early)
+        order = [n for n in _QUICKEST_FIRST if n in order] + [n for n in order if n not in _QUICKEST_FIRST]
 
     def turn(entry: Candidate) -> tuple[int, int, int]:
         if entry.leads:

@@ -54,6 +54,11 @@ class Ground:
             first[valid] = k
         return first[self.rows]
 
+    @cached_property
+    def repeats(self) -> float:
+        """How many times a row is held out, in the mean."""
+        return len(self.rows) / len(np.unique(self.rows))
+
     @property
     def training_rows(self) -> int:
         return max(len(train) for train, _ in self.folds)

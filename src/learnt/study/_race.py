@@ -120,7 +120,7 @@ class _Race:
         self.folds = len(ground.folds)
         self.all_rows = ground.training_rows
         self.rows = min(self.all_rows, most)
-        self.entries = [Entry(c) for c in candidates_for(task, self.all_rows)]
+        self.entries = [Entry(c) for c in candidates_for(task, self.all_rows, ground.n_classes)]
         self.lock = threading.Lock()
         self.started = budget.clock()
         self.spent = 0.0  # seconds that earlier runs of the same study have raced

@@ -33,7 +33,12 @@ def settled(spec: Spec, value: float | None) -> Spec:
 def bare(spec: Spec) -> Any:
     """The unfitted model itself."""
     module, _, name = spec["model"].rpartition(".")
-    return getattr(import_module(module), name)(**spec["params"])
+    model = getattr(import_module(module), name)(**spec["params"])
+    if spec.get("scale_target"):
+        from sklearn.compose import TransformedTargetRegressor
+
+        return TransformedTargetRegressor(model, transformer=StandardScaler(), check_inverse=False)
+    return model
 
 
 def preparation(spec: Spec) -> list[Any]:

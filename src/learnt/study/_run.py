@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from learnt.engine.threads import thread_count
 from learnt.plots import number
 from learnt.study._ahead import compile_ahead
 from learnt.study._bench import MOST_CELLS, lay_out
+from learnt.study._beside import Beside
 from learnt.study._budget import Budget
-from learnt.study._ceiling import floor_and_ceiling
+from learnt.study._ceiling import floor, floor_and_ceiling
 from learnt.study._combine import Standing
 from learnt.study._curve import diagnose
 from learnt.study._decide import (
@@ -159,6 +160,7 @@ class _Run:
             workers = [stack.enter_context(Worker(self.work, s.threads)) for _ in range(self._processes(frame))]
             for worker in workers:
                 worker.start()  # they load while the rows are looked at
+            started, calculated = time.monotonic(), time.process_time()
             problem = self._timed("profile", pose, frame, s.target, **self._asked(name))
             self._say_what_was_found(problem, len(frame))
             if s.cost is not None and problem.positive is None:
@@ -166,15 +168,19 @@ class _Run:
             sealed = self._timed("seal", seal, problem, s.seed)
             self.say(f"Sealed {len(sealed.test):,} test rows: {sealed.how}.")
             ground = self._lay_out(problem, sealed)
-            families = {c.family.name: c.family for c in candidates_for(problem.task, ground.training_rows)}
+            self.budget.notice_pace(time.monotonic() - started, time.process_time() - calculated)
+            entries = candidates_for(problem.task, ground.training_rows, ground.n_classes)
+            families = {c.family.name: c.family for c in entries}
             sizes = [min(ground.training_rows, 1000), ground.training_rows]
             self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
             self.budget.not_counted(self.seconds["compiling"])
-            started, calculated = time.monotonic(), time.process_time()
-            ceiling = self._remembered("ceiling", "", floor_and_ceiling, problem, sealed.development, s.seed)
-            self.budget.notice_pace(time.monotonic() - started, time.process_time() - calculated)
-            self._say_ceiling(problem, ceiling)
+            self._say_floor(problem, floor(problem, sealed.development))
+            bracketing = Beside(floor_and_ceiling, problem, sealed.development, s.seed)
+            if self.journal.get("ceiling", "") is None:
+                bracketing.start()  # beside the race, which is run by other processes
+            ground = self._partitions(ground)
             race = self._race(workers, problem, ground)
+            ceiling = self._remembered("ceiling", "", bracketing.result)
             keeper = Keeper(workers, race, self.budget)
             refit = s.final == "all"
             decision = self._timed(
@@ -299,8 +305,15 @@ class _Run:
             metric = Objective.plain(metric_of(s.metric, problem.task, n_classes or 2, problem.positive, s.cost))
         lay_out(self.work, problem.X[sealed.development], codes, sealed.folds, problem.classes, s.seed, metric)
         parts = min(PARTS, len(sealed.folds))
-        folds = sealed.folds if s.budget >= LONG_ENOUGH else sealed.folds[:PARTS]
-        return Ground(codes, folds, parts, n_classes, Objective(n_classes, metric), s.seed)
+        return Ground(codes, sealed.folds, parts, n_classes, Objective(n_classes, metric), s.seed)
+
+    def _partitions(self, ground: Ground) -> Ground:
+        """More than one partition of few rows where the time is long, for the pace of this machine; that stays."""
+        count = self.journal.get("folds", "")
+        if count is None:
+            enough = self.settings.budget >= LONG_ENOUGH * self.budget.pace
+            count = self.journal.add("folds", "", len(ground.folds) if enough else ground.parts)
+        return replace(ground, folds=ground.folds[: int(count)])
 
     # --- step 1 ---
 
@@ -323,8 +336,7 @@ class _Run:
 
     # --- step 3 ---
 
-    def _say_ceiling(self, problem: Problem, ceiling: dict[str, Any]) -> None:
-        constant = ceiling["constant"]
+    def _say_floor(self, problem: Problem, constant: dict[str, Any]) -> None:
         if problem.classify:
             self.say(f'Always saying "{constant["predicts"]}" errs on {constant["error"]:.1%}.')
         else:

@@ -86,7 +86,7 @@ def best_dual(loss: Loss, beta: np.ndarray, v: np.ndarray) -> float:
 
 
 def working_set(w: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Columns with a coefficient, and of the others those whose pull is near 1 or above, the loudest first."""
+    """Columns with a coefficient, and of the others those whose gradient is near 1 or above, the largest first."""
     size = min(max(_GROWTH * int(np.count_nonzero(w)) + _FIRST, COLUMNS // 4), w.size)
     urge = np.where(w != 0, np.inf, np.abs(v))
     loud = np.argpartition(-urge, size - 1)[:size]

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 
 from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.estimator import Estimator, Takes
+from learnt.engine.matrices import dense
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
 from learnt.engine.schema import ANY_FEATURES, Check, anyof, count, none
@@ -161,7 +162,7 @@ class BaseTree(MultiOutputMixin, Estimator):
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                 "as input."
             )
-        X = X.toarray() if sparse.issparse(X) else X
+        X = dense(X)
         return X.astype(np.float32, copy=False)
 
     def apply(self, X: Any, check_input: bool = True) -> np.ndarray:

@@ -83,9 +83,9 @@ class Cells:
                 break
             keys = self.child_keys(found[active], position[active], level)
             at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            there = self.keys[at] == keys
-            active = active[there]
-            found[active] = at[there] + 1
+            known = self.keys[at] == keys
+            active = active[known]
+            found[active] = at[known] + 1
         return found
 
     def boxes(self) -> tuple[np.ndarray, np.ndarray]:

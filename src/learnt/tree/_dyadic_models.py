@@ -80,11 +80,11 @@ def _fit_means(
 ) -> None:
     size = len(intercept)
     mass = np.bincount(numbers, weights=weights, minlength=size)
-    there = mass > 0
+    present = mass > 0
     mean = np.zeros(size)
-    mean[there] = np.bincount(numbers, weights=weights * y, minlength=size)[there] / mass[there]
+    mean[present] = np.bincount(numbers, weights=weights * y, minlength=size)[present] / mass[present]
     squares = np.bincount(numbers, weights=weights * (y - mean[numbers]) ** 2, minlength=size)
-    intercept[there], error[there] = mean[there], squares[there] / mass[there]
+    intercept[present], error[present] = mean[present], squares[present] / mass[present]
 
 
 def fit_plane(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:

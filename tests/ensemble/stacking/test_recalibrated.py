@@ -29,6 +29,8 @@ def test_the_formula_is_a_softmax_of_bent_logarithms(rows):
     model = RecalibratedClassifier(GaussianNB(), exponent=0.6, floor=1e-3, offsets=offsets).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), softmax(0.6 * np.log(p + 1e-3) + offsets, axis=1), rtol=1e-12)
     assert (model.predict(X) == model.classes_[model.predict_proba(X).argmax(axis=1)]).all()
+    model.set_params(exponent=1.0, floor=0.0, offsets=None, doubt=0.03)
+    np.testing.assert_allclose(model.predict_proba(X), 0.97 * p + 0.01, rtol=1e-12)
 
 
 def test_without_a_map_nothing_changes_and_zeros_stay(rows):
@@ -46,6 +48,8 @@ def test_without_a_map_nothing_changes_and_zeros_stay(rows):
         ({"exponent": 0.0}, "exponent"),
         ({"exponent": np.nan}, "exponent"),
         ({"floor": -0.1}, "floor"),
+        ({"doubt": 1.0}, "doubt"),
+        ({"doubt": None}, "doubt"),
         ({"offsets": [0.0, 1.0]}, "2 numbers for 3 classes"),
         ({"offsets": [0.0, np.inf, 0.0]}, "offsets"),
         ({"estimator": Ridge()}, "predict_proba"),

@@ -8,6 +8,7 @@ from learnt.forestry import LOG, SOFTMAX, SQUARED, Growth, HistogramGrower, Targ
 from learnt.forestry.boosting import _grower as leafwise
 from learnt.forestry.boosting._histogram import CONSTANT, EXACT, PAIR
 from learnt.forestry.boosting._sets import bound_categories, search_categories, sort_categories, told_apart
+from learnt.forestry.boosting._state import Node
 
 
 @pytest.fixture(autouse=True)
@@ -268,10 +269,10 @@ def test_sets_of_categories_against_all_subsets(seed):
         left = (chosen >> np.arange(n)) & 1 == 1
         a, b = 0.01 * h[left].sum() + l2, 0.01 * h[~left].sum() + l2
         best = max(best, (0.1 * g[left].sum()) ** 2 / a + (0.1 * g[~left].sum()) ** 2 / b)
+    node = Node(total_g, total_hc, shift, 0.1, 0.01, 1, 0.0, 0.0, l2, -np.inf, np.inf)
     gain, size, left_g, left_hc = search_categories(
-        cell_g, cell_hc, used, total_g, total_hc, shift, 0.1, 0.01, 1, 0.0, 0.0, l2, -np.inf, np.inf, 0.0, -1.0, False,
-        sorting, beyond, weight,
-    )  # fmt: skip
+        cell_g, cell_hc, used, node, 0.0, -1.0, False, sorting, beyond, weight
+    )
     assert bound >= best
     assert gain <= best * (1 + 1e-12)
     assert gain >= 0.97 * best  # means are drawn towards the node's, which is not the order of least loss

@@ -10,7 +10,7 @@ from learnt.engine.threads import set_threads
 from learnt.linear_model import LogisticRegression
 from learnt.linear_model.logistic._loss import Target
 from learnt.linear_model.logistic._newton_cg import Columns
-from learnt.linear_model.logistic._strategy import many
+from learnt.linear_model.logistic._strategy import newton_cg
 from learnt.linear_model.logistic._strategy import solve as solve_task
 
 
@@ -119,9 +119,9 @@ def test_a_column_that_cannot_be_squared_is_named():
         LogisticRegression().fit(X, y)
 
 
-def test_this_road_is_taken(monkeypatch):
+def test_this_method_is_chosen(monkeypatch):
     X, y = table()
     taken = []
-    monkeypatch.setitem(solve_task.__globals__, "many", lambda task: taken.append(True) or many(task))
+    monkeypatch.setitem(solve_task.__globals__, "newton_cg", lambda task: taken.append(True) or newton_cg(task))
     LogisticRegression().fit(X, y)
     assert taken

@@ -145,7 +145,8 @@ def test_columns_in_any_unit():
 
 def test_steps_that_are_not_enough_are_counted(monkeypatch):
     taken = []
-    monkeypatch.setattr(_strategy, "classes", lambda task, classes=_strategy.classes: taken.append(1) or classes(task))
+    chosen = _strategy.newton_cg_classes
+    monkeypatch.setattr(_strategy, "newton_cg_classes", lambda task: taken.append(1) or chosen(task))
     X, y = table(900, 30, 40)
     with pytest.warns(UserWarning, match=r"stopped after 3 steps .* raise max_iter above 3"):
         model = LogisticRegression(max_iter=3).fit(X, y)

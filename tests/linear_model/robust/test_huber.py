@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.engine.rows import as_rows
 from learnt.linear_model import HuberRegressor, LinearRegression
 from learnt.linear_model.robust._huber import _Huber, _start
+from learnt.linear_model.robust._huber_scale import _next, _Place, scale_by_scale
 
 
 def data(n=300, d=5, seed=0):
@@ -78,6 +79,29 @@ def test_a_sample_leads_to_the_same_minimum():
     again = HuberRegressor(warm_start=True).set_params(warm_start=True)
     again.coef_, again.intercept_, again.scale_ = ours.coef_, ours.intercept_, ours.scale_
     assert again.fit(X, y).n_iter_ <= 2
+
+
+@pytest.mark.parametrize(("slope", "low", "high"), [(-1e-20, 0.1, np.inf), (1e-20, 0.0, 0.1)])
+def test_a_step_of_the_scale_below_its_rounding_stays(slope, low, high):
+    """Neither to infinity nor to 0, the ends of what is known of it."""
+    point = np.ones(2)
+    here = _Place(point, 1.0, 1, True, slope, 1.0, np.ones(2), 1e-11)
+    found, sigma = _next(here, 0.1, low, high)
+    assert sigma == 0.1
+    np.testing.assert_array_equal(found, point)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scale_by_scale_with_a_tolerance_below_rounding_ends_at_the_minimum(seed):
+    X, y = data(n=100, d=3, seed=seed)
+    start, unit = _start(as_rows(X, y), True)
+    problem = _Huber(as_rows(X, y), 1.35, 1e-4, True, unit)
+    start[-1] = 0.01 if seed % 2 else 3.0
+    found = scale_by_scale(problem, start, 1e-12, 500)
+    assert found.converged
+    size = np.abs(X).max() + 1.0  # the gradient is a mean of terms of at most 2ε(|x| + 1), each known to a few eps
+    slope = problem.at(np.append(found.coef, found.intercept)).gradient
+    assert np.abs(slope).max() <= 100 * len(X) * np.finfo(float).eps * 2 * 1.35 * size
 
 
 def test_a_huge_epsilon_is_least_squares():

@@ -9,9 +9,11 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
+import learnt
 from learnt.engine.threads import set_threads
+from learnt.kernels import RBF, Laplacian, Linear
 from learnt.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from learnt.svm.dual import _solve
+from learnt.svm.dual import _problems, _solve
 
 TIGHT = {"tol": 1e-9}
 
@@ -28,6 +30,10 @@ def numbers(n=150, d=3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=n)
+
+
+def cells(matrix):
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
 def same_machine(ours, theirs, X):
@@ -54,13 +60,14 @@ def test_classes_as_scikit_learn(options, kind, k):
     assert (ours.predict(kind(X)) == theirs.predict(kind(X))).all()
     assert ours.support_.tolist() == theirs.support_.tolist()
     assert ours.n_support_.tolist() == theirs.n_support_.tolist()
-    coef = theirs.dual_coef_.toarray() if sparse.issparse(theirs.dual_coef_) else theirs.dual_coef_
+    coef = cells(theirs.dual_coef_)
     if options["kernel"] == "rbf":  # positive definite: one solution in α
-        np.testing.assert_allclose(ours.dual_coef_, coef, atol=1e-4)
+        np.testing.assert_allclose(cells(ours.dual_coef_), coef, atol=1e-4)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
     if options["kernel"] == "linear":
-        plane = theirs.coef_.toarray() if sparse.issparse(theirs.coef_) else theirs.coef_
-        np.testing.assert_allclose(ours.coef_, plane, atol=1e-5)
+        plane = cells(theirs.coef_)
+        np.testing.assert_allclose(cells(ours.coef_), plane, atol=1e-5)
+        assert sparse.issparse(ours.coef_) == sparse.issparse(theirs.coef_)
 
 
 @pytest.mark.parametrize("shape", ["ovo", "ovr"])
@@ -129,6 +136,28 @@ def test_working_sets_find_the_minimum_of_the_whole(working, monkeypatch):
         assert model.kkt_residual_ <= 1e-9
 
 
+@pytest.mark.parametrize("C", [1.0, 300.0])
+def test_single_precision_is_far_below_the_tolerance(C, monkeypatch):
+    """Entries in single precision (and for the smaller C products too) move scores by less than a tenth of tol each."""
+    X, y = classes(n=400)
+    precise = SVC(C=C).fit(X, y)
+    monkeypatch.setattr(_problems, "_PRECISE", 0)
+    single = SVC(C=C).fit(X, y)
+    rows = single._rows(X, C)
+    assert rows.dtype == np.float32
+    assert (rows.entries.X.dtype == np.float32) == (C == 1.0)
+    exact = precise._kernel().between(X, X)
+    np.testing.assert_allclose(rows.square(np.arange(400)), exact, atol=rows.entries.rounding(np.float32))
+    objectives = []
+    for model in (precise, single):
+        a = np.zeros(400)
+        a[model.support_] = model.dual_coef_[0]
+        objectives.append(a @ exact @ a / 2 - np.abs(a).sum())
+        assert model.dual_gap_ < 1e-2
+    bound = max(model.dual_gap_ for model in (precise, single)) * 2 * abs(objectives[0])
+    assert abs(objectives[0] - objectives[1]) <= bound
+
+
 def test_optimality_seen_from_outside():
     """α = 0 beyond the margin, α = C inside it, between them on it; the gap of the objectives is what is reported."""
     X, y = classes(n=300)
@@ -178,10 +207,26 @@ def test_kernels_that_are_given():
     same_machine(plain, given.__class__(kernel=lambda A, B: A @ B.T, **TIGHT).fit(X, y), new)
     np.testing.assert_allclose(given.decision_function(new @ X.T), plain.decision_function(new), atol=1e-6)
     np.testing.assert_allclose(function.decision_function(new), plain.decision_function(new), atol=1e-6)
-    with pytest.raises(ValueError, match="must give one of shape"):
+    with pytest.raises(ValueError, match=r"must be \(100, 100\)"):
         SVC(kernel=lambda A, B: A @ B.T[:, :3]).fit(X, y)
     with pytest.raises(ValueError, match="square matrix"):
         SVC(kernel="precomputed").fit(X, y)
+
+
+def test_kernel_objects(tmp_path):
+    """Objects with an algebra and further names give what their matrix gives, on sparse rows too, and are saved."""
+    X, y = classes(k=3)
+    new = X[:20] + 0.1
+    for kernel in (2.0 * RBF(1.5) + Linear() ** 2, "laplacian"):
+        model = SVC(kernel=kernel, gamma=0.2, **TIGHT).fit(X, y)
+        k = kernel if not isinstance(kernel, str) else Laplacian(0.2)
+        given = SVC(kernel="precomputed", **TIGHT).fit(k(X), y)
+        np.testing.assert_allclose(model.decision_function(new), given.decision_function(k(new, X)), atol=1e-5)
+        learnt.save(model, tmp_path / "model.learnt")
+        again = learnt.load(tmp_path / "model.learnt")
+        np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
+    dense, thin = (SVR(kernel=RBF(2.0), **TIGHT).fit(A, X[:, 0]) for A in (X, sparse.csr_matrix(X)))
+    np.testing.assert_allclose(thin.predict(sparse.csr_matrix(new)), dense.predict(new), atol=1e-6)
 
 
 def test_a_hard_margin():
@@ -218,7 +263,7 @@ def test_threads_change_nothing():
 
 def test_stopping_early_says_how_far_it_is():
     X, y = classes(n=300)
-    with pytest.warns(ConvergenceWarning, match=r"Solver terminated early \(max_iter=5\), with a KKT residual"):
+    with pytest.warns(ConvergenceWarning, match=r"Solver terminated early \(max_iter=5\).* a KKT residual"):
         model = SVC(max_iter=5).fit(X, y)
     assert model.fit_status_ == 1
     with warnings.catch_warnings():
@@ -258,3 +303,15 @@ def test_equal_rows_and_constant_columns():
         assert np.isfinite(model.fit(X, y).decision_function(X)).all()
     assert np.isfinite(SVR().fit(X, y.astype(float)).predict(X)).all()
     assert np.isfinite(OneClassSVM().fit(X).decision_function(X)).all()
+
+
+def test_numbers_too_large_for_a_kernel_are_refused():
+    with pytest.raises(ValueError, match="scale the columns"):
+        SVC().fit(np.finfo(np.float64).max * np.array([[0.1], [0.9], [0.5]]), [0, 1, 1])
+
+
+def test_no_miss_beyond_epsilon():
+    """C = ∞ on points that a line fits: every miss is at most ε, up to the tolerance."""
+    X = np.linspace(0, 4, 9)[:, None]
+    model = SVR(kernel="linear", C=np.inf, epsilon=0.1, **TIGHT).fit(X, 2 * X[:, 0] + 1)
+    assert np.abs(model.predict(X) - (2 * X[:, 0] + 1)).max() <= 0.1 + 1e-6

@@ -79,6 +79,7 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         extra={"distances_": real("m", low=0)},
     )
     __learnt_trial__ = Trial(
+        most_rows=1500,
         quick={"n_clusters": 3},
         warmup=(
             Warm("none", {"n_clusters": 3}),

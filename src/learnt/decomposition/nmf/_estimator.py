@@ -57,7 +57,7 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     l1_ratio : float in [0, 1], default=0
         Share of absolute values in the penalties.
     verbose : int, default=0
-        Above 0, iterations are told to the logger named "learnt".
+        Above 0, iterations are logged to the logger named "learnt".
     shuffle : bool, default=False
         Whether "cd" visits coordinates in a random order.
 

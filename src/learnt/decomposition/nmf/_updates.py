@@ -90,7 +90,7 @@ def column_ratio(block: Block, W: np.ndarray, H: np.ndarray, beta: float) -> tup
 
 
 def _slopes(X: Any, W: np.ndarray, H: np.ndarray, beta: float) -> tuple[Any, Any]:
-    """X (W H)^(β − 2), sparse where X is, and (W H)^(β − 1), None for β = 1 where nobody asks for it."""
+    """X (W H)^(β − 2), sparse where X is, and (W H)^(β − 1), None for β = 1, where it is not needed."""
     if sparse.issparse(X):
         wh = product_at(X, W, H)
         slope = type(X)((X.data * _power(wh, beta - 2), X.indices, X.indptr), shape=X.shape)

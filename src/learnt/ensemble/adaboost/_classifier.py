@@ -94,7 +94,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
         The exponential loss of the training rows,  Σᵢ wᵢ e^(−½ (votes for their class − votes for others)),  which is
         never less than the weight of the mistakes on them. It is  n ∏ ((1−εₜ) e^(−αₜ/2) + εₜ e^(αₜ/2)),  n the total
         weight of the rows; for two classes and learning_rate 1 that is  n ∏ 2√(εₜ(1−εₜ)),  which falls. For more
-        classes it may grow: learners that are wrong about half of the weight vouch for nothing.
+        classes it may grow: learners that are wrong on half of the weight guarantee nothing.
     classes_ : array of shape (n_classes,)
     n_classes_ : int
     feature_importances_ : array of shape (n_features_in_,)

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from learnt.engine.columns import require_same_columns
+from learnt.engine.matrices import dense, dense_parts, join
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
@@ -35,7 +36,7 @@ from learnt.ensemble.forest._sampling import Sampling, sample_size
 from learnt.forestry import Categories, Grove, Tree
 
 MAX_SEED = np.iinfo(np.int32).max
-_SPARSE_CELLS = 1 << 22  # of a sparse table made dense at a time
+SPARSE_CELLS = 1 << 22  # of a sparse table made dense at a time
 
 
 class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
@@ -244,19 +245,17 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
 
     def _sum_of_trees(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
         """Σ over trees of the values of the leaves, (n, n_outputs · n_classes)."""
-        if not sparse.issparse(X):
-            return self.grove_.sum(X, first, last)
-        return np.concatenate([self.grove_.sum(part, first, last) for part in dense_parts(X)])
+        return join([self.grove_.sum(part, first, last) for part in dense_parts(X, SPARSE_CELLS)])
 
     def apply(self, X: Any) -> np.ndarray:
         """The number of the leaf of every row in every tree, (n, n_estimators)."""
         X = self._rows(X)
-        return np.concatenate([self.grove_.apply(part) for part in (dense_parts(X) if sparse.issparse(X) else [X])])
+        return join([self.grove_.apply(part) for part in dense_parts(X, SPARSE_CELLS)])
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, np.ndarray]:
         """Which nodes every row passes: a sparse indicator matrix, and where the columns of each tree begin in it."""
         X = self._rows(X)
-        X = X.toarray() if sparse.issparse(X) else X
+        X = dense(X)
         paths = [tree.decision_path(X) for tree in self._trees()]
         starts = np.concatenate([[0], np.cumsum([path.shape[1] for path in paths])])
         return sparse.hstack(paths).tocsr(), starts
@@ -304,12 +303,6 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.monotonic_cst is None
         return tags
-
-
-def dense_parts(X: Any) -> list[np.ndarray]:
-    """The rows of a sparse table, some at a time."""
-    step = max(1, _SPARSE_CELLS // max(1, X.shape[1]))
-    return [X[lo : lo + step].toarray() for lo in range(0, X.shape[0], step)]
 
 
 def target_columns(y: Any, X: Any, name: str) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.matrices import dense
 from learnt.engine.random import first_seed
 from learnt.ensemble.forest._quantiles import LeafSamples, leaf_samples
 from learnt.ensemble.forest._sampling import Sampling, balanced_weights
@@ -112,7 +113,7 @@ class Grower:
         }
         self.binned = grows_binned(forest, X)
         if self.binned:
-            X = X.toarray() if sparse.issparse(X) else X
+            X = dense(X)
             table = bin_table(X, random_splits=forest._random_splits)
             self._grow = partial(grow_binned, table, targets, **options)
             if forest.max_leaf_nodes is None and forest.ccp_alpha == 0:

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from learnt.engine.matrices import dense
 from learnt.engine.random import streams
 from learnt.engine.threads import run_tasks
 from learnt.ensemble.forest._sampling import Sampling
@@ -19,7 +19,7 @@ _CALIBRATION_ROWS = 2000
 
 def predictions(grove: Grove, seeds: np.ndarray, sampling: Sampling, X: Any) -> np.ndarray:
     """For each training row the mean over the trees that have not seen it, (n, n_outputs · n_classes)."""
-    X = X.toarray() if sparse.issparse(X) else X
+    X = dense(X)
     out = np.zeros((X.shape[0], grove.value.shape[1]))
     seen = np.zeros(X.shape[0], dtype=np.int64)
     for t, seed in enumerate(seeds):  # in order, so that sums do not depend on threads; the rows are shared out
@@ -42,7 +42,7 @@ def permutation_importances(
 
     `score(rows, values)` says how good the values of a tree's leaves are for these rows.
     """
-    X = X.toarray() if sparse.issparse(X) else X
+    X = dense(X)
 
     def task(t: int, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros(grove.n_features)
@@ -74,7 +74,7 @@ def standardized_errors(
     if sampling.weights is not None:
         rows = rows[sampling.weights[rows] > 0]
     table = X[rows]
-    table = table.toarray() if sparse.issparse(table) else table
+    table = dense(table)
     total, squares, count = np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(rows))
     centre = float(y[rows].mean()) if len(rows) else 0.0
     for t, seed in enumerate(seeds):

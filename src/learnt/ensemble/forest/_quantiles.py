@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from learnt.engine.kernel import kernel
+from learnt.engine.matrices import dense
 from learnt.engine.threads import for_blocks
 from learnt.forestry import Grove
 
@@ -38,7 +38,7 @@ def leaf_samples(grove: Grove, X: Any, y: np.ndarray, weights: np.ndarray | None
     rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0)
     w = np.ones(len(rows)) if weights is None else weights[rows].astype(np.float64)
     inside = X[rows]
-    nodes = grove.packed.apply(inside.toarray() if sparse.issparse(inside) else inside)[:, 0]
+    nodes = grove.packed.apply(dense(inside))[:, 0]
     leaves = (np.cumsum(leaf) - 1)[nodes]
     order = np.lexsort((y[rows], leaves))
     counts = np.bincount(leaves, minlength=len(impurity))

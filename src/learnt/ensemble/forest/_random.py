@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.estimator import Takes, Warm
+from learnt.ensemble._trial import FOREST_OF_AMOUNTS, FOREST_OF_CLASSES
 from learnt.ensemble.forest._classifier import ForestClassifier
 from learnt.ensemble.forest._regressor import ForestRegressor
 from learnt.ensemble.forest._schema import CLASSIFIER, REGRESSOR
@@ -84,24 +86,14 @@ class RandomForestClassifier(ForestClassifier):
 
     __learnt_schema__ = CLASSIFIER
     __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
-    __learnt_trial__ = Trial(
-        quick={
-            "n_estimators": 4,
-            "max_depth": 3,
-            "random_state": 0,
-        },  # few levels: no split is as good as another
+    __learnt_trial__ = replace(
+        FOREST_OF_CLASSES,
         warmup=(
             Warm("two classes", {"n_estimators": 2, "splitter": "binned"}),
             Warm("classes", {"n_estimators": 2, "splitter": "binned"}),
             Warm("two classes", {"n_estimators": 2, "splitter": "exact"}),
             Warm("classes", {"n_estimators": 2, "splitter": "exact"}),
         ),
-        weighted=(
-            {"bootstrap": True, "oob_score": True, "n_estimators": 30, "max_samples": 0.5},
-            {"bootstrap": True, "class_weight": "balanced_subsample", "min_samples_leaf": 0.05},
-            {"splitter": "binned", "min_samples_split": 0.2},
-        ),
-        members="n_estimators",
         any_order=False,
         weight_repeats=False,  # rows are drawn
     )
@@ -227,22 +219,12 @@ class RandomForestRegressor(ForestRegressor):
 
     __learnt_schema__ = REGRESSOR
     __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
-    __learnt_trial__ = Trial(
-        quick={
-            "n_estimators": 4,
-            "max_depth": 3,
-            "random_state": 0,
-        },  # few levels: no split is as good as another
+    __learnt_trial__ = replace(
+        FOREST_OF_AMOUNTS,
         warmup=(
             Warm("amount", {"n_estimators": 2, "splitter": "binned"}),
             Warm("amount", {"n_estimators": 2, "splitter": "exact"}),
         ),
-        weighted=(
-            {"bootstrap": True, "oob_score": True, "n_estimators": 30, "max_samples": 50},
-            {"splitter": "binned", "min_samples_leaf": 0.05},
-            {"criterion": "absolute_error"},
-        ),
-        members="n_estimators",
         any_order=False,
         weight_repeats=False,  # rows are drawn
     )

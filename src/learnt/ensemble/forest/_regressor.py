@@ -6,14 +6,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Bunch
 
 from learnt.engine.columns import monotone_directions
+from learnt.engine.matrices import dense_parts, join
 from learnt.engine.validation import check_target
-from learnt.ensemble.forest._base import BaseForest, dense_parts, target_columns
+from learnt.ensemble.forest._base import SPARSE_CELLS, BaseForest, target_columns
 from learnt.ensemble.forest._classifier import importance_bunch, training_rows, tree_deviation
 from learnt.ensemble.forest._left_out import permutation_importances, predictions, standardized_errors
 from learnt.ensemble.forest._quantiles import LeafSamples, join_samples, quantiles
@@ -112,8 +112,8 @@ class ForestRegressor(RegressorMixin, BaseForest):
 
     def _quantiles(self, rows: Any, levels: np.ndarray) -> np.ndarray:
         sizes, targets = self._leaf_samples["sizes"], self._leaf_samples["targets"]
-        parts = dense_parts(rows) if sparse.issparse(rows) else [rows]
-        return np.concatenate([quantiles(self.grove_, sizes, targets, part, levels) for part in parts])
+        parts = dense_parts(rows, SPARSE_CELLS)
+        return join([quantiles(self.grove_, sizes, targets, part, levels) for part in parts])
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
         """An interval for a new y at each row, (n, 2), that holds it with probability `coverage`.

@@ -33,8 +33,8 @@ class Sampling:
     def indices(self, seed: int) -> np.ndarray:
         """The rows of a sample, as often as they were drawn."""
         if self.size is None:
-            there = np.arange(self.n, dtype=np.int32)
-            return there if self.weights is None else there[self.weights > 0]
+            present = np.arange(self.n, dtype=np.int32)
+            return present if self.weights is None else present[self.weights > 0]
         random = random_state_of(seed)
         if self.weights is None:
             return random.randint(0, self.n, self.size).astype(np.int32)
@@ -82,9 +82,9 @@ def balanced_weights(codes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     weights = np.ones(len(codes))
     for column in codes.T.astype(np.int64):
         mass = np.bincount(column, counts)
-        there = mass > 0
+        present = mass > 0
         weight = np.zeros(len(mass))
-        weight[there] = mass.sum() / (there.sum() * mass[there])
+        weight[present] = mass.sum() / (present.sum() * mass[present])
         weights *= weight[column]
     return weights
 

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.matrices import dense_parts
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy, random_state_of
@@ -487,13 +488,9 @@ def _rows_of(given: Any, n: int) -> int:
     return int(given) if isinstance(given, int | np.integer) else max(1, int(np.ceil(given * n)))
 
 
-def _blocks(X: Any) -> Iterator[np.ndarray]:
+def _blocks(X: Any) -> list[np.ndarray]:
     """X as dense pieces of rows."""
-    if not sparse.issparse(X):
-        yield X
-        return
-    for lo in range(0, X.shape[0], _BLOCK):
-        yield X[lo : lo + _BLOCK].toarray()
+    return dense_parts(X, _BLOCK * X.shape[1])
 
 
 def _apply(tree: Tree, X: Any) -> np.ndarray:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.estimator import Takes, Warm
 from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice
 from learnt.engine.progress import with_callbacks
+from learnt.ensemble._trial import GRADIENT_BOOSTING
 from learnt.ensemble.gradient_boosting._base import GradientBoosting
 from learnt.ensemble.gradient_boosting._losses import loss_of
 from learnt.ensemble.gradient_boosting._schema import CLASSIFIER
@@ -89,11 +91,9 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
 
     __learnt_schema__ = CLASSIFIER
     __learnt_takes__ = Takes(sparse=True, missing=True)
-    __learnt_trial__ = Trial(
-        quick={"n_estimators": 20, "random_state": 0},
+    __learnt_trial__ = replace(
+        GRADIENT_BOOSTING,
         warmup=(Warm("classes", {"n_estimators": 2}),),
-        weighted=({"n_iter_no_change": 3, "subsample": 0.5},),
-        members="n_estimators",
     )
 
     _target = "label"

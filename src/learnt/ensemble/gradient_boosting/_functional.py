@@ -225,7 +225,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         kept = np.flatnonzero(~held)
         out = np.flatnonzero(held)
         here = (y[kept], None if w is None else w[kept])
-        there = (y[out], None if w is None else w[out])
+        held_out = (y[out], None if w is None else w[out])
         X_kept = X if not len(out) else take_rows(X, kept)
         X_out = take_rows(X, out)
         self.init_ = best_constant(loss, *here, len(getattr(self, "classes_", ())))
@@ -245,7 +245,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
                 trained.append(total_loss(loss, *here, scores))
                 if len(out):
                     beside = beside + self.learning_rate * step * _predictions(members, X_out)
-                    judged.append(total_loss(loss, *there, beside))
+                    judged.append(total_loss(loss, *held_out, beside))
                 if loop.step(f"loss {trained[-1]:.4g}") or self._stalled(judged):
                     break
         self.steps_, self.train_score_ = np.array(steps), np.array(trained)

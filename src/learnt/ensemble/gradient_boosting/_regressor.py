@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.estimator import Takes, Warm
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.progress import with_callbacks
+from learnt.ensemble._trial import GRADIENT_BOOSTING
 from learnt.ensemble.gradient_boosting._base import GradientBoosting
 from learnt.ensemble.gradient_boosting._losses import loss_of
 from learnt.ensemble.gradient_boosting._schema import REGRESSOR
@@ -89,11 +91,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     __learnt_schema__ = REGRESSOR
     __learnt_takes__ = Takes(sparse=True, missing=True)
-    __learnt_trial__ = Trial(
-        quick={"n_estimators": 20, "random_state": 0},
+    __learnt_trial__ = replace(
+        GRADIENT_BOOSTING,
         warmup=(Warm("amount", {"n_estimators": 2, "subsample": 0.8}),),
-        weighted=({"n_iter_no_change": 3, "subsample": 0.5},),
-        members="n_estimators",
     )
 
     _target = "number"

@@ -100,7 +100,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         X = with_cells(X, names_categories(self))
         as_codes = is_frame(X) or is_cells(X)
         with rows_as_given(present):
-            X, y, w = self._door(X, y, sample_weight, going_on)
+            X, y, w = self._validate(X, y, sample_weight, going_on)
         w = None if w is None or (w == 1).all() else w
         codes = self._encode_target(y, not going_on)
         loss = self._loss_for(codes)
@@ -147,7 +147,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
                 if isinstance(self.scoring, str) and self.scoring == "loss":
                     setattr(self, name, np.maximum(np.ldexp(getattr(self, name), (loss.degree or 0) * power), -most))
 
-    def _door(self, X: Any, y: Any, sample_weight: Any, going_on: bool) -> tuple[np.ndarray, np.ndarray, Any]:
+    def _validate(self, X: Any, y: Any, sample_weight: Any, going_on: bool) -> tuple[np.ndarray, np.ndarray, Any]:
         """The data as a matrix, categories of a frame as codes; remembers what the categories were."""
         name = type(self).__name__
         if is_frame(X) or is_cells(X):
@@ -384,7 +384,7 @@ class _Watch:
                 rng = stream(int(model._random_seed), 1)
                 rows = np.sort(rng.choice(rows, _SCORED_ROWS, replace=False))
             self.rows = rows
-            self.seen = X if len(rows) == len(X) else X[rows]  # for a scorer of one's own that looks at the rows
+            self.seen = X if len(rows) == len(X) else X[rows]  # for a custom scorer that reads the rows
 
     def look(self, trees: BoostedTrees | None, train: list[float], held: list[float]) -> None:
         """Append the scores after these trees were added."""

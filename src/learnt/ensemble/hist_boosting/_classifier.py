@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.estimator import Takes, Warm
 from learnt.engine.labels import class_weights, encode_labels
 from learnt.engine.params import check_class_weight
 from learnt.engine.progress import with_callbacks
+from learnt.ensemble._trial import HIST_BOOSTING
 from learnt.ensemble.hist_boosting._base import HistogramBoosting
 from learnt.ensemble.hist_boosting._losses import BoostingLoss, classification_loss
 from learnt.ensemble.hist_boosting._schema import CLASSIFIER
@@ -27,7 +29,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
     Parameters
     ----------
     loss : {"log_loss", "exponential", "modified_huber", "squared_hinge"} or object, default="log_loss"
-        The loss; for two classes also any name or object of `learnt.erm.losses` for sides, or an object of one's own
+        The loss; for two classes also any name or object of `learnt.erm.losses` for sides, or a custom object
         with value(y, score) and gradient(y, score), y being −1 or +1, perhaps curvature(y, score).
     learning_rate : float, default=0.1
         What every tree is multiplied by.
@@ -104,20 +106,13 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
 
     __learnt_schema__ = CLASSIFIER
     __learnt_takes__ = Takes(categories=True, missing=True)
-    __learnt_trial__ = Trial(
-        quick={"max_iter": 20, "random_state": 0},
+    __learnt_trial__ = replace(
+        HIST_BOOSTING,
         warmup=(
             Warm("two classes", {"max_iter": 2}),
             Warm("two classes", {"max_iter": 2, "categorical_features": [0]}),
             Warm("classes", {"max_iter": 2}),
         ),
-        weighted=(
-            {"early_stopping": True},
-            {"subsample": 0.5},
-            {"max_bins": 7, "min_samples_leaf": 3},
-        ),
-        members="max_iter",
-        weight_unit_free=False,  # the least curvature of a leaf is measured by them
     )
 
     _target = "label"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.estimator import Takes, Warm
 from learnt.engine.params import check_number
 from learnt.engine.progress import with_callbacks
+from learnt.ensemble._trial import HIST_BOOSTING
 from learnt.ensemble.hist_boosting._base import HistogramBoosting
 from learnt.ensemble.hist_boosting._losses import BoostingLoss, regression_loss
 from learnt.ensemble.hist_boosting._schema import REGRESSOR
@@ -26,7 +28,7 @@ class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "gamma", "poisson", "quantile", "huber"} or object
-        The loss; any name or object of `learnt.erm.losses` for numbers, or an object of one's own with value(y, score)
+        The loss; any name or object of `learnt.erm.losses` for numbers, or a custom object with value(y, score)
         and gradient(y, score), perhaps curvature(y, score). "gamma" and "poisson" predict e^s.
     quantile : float or None, default=None
         The quantile, for loss="quantile".
@@ -100,16 +102,9 @@ class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
 
     __learnt_schema__ = REGRESSOR
     __learnt_takes__ = Takes(categories=True, missing=True)
-    __learnt_trial__ = Trial(
-        quick={"max_iter": 20, "random_state": 0},
+    __learnt_trial__ = replace(
+        HIST_BOOSTING,
         warmup=(Warm("amount", {"max_iter": 2}),),
-        weighted=(
-            {"early_stopping": True},
-            {"subsample": 0.5},
-            {"max_bins": 7, "min_samples_leaf": 3},
-        ),
-        members="max_iter",
-        weight_unit_free=False,  # the least curvature of a leaf is measured by them
     )
 
     _target = "number"

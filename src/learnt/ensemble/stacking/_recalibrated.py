@@ -19,8 +19,10 @@ from learnt.ensemble.stacking._schema import RECALIBRATED
 LARGEST = 1e3  # of exponents and offsets: far beyond any use, and no row of probabilities overflows
 
 
-def recalibrate(probability: np.ndarray, exponent: float = 1.0, floor: float = 0.0, offsets: Any = None) -> np.ndarray:
-    """p′_c ∝ exp(b_c) · (p_c + floor)^exponent, each row adding up to 1.
+def recalibrate(
+    probability: np.ndarray, exponent: float = 1.0, floor: float = 0.0, offsets: Any = None, doubt: float = 0.0
+) -> np.ndarray:
+    """(1 − doubt)·p′ + doubt/K  with  p′_c ∝ exp(b_c) · (p_c + floor)^exponent  for each row; K classes.
 
     >>> recalibrate(np.array([[0.2, 0.8]]), exponent=2.0).round(4)
     array([[0.0588, 0.9412]])
@@ -31,15 +33,17 @@ def recalibrate(probability: np.ndarray, exponent: float = 1.0, floor: float = 0
         scores = scores + np.asarray(offsets, dtype=np.float64)
     scores -= scores.max(axis=1, keepdims=True)
     bent = np.exp(scores)
-    return bent / bent.sum(axis=1, keepdims=True)
+    bent /= bent.sum(axis=1, keepdims=True)
+    return (1 - doubt) * bent + doubt / bent.shape[1] if doubt else bent
 
 
 class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier with recalibrated probabilities:  p′_c ∝ exp(b_c) · (p_c + floor)^exponent.
+    """Probabilities bent by a given map:  (1 − doubt)·p′ + doubt/K  with  p′_c ∝ exp(b_c) · (p_c + floor)^exponent.
 
     The map is given, not learnt: fit it to probabilities of rows that the classifier has not seen. An exponent above 1
     sharpens, below 1 softens (temperature scaling with temperature 1/exponent); offsets move single classes (Platt's
-    scaling); the floor keeps a probability of 0 from staying 0.
+    scaling); the floor keeps a probability of 0 from staying 0. The doubt is the share of rows on which the classifier
+    may know nothing at all: no class is surer than it allows, whatever the exponent.
 
     Parameters
     ----------
@@ -48,6 +52,8 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     floor : float in [0, 1], default=0.0
     offsets : array-like of shape (n_classes,) or None
         One number a class, in the order of `classes_`; None: zeros.
+    doubt : float in [0, 1), default=0.0
+        The weight of equal shares of all K classes.
 
     Attributes
     ----------
@@ -68,15 +74,16 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     __learnt_schema__ = RECALIBRATED
     __learnt_takes__ = property(takes_what_members_take)
     __learnt_trial__ = Trial(
-        quick=lambda: {"estimator": one_classifier(), "exponent": 0.8, "floor": 1e-3},
+        quick=lambda: {"estimator": one_classifier(), "exponent": 0.8, "floor": 1e-3, "doubt": 1e-3},
         warmup=lambda: (Warm("classes", {"estimator": one_classifier()}),),
     )
 
-    def __init__(self, estimator, *, exponent=1.0, floor=0.0, offsets=None):
+    def __init__(self, estimator, *, exponent=1.0, floor=0.0, offsets=None, doubt=0.0):
         self.estimator = estimator
         self.exponent = exponent
         self.floor = floor
         self.offsets = offsets
+        self.doubt = doubt
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> RecalibratedClassifier:
         """Fit a copy of the classifier; `sample_weight` is passed on to it."""
@@ -105,6 +112,8 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             raise ParameterError(f"exponent of {name} must be above 0 and at most {LARGEST:g}; got {self.exponent!r}.")
         if not (isinstance(self.floor, int | float | np.number) and 0 <= self.floor <= 1):
             raise ParameterError(f"floor of {name} must be between 0 and 1; got {self.floor!r}.")
+        if not (isinstance(self.doubt, int | float | np.number) and 0 <= self.doubt < 1):
+            raise ParameterError(f"doubt of {name} must be at least 0 and below 1; got {self.doubt!r}.")
         if self.offsets is not None:
             offsets = np.asarray(self.offsets, dtype=np.float64)
             if offsets.ndim != 1 or not (np.abs(offsets) <= LARGEST).all():
@@ -113,7 +122,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The recalibrated probabilities: (n, n_classes)."""
         check_is_fitted(self)
-        return recalibrate(self.estimator_.predict_proba(X), self.exponent, self.floor, self.offsets)
+        return recalibrate(self.estimator_.predict_proba(X), self.exponent, self.floor, self.offsets, self.doubt)
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class; among equals the first of `classes_`."""

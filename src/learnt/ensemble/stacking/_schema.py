@@ -116,6 +116,7 @@ RECALIBRATED = Schema(
         "estimator": estimator("fit", "predict_proba"),
         "exponent": number(above=0, high=1e3),
         "floor": number(0, 1),
+        "doubt": number(0, 1),
         "offsets": anyof(none, listof(_offset), listof(_offset, kind=tuple), real(None, low=-1e3, high=1e3)),
     },
     state={"estimator_": estimator("predict_proba"), "classes_": labels("c")},

@@ -10,7 +10,7 @@ from learnt.engine.arrays import namespace
 class Loss:
     """The price of a score s where y was seen: `value(y, s)`, and its first and second derivatives in s.
 
-    All three are elementwise over NumPy or any Array API arrays. A loss of one's own needs no more than `value` and
+    All three are elementwise over NumPy or any Array API arrays. A custom loss needs no more than `value` and
     `gradient` and need not inherit from this class; what stands below is what is assumed of it then.
     """
 

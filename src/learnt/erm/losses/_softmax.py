@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import device_of, is_numpy, namespace
+from learnt.engine.arrays import like, namespace
+from learnt.engine.matrices import cast, identity
 from learnt.erm.losses._base import Loss
 
 
@@ -36,9 +37,8 @@ class Softmax(Loss):
         return ((1 - own) * e - own * others[:, None]) / total[:, None]
 
     def curvature(self, y: Any, score: Any) -> Any:
-        xp = namespace(score)
         p = self.mean(score)
-        eye = xp.eye(p.shape[1], dtype=p.dtype, device=device_of(p)) if not is_numpy(p) else np.eye(p.shape[1])
+        eye = identity(p, p.shape[1])
         return p[:, :, None] * eye[None, :, :] - p[:, :, None] * p[:, None, :]
 
     def mean(self, score: Any) -> Any:
@@ -62,6 +62,5 @@ def _odds(score: Any, own: Any) -> tuple[Any, Any, Any, Any]:
 
 def _indicator(y: Any, score: Any) -> Any:
     """1 in the column of the class that was seen."""
-    xp = namespace(score)
-    columns = xp.arange(score.shape[1], device=device_of(score)) if not is_numpy(score) else np.arange(score.shape[1])
-    return xp.astype(y[:, None] == columns[None, :], score.dtype) if xp is not np else (y[:, None] == columns) * 1.0
+    columns = like(np.arange(score.shape[1]), score, namespace(score).int64)
+    return cast(y[:, None] == columns[None, :], score.dtype)

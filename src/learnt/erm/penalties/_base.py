@@ -12,7 +12,7 @@ class Penalty:
     """A price r(w) on coefficients: used as `alpha`·r(w), or as the constraint r(w) ≤ `bound`.
 
     `value(w)`; `prox(w, step)`, the argmin over v of  step·r(v) + ‖v − w‖²/2;  and `project(w, bound)`, the nearest v
-    with r(v) ≤ bound. `gradient(w)` is one subgradient where there is no gradient. A penalty of one's own needs `value`
+    with r(v) ≤ bound. `gradient(w)` is one subgradient where there is no gradient. A custom penalty needs `value`
     and `prox` or, if it is smooth, `gradient`.
     """
 

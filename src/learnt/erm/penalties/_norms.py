@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import is_numpy, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.erm.penalties._base import Penalty
 
 
@@ -162,7 +162,7 @@ class L0(Penalty):
         keep = np.zeros(math.prod(w.shape))
         keep[order] = 1
         keep = keep.reshape(w.shape)
-        return w * (keep if is_numpy(w) else namespace(w).asarray(keep, dtype=w.dtype, device=w.device))
+        return w * like(keep, w)
 
 
 def soft_threshold(w: Any, cut: float) -> Any:

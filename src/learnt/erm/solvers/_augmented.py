@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from learnt.engine.arrays import namespace
+from learnt.engine.matrices import identity
 from learnt.erm._problem import Problem
-from learnt.erm.solvers._base import Solver, identity
+from learnt.erm.solvers._base import Solver
 
 _STEPS = 30  # of Newton for one set of multipliers
 _HALVINGS = 40

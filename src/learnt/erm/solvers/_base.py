@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import numpy as np
-
-from learnt.engine.arrays import device_of, is_numpy, namespace
+from learnt.engine.arrays import namespace
+from learnt.engine.matrices import identity
 from learnt.erm._problem import Problem
 
 
@@ -50,12 +49,6 @@ class Solver:
         if self.needs_smooth_penalty and not problem.smooth_penalty and not problem.free:
             form = "is a constraint here" if problem.bound is not None else "has corners"
             raise ValueError(f"{name} cannot take the penalty {penalty}, which {form}; use 'fista', 'ista' or 'gd'.")
-
-
-def identity(H: Any) -> Any:
-    """The identity matrix of H's size, library and place."""
-    xp = namespace(H)
-    return np.eye(H.shape[0], dtype=H.dtype) if is_numpy(H) else xp.eye(H.shape[0], dtype=H.dtype, device=device_of(H))
 
 
 def solve_symmetric(H: Any, g: Any) -> Any:

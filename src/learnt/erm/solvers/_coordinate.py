@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import is_numpy
 from learnt.engine.interrupts import stoppable
 from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.matrices import dense, on_host
 from learnt.erm._gap import duality_gap
 from learnt.erm._problem import Problem
 from learnt.erm.solvers._base import Solver
@@ -154,7 +154,7 @@ class CoordinateDescent(Solver):
                 f"CoordinateDescent takes L1, L2 and elastic net as penalties on one score a row, and got "
                 f"{problem.penalty!r} with bound={problem.bound}; use 'fista'."
             )
-        if not (is_numpy(problem.X) or sparse.issparse(problem.X)):
+        if not on_host(problem.X):
             raise ValueError("CoordinateDescent runs on the CPU and X is an array elsewhere; use 'fista' there.")
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
@@ -234,7 +234,7 @@ class CoordinateDescent(Solver):
         A = sparse.csc_array(A) if sparse.issparse(A) else A.astype(np.float64, copy=False)
         weighted = A.multiply(h[:, None]).tocsc() if sparse.issparse(A) else A * h[:, None]
         Q = weighted.T @ A
-        Q = np.ascontiguousarray(Q.toarray() if sparse.issparse(Q) else Q)
+        Q = np.ascontiguousarray(dense(Q))
         g, total, moments = weighted.T @ r, 1.0, np.zeros(len(working))
         if problem.fit_intercept:  # which follows the coefficients: columns count about their means
             total, moments = float(h.sum()), np.asarray(weighted.sum(axis=0)).ravel()

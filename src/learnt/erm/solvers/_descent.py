@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from learnt.engine.arrays import device_of, is_numpy, namespace
+from learnt.engine.arrays import namespace
+from learnt.engine.matrices import square, take_rows
 from learnt.engine.random import generator
 from learnt.erm._problem import Problem
 from learnt.erm.solvers._base import Solver
@@ -110,7 +110,7 @@ class SGD(_Descent):
 
     def _own_schedule(self, problem: Problem) -> Callable[[int], float]:
         X = problem.X
-        squares = (X.power(2) if sparse.issparse(X) else X**2).sum(axis=1)
+        squares = square(X).sum(axis=1)
         size = self.batch_size or X.shape[0]
         longest = 1 + (float(squares.max()) + (size - 1) * float(squares.mean())) / size
         steepest = _steepest(problem)
@@ -219,11 +219,7 @@ class Batches:
 
     def _take(self, rows: np.ndarray) -> Problem:
         p = self.problem
-        if is_numpy(p.X) or sparse.issparse(p.X):
-            pick: Any = rows
-        else:
-            pick = namespace(p.X).asarray(rows, device=device_of(p.X))
-        part = replace(p, X=p.X[pick], y=p.y[pick], weight=None)
+        part = replace(p, X=take_rows(p.X, rows), y=take_rows(p.y, rows), weight=None)
         if p.weight is not None:  # a batch stands for the whole: its shares are n/size times those of its rows
-            part.__dict__["share"] = p.share[pick] * (p.X.shape[0] / len(rows))
+            part.__dict__["share"] = take_rows(p.share, rows) * (p.X.shape[0] / len(rows))
         return part

@@ -36,12 +36,12 @@ class LBFGS(Solver):
             if step is None:
                 yield theta, left
                 return
-            there, value, new = step
-            change, bend = there - theta, new - gradient
+            point, value, new = step
+            change, bend = point - theta, new - gradient
             curved = dot(change, bend)
             if curved > 1e-12 * dot(bend, bend) ** 0.5 * dot(change, change) ** 0.5:
                 pairs = [*pairs[-self.memory + 1 :], (change, bend, curved)]
-            theta, gradient = there, new
+            theta, gradient = point, new
             yield theta, left
 
     def _search(self, problem: Problem, theta: Any, value: float, gradient: Any, move: Any, first: bool) -> Any:
@@ -52,12 +52,12 @@ class LBFGS(Solver):
         low, high, t = 0.0, float("inf"), min(1.0, 1 / dot(move, move) ** 0.5) if first else 1.0
         best = None
         for _ in range(50):
-            there = theta + t * move
-            reached, new = problem.smooth(there)
+            point = theta + t * move
+            reached, new = problem.smooth(point)
             if not reached <= value + 1e-4 * t * slope:
                 high = t
             else:
-                best = (there, reached, new)
+                best = (point, reached, new)
                 if dot(new, move) >= 0.9 * slope:
                     break
                 low = t

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from learnt.engine.arrays import is_numpy
+from learnt.engine.matrices import on_host
 from learnt.erm._problem import Problem
 from learnt.erm.penalties import L1
 from learnt.erm.solvers._base import Solver
@@ -31,7 +31,7 @@ class LinearProgram(Solver):
     @staticmethod
     def takes(problem: Problem) -> bool:
         straight = isinstance(problem.penalty, L1) or problem.free
-        on_cpu = is_numpy(problem.X) or sparse.issparse(problem.X)
+        on_cpu = on_host(problem.X)
         return straight and on_cpu and hasattr(problem.loss, "pieces") and problem.n_outputs == 1
 
     def check(self, problem: Problem) -> None:

@@ -146,8 +146,8 @@ def halve(problem: Problem, theta: Any, value: float, gradient: Any, move: Any) 
     if not slope < 0:
         return None
     for _ in range(60):
-        there = problem.smooth(theta + move)[0]
-        if there <= value + 1e-4 * slope:
+        reached = problem.smooth(theta + move)[0]
+        if reached <= value + 1e-4 * slope:
             return move
         move, slope = move / 2, slope / 2
     return None

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import namespace
+from learnt.engine.matrices import identity
 from learnt.erm._gap import duality_gap
 from learnt.erm._problem import Problem
-from learnt.erm.solvers._base import Solver, identity
+from learnt.erm.solvers._base import Solver
 
 _GAP_EVERY = 10
 

@@ -181,13 +181,13 @@ def _search(
     t = 1.0
     for _ in range(40):
         trial = point + t * step
-        there = objective.at(trial)
-        if np.isfinite(there.value):
-            if there.value <= sums.value - 1e-4 * t * decrement:
-                return trial, there
-            slope = float(there.gradient @ step)
-            if there.value <= sums.value + slack and abs(slope) <= 0.5 * decrement and t * decrement <= 1e3 * slack:
-                return trial, there
+        tried = objective.at(trial)
+        if np.isfinite(tried.value):
+            if tried.value <= sums.value - 1e-4 * t * decrement:
+                return trial, tried
+            slope = float(tried.gradient @ step)
+            if tried.value <= sums.value + slack and abs(slope) <= 0.5 * decrement and t * decrement <= 1e3 * slack:
+                return trial, tried
         t *= 0.5
     return None
 

@@ -290,7 +290,7 @@ def grow(table, kind, limits, draws, sample, histogram, work, nodes):
         sides = Sides(totals, work.scratch, entropy)
 
     slot_rows = _PAIR_ROWS * width // 2
-    nothing = -1.0 if slots is None else -1e300  # no split is worse
+    no_gain = -1.0 if slots is None else -1e300  # no split is worse
     made, leaves, size = 1, 1, 1
     begin[0], end[0], depth[0], frontier[0] = 0, n, 0, 0
     if best_first:
@@ -360,7 +360,7 @@ def grow(table, kind, limits, draws, sample, histogram, work, nodes):
             ):
                 continue
             remaining, visited, useful = d, 0, 0
-            best, below, chosen, cut, right_bin, way = nothing, 1.0, -1, 0, 0, 0
+            best, below, chosen, cut, right_bin, way = no_gain, 1.0, -1, 0, 0, 0
             if kind.general is not None:
                 while remaining > 0 and (visited < limits.max_features or useful == 0):
                     f = draw_column(state, features, remaining)
@@ -378,7 +378,7 @@ def grow(table, kind, limits, draws, sample, histogram, work, nodes):
                     if large < 0 or (small == large and absent == 0):
                         continue
                     useful += 1
-                    top, bottom, a, b, m_left = nothing, 1.0, 0, 0, 0
+                    top, bottom, a, b, m_left = no_gain, 1.0, 0, 0, 0
                     if kind.at_random is not None:
                         only_missing = absent > 0 and (small == large or draw(state, large - small + 1) == 0)
                         a, b = large, ONLY_MISSING

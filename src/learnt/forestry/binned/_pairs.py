@@ -2,7 +2,7 @@
 
 Most nodes of a tree have few rows, and there a call costs as much as the work: so these functions do everything for
 one node. They return (numerator, denominator, column, last bin left, first bin right, weight and weighted target on the
-left) of the best split; a negative column means none. What is compared is told in `_search`.
+left) of the best split; a negative column means none. The criterion is described in `_search`.
 """
 
 from __future__ import annotations

@@ -397,17 +397,17 @@ def slot_best(codes, w, y, slots, wt, base, limits, sides, many, keys, counts, h
     bins, n, small, large, absent = codes.bins, codes.n, codes.small, codes.large, codes.absent
     min_leaf, min_weight, left = limits.min_leaf, limits.min_weight, sides.left
     width = sides.totals.size
-    present, nothing = n - absent, (0.0, 0.0, base, 0)
+    present, no_sums = n - absent, (0.0, 0.0, base, 0)
     clear(left, 0, width)
     if many:
         clear(counts, small, 256)
         clear(hist, small * width, 256 * width)
         count_codes(bins, n, counts)
         slot_add(bins, n, w, slots, np.uint64(width), hist)
-        top, bottom, a, b, wl, gl, gr = slot_bins(hist, counts, small, large, n, nothing, wt, limits, sides)
+        top, bottom, a, b, wl, gl, gr = slot_bins(hist, counts, small, large, n, no_sums, wt, limits, sides)
     else:
         sort_keys(bins, n, small, counts, keys)
-        top, bottom, a, b, wl, gl, gr = slot_sweep(keys, 0, present, n, w, y, slots, nothing, wt, limits, sides)
+        top, bottom, a, b, wl, gl, gr = slot_sweep(keys, 0, present, n, w, y, slots, no_sums, wt, limits, sides)
     if absent == 0:
         return top, bottom, a, b, 0
     if present >= min_leaf and absent >= min_leaf and wl >= min_weight and wt - wl >= min_weight:
@@ -416,11 +416,11 @@ def slot_best(codes, w, y, slots, wt, base, limits, sides, many, keys, counts, h
             top, bottom, a, b = top2, bottom2, large, ONLY_MISSING
     clear(left, 0, width)
     if many:
-        _, _, _, _, wl, gl, gr = slot_bins(hist, counts, MISSING, MISSING, n, nothing, wt, limits, sides)
+        _, _, _, _, wl, gl, gr = slot_bins(hist, counts, MISSING, MISSING, n, no_sums, wt, limits, sides)
         missing = (wl, gl, gr, absent)
         top2, bottom2, a2, b2, wl, gl, gr = slot_bins(hist, counts, small, large, n, missing, wt, limits, sides)
     else:
-        _, _, _, _, wl, gl, gr = slot_sweep(keys, present, n, n, w, y, slots, nothing, wt, limits, sides)
+        _, _, _, _, wl, gl, gr = slot_sweep(keys, present, n, n, w, y, slots, no_sums, wt, limits, sides)
         missing = (wl, gl, gr, absent)
         top2, bottom2, a2, b2, wl, gl, gr = slot_sweep(keys, 0, present, n, w, y, slots, missing, wt, limits, sides)
     if top2 * bottom > top * bottom2:

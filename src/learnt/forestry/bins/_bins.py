@@ -15,7 +15,7 @@ import numpy as np
 from learnt.engine.cached import cached_property
 from learnt.engine.random import generator
 from learnt.engine.threads import for_blocks
-from learnt.forestry.bins._kernels import encode_rows, equal_weight_edges, guide_to_edges, places_of
+from learnt.forestry.bins._kernels import Guide, Kinds, encode_rows, equal_weight_edges, guide_to_edges, places_of
 
 MOST_BINS = 255  # a byte less the code for "missing"
 _SAMPLE = 200_000  # rows that the edges are taken from: the error of a quantile is then 1/900 of the rows
@@ -81,9 +81,9 @@ class Bins:
         """The same into arrays that are there; an empty one is not asked for."""
         n, d = X.shape
         flat, row_step, column_step = flat_view(X)
-        guide = np.empty((d, _CELLS if n > _CELLS else 1), dtype=np.uint8)  # of few rows it would take longer to make
-        ways, halvings = np.empty((d, 2)), np.empty(d, dtype=np.int64)
-        guide_to_edges(self.edges, self.n_bins, guide, ways, halvings)
+        cells = _CELLS if n > _CELLS else 1  # of few rows a finer guide would take longer to make
+        guide = Guide(np.empty((d, cells), dtype=np.uint8), np.empty((d, 2)), np.empty(d, dtype=np.int64))
+        guide_to_edges(self.edges, self.n_bins, *guide)
         starts = np.full(d, -1, dtype=np.int64)
         table = np.concatenate([np.empty(0, np.int16), *self.tables.values()])
         sizes = np.zeros(d, dtype=np.int64)
@@ -91,12 +91,10 @@ class Bins:
         for j, column_table in self.tables.items():
             starts[j], sizes[j] = at, len(column_table)
             at += len(column_table)
+        kinds = Kinds(self.n_bins, starts, sizes, table)
 
         def work(lo: int, hi: int) -> None:
-            encode_rows(
-                flat, row_step, column_step, lo, hi, self.edges, guide, ways, halvings, self.n_bins, starts, sizes,
-                table, by_column, by_row,
-            )  # fmt: skip
+            encode_rows(flat, row_step, column_step, lo, hi, self.edges, guide, kinds, by_column, by_row)
 
         for j in coded or ():
             starts[j] = _ELSEWHERE
@@ -176,16 +174,16 @@ def find_bins(
     tables: dict[int, np.ndarray] = {}
 
     def number_column(j: int, values: np.ndarray) -> None:
-        there = values == values
-        has_missing[j] = not there.all()
+        present = values == values
+        has_missing[j] = not present.all()
         if has_missing[j]:
-            values = values[there]
+            values = values[present]
         weight = np.empty(0)
         if sampled is None:
             values.sort()
         else:
             order = np.argsort(values, kind="stable")
-            values, weight = values[order], sampled[there][order]
+            values, weight = values[order], sampled[present][order]
         sorted_column(j, values, weight)
 
     def sorted_column(j: int, values: np.ndarray, weight: np.ndarray) -> None:
@@ -244,14 +242,14 @@ def category_bins(
     column: np.ndarray, n_categories: int, max_bins: int, weights: np.ndarray | None
 ) -> tuple[np.ndarray, int, bool]:
     """The bin of every category (−1: not seen), how many bins there are, and whether something was missing."""
-    there = column >= 0  # False for NaN
-    codes = column[there].astype(np.int64)
-    mass = np.bincount(codes, None if weights is None else weights[there], minlength=n_categories)
+    present = column >= 0  # False for NaN
+    codes = column[present].astype(np.int64)
+    mass = np.bincount(codes, None if weights is None else weights[present], minlength=n_categories)
     seen = np.flatnonzero(mass > 0)
     table = np.full(n_categories, -1, dtype=np.int16)
     if len(seen) <= max_bins:
         table[seen] = np.arange(len(seen))
-        return table, max(1, len(seen)), not there.all()
+        return table, max(1, len(seen)), not present.all()
     # Those as frequent as the first that finds no place stay out with it: the order of the codes decides nothing.
     least = np.partition(mass[seen], len(seen) - max_bins)[len(seen) - max_bins]
     own = seen[mass[seen] > least]
@@ -259,7 +257,7 @@ def category_bins(
         own = seen[: max_bins - 1]
     table[seen] = len(own)
     table[own] = np.arange(len(own))
-    return table, len(own) + 1, not there.all()
+    return table, len(own) + 1, not present.all()
 
 
 def _sample(n: int, size: int, random_state: Any) -> np.ndarray | None:

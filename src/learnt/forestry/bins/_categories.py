@@ -164,14 +164,14 @@ def _places(column: np.ndarray, known: np.ndarray) -> np.ndarray:
     if known.dtype.kind != "f" or not len(known):
         return np.full(len(column), -1, dtype=np.int32)
     column = np.ascontiguousarray(column)  # one pass over a table of rows in place of five
-    there = (column >= 0) & (column <= known[-1])
+    present = (column >= 0) & (column <= known[-1])
     if known[-1] < _SMALL and (known == np.rint(known)).all():
         table = np.full(int(known[-1]) + 1, -1, dtype=np.int32)
         table[known.astype(np.int64)] = np.arange(len(known))
-        whole = np.where(there, column, 0).astype(np.int32)
-        return np.where(there & (whole == column), table[whole], np.int32(-1))
+        whole = np.where(present, column, 0).astype(np.int32)
+        return np.where(present & (whole == column), table[whole], np.int32(-1))
     place = np.searchsorted(known, column).astype(np.int32)
-    return np.where(there & (known[np.minimum(place, len(known) - 1)] == column), place, np.int32(-1))
+    return np.where(present & (known[np.minimum(place, len(known) - 1)] == column), place, np.int32(-1))
 
 
 def _distinct(values: np.ndarray) -> np.ndarray:
@@ -206,11 +206,11 @@ def with_codes(X: Any, categories: dict[int, np.ndarray], non_negative: bool = F
 
 def _codes(values: np.ndarray, known: np.ndarray, non_negative: bool) -> np.ndarray:
     if values.dtype.kind == "f":
-        there = values >= 0 if non_negative else ~np.isnan(values)
+        present = values >= 0 if non_negative else ~np.isnan(values)
         if known.dtype.kind != "f" or not len(known):
-            return np.where(there, -1.0, np.nan)
+            return np.where(present, -1.0, np.nan)
         place = np.minimum(np.searchsorted(known, values), len(known) - 1)
-        return np.where(there, np.where(known[place] == values, place, -1.0), np.nan)
+        return np.where(present, np.where(known[place] == values, place, -1.0), np.nan)
     position = {value: float(k) for k, value in enumerate(known.tolist())}
     distinct, inverse = _factorised(values)
     table = np.array([np.nan if v is None else position.get(v, -1.0) for v in distinct], dtype=np.float64)

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from learnt.engine.kernel import kernel
+
+
+class Guide(NamedTuple):
+    """Where the search for a value's bin begins (`guide_to_edges`)."""
+
+    first: np.ndarray
+    ways: np.ndarray
+    halvings: np.ndarray
+
+
+class Kinds(NamedTuple):
+    """Bins of each column; where its table of categories begins in all of them (−1: numbers), its size, the tables."""
+
+    n_bins: np.ndarray
+    starts: np.ndarray
+    sizes: np.ndarray
+    table: np.ndarray
 
 
 @kernel
@@ -199,14 +217,13 @@ def encode_categories(values, n, table, missing, out):
 
 
 @kernel
-def encode_rows(
-    flat, row_step, column_step, lo, hi, edges, guide, ways, halvings, n_bins, starts, sizes, table, by_column, by_row
-):  # fmt: skip
+def encode_rows(flat, row_step, column_step, lo, hi, edges, guide, kinds, by_column, by_row):
     """Codes of rows lo…hi, by column and by row where these arrays are not empty.
 
     Some rows of some columns at a time, which lie close together while they are looked at: reading or writing down a
     column of a wide table would touch another page of memory at every step.
     """
+    n_bins, starts, sizes, table = kinds
     d = n_bins.size
     values, codes = np.zeros((32, 256), flat.dtype), np.empty((32, 256), np.uint8)
     for begin in range(lo, hi, 256):
@@ -222,8 +239,8 @@ def encode_rows(
                 missing = np.uint8(n_bins[j])
                 if starts[j] == -1:
                     encode_numbers(
-                        values[k], (n + 3) & ~3, edges[j], guide[j], ways[j, 0], ways[j, 1], halvings[j], missing,
-                        codes[k],
+                        values[k], (n + 3) & ~3, edges[j], guide.first[j], guide.ways[j, 0], guide.ways[j, 1],
+                        guide.halvings[j], missing, codes[k],
                     )  # fmt: skip
                 elif starts[j] >= 0:  # else its codes come from elsewhere
                     here = table[starts[j] : starts[j] + sizes[j]]

@@ -39,7 +39,6 @@ from learnt.forestry.boosting._share import (
     PART,
     RATE,
     SALT,
-    SETS,
     SLOT,
     SOURCE,
     SPLIT,
@@ -48,6 +47,7 @@ from learnt.forestry.boosting._share import (
     TO_UPDATE,
     WAY,
 )
+from learnt.forestry.boosting._state import Kinds, Passes, Room, Rounded, Sampling, Table, Waiting
 from learnt.forestry.boosting._team import STOP, WORD
 
 _EXACT_CELLS = 1 << 17  # cells of a table below which every bit of a gradient is kept
@@ -55,7 +55,7 @@ _TEAM_CELLS = 1 << 17  # cells above which a tree is worth waking threads for
 _LONG_CELLS = 1 << 25  # cells above which a tree may take a fraction of a second
 _POOL_BYTES = 1 << 29  # histograms that are kept at a time
 _SHARP_BITS = 26  # of a gradient, from which on sums of rounded ones are good enough for the values of leaves
-_NOTHING = np.empty(0)
+_EMPTY = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class Target(NamedTuple):
     """
 
     source: int = GIVEN
-    y: np.ndarray = _NOTHING
-    score: np.ndarray = _NOTHING
-    norm: np.ndarray = _NOTHING
-    w: np.ndarray = _NOTHING
+    y: np.ndarray = _EMPTY
+    score: np.ndarray = _EMPTY
+    norm: np.ndarray = _EMPTY
+    w: np.ndarray = _EMPTY
     output: int = 0
     rate: float = 1.0
     update: bool = False
@@ -100,19 +100,19 @@ class GrownTree:
 
     def __init__(
         self,
-        whole: np.ndarray,
-        real: np.ndarray,
+        node_ints: np.ndarray,
+        node_floats: np.ndarray,
         sets: np.ndarray,
         sums: np.ndarray,
         rows: np.ndarray,
         leaf_of: np.ndarray,
         shift: int,
     ) -> None:
-        known = whole.T.copy()
+        known = node_ints.T.copy()
         self.left, self.feature, self.bin, self.missing_left = known[LEFT], known[SPLIT], known[BIN], known[WAY]
         self.start, self.end, self.depth = known[START], known[END], known[DEPTH]
         self.count = known[HC] & ((1 << shift) - 1)
-        self.gain = real[:, GAIN].copy()
+        self.gain = node_floats[:, GAIN].copy()
         self.values, self.sum_g, self.sum_h = sums.copy()
         self.sets = sets.copy()
         self.rows, self.leaf_of = rows, leaf_of
@@ -180,7 +180,7 @@ class HistogramGrower:
         leaves = min(leaves, n)
         order = ANY_ORDER if growth.max_leaf_nodes is None else LEVELS if growth.by_level else BEST_FIRST
         slots = max(2, min(leaves, 64 if order == ANY_ORDER else leaves, _POOL_BYTES // (8 * size)))
-        self._table = (
+        self._table = Table(
             by_row.reshape(-1).view(np.uint64),
             by_column,
             bins.n_bins.astype(np.int64),
@@ -189,7 +189,7 @@ class HistogramGrower:
             np.zeros(d, np.int8) if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8),
         )
         exact = n if self.form == EXACT else 0
-        self._words = (
+        self._words = Rounded(
             np.empty(exact, np.int64),
             np.empty(exact, np.int64),
             np.empty(0 if exact else n, np.int32),
@@ -224,7 +224,7 @@ class HistogramGrower:
         self._floats[MIN_ROWS] = growth.min_samples_leaf - 1 if by_hessian else 0
         self.rows = np.empty(n, np.int32)
         parts = threads if threads > 1 and d < 2 * BLOCK * threads else 0
-        self._room = (
+        self._room = Room(
             self.rows,
             np.empty(n, np.int32),
             np.empty(256, np.uint8),
@@ -242,9 +242,9 @@ class HistogramGrower:
         )
         nodes = 2 * leaves - 1
         self._whole, self._real = np.empty((nodes, N_INTS), np.int64), np.empty((nodes, N_FLOATS))
-        self._kinds = None
+        self._kinds: Kinds | None = None
         if bins.categorical.any():
-            self._kinds = (
+            self._kinds = Kinds(
                 np.empty((nodes, 256), np.uint8),
                 np.empty((threads, 2, 256), np.uint8),
                 np.empty((threads, 3, 257), np.int64),
@@ -252,7 +252,7 @@ class HistogramGrower:
             )
         self._groups = np.empty((0, d), np.uint8) if groups is None else np.ascontiguousarray(groups, dtype=np.uint8)
         self._alive = np.ones((nodes if len(self._groups) else 0, len(self._groups)), np.uint8)
-        self._heap, self._free = np.empty(leaves + 1, np.int64), np.empty(slots, np.int64)
+        self._waiting = Waiting(np.empty(leaves + 1, np.int64), np.empty(slots, np.int64))
         self._draw = np.empty(d, np.int64)
         self._passes = (
             self.counts,
@@ -282,7 +282,7 @@ class HistogramGrower:
         ints[SOURCE], ints[OUTPUT], ints[SALT] = target.source, target.output, salt
         ints[TO_UPDATE], ints[PART] = target.update, count < self.n
         self._floats[RATE] = target.rate
-        extra = (
+        sampling = Sampling(
             self._groups,
             self._alive,
             float(self.growth.max_features),
@@ -291,13 +291,14 @@ class HistogramGrower:
         )
         team, memory = np.zeros(TEAM_SIZE, np.int64), np.zeros(N_MEMORY, np.int64)
         memory[N_NODES] = memory[N_LEAVES] = 1
-        whole, real = self._whole, self._real
-        whole[0] = 0
-        whole[0, LEFT], whole[0, SLOT], whole[0, END] = -1, -1, count
-        real[0] = 0.0, -np.inf, np.inf
+        node_ints, node_floats = self._whole, self._real
+        node_ints[0] = 0
+        node_ints[0, LEFT], node_ints[0, SLOT], node_ints[0, END] = -1, -1, count
+        node_floats[0] = 0.0, -np.inf, np.inf
         shared = (
-            team, self._table, self._words, self._ints, self._floats, self._room, extra, memory, whole, real,
-            self._kinds, self._heap, self._free, (target.y, target.score, target.norm, target.w, g, h, *self._passes),
+            team, self._table, self._words, self._ints, self._floats, self._room, sampling, memory, node_ints,
+            node_floats, self._kinds, self._waiting,
+            Passes(target.y, target.score, target.norm, target.w, g, h, *self._passes),
         )  # fmt: skip
 
         def lead() -> None:
@@ -313,9 +314,15 @@ class HistogramGrower:
             helpers: list[Callable[[], None]] = [partial(work, False, *shared)] * (self.threads - 1)
             run_tasks([lead, *helpers], n_jobs=self.threads)
         n = int(memory[N_NODES])
-        sets = np.empty((0, 256), np.uint8) if self._kinds is None else self._kinds[SETS][:n]
+        sets = np.empty((0, 256), np.uint8) if self._kinds is None else self._kinds.sets[:n]
         return GrownTree(
-            whole[:n], real[:n], sets, self._passes[3][:, :n], self.rows[:count], self._room[1], self.shift
+            node_ints[:n],
+            node_floats[:n],
+            sets,
+            self._passes[3][:, :n],
+            self.rows[:count],
+            self._room.spare,
+            self.shift,
         )
 
 

@@ -68,40 +68,41 @@ def hessian_and_count(rest, form, low, shift):
 
 
 @kernel(allocates=False)
-def read_cell(cells, at, b, form, single, low, up, shift):
+def read_cell(cells, at, b, layout):
     """Gradient, and hessian and count, of the b-th cell from `at` on; in single cells shift and low are the same."""
-    if single:
+    if layout.single:
         cell = cells[np.uint64(at) + np.uint64(b)]
-        rest = cell & ((np.int64(1) << up) - np.int64(1))
-        return cell >> up, (rest << shift) + rest if form == CONSTANT else rest
+        rest = cell & ((np.int64(1) << layout.up) - np.int64(1))
+        return cell >> layout.up, (rest << layout.shift) + rest if layout.form == CONSTANT else rest
     place = np.uint64(at) + np.uint64(2) * np.uint64(b)
     return cells[place], cells[place + np.uint64(1)]
 
 
 @kernel(allocates=False)
-def each_cell(cells, at, n, form, single, low, up, shift, out_g, out_hc):
+def each_cell(cells, at, n, layout, out_g, out_hc):
     """The sums in each of n cells from `at` on."""
     for b in range(n):
-        out_g[b], out_hc[b] = read_cell(cells, at, b, form, single, low, up, shift)
+        out_g[b], out_hc[b] = read_cell(cells, at, b, layout)
 
 
 @kernel(allocates=False)
-def running_sums(cells, at, n, form, single, low, up, shift, g, hc, left_g, left_hc):
+def running_sums(cells, at, n, layout, g, hc, left_g, left_hc):
     """The sums of g and hc and the first 1, 2, …, n cells from `at` on."""
     for b in range(n):
-        cell_g, cell_hc = read_cell(cells, at, b, form, single, low, up, shift)
+        cell_g, cell_hc = read_cell(cells, at, b, layout)
         g += cell_g
         hc += cell_hc
         left_g[b], left_hc[b] = g, hc
 
 
 @kernel(allocates=False)
-def outline(cells, at, n, form, single, low, up, shift, g, hc, min_leaf, most, left_g, left_h):
+def outline(cells, at, n, layout, g, hc, min_leaf, most, left_g, left_h):
     """The same in single precision; returns how many of them count less than min_leaf rows, and how many up to most."""
+    shift = layout.shift
     mask = (np.int64(1) << shift) - np.int64(1)
     begin, end = np.int64(0), np.int64(0)
     for b in range(n):
-        cell_g, cell_hc = read_cell(cells, at, b, form, single, low, up, shift)
+        cell_g, cell_hc = read_cell(cells, at, b, layout)
         g += cell_g
         hc += cell_hc
         left_g[b], left_h[b] = np.float32(g), np.float32(hc >> shift)
@@ -112,19 +113,21 @@ def outline(cells, at, n, form, single, low, up, shift, g, hc, min_leaf, most, l
 
 
 @kernel(allocates=False)
-def add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad, hess, words, width, at, cells):
-    """Add rows lo…hi to double cells, for n_features that begin in word `first` of a row and in cell `at`."""
+def add_double(part, lo, hi, layout, rounded, width, at, cells):
+    """Add rows lo…hi to double cells, those of the features from cell `at` on."""
+    form, shift = layout.form, layout.shift
+    codes, rows, words = part.by_row, part.rows, rounded.words
     for i in range(lo, hi):
         r = rows[i]
         if form == EXACT:
-            g, hc = grad[r], hess[r]
+            g, hc = rounded.gradient[r], rounded.hessian[r]
         elif form == CONSTANT:
             g, hc = np.int64(words[r]), (np.int64(1) << shift) + np.int64(1)
         else:
             g, hc = np.int64(words[r] >> 16), (np.int64(words[r] & 65535) << shift) + np.int64(1)
         base = at
-        word = r * stride + first
-        left = n_features
+        word = r * part.stride + part.first
+        left = part.n_features
         while left > 0:
             code = codes[word]
             for _ in range(min(8, left)):
@@ -138,26 +141,27 @@ def add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad
 
 
 @kernel(allocates=False)
-def added(word, form, low, up):
+def added(word, layout):
     """What a row adds to its single cells."""
-    if form == CONSTANT:
-        return (np.int64(word) << up) + np.int64(1)
-    return (np.int64(word >> 16) << up) + (np.int64(word & 65535) << low) + np.int64(1)
+    if layout.form == CONSTANT:
+        return (np.int64(word) << layout.up) + np.int64(1)
+    return (np.int64(word >> 16) << layout.up) + (np.int64(word & 65535) << layout.low) + np.int64(1)
 
 
 @kernel(allocates=False)
-def added_in_order(lo, hi, form, low, up, words, adds):
+def added_in_order(lo, hi, layout, words, adds):
     begin = np.uint64(lo)
     for i in range(np.uint64(hi - lo)):
-        adds[i] = added(words[begin + i], form, low, up)
+        adds[i] = added(words[begin + i], layout)
 
 
 @kernel(allocates=False)
-def take_rows(codes, stride, first, n_words, rows, lo, hi, end, form, low, up, words, taken, adds):
+def take_rows(part, n_words, lo, hi, end, layout, words, taken, adds):
     """The codes of rows lo…hi side by side, and what each row adds to its cells.
 
     Reads alone, without a store to a cell between them, wait for memory together: far faster than one after the other.
     """
+    codes, stride, first, rows = part.by_row, part.stride, part.first, part.rows
     to, last, n_most = np.uint64(0), end - 1, np.uint64(BLOCK // 8)
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     for i in range(lo, hi):
@@ -165,7 +169,7 @@ def take_rows(codes, stride, first, n_words, rows, lo, hi, end, form, low, up, w
         prefetch(codes, ahead * stride + first)
         prefetch(words, ahead)
         r = np.uint64(rows[i])
-        adds[i - lo] = added(words[r], form, low, up)
+        adds[i - lo] = added(words[r], layout)
         k = r * np.uint64(stride) + np.uint64(first)
         taken[to] = codes[k]  # a loop of at most four would take longer than what is in it
         if n_words > 1:
@@ -218,19 +222,18 @@ def add_taken(taken, begin, stride, n_words, half, n_rows, adds, width, at, cell
 
 
 @kernel(allocates=False)
-def add_single(
-    codes, stride, first, n_features, rows, lo, hi, in_order, form, low, up, words, width, at, cells, taken, adds
-):
-    """Add rows lo…hi to single cells, some rows at a time; `in_order`: rows[i] = i."""
-    n_words = (n_features + 3) // 8
-    half = n_features > 8 * n_words
+def add_single(part, lo, hi, layout, words, width, at, cells, taken, adds):
+    """Add rows lo…hi to single cells, some rows at a time."""
+    n_words = (part.n_features + 3) // 8
+    half = part.n_features > 8 * n_words
     for start in range(lo, hi, TAKEN):
         end = min(start + TAKEN, hi)
-        if in_order:
-            added_in_order(start, end, form, low, up, words, adds)
-            add_taken(codes, start * stride + first, stride, n_words, half, end - start, adds, width, at, cells)
+        if part.in_order:
+            added_in_order(start, end, layout, words, adds)
+            begin = start * part.stride + part.first
+            add_taken(part.by_row, begin, part.stride, n_words, half, end - start, adds, width, at, cells)
         else:
-            take_rows(codes, stride, first, n_words + half, rows, start, end, hi, form, low, up, words, taken, adds)
+            take_rows(part, n_words + half, start, end, hi, layout, words, taken, adds)
             add_taken(taken, np.int64(0), BLOCK // 8, n_words, half, end - start, adds, width, at, cells)
 
 
@@ -241,8 +244,9 @@ def clear(begin, end, cells):
 
 
 @kernel(allocates=False)
-def empty_scratch(n_cells, form, low, up, shift, scratch, at, cells):
+def empty_scratch(n_cells, layout, scratch, at, cells):
     """Add single cells to double ones and set them to 0."""
+    up = layout.up
     below = (np.int64(1) << up) - np.int64(1)
     place = np.uint64(at)
     for k in range(np.uint64(n_cells)):
@@ -250,49 +254,24 @@ def empty_scratch(n_cells, form, low, up, shift, scratch, at, cells):
         scratch[k] = 0
         to = place + np.uint64(2) * k
         cells[to] += cell >> up
-        cells[to + np.uint64(1)] += hessian_and_count(cell & below, form, low, shift)
+        cells[to + np.uint64(1)] += hessian_and_count(cell & below, layout.form, layout.low, layout.shift)
 
 
 @kernel(allocates=False)
-def histogram(
-    codes, stride, first, n_features, rows, lo, hi, in_order, form, single, shift, low, up, flush, width,
-    grad, hess, words, scratch, fresh, at, cells, taken, adds,
-):  # fmt: skip
-    """Set the cells from `at` on, of n_features that begin in word `first` of a row, to the sums over rows lo…hi,
-    or add to what is there.
-    """
+def histogram(part, lo, hi, layout, flush, width, rounded, fresh, at, cells, scratch, taken, adds):
+    """Set the cells from `at` on, those of some features, to the sums over rows lo…hi, or add to what is there."""
+    n_features, words = part.n_features, rounded.words
     if fresh:
-        clear(at, at + (1 if single else 2) * n_features * width, cells)
-    if single:
-        add_single(
-            codes,
-            stride,
-            first,
-            n_features,
-            rows,
-            lo,
-            hi,
-            in_order,
-            form,
-            low,
-            up,
-            words,
-            width,
-            at,
-            cells,
-            taken,
-            adds,
-        )
+        clear(at, at + (1 if layout.single else 2) * n_features * width, cells)
+    if layout.single:
+        add_single(part, lo, hi, layout, words, width, at, cells, taken, adds)
         return
-    if form == EXACT or hi - lo < _SCRATCH_ROWS:
-        add_double(codes, stride, first, n_features, rows, lo, hi, form, shift, grad, hess, words, width, at, cells)
+    if layout.form == EXACT or hi - lo < _SCRATCH_ROWS:
+        add_double(part, lo, hi, layout, rounded, width, at, cells)
         return
     zero = np.int64(0)
     for start in range(lo, hi, flush):
         end = min(start + flush, hi)
-        add_single(
-            codes, stride, first, n_features, rows, start, end, in_order, form, low, up, words, width, zero, scratch,
-            taken, adds,
-        )  # fmt: skip
-        empty_scratch(n_features * width, form, low, up, shift, scratch, at, cells)
+        add_single(part, start, end, layout, words, width, zero, scratch, taken, adds)
+        empty_scratch(n_features * width, layout, scratch, at, cells)
         clear(n_features * width, min(n_features + 7, BLOCK) * width, scratch)

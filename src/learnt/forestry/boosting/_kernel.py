@@ -24,8 +24,6 @@ from learnt.forestry.boosting._share import (
     DEPTH,
     END,
     FEATURE,
-    FORM,
-    FOUND_SET,
     FRESH,
     GAIN,
     GROWN,
@@ -43,7 +41,6 @@ from learnt.forestry.boosting._share import (
     LEFT_HC,
     LO,
     LOW,
-    LOW_BITS,
     MAX_DEPTH,
     MAX_LEAVES,
     MIN_LEAF,
@@ -66,9 +63,7 @@ from learnt.forestry.boosting._share import (
     SEARCH_0,
     SEARCH_SMALL,
     SEARCHED,
-    SETS,
     SHIFT,
-    SINGLE,
     SLOT,
     SLOTS,
     SMALL,
@@ -82,13 +77,13 @@ from learnt.forestry.boosting._share import (
     THREADS,
     TOGETHER,
     TOTALS,
-    UP,
     WAY,
     WIDTH,
     WITH_GRADIENTS,
     G,
     add_parts,
     cell_place,
+    layout_of,
     rows_share,
     share,
 )
@@ -106,23 +101,23 @@ _ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding 
 
 
 @kernel(allocates=False)
-def before(a, b, order, whole, real):
+def before(a, b, order, node_ints, node_floats):
     """Whether leaf a is split before leaf b."""
     if order == ANY_ORDER:
         return a > b  # the newest first: few histograms are kept
-    if order == LEVELS and whole[a, DEPTH] != whole[b, DEPTH]:
-        return whole[a, DEPTH] < whole[b, DEPTH]
-    if real[a, GAIN] != real[b, GAIN]:
-        return real[a, GAIN] > real[b, GAIN]
+    if order == LEVELS and node_ints[a, DEPTH] != node_ints[b, DEPTH]:
+        return node_ints[a, DEPTH] < node_ints[b, DEPTH]
+    if node_floats[a, GAIN] != node_floats[b, GAIN]:
+        return node_floats[a, GAIN] > node_floats[b, GAIN]
     return a < b
 
 
 @kernel(allocates=False)
-def push(heap, size, node, order, whole, real):
+def push(heap, size, node, order, node_ints, node_floats):
     k = size
     while k > 0:
         up = (k - 1) // 2
-        if not before(node, heap[up], order, whole, real):
+        if not before(node, heap[up], order, node_ints, node_floats):
             break
         heap[k] = heap[up]
         k = up
@@ -130,14 +125,14 @@ def push(heap, size, node, order, whole, real):
 
 
 @kernel(allocates=False)
-def pop(heap, size, order, whole, real):
+def pop(heap, size, order, node_ints, node_floats):
     top, last = heap[0], heap[size - 1]
     k, size = 0, size - 1
     while 2 * k + 1 < size:
         down = 2 * k + 1
-        if down + 1 < size and before(heap[down + 1], heap[down], order, whole, real):
+        if down + 1 < size and before(heap[down + 1], heap[down], order, node_ints, node_floats):
             down += 1
-        if not before(heap[down], last, order, whole, real):
+        if not before(heap[down], last, order, node_ints, node_floats):
             break
         heap[k] = heap[down]
         k = down
@@ -146,8 +141,9 @@ def pop(heap, size, order, whole, real):
 
 
 @kernel(allocates=False)
-def choose_features(node, groups, alive, sampled, allowed, draw, state):
+def choose_features(node, sampling, allowed):
     """allowed[f] = 1 for the features this node may split on: within its groups, and of these a random `sampled`th."""
+    groups, alive, sampled, draw, state = sampling
     d = allowed.size
     n = 0
     for f in range(d):
@@ -174,9 +170,9 @@ def choose_features(node, groups, alive, sampled, allowed, draw, state):
 
 
 @kernel(allocates=False)
-def sum_step(node, slot, team, n_features, memory, whole):
+def sum_step(node, slot, team, n_features, memory, node_ints):
     """Next: the histogram of a node in `slot`, or in parts that the search adds up."""
-    lo, hi = whole[node, START], whole[node, END]
+    lo, hi = node_ints[node, START], node_ints[node, END]
     together = members(team) if (hi - lo) * n_features > _TEAM_CELLS else 1
     team[LO], team[HI], team[SMALL], team[IN_ORDER] = lo, hi, slot, 0
     blocks = (n_features + BLOCK - 1) // BLOCK
@@ -188,11 +184,11 @@ def sum_step(node, slot, team, n_features, memory, whole):
 
 
 @kernel(allocates=False)
-def root_step(team, n_features, ints, memory, whole):
+def root_step(team, n_features, ints, memory, node_ints):
     """Next: some more rows of the root's histogram. It is the longest step of all and helpers take a while to come, so
     that it is done in stretches until they are there.
     """
-    lo, end, threads = memory[NEXT_ROW], whole[0, END], ints[THREADS]
+    lo, end, threads = memory[NEXT_ROW], node_ints[0, END], ints[THREADS]
     together = members(team) if (end - lo) * n_features > _TEAM_CELLS else 1
     stretch = max(2 * _TEAM_ROWS, _STRETCH_CELLS // n_features)
     hi = end if together == threads or end - lo < 2 * stretch else lo + stretch
@@ -205,9 +201,7 @@ def root_step(team, n_features, ints, memory, whole):
 
 
 @kernel(allocates=False)
-def search_step(
-    small, large, large_slot, n_cells, team, groups, alive, sampled, draw, state, allowed, bounds, memory, whole, real
-):
+def search_step(small, large, large_slot, n_cells, team, sampling, room, memory, node_ints, node_floats):
     """Next: the best splits of one node, or of two that share a parent (−1: not wanted)."""
     memory[TOGETHER] = members(team) if n_cells > _SEARCH_CELLS else 1
     team[LARGE] = large_slot
@@ -216,23 +210,23 @@ def search_step(
         memory[SEARCH_0 + child] = node
         team[SEARCH_SMALL + child] = 1 if node >= 0 else 0
         if node >= 0:
-            team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1] = whole[node, G], whole[node, HC]
-            bounds[2 * child], bounds[2 * child + 1] = real[node, LOW], real[node, HIGH]
-            choose_features(node, groups, alive, sampled, allowed[child], draw, state)
+            team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1] = node_ints[node, G], node_ints[node, HC]
+            room.bounds[2 * child], room.bounds[2 * child + 1] = node_floats[node, LOW], node_floats[node, HIGH]
+            choose_features(node, sampling, room.allowed[child])
     return SEARCH
 
 
 @kernel(allocates=False)
-def partition_step(node, team, n_bins, categorical, lut, memory, whole, kinds):
+def partition_step(node, team, n_bins, categorical, goes_left, memory, node_ints, kinds):
     """Next: the rows of a node that go left before those that go right."""
-    f = whole[node, SPLIT]
+    f = node_ints[node, SPLIT]
     for b in range(256):
-        lut[b] = 1 if b <= whole[node, BIN] else 0
-    lut[n_bins[f]] = whole[node, WAY]
+        goes_left[b] = 1 if b <= node_ints[node, BIN] else 0
+    goes_left[n_bins[f]] = node_ints[node, WAY]
     if kinds is not None:
         for b in range(256 if categorical[f] else 0):
-            lut[b] = kinds[SETS][node, b]
-    lo, hi = whole[node, START], whole[node, END]
+            goes_left[b] = kinds.sets[node, b]
+    lo, hi = node_ints[node, START], node_ints[node, END]
     memory[TOGETHER] = members(team) if hi - lo > _TEAM_ROWS else 1
     team[LO], team[HI], team[FEATURE] = lo, hi, f
     return PARTITION
@@ -245,8 +239,9 @@ def turn_of(f, categorical):
 
 
 @kernel(allocates=False)
-def record_split(node, child, together, n_bins, categorical, floats, shift, whole, real, kinds, found_gain, found):
+def record_split(node, child, together, table, floats, shift, node_ints, node_floats, kinds, found_gain, found):
     """Keep the best of what the threads found for a node; whether there is a gain."""
+    n_bins, categorical = table.n_bins, table.categorical
     best = 0
     for k in range(1, together):
         if found_gain[k, child] > found_gain[best, child] or (
@@ -256,56 +251,57 @@ def record_split(node, child, together, n_bins, categorical, floats, shift, whol
             best = k
     if found[best, child, 0] < 0:
         return False
-    g, h = whole[node, G] * floats[SCALE_G], (whole[node, HC] >> shift) * floats[SCALE_H]
-    own = side_gain(g, h, floats[L1], floats[L2], real[node, LOW], real[node, HIGH])
+    g, h = node_ints[node, G] * floats[SCALE_G], (node_ints[node, HC] >> shift) * floats[SCALE_H]
+    own = side_gain(g, h, floats[L1], floats[L2], node_floats[node, LOW], node_floats[node, HIGH])
     gain = found_gain[best, child] - own
     if not gain > _ROUNDING * abs(own):
         return False
-    real[node, GAIN] = gain
+    node_floats[node, GAIN] = gain
     f = found[best, child, 0]
-    whole[node, SPLIT], whole[node, BIN], whole[node, WAY] = f, found[best, child, 1], found[best, child, 2]
-    whole[node, LEFT_G], whole[node, LEFT_HC] = found[best, child, 3], found[best, child, 4]
+    node_ints[node, SPLIT], node_ints[node, BIN], node_ints[node, WAY] = f, found[best, child, 1], found[best, child, 2]
+    node_ints[node, LEFT_G], node_ints[node, LEFT_HC] = found[best, child, 3], found[best, child, 4]
     if kinds is not None:
         for b in range(256 if categorical[f] else 0):
-            kinds[SETS][node, b] = kinds[FOUND_SET][best, child, b]
+            kinds.sets[node, b] = kinds.found_set[best, child, b]
         if categorical[f]:
-            whole[node, WAY] = kinds[FOUND_SET][best, child, n_bins[f]]
+            node_ints[node, WAY] = kinds.found_set[best, child, n_bins[f]]
     return True
 
 
 @kernel(allocates=False)
-def make_children(node, left, middle, monotone, shift, floats, groups, alive, whole, real):
+def make_children(node, left, middle, monotone, shift, floats, sampling, node_ints, node_floats):
     """Write down the two children: rows, sums, depth, bounds on their values, groups they may use."""
-    f = whole[node, SPLIT]
-    whole[node, LEFT] = left
+    groups, alive = sampling.groups, sampling.alive
+    f = node_ints[node, SPLIT]
+    node_ints[node, LEFT] = left
     middle_value = 0.0
     for side in range(2):
         child = left + side
-        whole[child, LEFT], whole[child, SLOT] = -1, -1
-        whole[child, SPLIT], whole[child, BIN], whole[child, WAY] = 0, 0, 0
-        whole[child, DEPTH] = whole[node, DEPTH] + 1
-        whole[child, START] = whole[node, START] if side == 0 else middle
-        whole[child, END] = middle if side == 0 else whole[node, END]
-        whole[child, G] = whole[node, LEFT_G] if side == 0 else whole[node, G] - whole[node, LEFT_G]
-        whole[child, HC] = whole[node, LEFT_HC] if side == 0 else whole[node, HC] - whole[node, LEFT_HC]
-        real[child, GAIN] = 0.0
-        real[child, LOW], real[child, HIGH] = real[node, LOW], real[node, HIGH]
+        node_ints[child, LEFT], node_ints[child, SLOT] = -1, -1
+        node_ints[child, SPLIT], node_ints[child, BIN], node_ints[child, WAY] = 0, 0, 0
+        node_ints[child, DEPTH] = node_ints[node, DEPTH] + 1
+        node_ints[child, START] = node_ints[node, START] if side == 0 else middle
+        node_ints[child, END] = middle if side == 0 else node_ints[node, END]
+        node_ints[child, G] = node_ints[node, LEFT_G] if side == 0 else node_ints[node, G] - node_ints[node, LEFT_G]
+        node_ints[child, HC] = node_ints[node, LEFT_HC] if side == 0 else node_ints[node, HC] - node_ints[node, LEFT_HC]
+        node_floats[child, GAIN] = 0.0
+        node_floats[child, LOW], node_floats[child, HIGH] = node_floats[node, LOW], node_floats[node, HIGH]
         for k in range(groups.shape[0]):
             alive[child, k] = alive[node, k] & groups[k, f]
-        g, h = whole[child, G] * floats[SCALE_G], (whole[child, HC] >> shift) * floats[SCALE_H]
-        middle_value += 0.5 * side_value(g, h, floats[L1], floats[L2], real[node, LOW], real[node, HIGH])
+        g, h = node_ints[child, G] * floats[SCALE_G], (node_ints[child, HC] >> shift) * floats[SCALE_H]
+        middle_value += 0.5 * side_value(g, h, floats[L1], floats[L2], node_floats[node, LOW], node_floats[node, HIGH])
     if monotone[f] != 0:
         low_side = 0 if monotone[f] > 0 else 1
-        real[left + low_side, HIGH] = middle_value
-        real[left + 1 - low_side, LOW] = middle_value
+        node_floats[left + low_side, HIGH] = middle_value
+        node_floats[left + 1 - low_side, LOW] = middle_value
 
 
 @kernel(allocates=False)
-def splittable(node, ints, memory, whole):
+def splittable(node, ints, memory, node_ints):
     """Whether a leaf may be split at all: not at the leaf limit, not too deep, not too small."""
-    count = whole[node, HC] & ((np.int64(1) << ints[SHIFT]) - np.int64(1))
+    count = node_ints[node, HC] & ((np.int64(1) << ints[SHIFT]) - np.int64(1))
     more = memory[N_LEAVES] < ints[MAX_LEAVES]
-    return more and whole[node, DEPTH] < ints[MAX_DEPTH] and count >= 2 * ints[MIN_LEAF]
+    return more and node_ints[node, DEPTH] < ints[MAX_DEPTH] and count >= 2 * ints[MIN_LEAF]
 
 
 @kernel(allocates=False)
@@ -317,11 +313,11 @@ def give_back(slot, slots, memory, free):
 
 
 @kernel(allocates=False)
-def keep_or_free(node, good, slot, ints, memory, whole, real, heap, free):
+def keep_or_free(node, good, slot, ints, memory, node_ints, node_floats, heap, free):
     """A node that has a split waits in the heap with its histogram; another's place becomes free."""
     if good:
-        whole[node, SLOT] = slot if slot < ints[SLOTS] else -1
-        push(heap, memory[IN_HEAP], node, ints[ORDER], whole, real)
+        node_ints[node, SLOT] = slot if slot < ints[SLOTS] else -1
+        push(heap, memory[IN_HEAP], node, ints[ORDER], node_ints, node_floats)
         memory[IN_HEAP] += 1
     else:
         give_back(slot, ints[SLOTS], memory, free)
@@ -337,23 +333,20 @@ def clear_root(ints, n_features, pool):
 
 
 @kernel(allocates=False)
-def root_totals(parts, cells, n_features, ints, pool, left_g, left_hc, whole):
+def root_totals(parts, cells, n_features, ints, pool, left_g, left_hc, node_ints):
     """The sums of all rows, from the histogram of the first feature: its own, or one of each thread."""
-    zero = whole[0, G]
+    zero = node_ints[0, G]
     for p in range(parts):
         at = cell_place(p + ints[SLOTS] + 2 if parts > 1 else p, zero, ints, n_features)
-        running_sums(
-            pool, at, cells, ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT], whole[0, G],
-            whole[0, HC], left_g, left_hc,
-        )  # fmt: skip
-        whole[0, G], whole[0, HC] = left_g[cells - 1], left_hc[cells - 1]
+        running_sums(pool, at, cells, layout_of(ints), node_ints[0, G], node_ints[0, HC], left_g, left_hc)
+        node_ints[0, G], node_ints[0, HC] = left_g[cells - 1], left_hc[cells - 1]
 
 
 @kernel(allocates=False)
-def decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, heap, free):
+def decide(team, table, ints, floats, room, sampling, memory, node_ints, node_floats, kinds, waiting):
     """From what the last step found to the next step; AGAIN where it is for `around` to say."""
-    n_bins, categorical, monotone, pool, slots = table[2], table[4], table[5], room[4], ints[SLOTS]
-    groups, alive, sampled, draw, state = extra
+    n_bins, categorical, monotone, pool, slots = table.n_bins, table.categorical, table.monotone, room.pool, ints[SLOTS]
+    heap, free = waiting
     n_features = n_bins.size
     while True:
         stage = memory[STAGE]
@@ -365,10 +358,10 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, h
             clear_root(ints, n_features, pool)
             return AGAIN
         elif stage == ROOT_SUMMED:
-            if memory[NEXT_ROW] < whole[0, END]:
-                return root_step(team, n_features, ints, memory, whole)
-            root_totals(team[PARTS], n_bins[0] + 1, n_features, ints, pool, room[10][0, 0], room[10][0, 1], whole)
-            if not splittable(memory[NODE], ints, memory, whole):
+            if memory[NEXT_ROW] < node_ints[0, END]:
+                return root_step(team, n_features, ints, memory, node_ints)
+            root_totals(team[PARTS], n_bins[0] + 1, n_features, ints, pool, room.sums[0, 0], room.sums[0, 1], node_ints)
+            if not splittable(memory[NODE], ints, memory, node_ints):
                 memory[STAGE] = GROWN
                 return AGAIN
             memory[STAGE] = SMALL_SUMMED
@@ -379,24 +372,24 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, h
                 node = memory[SEARCH_0 + child]
                 slot = team[LARGE] if child else team[SMALL]
                 good = node >= 0 and record_split(
-                    node, child, memory[TOGETHER], n_bins, categorical, floats, ints[SHIFT], whole, real, kinds,
-                    room[7], room[8],
+                    node, child, memory[TOGETHER], table, floats, ints[SHIFT], node_ints, node_floats, kinds,
+                    room.found_gain, room.found,
                 )  # fmt: skip
-                keep_or_free(node, good, slot, ints, memory, whole, real, heap, free)
+                keep_or_free(node, good, slot, ints, memory, node_ints, node_floats, heap, free)
         elif stage == NEXT:
             if memory[IN_HEAP] == 0 or memory[N_LEAVES] >= ints[MAX_LEAVES]:
                 memory[STAGE] = GROWN
                 return AGAIN
-            node = pop(heap, memory[IN_HEAP], ints[ORDER], whole, real)
+            node = pop(heap, memory[IN_HEAP], ints[ORDER], node_ints, node_floats)
             memory[IN_HEAP] -= 1
             memory[STAGE], memory[NODE] = PARTITIONED, node
-            return partition_step(node, team, n_bins, categorical, room[2], memory, whole, kinds)
+            return partition_step(node, team, n_bins, categorical, room.goes_left, memory, node_ints, kinds)
         elif stage == PARTITIONED:
             middle = team[LO]
             for k in range(memory[TOGETHER]):
-                middle += room[3][8 * k]
+                middle += room.counts[8 * k]
             left = memory[N_NODES]
-            make_children(memory[NODE], left, middle, monotone, ints[SHIFT], floats, groups, alive, whole, real)
+            make_children(memory[NODE], left, middle, monotone, ints[SHIFT], floats, sampling, node_ints, node_floats)
             small = left if middle - team[LO] <= team[HI] - middle else left + 1
             memory[SMALL_NODE], memory[LARGE_NODE] = small, 2 * left + 1 - small
             memory[N_NODES] += 2
@@ -405,12 +398,12 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, h
             return COPY
         elif stage == COPIED:
             node, small, large = memory[NODE], memory[SMALL_NODE], memory[LARGE_NODE]
-            if not (splittable(small, ints, memory, whole) or splittable(large, ints, memory, whole)):
+            if not (splittable(small, ints, memory, node_ints) or splittable(large, ints, memory, node_ints)):
                 memory[STAGE] = NEXT
-                give_back(whole[node, SLOT], slots, memory, free)
-            elif whole[node, SLOT] < 0:  # its histogram found no place: sum it again
+                give_back(node_ints[node, SLOT], slots, memory, free)
+            elif node_ints[node, SLOT] < 0:  # its histogram found no place: sum it again
                 memory[STAGE] = PARENT_SUMMED
-                return sum_step(node, slots, team, n_features, memory, whole)
+                return sum_step(node, slots, team, n_features, memory, node_ints)
             else:
                 memory[STAGE] = SMALL_SUMMED
         elif stage == PARENT_SUMMED:
@@ -418,7 +411,7 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, h
                 zero = memory[NODE] * 0
                 place, size = cell_place(slots, zero, ints, n_features), cell_place(zero + 1, zero, ints, n_features)
                 add_parts(pool, place, size, team[PARTS], place + 2 * size, size)
-            whole[memory[NODE], SLOT] = slots
+            node_ints[memory[NODE], SLOT] = slots
             memory[STAGE] = SMALL_SUMMED
         else:  # SMALL_SUMMED: sums and search, in one step where each thread searches what it has summed itself
             command, together = SEARCH, np.int64(1)
@@ -428,24 +421,24 @@ def decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, h
                 if memory[N_FREE] > 0:
                     memory[N_FREE] -= 1
                     slot = free[memory[N_FREE]]
-                sum_step(memory[SMALL_NODE], slot, team, n_features, memory, whole)
+                sum_step(memory[SMALL_NODE], slot, team, n_features, memory, node_ints)
                 if team[PARTS] > 1:
                     return SUM
                 command, together = SUM_AND_SEARCH, memory[TOGETHER]
             small, large = memory[SMALL_NODE], memory[LARGE_NODE]
             memory[STAGE] = SEARCHED
             search_step(
-                small if splittable(small, ints, memory, whole) else -1,
-                large if large >= 0 and splittable(large, ints, memory, whole) else -1,
-                whole[memory[NODE], SLOT], n_features * ints[WIDTH], team, groups, alive, sampled, draw, state,
-                room[6], room[9], memory, whole, real,
+                small if splittable(small, ints, memory, node_ints) else -1,
+                large if large >= 0 and splittable(large, ints, memory, node_ints) else -1,
+                node_ints[memory[NODE], SLOT], n_features * ints[WIDTH], team, sampling, room, memory, node_ints,
+                node_floats,
             )  # fmt: skip
             memory[TOGETHER] = max(together, memory[TOGETHER])
             return command
 
 
 @kernel(allocates=False)
-def work(lead, team, table, words, ints, floats, room, extra, memory, whole, real, kinds, heap, free, data):
+def work(lead, team, table, words, ints, floats, room, sampling, memory, node_ints, node_floats, kinds, waiting, data):
     """Lead a team that grows a tree over the rows of node 0, or help in one until the tree is grown."""
     me = 0 if lead else atomic_add(team, JOINED, 1) + 1
     last, together = np.int64(0), 1
@@ -454,9 +447,13 @@ def work(lead, team, table, words, ints, floats, room, extra, memory, whole, rea
             command = AGAIN
             while command == AGAIN:
                 if memory[STAGE] <= SMALL_SUMMED:
-                    command = decide(team, table, ints, floats, room, extra, memory, whole, real, kinds, heap, free)
+                    command = decide(
+                        team, table, ints, floats, room, sampling, memory, node_ints, node_floats, kinds, waiting
+                    )
                 else:
-                    command = around(team, ints, floats, memory, whole, real, data[7], data[8], data[9])
+                    command = around(
+                        team, ints, floats, memory, node_ints, node_floats, data.blocks, data.sums, data.nodes
+                    )
             command = command if atomic_load(memory, HALT) == 0 else STOP
             together = memory[TOGETHER] if command != STOP else 1023
             team[COMMAND] = command
@@ -468,7 +465,7 @@ def work(lead, team, table, words, ints, floats, room, extra, memory, whole, rea
         if team[COMMAND] == STOP:
             return
         if team[COMMAND] > SUM_AND_SEARCH:
-            rows_share(me, together, team, words, ints, floats, room[0], room[1], whole, data)
+            rows_share(me, together, team, words, ints, floats, room.rows, room.spare, node_ints, data)
         else:
             share(me, together, team, table, words, ints, floats, room, kinds)
         if not lead:

@@ -66,14 +66,13 @@ def may_be_better(left_g, left_h, begin, end, total_g, total_h, scale_g, scale_h
 
 
 @kernel(allocates=False)
-def search_numbers(
-    left_g, left_hc, rough_g, rough_h, begin, end, total_g, total_hc, shift, scale_g, scale_h,
-    min_hessian, l1, l2, low, high, monotone, least,
-):  # fmt: skip
+def search_numbers(left_g, left_hc, rough_g, rough_h, begin, end, node, monotone, least):
     """(gain, last bin on the left) of the best of the thresholds begin…end, from the sums on their left sides.
 
     The parent's gain is not yet taken off; a gain of `least` or less is none, and its bin is −1.
     """
+    total_g, total_hc, shift, scale_g, scale_h = node.g, node.hc, node.shift, node.scale_g, node.scale_h
+    min_hessian, l1, l2, low, high = node.min_hessian, node.l1, node.l2, node.low, node.high
     plain = monotone == 0 and l1 == 0.0 and low == -np.inf and high == np.inf
     unit_g, unit_h, rough_l2 = np.float32(scale_g), np.float32(scale_h), np.float32(l2)
     g, both = np.float32(total_g) * unit_g, np.float32(total_hc >> shift) * unit_h + rough_l2 + rough_l2

@@ -141,15 +141,14 @@ def bound_categories(used, total_g, total_h, scale_g, scale_h, noise, beyond, we
 
 
 @kernel(allocates=False)
-def search_categories(
-    cell_g, cell_hc, used, total_g, total_hc, shift, scale_g, scale_h,
-    min_leaf, min_hessian, l1, l2, low, high, noise, least, equal, sorting, beyond, weight,
-):  # fmt: skip
+def search_categories(cell_g, cell_hc, used, node, noise, least, equal, sorting, beyond, weight):
     """Best (gain, how many go left of the order in `sorting`, their sums) over the sets that come first in that order.
 
     The parent's gain is not yet taken off. A gain of less than `least`, or of no more unless `equal`, is none, and none
     go left.
     """
+    total_g, total_hc, shift, scale_g, scale_h = node.g, node.hc, node.shift, node.scale_g, node.scale_h
+    min_leaf, min_hessian, l1, l2, low, high = node.min_leaf, node.min_hessian, node.l1, node.l2, node.low, node.high
     order = sorting[0]
     mask = (np.int64(1) << shift) - np.int64(1)
     count, units, none = total_hc & mask, np.float64(total_hc >> shift), np.int64(0)

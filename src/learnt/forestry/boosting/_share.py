@@ -18,6 +18,7 @@ from learnt.forestry.boosting._rows import (
 )
 from learnt.forestry.boosting._search import may_be_better, search_numbers
 from learnt.forestry.boosting._sets import SUPPORT, bound_categories, search_categories, told_apart
+from learnt.forestry.boosting._state import Codes, Layout, Node
 from learnt.forestry.boosting._team import ARGUMENTS
 
 PARTITION, COPY, SUM, SEARCH, SUM_AND_SEARCH = 1, 2, 3, 4, 5
@@ -32,9 +33,6 @@ WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS, GRADIENT_BITS, HESSIAN_BITS = range
 N_ROWS, NOISY, SOURCE, OUTPUT, SALT, TO_UPDATE, PART, SUM_AGAIN = range(16, 24)
 SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H, MIN_ROWS = range(12)
 TEAM_SIZE = ARGUMENTS + 16
-# What there is where some feature holds categories (otherwise None, and nothing of them is compiled): the set of each
-# node that goes left; for each thread the set it has found, room for sorting, and bounds on the gains of features.
-SETS, FOUND_SET, SORTING, MOST = range(4)
 _CATEGORIES_COST = 2  # of searching sets of categories, in searches of thresholds
 # What is known of a node in whole numbers.
 LEFT, SPLIT, BIN, WAY, START, END, G, HC, LEFT_G, LEFT_HC, DEPTH, SLOT = range(12)
@@ -50,7 +48,7 @@ STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHE
 
 
 @kernel(allocates=False)
-def partition_share(me, n_members, lo, hi, column, lut, rows, spare, counts):
+def partition_share(me, n_members, lo, hi, column, goes_left, rows, spare, counts):
     """Rows of this thread's stretch that go left to its front, in `spare`, the others to its end."""
     begin = lo + (hi - lo) * me // n_members
     end = lo + (hi - lo) * (me + 1) // n_members
@@ -60,7 +58,7 @@ def partition_share(me, n_members, lo, hi, column, lut, rows, spare, counts):
         r = rows[i]
         spare[left] = r
         spare[right] = r
-        go = np.uint64(lut[column[np.uint64(r)]])
+        go = np.uint64(goes_left[column[np.uint64(r)]])
         left += go
         right -= one - go
     counts[8 * me] = np.int64(left) - begin
@@ -138,66 +136,70 @@ def least_hessian(total_hc, ints, floats):
 
 
 @kernel(allocates=False)
-def search_thresholds(
-    f, child, at, me, n_bins, has_missing, monotone, team, pool, ints, floats,
-    found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
-):  # fmt: skip
+def layout_of(ints):
+    """How the cells hold their sums."""
+    return Layout(ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT])
+
+
+@kernel(allocates=False)
+def node_of(child, team, ints, floats, bounds):
+    """The node whose split is searched: the first or the second of the two that share a parent."""
+    g, hc = team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
+    return Node(
+        g, hc, ints[SHIFT], floats[SCALE_G], floats[SCALE_H], ints[MIN_LEAF], least_hessian(hc, ints, floats),
+        floats[L1], floats[L2], bounds[2 * child], bounds[2 * child + 1],
+    )  # fmt: skip
+
+
+@kernel(allocates=False)
+def search_thresholds(f, child, at, me, table, team, ints, floats, room):
     """The best threshold of one node on one feature, if it is better than what this thread has found so far."""
-    form, single, low_bits, up, shift = ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], ints[SHIFT]
-    scale_g, scale_h = floats[SCALE_G], floats[SCALE_H]
-    min_leaf, l1, l2 = ints[MIN_LEAF], floats[L1], floats[L2]
-    total_g, total_hc = team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
-    min_hessian = least_hessian(total_hc, ints, floats)
-    low, high = bounds[2 * child], bounds[2 * child + 1]
-    most = (total_hc & ((np.int64(1) << shift) - np.int64(1))) - min_leaf
+    n_bins, has_missing, pool, found = table.n_bins[f], table.has_missing[f], room.pool, room.found
+    left_g, left_hc, rough_g, rough_h = room.sums[me, 0], room.sums[me, 1], room.rough[me, 0], room.rough[me, 1]
+    layout, node = layout_of(ints), node_of(child, team, ints, floats, room.bounds)
+    most = (node.hc & ((np.int64(1) << node.shift) - np.int64(1))) - node.min_leaf
     g, hc = np.int64(0), np.int64(0)
     for way in range(2 if has_missing else 1):  # missing values right, then left
         if way == 1:
-            g, hc = read_cell(pool, at, n_bins, form, single, low_bits, up, shift)
+            g, hc = read_cell(pool, at, n_bins, layout)
         last = n_bins if has_missing and way == 0 else n_bins - 1
-        begin, end = outline(pool, at, last, form, single, low_bits, up, shift, g, hc, min_leaf, most, rough_g, rough_h)
-        total_h, least = total_hc >> shift, found_gain[me, child]
-        if not may_be_better(rough_g, rough_h, begin, end, total_g, total_h, scale_g, scale_h, l2, least):
+        begin, end = outline(pool, at, last, layout, g, hc, node.min_leaf, most, rough_g, rough_h)
+        total_h, least = node.hc >> node.shift, room.found_gain[me, child]
+        if not may_be_better(rough_g, rough_h, begin, end, node.g, total_h, node.scale_g, node.scale_h, node.l2, least):
             continue
-        running_sums(pool, at, last, form, single, low_bits, up, shift, g, hc, left_g, left_hc)
-        gain, b = search_numbers(
-            left_g, left_hc, rough_g, rough_h, begin, end, total_g, total_hc, shift, scale_g, scale_h,
-            min_hessian, l1, l2, low, high, monotone, least,
-        )  # fmt: skip
+        running_sums(pool, at, last, layout, g, hc, left_g, left_hc)
+        gain, b = search_numbers(left_g, left_hc, rough_g, rough_h, begin, end, node, table.monotone[f], least)
         if b >= 0:
-            found_gain[me, child] = gain
+            room.found_gain[me, child] = gain
             found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, b, way
             found[me, child, 3], found[me, child, 4] = left_g[b], left_hc[b]
 
 
 @kernel(allocates=False)
-def search_sets(
-    f, child, at, me, n_bins, only_bound, categorical, team, pool, ints, floats,
-    found_gain, found, found_set, bounds, most, sorting, left_g, left_hc, rough_g, rough_h,
-):  # fmt: skip
+def search_sets(f, child, at, me, only_bound, table, team, ints, floats, room, kinds):
     """The best set of categories of one node on one feature, if it is better than what this thread has found so far;
-    or only a bound on its gain, to `most`.
+    or only a bound on its gain.
     """
-    shift, total_g, total_hc = ints[SHIFT], team[TOTALS + 2 * child], team[TOTALS + 2 * child + 1]
-    scale_g, scale_h, noise, n = floats[SCALE_G], floats[SCALE_H], floats[NOISE], n_bins + 1
-    each_cell(pool, at, n, ints[FORM], ints[SINGLE], ints[LOW_BITS], ints[UP], shift, left_g, left_hc)
-    units = np.float64(total_hc >> shift)
-    used = told_apart(n, total_g, units, shift, left_g, left_hc, sorting[0], rough_g, rough_h)
+    cell_g, cell_hc, rough_g, rough_h = room.sums[me, 0], room.sums[me, 1], room.rough[me, 0], room.rough[me, 1]
+    found, sorting, noise, n = room.found, kinds.sorting[me], floats[NOISE], table.n_bins[f] + 1
+    node = node_of(child, team, ints, floats, room.bounds)
+    each_cell(room.pool, at, n, layout_of(ints), cell_g, cell_hc)
+    units = np.float64(node.hc >> node.shift)
+    used = told_apart(n, node.g, units, node.shift, cell_g, cell_hc, sorting[0], rough_g, rough_h)
     if only_bound:
-        most[child, f] = bound_categories(used, total_g, units, scale_g, scale_h, noise, rough_g, rough_h)
+        bound = bound_categories(used, node.g, units, node.scale_g, node.scale_h, noise, rough_g, rough_h)
+        kinds.most[me, child, f] = bound
         return
     before = found[me, child, 0]
+    equal = before >= 0 and table.categorical[before] and f < before
     gain, size, g, hc = search_categories(
-        left_g, left_hc, used, total_g, total_hc, shift, scale_g, scale_h,
-        ints[MIN_LEAF], least_hessian(total_hc, ints, floats), floats[L1], floats[L2],
-        bounds[2 * child], bounds[2 * child + 1], noise, found_gain[me, child],
-        before >= 0 and categorical[before] and f < before, sorting, rough_g, rough_h,
-    )  # fmt: skip
+        cell_g, cell_hc, used, node, noise, room.found_gain[me, child], equal, sorting, rough_g, rough_h
+    )
     if size > 0:
-        found_gain[me, child] = gain
+        room.found_gain[me, child] = gain
         found[me, child, 0], found[me, child, 1], found[me, child, 2] = f, size, 0
         found[me, child, 3], found[me, child, 4] = g, hc
-        write_set(sorting[0], size, left_hc, n, shift, found_set[me, child])
+        write_set(sorting[0], size, cell_hc, n, node.shift, kinds.found_set[me, child])
 
 
 @kernel(allocates=False)
@@ -245,8 +247,8 @@ def prepare_cells(f, small, large, parts, first_part, n_cells, n_features, ints,
 @kernel(allocates=False)
 def search_kinds(me, first, last, team, table, ints, floats, room, kinds):
     """The best sets of categories, of the features first…last that hold any: from the most promising on."""
-    n_bins, categorical, allowed, found_gain = table[2], table[4], room[6], room[7]
-    n_features, most = n_bins.size, kinds[MOST][me]
+    categorical, allowed, found_gain = table.categorical, room.allowed, room.found_gain
+    n_features, most = categorical.size, kinds.most[me]
     for child in range(2):
         for f in range(first, last):
             wanted = team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1
@@ -258,11 +260,8 @@ def search_kinds(me, first, last, team, table, ints, floats, room, kinds):
             only_bound = most[child, f] == np.inf
             if not only_bound:
                 most[child, f] = -np.inf
-            search_sets(
-                f, child, cell_place(team[LARGE] if child else team[SMALL], f, ints, n_features), me, n_bins[f],
-                only_bound, categorical, team, room[4], ints, floats, found_gain, room[8], kinds[FOUND_SET], room[9],
-                most, kinds[SORTING][me], room[10][me, 0], room[10][me, 1], room[11][me, 0], room[11][me, 1],
-            )  # fmt: skip
+            at = cell_place(team[LARGE] if child else team[SMALL], f, ints, n_features)
+            search_sets(f, child, at, me, only_bound, table, team, ints, floats, room, kinds)
 
 
 @kernel(allocates=False)
@@ -271,9 +270,7 @@ def search_share(me, n_members, team, table, ints, floats, room, kinds):
 
     Thresholds come first, then sets of categories from the most promising on: what was found spares most of the others.
     """
-    n_bins, has_missing, categorical, monotone = table[2], table[3], table[4], table[5]
-    pool, allowed, found_gain, found, bounds = room[4], room[6], room[7], room[8], room[9]
-    left_g, left_hc, rough_g, rough_h = room[10][me, 0], room[10][me, 1], room[11][me, 0], room[11][me, 1]
+    n_bins, has_missing, categorical = table.n_bins, table.has_missing, table.categorical
     n_features, small, large = n_bins.size, team[SMALL], team[LARGE]
     if team[COMMAND] == SUM_AND_SEARCH:
         first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
@@ -281,18 +278,16 @@ def search_share(me, n_members, team, table, ints, floats, room, kinds):
         first = first_to_search(me, n_members, categorical, kinds)
         last = first_to_search(me + 1, n_members, categorical, kinds)
     for child in range(2):
-        found_gain[me, child] = -1.0
-        found[me, child, 0] = -1
+        room.found_gain[me, child] = -1.0
+        room.found[me, child, 0] = -1
     for f in range(first, last):
         n_cells = (2 - ints[SINGLE]) * (n_bins[f] + 1)
-        prepare_cells(f, small, large, team[PARTS], ints[SLOTS] + 2, n_cells, n_features, ints, pool)
+        prepare_cells(f, small, large, team[PARTS], ints[SLOTS] + 2, n_cells, n_features, ints, room.pool)
         for child in range(0 if categorical[f] else 2):
-            wanted = team[SEARCH_SMALL + child] == 1 and allowed[child, f] == 1
+            wanted = team[SEARCH_SMALL + child] == 1 and room.allowed[child, f] == 1
             if wanted and (n_bins[f] >= 2 or has_missing[f]):
-                search_thresholds(
-                    f, child, cell_place(large if child else small, f, ints, n_features), me, n_bins[f], has_missing[f],
-                    monotone[f], team, pool, ints, floats, found_gain, found, bounds, left_g, left_hc, rough_g, rough_h,
-                )  # fmt: skip
+                at = cell_place(large if child else small, f, ints, n_features)
+                search_thresholds(f, child, at, me, table, team, ints, floats, room)
     if kinds is not None:
         search_kinds(me, first, last, team, table, ints, floats, room, kinds)
 
@@ -302,7 +297,7 @@ def sum_share(me, n_members, team, table, words, ints, room):
     """The histogram of a node over this thread's features; or over its rows, into cells of its own that the search
     adds up.
     """
-    n_features = table[2].size
+    n_features = table.n_bins.size
     begin, end, slot = team[LO], team[HI], team[SMALL]
     first, last = first_feature(me, n_members, n_features), first_feature(me + 1, n_members, n_features)
     if team[PARTS] > 1:
@@ -310,20 +305,20 @@ def sum_share(me, n_members, team, table, words, ints, room):
         end = team[LO] + (team[HI] - team[LO]) * (me + 1) // n_members
         first, last, slot = 0 * first, n_features, ints[SLOTS] + 2 + me
     for f in range(first, last, BLOCK):
+        part = Codes(table.by_row, ints[STRIDE], f // 8, min(BLOCK, last - f), room.rows, team[IN_ORDER])
         histogram(
-            table[0], ints[STRIDE], f // 8, min(BLOCK, last - f), room[0], begin, end, team[IN_ORDER], ints[FORM],
-            ints[SINGLE], ints[SHIFT], ints[LOW_BITS], ints[UP], ints[FLUSH], ints[WIDTH], words[0], words[1], words[2],
-            room[5][me], team[FRESH], cell_place(slot, f, ints, n_features), room[4], room[12][me], room[13][me],
+            part, begin, end, layout_of(ints), ints[FLUSH], ints[WIDTH], words, team[FRESH],
+            cell_place(slot, f, ints, n_features), room.pool, room.scratch[me], room.taken[me], room.adds[me],
         )  # fmt: skip
 
 
 @kernel(allocates=False)
-def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, whole, data):
+def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, node_ints, data):
     """This thread's blocks of a pass over all rows, or its part of every leaf."""
     y, score, norm, w, g, h, counts, blocks, sums, nodes = data
     command, first, last, form = team[COMMAND], team[LO], team[HI], ints[FORM]
     if command == LEAVES:
-        name_leaves(me, n_members, last, whole[:, LEFT], whole[:, START], whole[:, END], rows, leaf_of)
+        name_leaves(me, n_members, last, node_ints[:, LEFT], node_ints[:, START], node_ints[:, END], rows, leaf_of)
         return
     for b in range(first + (last - first) * me // n_members, first + (last - first) * (me + 1) // n_members):
         lo, hi = b * ROWS, min((b + 1) * ROWS, ints[N_ROWS])
@@ -333,8 +328,8 @@ def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, whole, d
             gradients(ints[SOURCE], ints[OUTPUT], form == CONSTANT, lo, hi, y, score, norm, w, g, h, counts, blocks[b])
         elif command == QUANTISE:
             quantise(
-                form, lo, hi, g, h, floats[TO_G], floats[TO_H], ints[SHIFT], ints[SALT], counts, words[0], words[1],
-                words[2],
+                form, lo, hi, g, h, floats[TO_G], floats[TO_H], ints[SHIFT], ints[SALT], counts, words.gradient,
+                words.hessian, words.words,
             )  # fmt: skip
         elif command == NO_LEAVES:
             no_leaves(lo, hi, nodes.shape[1] - 1, leaf_of)
@@ -350,9 +345,9 @@ def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, whole, d
 def share(me, n_members, team, table, words, ints, floats, room, kinds):
     """This thread's part of a step in growing that the team's array describes."""
     command, lo, hi = team[COMMAND], team[LO], team[HI]
-    rows, spare, lut, counts = room[0], room[1], room[2], room[3]
+    rows, spare, goes_left, counts = room.rows, room.spare, room.goes_left, room.counts
     if command == PARTITION:
-        partition_share(me, n_members, lo, hi, table[1][team[FEATURE]], lut, rows, spare, counts)
+        partition_share(me, n_members, lo, hi, table.by_column[team[FEATURE]], goes_left, rows, spare, counts)
     elif command == COPY:
         copy_share(me, n_members, lo, hi, rows, spare, counts)
     else:

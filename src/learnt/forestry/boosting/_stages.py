@@ -114,15 +114,15 @@ def clear_sums(n_nodes, sums):
 
 
 @kernel(allocates=False)
-def known_sums(n_nodes, ints, floats, whole, out):
+def known_sums(n_nodes, ints, floats, node_ints, out):
     """Sums of gradients and hessians of nodes as they were grown with."""
     for node in range(n_nodes):
-        out[1, node] = whole[node, G] * floats[SCALE_G]
-        out[2, node] = (whole[node, HC] >> ints[SHIFT]) * floats[SCALE_H]
+        out[1, node] = node_ints[node, G] * floats[SCALE_G]
+        out[2, node] = (node_ints[node, HC] >> ints[SHIFT]) * floats[SCALE_H]
 
 
 @kernel(allocates=False)
-def around(team, ints, floats, memory, whole, real, blocks, sums, nodes):
+def around(team, ints, floats, memory, node_ints, node_floats, blocks, sums, nodes):
     """The next step before or after the growth; AGAIN where it is for `decide` to say, STOP when all is done."""
     more = memory[NEXT_ROW] < n_blocks(ints[N_ROWS])
     stage = memory[STAGE]
@@ -153,11 +153,13 @@ def around(team, ints, floats, memory, whole, real, blocks, sums, nodes):
         if ints[SUM_AGAIN] and more:
             rows_step(team, ints, memory)
             return LEAF_SUMS
-        known_sums(memory[N_NODES], ints, floats, whole, nodes)
+        known_sums(memory[N_NODES], ints, floats, node_ints, nodes)
         for which in range(0 if not ints[SUM_AGAIN] else 1 if ints[FORM] == CONSTANT else 2):
             scale = floats[LEAF_H] if which else floats[LEAF_G]
-            node_sums(memory[N_NODES], whole[:, LEFT], scale, sums[which], nodes[1 + which])
-        node_values(memory[N_NODES], floats[RATE], floats[L1], floats[L2], real[:, LOW], real[:, HIGH], nodes)
+            node_sums(memory[N_NODES], node_ints[:, LEFT], scale, sums[which], nodes[1 + which])
+        node_values(
+            memory[N_NODES], floats[RATE], floats[L1], floats[L2], node_floats[:, LOW], node_floats[:, HIGH], nodes
+        )
         memory[STAGE], memory[NEXT_ROW] = LEAVES_SUMMED, 0
     else:
         if ints[TO_UPDATE] == 0 or not more:

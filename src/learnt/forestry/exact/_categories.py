@@ -19,10 +19,10 @@ from learnt.engine.kernel import kernel
 from learnt.forestry.exact._absolute import sweep_absolute
 from learnt.forestry.exact._criteria import class_purity, number_purity
 from learnt.forestry.exact._data import (
+    EMPTY_SUMS,
     FEATURE,
     MISSING_LEFT,
     N_BRANCHES,
-    NOTHING,
     RUNNING,
     SCORE,
     SEED,
@@ -155,7 +155,7 @@ def principal_keys(groups, n_groups, n_columns, weight, work):
 def try_all_subsets(feature, n_groups, weight, rules, groups, sums, best, chosen, subsets):
     """Every division of a few groups in two; the last group is always on the right."""
     n_classes = sums.shape[2]
-    running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
+    running, empty, totals = np.int64(RUNNING), np.int64(EMPTY_SUMS), np.int64(TOTALS)
     for mask in range(1, 1 << (n_groups - 1)):
         wl, n_left, n_all = 0.0, 0.0, 0.0
         for c in range(n_classes):
@@ -169,7 +169,7 @@ def try_all_subsets(feature, n_groups, weight, rules, groups, sums, best, chosen
                     sums[RUNNING, 0, c] += groups[g, SUMS + c]
         wr = weight - wl
         if min(n_left, n_all - n_left) >= rules.min_leaf and min(wl, wr) >= rules.min_weight:
-            score = class_purity(rules.criterion, sums, running, nothing, wl)
+            score = class_purity(rules.criterion, sums, running, empty, wl)
             score += class_purity(rules.criterion, sums, totals, running, wr)
             if score > best[SCORE]:
                 for g in range(n_groups):
@@ -183,7 +183,7 @@ def try_branches(feature, n_groups, logs, amounts, rules, groups, sums, best, ch
     """One branch for each category, if all are large enough."""
     n_outputs, n_sums, score, allowed = sums.shape[1], sums.shape[2], 0.0, True
     heaviest = 0
-    running, nothing = np.int64(RUNNING), np.int64(NOTHING)
+    running, empty = np.int64(RUNNING), np.int64(EMPTY_SUMS)
     for g in range(n_groups):
         allowed = allowed and groups[g, COUNT] >= rules.min_leaf and groups[g, MASS] >= rules.min_weight
         heaviest = g if groups[g, MASS] > groups[heaviest, MASS] else heaviest
@@ -191,9 +191,9 @@ def try_branches(feature, n_groups, logs, amounts, rules, groups, sums, best, ch
             for c in range(n_sums):
                 sums[RUNNING, o, c] = groups[g, SUMS + o * n_sums + c]
         if logs is not None:
-            score += class_purity(rules.criterion, sums, running, nothing, groups[g, MASS])
+            score += class_purity(rules.criterion, sums, running, empty, groups[g, MASS])
         if amounts is not None:
-            score += number_purity(rules.criterion, sums, running, nothing, groups[g, MASS])
+            score += number_purity(rules.criterion, sums, running, empty, groups[g, MASS])
     if allowed and score > best[SCORE]:
         best[SCORE], best[THRESHOLD], chosen[FEATURE] = score, np.nan, feature
         chosen[N_BRANCHES], chosen[MISSING_LEFT] = n_groups, 1 if heaviest == 0 else 0

@@ -13,7 +13,7 @@ import numpy as np
 # facts of a column: the smallest step that counts, the direction of the value along it, how many categories (0: none)
 GAP, DIRECTION, CATEGORIES, N_FACTS = range(4)
 # sums of a node: its left child, its right child, what lies left of the cut at hand, nothing, all, a copy of all
-LEFT_CHILD, RIGHT_CHILD, RUNNING, NOTHING, TOTALS, SAVED, N_SUMS = range(7)
+LEFT_CHILD, RIGHT_CHILD, RUNNING, EMPTY_SUMS, TOTALS, SAVED, N_SUMS = range(7)
 # the best split so far
 SCORE, THRESHOLD, LOWER_BOUND, UPPER_BOUND, N_BEST = range(5)
 FEATURE, POSITION, MISSING_LEFT, N_MISSING, N_BRANCHES, SEED, STOP, N_CHOSEN = range(8)  # STOP: growth is to end

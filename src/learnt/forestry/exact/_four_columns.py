@@ -12,6 +12,9 @@ Python stands in.
 
 Against plain loops over one column at a time, nodes of 300, 3,000 and 30,000 rows, on a Neoverse-N1 (arm64): read_four
 1.6, 2.3 and 5.1 times as fast, count_four 2.1, 3.4 and 3.8, sum_four 1.5, 5.3 and 5.5 (benchmarks/intrinsics.py).
+On a Xeon at 2.5 GHz (x86_64, AVX-512, a busy machine): read_four 1.4, 1.9 and 1.7, sum_four 2.0, 5.3 and 8.1,
+count_four 1.2, .9 and .6. It stays there too: it reads what read_four has laid side by side, and both together, which
+is what a node costs, are 1.3, 1.8 and 1.7 times as fast as the two plain loops.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def add_up(start, end, parts, target, rules, work):
         for o in range(n_outputs):
             for c in range(n_sums):
                 sums[k, o, c] = 0.0
-    w, nothing = 1.0, sums.shape[0] - 3
+    w, empty = 1.0, sums.shape[0] - 3
     for p in range(start, end):
         row = np.int64(orders[0, p])
         k = 1 - np.int64(side[row]) if parts == 2 else 0
@@ -224,7 +224,7 @@ def add_up(start, end, parts, target, rules, work):
                 sums[k, o, 0] += w * y[row, o]
     if target.logs is not None:
         for k in range(parts):
-            out[2 + k] = class_impurity(criterion, sums, k, nothing, out[k])
+            out[2 + k] = class_impurity(criterion, sums, k, empty, out[k])
     for o in range(n_outputs):
         if target.amounts is not None:
             add_deviations(start, end, parts, o, criterion, y, weights, orders, side, sums, out)

@@ -13,7 +13,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.forestry.exact._absolute import side_median
 from learnt.forestry.exact._criteria import POISSON, class_impurity, deviation
-from learnt.forestry.exact._data import NOTHING, TOTALS
+from learnt.forestry.exact._data import EMPTY_SUMS, TOTALS
 from learnt.forestry.exact._records import NAN_CODE, value_code
 
 CODES = 0  # the row of `codes` that holds the codes of a column
@@ -94,7 +94,7 @@ def part_plain(feature, start, end, shift, cut, missing_left, table, marks, spar
 def weigh_sides(start, middle, end, weight, marks, target, rules, side_of, sums, out):
     """Sums of the classes or of y (or medians), weights out[0…1] and impurities out[2…3] of the rows on both sides."""
     y, weights = target.y, target.weights
-    nothing, zero, shift = np.int64(NOTHING), np.int64(0), rules.row_shift
+    empty, zero, shift = np.int64(EMPTY_SUMS), np.int64(0), rules.row_shift
     for side in range(2):
         first, last = start if side == 0 else middle, middle if side == 0 else end
         if first == last:  # the root, all on the left
@@ -106,7 +106,7 @@ def weigh_sides(start, middle, end, weight, marks, target, rules, side_of, sums,
                 out[1] = weight - out[0]
                 for c in range(sums.shape[2]):
                     sums[1, 0, c] = sums[TOTALS, 0, c] - sums[0, 0, c]
-            out[2 + side] = class_impurity(rules.criterion, sums, side, nothing, out[side])
+            out[2 + side] = class_impurity(rules.criterion, sums, side, empty, out[side])
         if target.amounts is not None:
             out[side], sums[side, 0, 0] = sum_numbers(first, last, marks, shift, y, weights)
             mean = sums[side, 0, 0] / out[side]

@@ -14,12 +14,12 @@ from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.forestry.exact._criteria import GINI, class_purity, number_purity
 from learnt.forestry.exact._data import (
+    EMPTY_SUMS,
     FEATURE,
     GAP,
     MANY,
     MISSING_LEFT,
     N_MISSING,
-    NOTHING,
     POSITION,
     RUNNING,
     SCORE,
@@ -115,16 +115,16 @@ def give_back(first, n, undrawn, features, drawn):
 @kernel(allocates=False)
 def split_score(b, wl, weight, gini, rules, logs, sums, drawn):
     """The purity of both sides of a column's cut."""
-    running, nothing, all_rows = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
+    running, empty, all_rows = np.int64(RUNNING), np.int64(EMPTY_SUMS), np.int64(TOTALS)
     if logs is not None:
         if gini:
             return gini_score(wl, np.float64(drawn[b, TOTAL]), weight, sums[TOTALS, 0, 1])
         if rules.n_classes == 2:
             sums[RUNNING, 0, 0], sums[RUNNING, 0, 1] = wl - drawn[b, TOTAL], np.float64(drawn[b, TOTAL])
-        score = class_purity(rules.criterion, sums, running, nothing, wl)
+        score = class_purity(rules.criterion, sums, running, empty, wl)
         return score + class_purity(rules.criterion, sums, all_rows, running, weight - wl)
     sums[RUNNING, 0, 0] = np.int64(drawn[b, TOTAL]).view(np.float64)
-    score = number_purity(rules.criterion, sums, running, nothing, wl)
+    score = number_purity(rules.criterion, sums, running, empty, wl)
     return score + number_purity(rules.criterion, sums, all_rows, running, weight - wl)
 
 

@@ -16,13 +16,13 @@ from learnt.forestry.exact._criteria import ABSOLUTE, GINI, SQUARED, class_purit
 from learnt.forestry.exact._data import (
     CATEGORIES,
     DIRECTION,
+    EMPTY_SUMS,
     FEATURE,
     GAP,
     MANY,
     MISSING_LEFT,
     N_BRANCHES,
     N_MISSING,
-    NOTHING,
     POSITION,
     RUNNING,
     SAVED,
@@ -117,7 +117,7 @@ def random_cut(feature, m, weight, start, target, rules, work, best, chosen):
         missing_left = np.int64(0)
         if n_missing > 0:
             missing_left = draw(chosen) & 1
-        running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
+        running, empty, totals = np.int64(RUNNING), np.int64(EMPTY_SUMS), np.int64(TOTALS)
         if threshold == high:
             threshold = np.float64(low)
         n_left, wl = count_left(a, m, threshold, missing_left, n_missing, y, weights, rules, side, sums)
@@ -126,10 +126,10 @@ def random_cut(feature, m, weight, start, target, rules, work, best, chosen):
             left_value, right_value = sums[RUNNING, 0, 0] / wl, (sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]) / wr
             criterion, score = rules.criterion, 0.0
             if target.logs is not None:
-                score = class_purity(criterion, sums, running, nothing, wl)
+                score = class_purity(criterion, sums, running, empty, wl)
                 score += class_purity(criterion, sums, totals, running, wr)
             if target.amounts is not None:
-                score = number_purity(criterion, sums, running, nothing, wl)
+                score = number_purity(criterion, sums, running, empty, wl)
                 score += number_purity(criterion, sums, totals, running, wr)
             if target.medians is not None:
                 by_y = target.medians.by_y
@@ -179,7 +179,7 @@ def find_split(start, end, known, weight, table, target, rules, work, groups, re
     found, drawn_constant, visited, zero = 0, 0, 0, np.int64(0)
     presorted, criterion = rules.presorted, rules.criterion
     shift, tails = rules.row_shift, table.tails
-    totals, nothing = np.int64(TOTALS), np.int64(NOTHING)
+    totals, empty = np.int64(TOTALS), np.int64(EMPTY_SUMS)
     plain = sums.shape[1] == 1 and rules.weighted < 2 and rules.monotone == 0
     two = plain and rules.n_classes == 2 and criterion == GINI and rules.label_bits > 0
     squared = plain and criterion == SQUARED and rules.min_weight <= 0.0
@@ -210,9 +210,9 @@ def find_split(start, end, known, weight, table, target, rules, work, groups, re
             heft = weight - put_aside(records, f, hi, end, y, weights, rules, sums)
             varies = hi > lo
             if target.logs is not None and varies:
-                base = class_purity(criterion, sums, totals, nothing, heft)
+                base = class_purity(criterion, sums, totals, empty, heft)
             if target.amounts is not None and varies:
-                base = number_purity(criterion, sums, totals, nothing, heft)
+                base = number_purity(criterion, sums, totals, empty, heft)
             best[SCORE] = before + base
         by_category = categories > 0
         if by_category and groups is not None:

@@ -15,12 +15,12 @@ from learnt.engine.kernel import kernel
 from learnt.forestry.exact._criteria import GINI, SQUARED, class_purity, number_purity
 from learnt.forestry.exact._data import (
     DIRECTION,
+    EMPTY_SUMS,
     FEATURE,
     GAP,
     MISSING_LEFT,
     N_BRANCHES,
     N_MISSING,
-    NOTHING,
     POSITION,
     RUNNING,
     SAVED,
@@ -163,7 +163,7 @@ def sweep_sparse(feature, start, end, weight, target, rules, sparse, work, best,
     if not record_value(records[0, n - 1]) > np.float32(record_value(records[0, 0]) + np.float32(gap)):
         return False
     shift, criterion, classes, single = rules.row_shift, rules.criterion, rules.n_classes, sums.shape[1] == 1
-    running, nothing, totals, zeros = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS), np.int64(_ZERO_SUMS)
+    running, empty, totals, zeros = np.int64(RUNNING), np.int64(EMPTY_SUMS), np.int64(TOTALS), np.int64(_ZERO_SUMS)
     min_leaf, min_weight, score = rules.min_leaf, rules.min_weight, 0.0
     for o in range(sums.shape[1]):
         for c in range(sums.shape[2]):
@@ -203,7 +203,7 @@ def sweep_sparse(feature, start, end, weight, target, rules, sparse, work, best,
                     right += rest * rest
                 if left * wr + right * wl < (top + weight) * (wl * wr) * SLACK:
                     continue
-            score = class_purity(criterion, sums, running, nothing, wl)
+            score = class_purity(criterion, sums, running, empty, wl)
             score += class_purity(criterion, sums, totals, running, wr)
         if target.amounts is not None:
             if single and criterion == SQUARED:
@@ -211,7 +211,7 @@ def sweep_sparse(feature, start, end, weight, target, rules, sparse, work, best,
                 squares = sums[RUNNING, 0, 0] * sums[RUNNING, 0, 0] * wr + rest * rest * wl
                 if squares < top * (wl * wr) * SLACK:
                     continue
-            score = number_purity(criterion, sums, running, nothing, wl)
+            score = number_purity(criterion, sums, running, empty, wl)
             score += number_purity(criterion, sums, totals, running, wr)
         left_value = sums[RUNNING, 0, 0] / wl
         right_value = (sums[TOTALS, 0, 0] - sums[RUNNING, 0, 0]) / wr

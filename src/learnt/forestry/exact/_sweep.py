@@ -22,13 +22,13 @@ from learnt.forestry.exact._criteria import (
 )
 from learnt.forestry.exact._data import (
     DIRECTION,
+    EMPTY_SUMS,
     FEATURE,
     GAP,
     LOWER_BOUND,
     MISSING_LEFT,
     N_BRANCHES,
     N_MISSING,
-    NOTHING,
     POSITION,
     RUNNING,
     SCORE,
@@ -140,7 +140,7 @@ def sweep_classes(column, missing_left, weight, target, rules, sums, best, chose
     a, f, lo, hi, n_missing = column.records, column.f, column.lo, column.hi, column.n_missing
     y, weights, logs = target.y, target.weights, target.logs
     n_outputs, n_classes = sums.shape[1], sums.shape[2]
-    running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)  # not constants: one compilation
+    running, empty, totals = np.int64(RUNNING), np.int64(EMPTY_SUMS), np.int64(TOTALS)  # not constants: one compilation
     shift, mask, bits, weighted = rules.row_shift, rules.weight_mask, rules.label_bits, rules.weighted
     criterion, label_mask, min_weight = rules.criterion, rules.label_mask, rules.min_weight
     gap = rules.facts[GAP, column.feature]
@@ -229,7 +229,7 @@ def sweep_classes(column, missing_left, weight, target, rules, sums, best, chose
                 sums[RUNNING, o, c] += w
             if same:
                 continue
-        score = class_purity(criterion, sums, running, nothing, wl)
+        score = class_purity(criterion, sums, running, empty, wl)
         score += class_purity(criterion, sums, totals, running, wr)
         if not score > top or wl < min_weight or wr < min_weight:
             continue
@@ -251,7 +251,7 @@ def sweep_numbers(column, missing_left, weight, target, rules, sums, best, chose
     a, f, lo, hi, n_missing = column.records, column.f, column.lo, column.hi, column.n_missing
     y, weights = target.y, target.weights
     n_outputs = sums.shape[1]
-    running, nothing, totals = np.int64(RUNNING), np.int64(NOTHING), np.int64(TOTALS)
+    running, empty, totals = np.int64(RUNNING), np.int64(EMPTY_SUMS), np.int64(TOTALS)
     shift, mask, bits, weighted = rules.row_shift, rules.weight_mask, rules.label_bits, rules.weighted
     criterion, min_weight, gap = rules.criterion, rules.min_weight, rules.facts[GAP, column.feature]
     for o in range(n_outputs):
@@ -302,7 +302,7 @@ def sweep_numbers(column, missing_left, weight, target, rules, sums, best, chose
                 squares_right += right * right
             if same or (squared and squares_left * wr + squares_right * wl < top * (wl * wr) * SLACK):
                 continue
-        score = number_purity(criterion, sums, running, nothing, wl)
+        score = number_purity(criterion, sums, running, empty, wl)
         score += number_purity(criterion, sums, totals, running, wr)
         if not score > top or wl < min_weight or wr < min_weight:
             continue

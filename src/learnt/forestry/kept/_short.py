@@ -20,7 +20,7 @@ from learnt.engine.threads import for_blocks, get_threads
 from learnt.forestry.bins._bins import Bins
 from learnt.forestry.kept._short_words import ABSENT, byte_words, find_classes, float_words
 from learnt.forestry.kept._walk import CATEGORIES, INNER
-from learnt.forestry.kept._walk_many import ROOT, name_leaves, sum_leaves
+from learnt.forestry.kept._walk_many import ROOT, Leaves, name_leaves, sum_leaves
 
 LEAST = 64  # rows; with fewer, giving them keys costs more than it brings
 _BLOCK = 1 << 20  # bytes of keys of a block of rows
@@ -102,7 +102,7 @@ class ShortTrees:
         def work(lo: int, hi: int) -> None:
             sum_leaves(
                 flat, row_step, across, lo, hi, first, last,
-                self.words, self.bits, self.roots, self.columns, self.held, self.number, self.values, out,
+                self.words, self.bits, self.roots, self.columns, Leaves(self.held, self.number, self.values), out,
             )  # fmt: skip
 
         _in_blocks(work, len(X), keys.itemsize * row_step)

@@ -17,6 +17,7 @@ from scipy import sparse
 from learnt.engine.bounds import pieces, within
 from learnt.engine.cached import cached_property
 from learnt.engine.kernel import kernel
+from learnt.engine.matrices import dense
 from learnt.engine.threads import for_blocks
 
 LEAF = -1
@@ -259,7 +260,7 @@ class Tree:
 
 
 def _dense(X: Any) -> np.ndarray:
-    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    X = np.asarray(dense(X))
     return X if X.dtype.type in (np.float32, np.float64) else X.astype(np.float64)
 
 

@@ -3,7 +3,7 @@
 A node is one word: from the lowest bits up the key of the threshold, the column, and the number of the left child; the
 right child is the next. A row goes right where its own key is as large as that of the threshold. The key 0 means always
 right: a leaf has it, and in place of a child the number before its own, so that a row that has arrived stays. How
-words and keys come about is told in `_short`; there are two widths of each, and these functions do not mind which.
+words and keys are made is described in `_short`; there are two widths of each, and these functions take both.
 
 No step asks whether a row has arrived: all rows take as many steps as most of them need, then those that still moved
 with the last one are gathered and take a few more, until none is left. Eight rows that waited for the last of them
@@ -16,6 +16,8 @@ instruction.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from learnt.engine.kernel import kernel
@@ -27,6 +29,14 @@ _CHUNK = 1024  # rows that go down a tree before the next ones do, lest their ke
 _LEVELS = 4  # from the root that all rows of a chunk pass together
 _AFTER = 4  # steps taken at first beyond the depth of a balanced tree
 _ROUNDS = 2  # of two steps each for those that have not arrived yet
+
+
+class Leaves(NamedTuple):
+    """What leaves say: the only number of each node, or the row of each leaf in a table of values."""
+
+    held: np.ndarray
+    number: np.ndarray
+    values: np.ndarray
 
 
 @kernel
@@ -222,10 +232,9 @@ def write_leaves(n, at, start, t, lo, out):
 
 
 @kernel
-def sum_leaves(
-    keys, row_step, across, lo, hi, first, last, words, bits, roots, columns, held, number, values, out
-):  # fmt: skip
+def sum_leaves(keys, row_step, across, lo, hi, first, last, words, bits, roots, columns, leaves, out):
     """out[i, columns[t]…] += the values of row i's leaf in trees first…last, in order, for rows lo…hi."""
+    held, number, values = leaves
     n, width = hi - lo, values.shape[1]
     at, ids, path = np.empty(n, np.uint32), np.empty(_CHUNK + 8, np.uint32), np.empty(_CHUNK, np.uint8)
     low = words.dtype.type(np.iinfo(keys.dtype).bits)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
-from learnt.engine.rows import Rows
+from learnt.engine.matrices import double
+from learnt.engine.rows import Rows, scores
 from learnt.engine.threads import single_blas
-from learnt.linear_model._base import scores
 from learnt.statistics import JointMoments, joint_moments
 
 _DIGITS = 1e-4  # a residual sum of squares below this share of Σ(y − ȳ)² is taken from the data, not from the moments
@@ -48,11 +48,10 @@ class Evidence:
 
 
 def _squares(block: Block, x_mean: Any, coef: Any, y_mean: float) -> tuple:
-    e = widen(block.y) - y_mean
-    e = e.astype(np.float64) if isinstance(e, np.ndarray) else e
+    e = double(block.y) - y_mean
     xp = namespace(e)
     if coef is not None:
-        X = block.X if sparse.issparse(block.X) else widen(block.X)
+        X = widen(block.X)
         e = e - (X @ coef - x_mean @ coef)
     return (xp.sum(e * e) if block.w is None else widen(block.w) @ (e * e),)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.interrupts import stoppable
-from learnt.linear_model.coordinate._kernels import DEPTH, LONG, descend, duality_gap
+from learnt.linear_model.coordinate._kernels import DEPTH, LONG, Past, descend, duality_gap
 
 # How far down to go on the working set, as shares of the gap on all columns and of the goal: closer while sweeps have
 # cost less than a pass over all columns would.
@@ -165,7 +165,8 @@ class Descent:
         m = len(self._taken)
         q = self._q[self._taken]
         g = self._slopes[self._taken]
-        past = np.empty((2, DEPTH + 1, m))
+        history = np.empty((2, DEPTH + 1, m))
+        past = Past(history[0], history[1], np.empty((DEPTH, DEPTH)), np.empty(DEPTH))
         if l1 == 0.0 and l2 == 0.0:
             goal = -goal  # no gap to stop at: until a sweep gains no more than that
         stop = np.zeros(1, np.int64)
@@ -177,17 +178,13 @@ class Descent:
             g,
             q,
             self._square,
-            np.full(m, l1),
-            np.full(m, l2),
+            (np.full(m, l1), np.full(m, l2)),
             l1,
             l2,
             self._positive,
             goal,
             max_sweeps,
-            past[0],
-            past[1],
-            np.empty((DEPTH, DEPTH)),
-            np.empty(DEPTH),
+            past,
             stop,
         )
         sweeps, _ = stoppable(descent, stop, long=max_sweeps * m * m > LONG)

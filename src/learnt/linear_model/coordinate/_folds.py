@@ -68,7 +68,7 @@ class FoldErrors:
         coefs = solve_path(problem, target, alphas, ratio, **settings).coefs
         coefs = coefs[:, None, :] if target is not None else coefs  # (p, k, A)
         used = np.flatnonzero(coefs.any(axis=(1, 2)))
-        X = self._X[test][:, used] if sparse.issparse(self._X) else self._X[np.ix_(test, used)]
+        X = self._X[np.ix_(test, used)]
         coefs = coefs[used]
         intercepts = problem.y_mean[:, None] - np.tensordot(problem.x_mean[used], coefs, axes=1)
         flat = X @ coefs.reshape(len(used), coefs.shape[1] * coefs.shape[2])

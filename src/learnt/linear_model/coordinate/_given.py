@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from learnt.engine.matrices import dense
 from learnt.linear_model.coordinate._problem import Products
 
 
@@ -26,14 +26,14 @@ def given(estimator: Any, X: Any, Y: np.ndarray, w: np.ndarray | None) -> Produc
             f"The precompute parameter of {name} can be True, False or an array of shape ({p}, {p}); it has shape "
             f"{Q.shape}."
         )
-    X = X.toarray() if sparse.issparse(X) else X
+    X = dense(X)
     weights = np.ones(X.shape[0]) if w is None else w * (X.shape[0] / w.sum())
     Y = Y.astype(np.float64, copy=False)
     x_mean, y_mean = np.zeros(p), np.zeros(Y.shape[1])
     if estimator.fit_intercept:
         x_mean, y_mean = weights @ X / weights.sum(), weights @ Y / weights.sum()
     Z, Y = X - x_mean, Y - y_mean
-    if w is not None:  # the scale of weights is a convention: whoever counts rows of weight 0 has a multiple of ours
+    if w is not None:  # the scale of weights is a convention: counting rows of weight 0 would multiply it
         Q = Q * _scale(Q, Z, weights)
     if not _agrees(Q, Z, weights):
         if estimator.fit_intercept and _agrees(Q, X, weights):

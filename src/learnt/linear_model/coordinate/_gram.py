@@ -14,7 +14,7 @@ import numpy as np
 from learnt.engine.interrupts import stoppable
 from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
-from learnt.linear_model.coordinate._kernels import DEPTH, LONG, descend, duality_gap
+from learnt.linear_model.coordinate._kernels import DEPTH, LONG, Past, descend, duality_gap
 from learnt.linear_model.coordinate._problem import Products
 
 MOST = 1024  # columns: with more, a working set saves steps
@@ -51,13 +51,14 @@ def look_ahead(t, w, g, w_before, g_before, q, l1, l2, positive):
 
 
 @kernel
-def descend_path(Q, q, square, penalties, ridges, positive, goal, most, started, w, past, A, c, W, gaps, counts, stop):
+def descend_path(Q, q, square, path, positive, goal, most, started, w, rows, past, out, stop):
     """Every penalty down to a gap of `goal`, or for `most` sweeps, from the solution of the one before.
 
     Ends when stop[0] is set.
     """
+    (penalties, ridges), (W, gaps, counts) = path, out
     p, step, last = q.size, 0.0, 0.0
-    g, g_before, w_before, l1s, l2s = past[0, 0], past[0, 1], past[0, 2], past[0, 3], past[0, 4]
+    g, g_before, w_before, l1s, l2s = rows[0], rows[1], rows[2], rows[3], rows[4]
     residual_slopes(Q, q, w, g)
     for a in range(penalties.size):
         l1, l2 = penalties[a], ridges[a]
@@ -75,10 +76,7 @@ def descend_path(Q, q, square, penalties, ridges, positive, goal, most, started,
             if sweeps >= most or (sweeps > 0 and gap >= before):  # as small as rounding lets it be
                 break
             before = gap if sweeps > 0 else before
-            n, gap = descend(
-                Q, p, w, g, q, square, l1s, l2s, l1, l2, positive, inner, most - sweeps, past[1], past[2], A, c,
-                stop,
-            )  # fmt: skip
+            n, gap = descend(Q, p, w, g, q, square, (l1s, l2s), l1, l2, positive, inner, most - sweeps, past, stop)
             sweeps += n
             inner *= 0.1  # where this was not enough, since slopes that are kept up to date round
             residual_slopes(Q, q, w, g)
@@ -104,10 +102,11 @@ def gram_path(
     w = np.zeros(p) if start is None else start.astype(np.float64)
     W, gaps, counts = np.empty((n, p)), np.empty(n), np.empty(n, dtype=np.int64)
     square, stop = float(problem.squares[target]), np.zeros(1, np.int64)
+    rows, history = np.empty((DEPTH + 1, p)), np.empty((2, DEPTH + 1, p))
+    past = Past(history[0], history[1], np.empty((DEPTH, DEPTH)), np.empty(DEPTH))
     path = partial(
-        descend_path, np.ascontiguousarray(problem.Q), q, square, penalties, ridges, positive, tol * square, most,
-        bool(w.any()), w, np.empty((3, DEPTH + 1, p)), np.empty((DEPTH, DEPTH)), np.empty(DEPTH), W, gaps, counts,
-        stop,
+        descend_path, np.ascontiguousarray(problem.Q), q, square, (penalties, ridges), positive, tol * square, most,
+        bool(w.any()), w, rows, past, (W, gaps, counts), stop,
     )  # fmt: skip
     stoppable(path, stop, long=n * most * p * p > LONG)
     return W.T, gaps, counts.tolist()

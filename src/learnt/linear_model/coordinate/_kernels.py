@@ -9,6 +9,8 @@ Reference: Bertrand & Massias, Anderson acceleration of coordinate descent, AIST
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 
@@ -16,6 +18,15 @@ LONG = 1e9  # multiplications that may take longer than a fraction of a second
 DEPTH = 5  # sweeps between extrapolations
 ROUNDING = 1e-12
 STILL = 1e-26  # of ‖y‖²: rounding moves F by less, and what converges at all by more
+
+
+class Past(NamedTuple):
+    """The last sweeps, for extrapolation: weights and slopes after each, their products, the combination."""
+
+    w: Any
+    g: Any
+    A: Any
+    c: Any
 
 
 @kernel
@@ -139,12 +150,14 @@ def extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c):
 
 
 @kernel
-def descend(Q, m, w, g, q, square, l1, l2, penalty, ridge, positive, goal, max_sweeps, past_w, past_g, A, c, stop):
+def descend(Q, m, w, g, q, square, weights, penalty, ridge, positive, goal, max_sweeps, past, stop):
     """Sweep until the duality gap is `goal` (or, for goal < 0, until a sweep lowers F by less than −goal).
 
     Or until sweeps do no more than round, or stop[0] is set. Returns the number of sweeps and the last gap. w and g
-    (both for the first m coordinates) are changed in place.
+    (both for the first m coordinates) are changed in place; `weights` are l1 and l2 of each coordinate.
     """
+    l1, l2 = weights
+    past_w, past_g, A, c = past.w, past.g, past.A, past.c
     sweeps, gap = 0, 0.0
     while sweeps < max_sweeps and atomic_load(stop, 0) == 0:
         position = sweeps % DEPTH

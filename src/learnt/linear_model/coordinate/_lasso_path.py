@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from learnt.engine.matrices import dense
 from learnt.engine.threads import single_blas
 from learnt.linear_model.coordinate._path import penalty_grid, pose, solve_path, unpacked
 from learnt.linear_model.coordinate._problem import Products
@@ -138,7 +139,7 @@ def enet_path(
         raise ValueError(f"selection should be either random or cyclic; it is {params['selection']!r}.")
     shown = np.ndim(precompute) != 2 and not sparse.issparse(X)  # products of all columns show what is not finite
     X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], copy=False, ensure_all_finite=not shown)
-    X, y = unpacked(X), y.toarray() if sparse.issparse(y) else y
+    X, y = unpacked(X), dense(y)
     y = check_array(y, dtype=X.dtype.type, ensure_2d=False)
     if y.ndim > 1 and positive:
         raise ValueError("positive=True is not allowed for multi-output (y.ndim != 1); solve the targets one by one.")

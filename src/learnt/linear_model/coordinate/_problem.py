@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.blocks import Block, widen
+from learnt.engine.matrices import n_stored
 from learnt.engine.rows import as_rows
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import by_tiles, gram
@@ -63,7 +64,7 @@ class Columns:
 
     def __init__(self, X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool) -> None:
         n, p = X.shape
-        self.cost = float(X.nnz) if sparse.issparse(X) else float(n * p)  # of all slopes, in multiplications
+        self.cost = float(n_stored(X))  # of all slopes, in multiplications
         self.weight = float(n) if w is None else float(w.sum())
         self._w, self._root = w, None if w is None else np.sqrt(w)[:, None]
         self._center = center

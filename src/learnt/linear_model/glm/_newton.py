@@ -12,8 +12,9 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.optimize import minimize
 
-from learnt.engine.arrays import device_of, is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
+from learnt.engine.matrices import curved_gram, dense, take_rows
 from learnt.engine.random import generator
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.threads import single_blas
@@ -73,8 +74,7 @@ def _weight(block: Block) -> tuple:
 
 def risk_sums(block: Block, loss: Any, b: Any, c: float, shift: Any, curvature: str) -> tuple:
     """Σ w loss, Σ w loss' (x, 1) and, unless "none", Σ w loss'' (x, 1)(x, 1)ᵀ of one block."""
-    thin = sparse.issparse(block.X)
-    X = block.X.astype(np.float64, copy=False) if thin else widen(block.X)
+    X = widen(block.X)
     X = X if shift is None else X - shift
     y = widen(block.y)
     score = X @ b + c
@@ -82,20 +82,17 @@ def risk_sums(block: Block, loss: Any, b: Any, c: float, shift: Any, curvature: 
     w = None if block.w is None else widen(block.w)
     cost, slope = loss.value(y, score), loss.gradient(y, score)
     if w is not None:
-        there = w > 0  # a row that is not there may not spoil the sum with an infinity
-        cost, slope = xp.where(there, cost * w, 0 * w), xp.where(there, slope * w, 0 * w)
+        present = w > 0  # a row that is not there may not spoil the sum with an infinity
+        cost, slope = xp.where(present, cost * w, 0 * w), xp.where(present, slope * w, 0 * w)
     value, total = xp.sum(cost), xp.sum(slope)
     if curvature == "none":
         return value, _bordered(xp, X.T @ slope, total)
     curve = loss.curvature(y, score) if curvature == "own" else loss.expected_curvature(y, score)
     if w is not None:
-        curve = xp.where(there, curve * w, 0 * w)
+        curve = xp.where(present, curve * w, 0 * w)
     sums = X.T @ xp.stack([slope, curve], axis=1)  # one pass over X for both
-    if thin:
-        inner = (X.T @ sparse.diags_array(curve) @ X).toarray()
-    elif loss.convex or curvature == "expected":
-        A = X * xp.sqrt(curve)[:, None]
-        inner = A.T @ A  # a symmetric product costs half
+    if loss.convex or curvature == "expected" or sparse.issparse(X):
+        inner = curved_gram(X, curve)
     else:
         inner = X.T @ (X * curve[:, None])
     edge = sums[:, 1]
@@ -159,7 +156,7 @@ def by_products(objective: Objective, start: np.ndarray, tol: float, max_iter: i
 @single_blas()
 def row_space(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Q and L with X = LQᵀ: orthonormal columns that span the rows, for fewer rows than columns."""
-    X = X.toarray() if sparse.issparse(X) else X
+    X = dense(X)
     Q, R, order = linalg.qr(np.asarray(X, dtype=np.float64).T, mode="economic", pivoting=True)
     pivots = np.abs(np.diag(R))
     rank = max(1, int((pivots > pivots.max(initial=0.0) * max(X.shape) * np.finfo(float).eps).sum()))
@@ -189,19 +186,7 @@ def sample(rows: Rows) -> ArrayRows | None:
         return None
     rng = generator(_SEED)
     kept = ((np.arange(size) + rng.random(size)) * step).astype(np.intp)
-    parts: list[Any] = []
-    for values in (rows.X, rows.y, rows.w):
-        if values is None:
-            parts.append(None)
-        elif is_foreign_array(values):
-            parts.append(namespace(values).take(values, _index(kept, values), axis=0))
-        else:
-            parts.append(values[kept])
+    parts = [None if values is None else take_rows(values, kept) for values in (rows.X, rows.y, rows.w)]
     if parts[2] is not None and not float(to_numpy(namespace(parts[2]).sum(parts[2]))) > 0:
         return None
     return ArrayRows(parts[0], parts[1], parts[2], rows.n_jobs)
-
-
-def _index(kept: np.ndarray, values: Any) -> Any:
-    xp = namespace(values)
-    return xp.asarray(kept, dtype=xp.int64, device=device_of(values))

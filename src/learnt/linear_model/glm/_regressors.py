@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.arrays import beside, is_numpy, like, namespace, to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.matrices import Route, double
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.rows import ArrayRows, Rows, as_rows
@@ -153,7 +153,6 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimato
 
 def _minimise(rows: Rows, family: Family, model: Any, start: np.ndarray, loop: Any) -> Result:
     """Pick the way by shape: fewer rows than columns, sparse and wide, or Newton from a sample."""
-    in_numpy = rows.in_memory and is_numpy(rows.reference)
 
     def tell(point: np.ndarray, value: float) -> bool:
         state = lambda: {"coef_": point[:-1], "intercept_": float(point[-1])}  # noqa: E731
@@ -161,9 +160,9 @@ def _minimise(rows: Rows, family: Family, model: Any, start: np.ndarray, loop: A
 
     setting = (float(model.alpha), model.fit_intercept)
     limits = (float(model.tol), int(model.max_iter))
-    if in_numpy and rows.n_rows < rows.n_features and rows.n_rows <= _LARGEST_CURVATURE:
+    if rows.on_host and rows.n_rows < rows.n_features and rows.n_rows <= _LARGEST_CURVATURE:
         return _in_row_space(rows, family, setting, start, limits, tell)
-    if in_numpy and sparse.issparse(rows.X) and rows.n_features > _LARGEST_CURVATURE:
+    if rows.route is Route.SPARSE and rows.n_features > _LARGEST_CURVATURE:
         return by_products(Objective(rows, family, *setting, None), start, *limits)
     shift = far_means(rows) if model.fit_intercept else None
     if shift is not None:
@@ -202,10 +201,8 @@ def _mean_of_target(rows: Rows, family: Family, name: str) -> float:
 
 
 def _target_sums(block: Block, family: Family) -> tuple:
-    y = widen(block.y)
+    y = double(block.y)
     xp = namespace(y)
-    if is_numpy(y) and y.dtype != np.float64:
-        y = y.astype(np.float64)
     wrong = family.impossible(y)
     w = xp.ones_like(y) if block.w is None else widen(block.w)
     return xp.sum(w * y), xp.sum(w), xp.sum(xp.where(wrong, xp.ones_like(y), xp.zeros_like(y)))
@@ -214,7 +211,7 @@ def _target_sums(block: Block, family: Family) -> tuple:
 def _deviances(block: Block, family: Family, coef: Any, intercept: float, mean: float) -> tuple:
     y = widen(block.y)
     xp = namespace(y)
-    X = block.X if sparse.issparse(block.X) else widen(block.X)
+    X = widen(block.X)
     w = xp.ones_like(y) if block.w is None else widen(block.w)
     left = family.deviance(y, family.mean(X @ coef + intercept))
     return xp.sum(w * left), xp.sum(w * family.deviance(y, xp.full_like(y, mean)))

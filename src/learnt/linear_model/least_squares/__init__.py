@@ -4,7 +4,7 @@ _basis                A factor R of the centred data, RᵀR = ZᵀZ, from sums o
 _centred              Few rows of many columns, centred without being copied
 _inference            What least squares says about its own coefficients: noise, covariance σ²(XᵀWX)⁻¹
 _inference_predictor  Predictions with intervals, and the summary, for least squares without a penalty
-_irls                 Least squares where the noise of every row is another, and nobody knows which
+_irls                 Least squares with an unknown noise variance for every row
 _leave_one_out        Leave-one-out residuals of ridge regression in closed form: n fits for the price of one
 _leave_one_out_wide   Leave-one-out residuals of ridge regression where rows are fewer than columns
 _mixed_precision      Ridge regression factorised in single precision and corrected to double

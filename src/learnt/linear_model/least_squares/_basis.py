@@ -14,10 +14,11 @@ rounded beside the columns themselves, not beside their squares.
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, as_columns, widen
+from learnt.engine.matrices import dense
 from learnt.engine.rows import Rows
 from learnt.statistics import JointMoments
 
@@ -73,7 +74,7 @@ def _factor(gram: np.ndarray, cross: np.ndarray, T: np.ndarray, good: np.ndarray
 
 def basis_moments(block: Block, x_mean: np.ndarray, y_mean: np.ndarray, T: np.ndarray) -> tuple:
     """Σ w z zᵀ and Σ w z (y − ȳ)ᵀ with z = Tᵀ(x − x̄)."""
-    X = block.X.toarray().astype(np.float64) if sparse.issparse(block.X) else widen(block.X)
+    X = widen(dense(block.X))
     Y = widen(as_columns(block.y)) - like(y_mean, block.y, widen(block.y[:1]).dtype)
     Z = (X - like(x_mean, X)) @ like(T, X)
     if block.w is not None:

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from learnt.engine.blocks import as_columns
+from learnt.engine.matrices import dense
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import add_gram, gram, products
 from learnt.statistics import far_from_zero
@@ -100,7 +100,7 @@ class CentredRows:
     """Z = √w (X − x̄) and T = √w (y − ȳ) of fewer rows than columns, in memory, as an operator."""
 
     def __init__(self, rows: Any, center: bool) -> None:
-        self._X = X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+        self._X = X = dense(rows.X)
         self._n_jobs, self._centred, self._plain = rows.n_jobs, center, rows.w is None
         self.shape = n, d = X.shape
         Y = as_columns(rows.y)

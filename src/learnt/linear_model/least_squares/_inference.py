@@ -12,11 +12,12 @@ import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse, special
+from scipy import linalg, special
 
-from learnt.engine.arrays import is_foreign_array, to_numpy
+from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import Block, widen
 from learnt.engine.forks import hold_while_forking
+from learnt.engine.matrices import dense, in_numpy, on_host
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
@@ -65,7 +66,7 @@ class Inference(NamedTuple):
 
     def spread(self, X: Any) -> np.ndarray:
         """Variance of the estimated mean at each row of X, over the noise variance."""
-        X = X.toarray() if sparse.issparse(X) else X
+        X = dense(X)
         rotated = (X.astype(np.float64, copy=False) - self.x_mean) @ self.half
         return np.einsum("ij,ij->i", rotated, rotated) + 1.0 / self.weight
 
@@ -173,8 +174,7 @@ def check_level(level: Any, name: str) -> float:
 
 def rows_in_memory(X: Any) -> Any:
     """X as rows that an interval can be made for: NumPy or SciPy."""
-    if is_foreign_array(X):
-        return to_numpy(X)
-    if not isinstance(X, np.ndarray) and not sparse.issparse(X):
+    X = in_numpy(X)
+    if not on_host(X):
         raise TypeError(f"Intervals are made for rows in memory and X is a {type(X).__name__}; pass them in parts.")
     return X

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import is_foreign_array, like, to_numpy
+from learnt.engine.arrays import like, to_numpy
 from learnt.engine.params import ParameterError
-from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows import Rows, as_rows, scores
 from learnt.engine.validation import check_fit, check_predict
-from learnt.linear_model._base import LinearPredictor, scores
+from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model.least_squares._inference import (
     Inference,
     Interval,
@@ -65,7 +65,7 @@ class InferringPredictor(LinearPredictor):
         mean = scores(X, self.coef_, self.intercept_)
         width = half_width(self._answers(), rows_in_memory(X), kind, level)
         width = width[:, 0] if mean.ndim == 1 else width
-        width = like(width, mean) if is_foreign_array(mean) else width.astype(mean.dtype, copy=False)
+        width = like(width, mean)
         return Interval(mean, mean - width, mean + width)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Any, Any]:

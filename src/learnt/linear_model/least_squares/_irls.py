@@ -1,4 +1,4 @@
-"""Least squares where the noise of every row is another, and nobody knows which."""
+"""Least squares with an unknown noise variance for every row."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block, as_columns, widen
+from learnt.engine.matrices import dense
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.statistics import JointMoments, joint_moments
@@ -41,19 +41,19 @@ class Spectrum(NamedTuple):
         return _inverse(self.values, alphas)
 
 
-def spectrum(rows: Rows, center: bool, ask: Callable | None = None) -> Spectrum:
+def spectrum(rows: Rows, center: bool, check_cells: Callable | None = None) -> Spectrum:
     m = joint_moments(rows, center)
-    require_finite(m.gram, ask)
+    require_finite(m.gram, check_cells)
     with single_blas():
         values, vectors = np.linalg.eigh(m.gram)
     return Spectrum(m, np.clip(values, 0, None), vectors, center)
 
 
-def require_finite(gram: np.ndarray, ask: Callable | None) -> None:
-    """Where squares are not finite, either cells are not, which `ask` says, or they are too large."""
+def require_finite(gram: np.ndarray, check_cells: Callable | None) -> None:
+    """Where squares are not finite, either cells are not, which `check_cells` says, or they are too large."""
     if not np.isfinite(gram).all():
-        if ask is not None:
-            ask()
+        if check_cells is not None:
+            check_cells()
         raise ValueError(_TOO_LARGE)
 
 
@@ -80,7 +80,7 @@ def _state(rows: Rows, s: Spectrum, alphas: np.ndarray) -> tuple:
 def _residual_block(
     block: Block, x_mean: Any, y_mean: Any, vectors: Any, filters: Any, rotated_coef: Any, weight: float
 ) -> Any:
-    X = widen(block.X.toarray() if sparse.issparse(block.X) else block.X)
+    X = widen(dense(block.X))
     Y = widen(as_columns(block.y)) - y_mean
     xp = namespace(X)
     n, k, A = X.shape[0], Y.shape[1], filters.shape[1]

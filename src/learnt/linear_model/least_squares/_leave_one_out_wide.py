@@ -28,7 +28,7 @@ _SAME = 1e-7  # by which two good interpolations differ at most
 
 @single_blas()
 def wide_residuals(
-    rows: Any, center: bool, alphas: np.ndarray, ask: Callable | None = None, exact: bool = True
+    rows: Any, center: bool, alphas: np.ndarray, check_cells: Callable | None = None, exact: bool = True
 ) -> tuple[np.ndarray, Any]:
     """The residuals (n, k, A), and a function from the chosen α of every target (as positions) to coefficients and
     intercepts.
@@ -40,7 +40,7 @@ def wide_residuals(
     if not exact and len(Z.target) >= _MANY and len(alphas) <= _FEW:
         duals = _in_single(Z, alphas, center)
     if duals is None:
-        duals = _in_double(Z, alphas, center, ask)
+        duals = _in_double(Z, alphas, center, check_cells)
     with np.errstate(divide="ignore", invalid="ignore"):  # a row of weight 0 has no residual
         errors = [np.nan_to_num(dual.rough / dual.diagonal[:, None] / Z.root[:, None]) for dual in duals]
 
@@ -93,9 +93,9 @@ def _in_single(Z: CentredRows, alphas: np.ndarray, center: bool) -> list[Dual] |
     return duals
 
 
-def _in_double(Z: CentredRows, alphas: np.ndarray, center: bool, ask: Callable | None) -> list[Dual]:
+def _in_double(Z: CentredRows, alphas: np.ndarray, center: bool, check_cells: Callable | None) -> list[Dual]:
     T, K = Z.target, Z.inner_products()
-    require_finite(K, ask)
+    require_finite(K, check_cells)
     direction = Z.root / np.linalg.norm(Z.root) if center else np.zeros(len(K))
     # The intercept takes the direction √w. Lifted above all other eigenvalues, it can be told from them and left out.
     lift = 2.0 * np.trace(K) + 1.0

@@ -44,14 +44,16 @@ def pays(rows: Rows) -> bool:
     return dense and rows.n_features >= _WORTH and rows.n_rows >= rows.n_features
 
 
-def mixed_precision_ridge(rows: Rows, center: bool, ridge: float, ask: Callable | None = None) -> Centred | None:
+def mixed_precision_ridge(
+    rows: Rows, center: bool, ridge: float, check_cells: Callable | None = None
+) -> Centred | None:
     """The coefficients (d, k) and the means taken off; None where single precision is not enough to start from.
 
-    `ask` is called where sums over X do not show that all its cells are finite.
+    `check_cells` is called where sums over X do not show that all its cells are finite.
     """
     start = _first_pass(rows, center)
-    if ask is not None and not (np.isfinite(start.coef).all() and (rows.w is None or rows.w.all())):
-        ask()
+    if check_cells is not None and not (np.isfinite(start.coef).all() and (rows.w is None or rows.w.all())):
+        check_cells()
     x_mean = start.x_mean
     head = rows.head(256).X
     if far_from_zero(x_mean, head) or not np.abs(head).max() <= _LARGEST:

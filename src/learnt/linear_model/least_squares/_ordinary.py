@@ -120,13 +120,19 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Est
         # Whose sums will show whether all cells are finite, and where not.
         plain = type(X) is np.ndarray and present_rows(sample_weight, X) is None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
-        ask = partial(require_finite_cells, self, X) if plain else None
+        check_cells = partial(require_finite_cells, self, X) if plain else None
         rows = as_rows(X, y, w, n_jobs=self.n_jobs)
         if self.solver == "lsqr" and reads_blocks(rows) and not self.positive:
             solution = by_blocks(rows, self.fit_intercept, self.tol, type(self).__name__)
         else:
             solution = least_squares(
-                rows, self.solver, self.fit_intercept, positive=self.positive, spectrum=True, tol=self.tol, ask=ask
+                rows,
+                self.solver,
+                self.fit_intercept,
+                positive=self.positive,
+                spectrum=True,
+                tol=self.tol,
+                check_cells=check_cells,
             )
         record_coefficients(self, solution.coef, solution.intercept, rows, is_single(y))
         self.solver_ = solution.solver

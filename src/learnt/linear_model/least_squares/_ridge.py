@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from learnt.engine.arrays import is_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
+from learnt.engine.matrices import on_host
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema, anyof, count, none, text, whole
@@ -120,7 +120,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         rows = as_rows(Z, y, w)
         alpha = check_alpha(self, y)
         solver = _SYNONYMS.get(self.solver, self.solver)
-        if solver in ("dual", "lsqr") and not (rows.in_memory and is_numpy(rows.reference)):
+        if solver in ("dual", "lsqr") and not rows.on_host:
             raise ValueError(f"solver={self.solver!r} needs X as an array in memory; use solver='auto' for other data.")
         solution = least_squares(
             rows,
@@ -130,7 +130,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
             positive=self.positive,
             tol=min(self.tol, 1e-6),
             max_iter=self.max_iter,
-            ask=partial(require_finite_cells, self, X) if plain else None,
+            check_cells=partial(require_finite_cells, self, X) if plain else None,
         )
         record_coefficients(self, solution.coef / scale, solution.intercept, rows, is_single(y), flat=True)
         self.solver_ = solution.solver
@@ -146,7 +146,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 
 def _in_like_units(X: Any, w: np.ndarray | None) -> tuple[Any, np.ndarray]:
     """X with columns of standard deviation 1, constant ones as they are, and what they were divided by, (d, 1)."""
-    if not (is_numpy(X) or sparse.issparse(X)):
+    if not on_host(X):
         raise ValueError(
             f"standardize=True needs X as an array or a SciPy matrix in memory, and it is a {type(X).__name__}; scale "
             "its columns first, for example by StandardScaler in a pipeline."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
@@ -14,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.labels import encode_labels
 from learnt.engine.linear_classifier import LinearClassifier
+from learnt.engine.matrices import dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag
-from learnt.engine.rows import ArrayRows
+from learnt.engine.rows import ArrayRows, scores
 from learnt.engine.schema import CLASSES, Check, Dims, Schema, anyof, flag, none, number, real, text, whole
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params, without_absent
-from learnt.linear_model._base import scores
 from learnt.linear_model.least_squares._ridge import _SOLVERS, _SYNONYMS, check_alpha
 from learnt.linear_model.least_squares._ridge_cv import RidgeCV, with_absent_results
 from learnt.linear_model.least_squares._solvers import least_squares
@@ -54,7 +53,7 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
         """X, one column a class (one for two classes; one a label where rows may have several), and weights."""
         check_class_weight(self)
         if _has_several_labels(y, type(self).__name__):
-            y = np.asarray(y.toarray() if sparse.issparse(y) else y)
+            y = np.asarray(dense(y))
             X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
             self.classes_ = np.arange(y.shape[1])
             Y, self._multilabel = np.where(y > 0, 1.0, -1.0), True
@@ -96,7 +95,7 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
         """The share of rows whose class is predicted, or whose labels all are."""
         check_is_fitted(self)
         if self._multilabel:
-            y = np.asarray(y.toarray() if sparse.issparse(y) else y)
+            y = np.asarray(dense(y))
             return float(np.average((self.predict(X) == y).all(axis=1), weights=sample_weight))
         return super().score(X, y, sample_weight)
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
-from learnt.engine.arrays import is_numpy, to_numpy
+from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import as_columns
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
@@ -120,18 +120,18 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         plain = type(X) is np.ndarray and present is None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
         rows = as_rows(X, y, w)
-        ask = partial(require_finite_cells, self, X) if plain else None
-        coef, intercept = (self._fit_wide if self._is_wide(rows) else self._fit_tall)(rows, alphas, ask)
+        check_cells = partial(require_finite_cells, self, X) if plain else None
+        coef, intercept = (self._fit_wide if self._is_wide(rows) else self._fit_tall)(rows, alphas, check_cells)
         record_coefficients(self, coef, intercept, rows, is_single(y), flat=True)
         if self.store_cv_results:
             self.cv_results_ = with_absent_results(self, present, n)
         return self
 
     def _is_wide(self, rows: Rows) -> bool:
-        return rows.in_memory and is_numpy(rows.reference) and rows.X.shape[0] < rows.n_features
+        return rows.on_host and rows.X.shape[0] < rows.n_features
 
-    def _fit_tall(self, rows: Rows, alphas: np.ndarray, ask: Any) -> tuple[np.ndarray, np.ndarray]:
-        spectrum = loo.spectrum(rows, self.fit_intercept, ask)
+    def _fit_tall(self, rows: Rows, alphas: np.ndarray, check_cells: Any) -> tuple[np.ndarray, np.ndarray]:
+        spectrum = loo.spectrum(rows, self.fit_intercept, check_cells)
         if self.scoring is None and not self.store_cv_results:
             score = -loo.mean_squared_errors(rows, spectrum, alphas)
         else:
@@ -142,8 +142,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         m = spectrum.moments
         return coef, m.y_mean - m.x_mean @ coef
 
-    def _fit_wide(self, rows: Any, alphas: np.ndarray, ask: Any) -> tuple[np.ndarray, np.ndarray]:
-        errors, solution = wide_residuals(rows, self.fit_intercept, alphas, ask, self.store_cv_results)
+    def _fit_wide(self, rows: Any, alphas: np.ndarray, check_cells: Any) -> tuple[np.ndarray, np.ndarray]:
+        errors, solution = wide_residuals(rows, self.fit_intercept, alphas, check_cells, self.store_cv_results)
         return solution(self._choose(self._score(rows, errors, alphas), alphas))
 
     def _score(self, rows: Any, errors: np.ndarray, alphas: np.ndarray) -> np.ndarray:

@@ -17,11 +17,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.optimize import nnls
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from learnt.engine.blocks import as_columns
+from learnt.engine.matrices import Route
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model.least_squares._basis import factor_by_basis
@@ -66,44 +67,44 @@ def least_squares(
     spectrum: bool = False,
     tol: float = 1e-6,
     max_iter: int | None = None,
-    ask: Callable[[], None] | None = None,
+    check_cells: Callable[[], None] | None = None,
 ) -> Solution:
     """Solve with the named solver; `alpha` is one ridge for all targets or one for each.
 
-    `spectrum` asks for the singular values too, or the matrix they can be had from later. `ask` raises where a cell of
-    X is not finite; it is left out where sums over all cells show that they are.
+    `spectrum` asks for the singular values too, or the matrix they can be had from later. `check_cells` raises where a
+    cell of X is not finite; it is left out where sums over all cells show that they are.
     """
     alpha = np.asarray(alpha, dtype=np.float64)
     if positive:
-        _call(ask)
+        _call(check_cells)
         return _non_negative(rows, fit_intercept, alpha)
     if solver == "auto":
         solver = _choose(rows)
         if alpha.ndim == 0 and not spectrum and pays(rows):
-            found = mixed_precision_ridge(rows, fit_intercept, float(alpha), ask)
+            found = mixed_precision_ridge(rows, fit_intercept, float(alpha), check_cells)
             if found is not None:
                 return Solution(*found, "cholesky")
     if solver not in ("dual", "cholesky"):
-        _call(ask)
+        _call(check_cells)
     if solver == "lsqr":
         return _by_products(rows, fit_intercept, alpha, tol, max_iter)
     if solver == "dual":
-        return _by_rows(rows, fit_intercept, alpha, spectrum, ask)
+        return _by_rows(rows, fit_intercept, alpha, spectrum, check_cells)
     if solver in ("qr", "svd", "augmented"):
         return _by_factor(rows, fit_intercept, alpha, solver)
-    return _by_moments(rows, fit_intercept, alpha, solver, spectrum, ask)
+    return _by_moments(rows, fit_intercept, alpha, solver, spectrum, check_cells)
 
 
-def _call(ask: Callable[[], None] | None) -> None:
-    if ask is not None:
-        ask()
+def _call(check_cells: Callable[[], None] | None) -> None:
+    if check_cells is not None:
+        check_cells()
 
 
 def _choose(rows: Rows) -> str:
     if not rows.in_memory:
         return "cholesky"
     n, d = rows.X.shape
-    if sparse.issparse(rows.X):
+    if rows.route is Route.SPARSE:
         return "cholesky" if d <= _LARGEST_SPARSE_GRAM else "lsqr"
     return "dual" if n < d and rows.reference.__class__ is np.ndarray else "cholesky"
 
@@ -111,10 +112,12 @@ def _choose(rows: Rows) -> str:
 # Through the scatter matrix
 
 
-def _by_moments(rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectrum: bool, ask: Any = None) -> Solution:
+def _by_moments(
+    rows: Rows, center: bool, alpha: np.ndarray, solver: str, spectrum: bool, check_cells: Any = None
+) -> Solution:
     m = joint_moments(rows, center)
     if not np.isfinite(np.diag(m.gram)).all():
-        _call(ask)
+        _call(check_cells)
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:
             coef, rank, singular = _by_spectrum(m, alpha)
@@ -277,13 +280,13 @@ def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
 # Through the rows' inner products
 
 
-def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, ask: Any) -> Solution:
+def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, check_cells: Any) -> Solution:
     Z = CentredRows(rows, center)
     if alpha.ndim == 0 and not spectrum and (found := mixed_precision_dual(Z, float(alpha))) is not None:
         return Solution(Z.transposed_times(found), Z.x_mean, Z.y_mean, "dual")
     T, K = Z.target, Z.inner_products()
     if not np.isfinite(K).all():
-        _call(ask)
+        _call(check_cells)
         return _by_factor(rows, center, alpha, "svd")
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:

@@ -135,7 +135,7 @@ def solve(factor: np.ndarray, d: int, n_free: int) -> Solution:
     singular = np.zeros(d + k)
     values = np.linalg.svd(factor, compute_uv=False)
     singular[: values.size] = values
-    # Directions in which X does not vary are nobody's errors: left out, they get no coefficient.
+    # Directions in which X does not vary are left out: they get no coefficient.
     _, s, basis = np.linalg.svd(X, full_matrices=False)
     basis = basis[s > _EPS * max(n_free, d) * (s[0] if s.size else 0.0)]
     reduced = np.hstack([X @ basis.T, Y])

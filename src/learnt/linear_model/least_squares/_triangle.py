@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.blocks import Block, as_columns, widen
+from learnt.engine.matrices import dense
 
 
 def triangular_factor(block: Block, x_mean: np.ndarray, y_mean: np.ndarray) -> tuple:
     """R of the QR factorisation of a block's weighted, centred [X, y]."""
-    X = block.X.toarray() if sparse.issparse(block.X) else to_numpy(widen(block.X))
+    X = to_numpy(widen(dense(block.X)))
     Z = np.hstack([X - x_mean, to_numpy(widen(as_columns(block.y))) - y_mean])
     if block.w is not None:
         Z *= np.sqrt(to_numpy(block.w))[:, None]

@@ -86,11 +86,12 @@ def promised(v: np.ndarray, g: np.ndarray, curves: np.ndarray, l1: np.ndarray, l
 
 
 @kernel
-def joint_sweeps(data, indices, indptr, columns, curves, V, shift, intercept, R, P, w, l1, l2, goal, most, stop):
+def joint_sweeps(csc, columns, curves, V, shift, intercept, R, P, w, l1, l2, goal, most, stop):
     """Coordinate descent over sparse columns: R = U − (curvature between classes) · (change of the scores).
 
     Ends when stop[0] is set.
     """
+    data, indices, indptr = csc
     n, K = P.shape
     totals = shift * 0.0
     for i in range(n):
@@ -158,7 +159,7 @@ def sparse_step(
     R, P = np.array(U, order="C"), np.ascontiguousarray(P)  # read row by row
     stop = np.zeros(1, np.int64)
     sweeps = partial(
-        joint_sweeps, *parts, columns, curves, V, shift, intercept, R, P, w, l1, l2, share * goal, SWEEPS, stop
+        joint_sweeps, tuple(parts), columns, curves, V, shift, intercept, R, P, w, l1, l2, share * goal, SWEEPS, stop
     )
     stoppable(sweeps, stop, long=SWEEPS * parts[0].size * B.shape[1] ** 2 > LONG)
     return V, shift

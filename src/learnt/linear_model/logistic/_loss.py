@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import device_of, is_foreign_array, is_numpy, like, namespace
+from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace
 from learnt.engine.blocks import Block
+from learnt.engine.matrices import cast, dense, double, join
 from learnt.linear_model.logistic import _kernels as kernels
 
 _NO_WEIGHTS = np.empty(0)
@@ -120,12 +121,11 @@ def curve(scores: Any, target: Target) -> Any:
 
 def _in_units(block: Block, theta: np.ndarray, target: Target, shift: Any, scale: Any) -> tuple[Any, Any, Any]:
     """The rows in their units with a column of ones, their scores, and their weights as a column."""
-    X = floats(block.X)
-    X = X.toarray() if is_sparse(X) else X
+    X = dense(floats(block.X))
     scores = scores_of(X, theta)
     if shift is not None:
         X = (X - like(shift, X)) / like(scale, X)
-    Z = _join([X, namespace(X).ones_like(X[:, :1])])
+    Z = join([X, namespace(X).ones_like(X[:, :1])], axis=1)
     return Z, scores, row_weights(block, scores, target)[:, None]
 
 
@@ -139,7 +139,7 @@ def mistakes(block: Block, theta: np.ndarray, target: Target) -> tuple[int]:
         own = _one_hot(block, scores, target)
         others = xp.where(own > 0, xp.full_like(scores, -xp.inf), scores)
         wrong = xp.sum(own * scores, axis=1) <= xp.max(others, axis=1)
-    return (int(xp.sum(_cast(wrong & (row_weights(block, scores, target) > 0), xp.int64))),)
+    return (int(xp.sum(cast(wrong & (row_weights(block, scores, target) > 0), xp.int64))),)
 
 
 def class_totals(block: Block, target: Target) -> tuple[np.ndarray, np.ndarray]:
@@ -148,9 +148,9 @@ def class_totals(block: Block, target: Target) -> tuple[np.ndarray, np.ndarray]:
     xp = namespace(codes)
     K = target.n_classes
     if xp is not np:
-        w = None if block.w is None else _cast(block.w, xp.float64)
+        w = None if block.w is None else cast(block.w, xp.float64)
         own = [codes == k for k in range(K)]
-        counts = [int(xp.sum(_cast(o if w is None else o & (w > 0), xp.int64))) for o in own]
+        counts = [int(xp.sum(cast(o if w is None else o & (w > 0), xp.int64))) for o in own]
         weights = counts if w is None else [float(xp.sum(xp.where(o, w, xp.zeros_like(w)))) for o in own]
         return np.asarray(counts, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     codes = codes.astype(np.int64, copy=False)
@@ -158,14 +158,6 @@ def class_totals(block: Block, target: Target) -> tuple[np.ndarray, np.ndarray]:
         present = np.bincount(codes, minlength=K).astype(np.float64)
         return present, present.copy()  # sums are added up in place
     return np.bincount(codes, block.w > 0, minlength=K), np.bincount(codes, block.w, minlength=K)
-
-
-def _cast(x: Any, dtype: Any) -> Any:
-    return x.astype(dtype, copy=False) if is_numpy(x) else namespace(x).astype(x, dtype, copy=False)
-
-
-def _join(parts: list[Any]) -> Any:
-    return np.concatenate(parts, axis=1) if is_numpy(parts[0]) else namespace(parts[0]).concat(parts, axis=1)
 
 
 def is_sparse(X: Any) -> bool:
@@ -176,7 +168,7 @@ def floats(X: Any) -> Any:
     """X for arithmetic in float64: an array of that type, or a SciPy matrix."""
     if is_sparse(X):
         return X.matrix() if isinstance(X, CsrRows) else X
-    return _cast(X, namespace(X).float64)
+    return double(X)
 
 
 def scores_of(X: Any, theta: np.ndarray) -> Any:
@@ -188,28 +180,25 @@ def scores_of(X: Any, theta: np.ndarray) -> Any:
 
 def _indicator(block: Block, scores: Any, target: Target) -> Any:
     """1.0 for rows of the second of two classes."""
-    return _cast(codes_of(block, target), scores.dtype)
+    return cast(codes_of(block, target), scores.dtype)
 
 
 def _one_hot(block: Block, scores: Any, target: Target) -> Any:
     codes = codes_of(block, target)
     columns = like(np.arange(target.n_classes), codes)
-    return _cast(codes[:, None] == columns[None, :], scores.dtype)
+    return cast(codes[:, None] == columns[None, :], scores.dtype)
 
 
 def row_weights(block: Block, reference: Any, target: Target) -> Any:
     """The weight of each row, its own times that of its class, as an array like `reference`."""
-    w = None if block.w is None else _cast(block.w, reference.dtype)
+    w = None if block.w is None else cast(block.w, reference.dtype)
     if target.weighted:
         own = _indicator(block, reference, target) if target.binary else _one_hot(block, reference, target)
         table = target.weights
         of_class = own @ like(table, reference) if own.ndim == 2 else float(table[0]) + float(table[1] - table[0]) * own
         return of_class if w is None else w * of_class
     if w is None:
-        n = block.X.shape[0]
-        if is_numpy(reference):
-            return np.ones(n)
-        return namespace(reference).ones(n, dtype=reference.dtype, device=device_of(reference))
+        return like(np.ones(block.X.shape[0]), reference)
     return w
 
 
@@ -238,7 +227,7 @@ def _residuals(block: Block, scores: Any, target: Target) -> tuple[Any, Any]:
 
 def _gradient(X: Any, residuals: Any) -> Any:
     product = np.asarray((X.T @ residuals).T) if is_sparse(X) else residuals.T @ X
-    return _join([product, namespace(residuals).sum(residuals, axis=0)[:, None]])
+    return join([product, namespace(residuals).sum(residuals, axis=0)[:, None]], axis=1)
 
 
 def softmax(scores: Any) -> Any:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_numpy
+from learnt.engine.matrices import Route, double
 from learnt.erm import Problem, Result, minimize, solvers
 from learnt.erm.losses import Log, Softmax
 from learnt.erm.penalties import L2, ElasticNet
@@ -63,11 +64,9 @@ def _pose(task: Task, ratio: float) -> Problem:
     codes = to_numpy(rows.y).astype(np.intp)
     w = target.weights[codes] * (1.0 if rows.w is None else to_numpy(rows.w))
     X, y = rows.X, np.where(codes == 1, 1.0, -1.0) if target.binary else codes
-    if is_foreign_array(X):
-        X = namespace(X).astype(X, namespace(X).float64)
+    X = double(X)
+    if rows.route is Route.DEVICE:
         y, w = like(y, X, None if target.binary else namespace(X).int64), like(w, X)
-    else:
-        X = X.astype(np.float64, copy=False)
     loss: Any = Log() if target.binary else Softmax()
     price = task.alpha * (1.0 + ratio) / (2.0 * task.weight)  # the loss is a mean here, and L2 is ‖coef‖²
     penalty = ElasticNet(2.0 * ratio / (1.0 + ratio)) if ratio else L2()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -243,7 +242,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
 
     def _solve_sparse(self, rows: Rows, target: Target, ratio: float, X: Any, y: Any) -> Solution:
         """With absolute values in the penalty."""
-        if not (rows.in_memory and (is_numpy(rows.X) or sparse.issparse(rows.X))):
+        if not rows.on_host:
             raise ValueError(
                 f"l1_ratio={ratio:g} needs X as an array or a SciPy matrix in memory, and it is a "
                 f"{type(rows.X).__name__}; load it first, or set l1_ratio=0."
@@ -350,8 +349,6 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
 def attributes(theta: np.ndarray, rows: Rows) -> dict[str, Any]:
     """`coef_` and `intercept_` in the library, place and precision of the data."""
     coef, intercept = theta[:, :-1], theta[:, -1]
-    if is_numpy(rows.reference):
-        return {"coef_": coef.astype(rows.dtype), "intercept_": intercept.astype(rows.dtype)}
     return {"coef_": like(coef.copy(), rows.reference), "intercept_": like(intercept.copy(), rows.reference)}
 
 

@@ -161,7 +161,7 @@ class RowProblem:
 def descend(problem: RowProblem, *, tol: float, enough: float, max_iter: int, watch: Any) -> Outcome | None:
     """Minimise until  left ≤ 2 max(tol · f, enough)  by the word of X; None where single precision leads nowhere.
 
-    `watch` is told of every step: a function for the coefficients there, the value, and the number of steps.
+    `watch` is a callback for every step: a function for the coefficients there, the value, and the number of steps.
     """
     n = problem.y.size
     here, known = problem.look(np.zeros(n), 0.0, np.zeros(n), 0.0), True

@@ -14,6 +14,7 @@ from scipy import linalg
 
 from learnt.engine.arrays import is_numpy, like, to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.matrices import product
 from learnt.engine.rows import ArrayRows
 from learnt.linalg.gram import gram
 from learnt.linear_model.logistic._curvature import Cholesky, cholesky
@@ -114,10 +115,8 @@ def centred_gram(X: Any, mean: np.ndarray, n_jobs: int | None = None) -> np.ndar
         if far_from_zero(mean, X[:_SOME]):
             return gram(X - mean, n_jobs)
         products = gram(X, n_jobs)
-    elif is_sparse(X):
-        products = (X @ X.T).toarray()
     else:
-        products = to_numpy(X @ X.T)
+        products = to_numpy(product(X, X.T))
     cross = _product(X, mean[:, None])[:, 0]
     return products - cross[:, None] - cross + mean @ mean
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from learnt.engine.arrays import device_of, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.blocks import Block
+from learnt.engine.matrices import dense, double, take_rows
 from learnt.engine.random import uniforms
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.linear_model.logistic import _kernels as kernels
@@ -46,7 +46,7 @@ def units(rows: Rows, target: Target, centred: bool) -> Units:
 
 def units_of_few(rows: Rows, target: Target, centred: bool) -> Units:
     """The same where two passes over the rows cost nothing; what the variances rest on is not asked for."""
-    X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X.astype(np.float64, copy=False)
+    X = double(dense(rows.X))
     w = row_weights(Block(rows.X, rows.y, rows.w), X, target)
     total_weight = w.sum()
     with np.errstate(over="ignore", invalid="ignore"):
@@ -68,7 +68,7 @@ def weighted_mean(rows: Rows, target: Target) -> np.ndarray:
 def _column_sums(block: Block, target: Target, shift: np.ndarray) -> tuple[Any, ...]:
     """Σ w, Σ w z, Σ w z², Σ z² and Σ z⁴ of every column, with z = x − shift (x where X is sparse)."""
     X = block.X
-    if is_sparse(X):  # too wide for a sample: nobody asks what the variance rests on
+    if is_sparse(X):  # too wide for a sample: the effective number of rows is not needed
         w = row_weights(block, np.empty(0), target)
         sums = np.zeros((X.shape[1], 2))
         if target.compiled:
@@ -99,7 +99,7 @@ def scale_of(curve: float, alpha: float, columns: Units) -> np.ndarray:
 def standardised(problem: Problem) -> Problem:
     """The same problem in the same variables, over a dense copy of its rows that is in their units."""
     rows = problem.rows
-    Z = rows.X.toarray() if sparse.issparse(rows.X) else rows.X.astype(np.float64)
+    Z = np.array(dense(rows.X), dtype=np.float64)
     Z -= problem.shift
     Z /= problem.scale
     penalty = problem.penalty.copy()
@@ -133,11 +133,7 @@ def _take(block: Block, target: Target, share: float, keep: np.ndarray) -> list[
         rows = np.flatnonzero(rare)
         rows = rows[uniforms(block.start + rows, _SEED + 1) < keep[codes[rows].astype(np.intp)]]
         kept = np.sort(np.concatenate([kept[~rare[kept]], rows]))
-    X = block.X
-    if sparse.issparse(X):
-        X = X[kept].toarray()
-    else:
-        X = X[kept] if is_numpy(X) else to_numpy(_rows_of(X, kept))
+    X = to_numpy(dense(take_rows(block.X, kept)))
     codes = codes[kept]
     w = 1.0 / keep[codes.astype(np.intp, copy=False)]
     if block.w is not None:
@@ -150,11 +146,6 @@ def _one_a_stretch(start: int, n: int, share: float) -> np.ndarray:
     stretch = np.arange(max(int(start * share) - 1, 0), int((start + n) * share) + 2)
     rows = ((stretch + uniforms(stretch, _SEED)) / share).astype(np.int64) - start
     return rows[(rows >= 0) & (rows < n)].astype(np.intp)
-
-
-def _rows_of(X: Any, kept: np.ndarray) -> Any:
-    xp = namespace(X)
-    return xp.take(X, xp.asarray(kept, dtype=xp.int64, device=device_of(X)), axis=0)
 
 
 def _collect(total: list | None, part: list | None) -> list | None:

@@ -18,11 +18,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from learnt.engine.arrays import is_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.matrices import Route
 from learnt.engine.rows import Rows
 from learnt.erm.solvers.curved import Outcome, Point, minimize, when_it_pays, when_left
 from learnt.linear_model.least_squares._centred import CentredTable
@@ -62,7 +61,7 @@ _SAMPLE_SHARE, _SAMPLE_CELLS = 16, 1 << 23  # the largest sample: a share of the
 _SUPPORT = 25.0  # rows that a column's variance must rest on for a sample to be believed
 _FEW_RARE = 4  # columns that a sample may know nothing of
 _MEMORY = 10
-_NOTHING = 1e-6  # a loss this small, relative to knowing nothing, is not worth a relative measure of its own
+_NEGLIGIBLE = 1e-6  # a loss this small, relative to knowing nothing, is not worth a relative measure of its own
 # "auto" asks for a second derivative again where a step leaves more than this share of the distance. An exact one pays
 # soon: the next steps are the better for it. But over many rows it costs as much as several steps; and one that leaves
 # something out always takes several.
@@ -86,7 +85,7 @@ class Task(NamedTuple):
 
     @property
     def dense(self) -> bool:
-        return not (self.rows.in_memory and sparse.issparse(self.rows.X))
+        return self.rows.route is not Route.SPARSE
 
 
 class Solution(NamedTuple):
@@ -97,27 +96,26 @@ class Solution(NamedTuple):
 def solve(task: Task) -> Solution:
     """The minimum, by the method that suits the shape of the data."""
     rows = task.rows
-    local = rows.in_memory and is_numpy(rows.reference)
     cells = rows.n_rows * rows.n_features if rows.in_memory else np.inf
-    stored = cells if task.dense else rows.X.nnz
+    stored = cells if task.dense else rows.n_stored
     task = task._replace(target=task.target._replace(compiled=stored > _COMPILE_FROM and compilation_enabled()))
-    if local and task.dense and has_many_classes(task):
-        return classes(task)
+    if rows.on_host and task.dense and has_many_classes(task):
+        return newton_cg_classes(task)
     if rows.n_features <= _FULL_COLUMNS:
-        return small(task) if local and cells <= _SMALL else climb(task)
-    thin = local and not task.dense and rows.n_features > _MOST_COLUMNS
+        return newton_small(task) if rows.on_host and cells <= _SMALL else newton_from_samples(task)
+    thin = not task.dense and rows.n_features > _MOST_COLUMNS
     if thin and task.target.compiled and task.target.binary and task.alpha > 0 and task.solver != "lbfgs":
-        return many(task)
+        return newton_cg(task)
     few = _FEW_ROWS if rows.n_features <= _MOST_COLUMNS else _MOST_ROWS
     if rows.in_memory and rows.n_rows <= min(few, rows.n_features) and task.alpha > 0:
-        return wide(task)
-    return plain(task)
+        return row_space(task)
+    return quasi_newton(task)
 
 
-def small(task: Task) -> Solution:
+def newton_small(task: Task) -> Solution:
     problem = pose(task, units_of_few(task.rows, task.target, task.fit_intercept))
     copy = standardised(problem)
-    start = begin(task, problem)
+    start = starting_point(task, problem)
     if task.target.binary and task.solver != "lbfgs":
         block = Block(copy.rows.X, copy.rows.y, copy.rows.w)
         weighted = task.target.weighted or copy.rows.w is not None
@@ -128,26 +126,28 @@ def small(task: Task) -> Solution:
             copy.penalty,
             start,
             tol=task.tol,
-            enough=nothing(task),
+            enough=negligible(task),
             max_iter=task.max_iter,
             watch=watcher(task, problem.coefficients),
         )
         if outcome is not None:
             return Solution(problem.coefficients(outcome.theta), outcome)
-    return finish(task, copy, copy.curvature, start, of=problem)
+    return minimise(task, copy, copy.curvature, start, of=problem)
 
 
-def direct(task: Task) -> Solution:
+def newton_dense(task: Task) -> Solution:
     problem = pose(task, units(task.rows, task.target, task.fit_intercept))
-    return finish(task, problem, problem.curvature, begin(task, problem), renew=large(task, problem))
+    return minimise(
+        task, problem, problem.curvature, starting_point(task, problem), renew=renew_while_far(task, problem)
+    )
 
 
-def plain(task: Task) -> Solution:
+def quasi_newton(task: Task) -> Solution:
     """Units alone for as long as that works; where it does not, and is worth its price, the second derivative."""
     rows = task.rows
     problem = pose(task, units(rows, task.target, task.fit_intercept))
     K, D = problem.shape
-    steps = D / _COLUMNS_PER_STEP * (1.0 if task.dense else rows.n_rows * D / max(rows.X.nnz, 1))
+    steps = D / _COLUMNS_PER_STEP * (1.0 if task.dense else rows.n_rows * D / max(rows.n_stored, 1))
     payable = D <= _MOST_COLUMNS and K * D * D <= _MOST_CELLS and steps <= _MOST_STEPS and task.solver != "lbfgs"
     asked: list[bool] = []
 
@@ -166,29 +166,29 @@ def plain(task: Task) -> Solution:
     def confirm_at(u: np.ndarray, n_iter: int) -> Any:
         return curvature_at(u) if payable and n_iter > steps else None
 
-    return finish(task, problem, curvature_at, begin(task, problem), renew=renew, confirm_at=confirm_at)
+    return minimise(task, problem, curvature_at, starting_point(task, problem), renew=renew, confirm_at=confirm_at)
 
 
-def wide(task: Task) -> Solution:
+def row_space(task: Task) -> Solution:
     """Over as many variables as there are rows; what rounding cost is made good in all columns at the end."""
-    if found := by_rows(task):
+    if found := newton_by_rows(task):
         return found
     d = task.rows.n_features
     mean = weighted_mean(task.rows, task.target) if task.fit_intercept else np.zeros(d)
     scale = np.full(d, np.sqrt(task.alpha))
     problem = Problem(task.rows, task.target, penalty_of(task), mean, scale)
     space = RowSpace(problem, task.alpha)
-    start, reduced = space.reduce(begin(task, problem)), space.reduced
-    found = finish(task, reduced, space.reduced_curvature, start, of=problem, expand=space.expand)
+    start, reduced = space.reduce(starting_point(task, problem)), space.reduced
+    found = minimise(task, reduced, space.reduced_curvature, start, of=problem, expand=space.expand)
     first = found.outcome
     if first.status != "converged":
         return found
     rest = task._replace(max_iter=task.max_iter - first.n_iter)
-    last = finish(rest, problem, space.curvature, space.expand(first.theta))
+    last = minimise(rest, problem, space.curvature, space.expand(first.theta))
     return last._replace(outcome=last.outcome._replace(n_iter=first.n_iter + last.outcome.n_iter))
 
 
-def by_rows(task: Task) -> Solution | None:
+def newton_by_rows(task: Task) -> Solution | None:
     """Two classes without any factor; None where that leads nowhere."""
     rows, target = task.rows, task.target
     dense = type(rows.X) is np.ndarray
@@ -200,24 +200,24 @@ def by_rows(task: Task) -> Solution | None:
     problem = RowProblem(CentredTable(rows.X, mean, rows.n_jobs), y, w, task.alpha, task.fit_intercept)
     if not problem.usable:
         return None
-    outcome = by_multipliers(problem, tol=task.tol, enough=nothing(task), max_iter=task.max_iter, watch=task.watch)
+    outcome = by_multipliers(problem, tol=task.tol, enough=negligible(task), max_iter=task.max_iter, watch=task.watch)
     return None if outcome is None else Solution(outcome.theta, outcome)
 
 
-def many(task: Task) -> Solution:
+def newton_cg(task: Task) -> Solution:
     """No matrix at all: Newton's equations by products with the rows."""
     d = task.rows.n_features
     mean = weighted_mean(task.rows, task.target) if task.fit_intercept else np.zeros(d)
     problem = Problem(task.rows, task.target, penalty_of(task), mean, np.ones(d))
     columns = Columns(task.rows, task.target, task.alpha, mean, task.fit_intercept)
-    first = columns.look(begin(task, problem))
+    first = columns.look(starting_point(task, problem))
     if not np.isfinite(first.diagonal).all():
-        return plain(task)  # which names the column that is too large
+        return quasi_newton(task)  # which names the column that is too large
     outcome = descend(
         columns,
         first,
         tol=task.tol,
-        enough=nothing(task),
+        enough=negligible(task),
         max_iter=task.max_iter,
         watch=watcher(task, problem.coefficients),
     )
@@ -233,7 +233,7 @@ def has_many_classes(task: Task) -> bool:
     return not together and min(n, d) <= _FULL_COLUMNS and _COMPILE_FROM < n * (d + K) <= _MOST_SCORES
 
 
-def classes(task: Task) -> Solution:
+def newton_cg_classes(task: Task) -> Solution:
     """Newton's equations for many classes by products."""
     rows, target = task.rows, task.target
     block = Block(rows.X, rows.y, rows.w)
@@ -243,7 +243,7 @@ def classes(task: Task) -> Solution:
     K = target.n_classes
     problem = Classes(X, codes, w, axes, K=K, fit_intercept=task.fit_intercept, n_jobs=rows.n_jobs)
     start = problem.variables(np.zeros((K, rows.n_features + 1)) if task.start is None else task.start)
-    enough, watch = nothing(task), watcher(task, problem.coefficients)
+    enough, watch = negligible(task), watcher(task, problem.coefficients)
     n_iter = 0
     if task.start is None and task.tol < _COARSE:
         problem.coarse = True
@@ -256,13 +256,13 @@ def classes(task: Task) -> Solution:
     return Solution(problem.coefficients(last.theta), last._replace(n_iter=n_iter + last.n_iter))
 
 
-def climb(task: Task) -> Solution:
+def newton_from_samples(task: Task) -> Solution:
     rows, target = task.rows, task.target
     n = float(task.counts.sum())
     D = rows.n_features + 1
     size = max(_ROWS_PER_COLUMN * D, min(int(n) // _SAMPLE_SHARE, _SAMPLE_CELLS // D))
     if 2 * size > n or task.solver == "newton":
-        return direct(task)
+        return newton_dense(task)
     sampled, sample_target = sample(rows, target, task.counts, size)
     columns = units(sampled, sample_target, task.fit_intercept)
     rare = columns.support < _SUPPORT
@@ -270,19 +270,19 @@ def climb(task: Task) -> Solution:
         columns = units(rows, target, task.fit_intercept)
     problem = pose(task, columns)
     known = without(standardised(problem.over(sampled, sample_target)), rare)
-    start, curvature = ascend(known, begin(task, problem), n)
+    start, curvature = minimum_of_sample(known, starting_point(task, problem), n)
     if rare.sum() > _FEW_RARE:  # what the sample cannot tell, all rows must
-        return finish(task, problem, problem.curvature, start, renew=large(task, problem))
+        return minimise(task, problem, problem.curvature, start, renew=renew_while_far(task, problem))
     once = iter([curvature])
 
     def curvature_at(u: np.ndarray) -> Any:
         return next(once, None) or problem.curvature(u)
 
     renew = when_left(_SAMPLED if task.solver == "auto" else np.inf)
-    return finish(task, problem, curvature_at, start, renew=renew, confirm_at=lambda u, n_iter: known.curvature(u))
+    return minimise(task, problem, curvature_at, start, renew=renew, confirm_at=lambda u, n_iter: known.curvature(u))
 
 
-def ascend(problem: Problem, start: np.ndarray, n: float) -> tuple[np.ndarray, Any]:
+def minimum_of_sample(problem: Problem, start: np.ndarray, n: float) -> tuple[np.ndarray, Any]:
     """The minimum over a sample, as far as it can matter for all n rows, and the second derivative there."""
     m = problem.rows.n_rows
     fewest = _ROWS_PER_COLUMN * problem.shape[1]
@@ -290,7 +290,7 @@ def ascend(problem: Problem, start: np.ndarray, n: float) -> tuple[np.ndarray, A
     settings: dict[str, Any] = {"tol": 0.0, "enough": 0.05 * start.size * n / m, "max_iter": 30, "memory": _MEMORY}
     if m > 4 * fewest:
         counts = np.bincount(problem.rows.y.astype(np.intp), minlength=problem.target.n_classes).astype(float)
-        start, below = ascend(problem.over(*sample(problem.rows, problem.target, counts, fewest)), start, n)
+        start, below = minimum_of_sample(problem.over(*sample(problem.rows, problem.target, counts, fewest)), start, n)
         outcome = minimize(problem.evaluate, start, lambda u: below, renew=when_left(np.inf), **settings)
         return outcome.theta, problem.curvature(outcome.theta)
     outcome = minimize(problem.evaluate, start, problem.curvature, renew=when_left(patience(problem)), **settings)
@@ -305,7 +305,7 @@ def without(problem: Problem, rare: np.ndarray) -> Problem:
     return problem
 
 
-def finish(
+def minimise(
     task: Task,
     problem: Problem,
     curvature_at: Any,
@@ -337,19 +337,19 @@ def finish(
         memory=_MEMORY,
         renew=renew,
         confirm_at=confirm_at or (lambda u, n_iter: curvature_at(u)),
-        enough=nothing(task),
+        enough=negligible(task),
         watch=watcher(task, coefficients),
     )
     return Solution(coefficients(outcome.theta), outcome)
 
 
-def nothing(task: Task) -> float:
+def negligible(task: Task) -> float:
     """A distance from the minimum too small to matter, whatever the minimum is."""
-    return task.tol * _NOTHING * task.weight * np.log(task.target.n_classes)
+    return task.tol * _NEGLIGIBLE * task.weight * np.log(task.target.n_classes)
 
 
 def watcher(task: Task, coefficients: Any) -> Any:
-    """Tells whoever watches of every point, and how to find its coefficients."""
+    """A callback for every iterate, with a function that gives its coefficients; None where there is no callback."""
     if task.watch is None:
         return None
 
@@ -359,7 +359,7 @@ def watcher(task: Task, coefficients: Any) -> Any:
     return watch
 
 
-def large(task: Task, problem: Problem) -> Any:
+def renew_while_far(task: Task, problem: Problem) -> Any:
     return when_left(_LARGE) if task.solver == "auto" and problem.all_at_once else None
 
 
@@ -382,5 +382,5 @@ def curve_at_start(task: Task) -> float:
     return task.weight * (K - 1) / K**2
 
 
-def begin(task: Task, problem: Problem) -> np.ndarray:
+def starting_point(task: Task, problem: Problem) -> np.ndarray:
     return problem.variables(np.zeros(problem.shape) if task.start is None else task.start)

@@ -149,11 +149,11 @@ class Problem(NamedTuple):
 @single_blas()
 @np.errstate(over="ignore", invalid="ignore")
 def pose(
-    X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int | None, ask: Callable | None = None
+    X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int | None, check_cells: Callable | None = None
 ) -> Problem:
     """The products that a pursuit of every column of y needs, about the means where `center`.
 
-    `ask` is called where products do not show that all cells of X are finite.
+    `check_cells` is called where products do not show that all cells of X are finite.
     """
     Y = as_columns(y).astype(np.float64)
     y_mean = Y.mean(axis=0) if center else np.zeros(Y.shape[1])
@@ -163,8 +163,10 @@ def pose(
     if center and (shifted := centred(X)) is not None:
         (X, x_mean), center = shifted, False
     starts = products(np.ascontiguousarray(Y.T), X)
-    if ask is not None and not (Y[:, 0].all() and np.isfinite(starts).all()):  # a library may leave out factors of 0
-        ask()
+    if check_cells is not None and not (
+        Y[:, 0].all() and np.isfinite(starts).all()
+    ):  # a library may leave out factors of 0
+        check_cells()
     source: Any
     if whole_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]):
         G = gram(X.T)

@@ -6,20 +6,20 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.blocks import Block, widen
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.matrices import Route, curved_gram
 from learnt.engine.params import check_flag, check_number
-from learnt.engine.rows import ArrayRows, as_rows
+from learnt.engine.rows import ArrayRows, as_rows, scores
 from learnt.engine.schema import ONE, Schema, count, flags, number
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import at_their_places, present_rows, rows_given
 from learnt.erm.solvers import Sums
-from learnt.linear_model._base import LinearPredictor, scores
+from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.glm._newton import Result, newton, row_space, sample
 from learnt.linear_model.robust._huber_scale import SMALLEST, above, believable, scale_by_scale
@@ -67,8 +67,7 @@ def huber_sums(block: Block, b: Any, c: float, sigma: float, epsilon: float, uni
     σ H(e/σ) is e²/σ for |e| ≤ εσ and 2ε|e| − ε²σ beyond, where it does not curve; "expected" takes there the curvature
     of the parabola that touches it at e and at −e.
     """
-    thin = sparse.issparse(block.X)
-    X = block.X.astype(np.float64, copy=False) if thin else widen(block.X)
+    X = widen(block.X)
     e = widen(block.y) / unit - (X @ b + c)
     w = np.ones(len(e)) if block.w is None else widen(block.w)
     z = e / sigma
@@ -82,11 +81,7 @@ def huber_sums(block: Block, b: Any, c: float, sigma: float, epsilon: float, uni
     own = np.where(inside, 2.0 * w / sigma, 0.0)
     rate = own if curvature == "own" else np.where(inside, own, 2.0 * epsilon * w / np.maximum(np.abs(e), 1e-300))
     cross = X.T @ np.column_stack([rate, own * bent])
-    if thin:
-        inner = (X.T @ sparse.diags_array(rate) @ X).toarray()
-    else:
-        A = X * np.sqrt(rate)[:, None]
-        inner = A.T @ A
+    inner = curved_gram(X, rate)
     last = own @ (bent * bent) + epsilon**2 * (rate - own).sum()  # as far as σ could grow until a row is wild no more
     corner = np.array([[rate.sum(), own @ bent], [own @ bent, last]])
     return value, gradient, np.block([[inner, cross], [cross.T, corner]])
@@ -178,7 +173,7 @@ class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
         limits = (min(max(float(self.tol), 1e-12), 1e-3), int(self.max_iter))
         if rows.n_rows < min(rows.n_features, _LARGEST_CURVATURE):
             return _in_row_space(rows, setting, start, limits), unit
-        if sparse.issparse(rows.X) and rows.n_features > _LARGEST_CURVATURE:
+        if rows.route is Route.SPARSE and rows.n_features > _LARGEST_CURVATURE:
             return _by_products(_Huber(rows, *setting), start, *limits), unit
         some = None if again else sample(rows)
         if some is None:

@@ -43,7 +43,7 @@ class _Place(NamedTuple):
 def scale_by_scale(objective: Any, start: np.ndarray, tol: float, max_iter: int) -> Result:
     """The minimum from `start`: within tol² of itself, or to σ as good as 0, or as far as `max_iter` steps lead."""
     point, sigma = start[:-1], max(float(start[-1]), SMALLEST)
-    low, high, n_iter = 0.0, np.inf, 0
+    low, high, n_iter, stays = 0.0, np.inf, 0, False
     for _ in range(_MOST_SCALES):
         here = _settle(objective, point, sigma, tol, max_iter - n_iter)
         n_iter += here.n_iter
@@ -54,18 +54,25 @@ def scale_by_scale(objective: Any, start: np.ndarray, tol: float, max_iter: int)
         exact = sigma <= here.least
         if n_iter >= max_iter or gap <= tol**2 * here.value or exact:
             break
-        point, sigma = _next(here, sigma, low, high)
-    converged = here.settled and (exact or gap <= tol**2 * here.value)
+        point, new = _next(here, sigma, low, high)
+        stays = new == sigma
+        if stays:
+            break
+        sigma = new
+    converged = here.settled and (exact or stays or gap <= tol**2 * here.value)
     return Result(here.point, sigma, here.value, 2.0 * gap, n_iter, converged)
 
 
 def _next(here: _Place, sigma: float, low: float, high: float) -> tuple[np.ndarray, float]:
-    """Newton's step in σ within what is known of it, and where (b, c) will be there if no corner comes between."""
+    """Newton's step in σ within what is known of it, and where (b, c) will be there if no corner comes between.
+
+    The same σ where the step is less than its rounding: nothing better is to be found.
+    """
     pace = _FAST if here.n_iter == 0 else _PACE
     least, most = max(low, sigma / pace, here.least), min(high, sigma * pace)
     towards = 0.0 if here.slope >= 0 else np.inf
     new = min(max(sigma - here.slope / here.bend if here.bend > 0 else towards, least), most)
-    if new in (low, high):  # both were seen, and the best lies between
+    if new != sigma and new in (low, high):  # both were seen, and the best lies between
         new = float(np.sqrt(low * high))
     return here.point + (new - sigma) * here.drift, new
 
@@ -108,10 +115,7 @@ def _steps(
     unit = 1.0 / np.sqrt(np.maximum(np.diag(bound), np.finfo(float).tiny))
     unit[np.diag(bound) <= 0.0] = 0.0
     rounding = 8 * len(H) * np.finfo(float).eps
-    scaled = unit[:, None] * H * unit
-    if not np.isfinite(scaled).all():  # beyond what numbers can hold: no step can be told from it
-        return np.zeros_like, [np.zeros_like(gradient)]
-    known, free = _parted(scaled, rounding * float(unit**2 @ np.diag(H)))
+    known, free = _parted(unit[:, None] * H * unit, rounding * float(unit**2 @ np.diag(H)))
     known, free = unit[:, None] * known, unit[:, None] * free
     known_values = np.sum(known * (H @ known), axis=0)
     free = free @ _parted(free.T @ bound @ free, rounding * len(H))[0]  # where no row at all changes, there it stays

@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.matrices import dense
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.schema import Schema, count, number
 from learnt.engine.validation import check_fit
@@ -111,7 +112,7 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
 
     def _interior(self, X: Any, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float, Optimum]:
         """In units where columns and y have spread 1, so that their scales do not matter to the method."""
-        Z = (X.toarray() if sparse.issparse(X) else X).astype(np.float64)
+        Z = dense(X).astype(np.float64)
         n, d = Z.shape
         mean = Z.mean(axis=0) if self.fit_intercept else np.zeros(d)
         Z = Z - mean
@@ -140,7 +141,7 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
         if met.size != kept.size + int(self.fit_intercept):
             return coef, intercept
         rows = X[met][:, kept]
-        rows = (rows.toarray() if sparse.issparse(rows) else rows).astype(np.float64)
+        rows = dense(rows).astype(np.float64)
         system = np.column_stack([rows, np.ones(met.size)]) if self.fit_intercept else rows
         try:
             exact = np.linalg.solve(system, y[met])

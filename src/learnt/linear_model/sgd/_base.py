@@ -44,7 +44,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
     __learnt_takes__ = Takes(sparse=True)
 
     _losses: tuple[str, ...] = ()
-    # An intercept hears of every row and a coefficient only of some: on sparse rows it moves less, as in scikit-learn.
+    # Every row updates the intercept, few a coefficient: on sparse rows its step is smaller, as in scikit-learn.
     _sparse_intercept = 0.01
 
     def _check_parameters(self, partial: bool = False) -> None:

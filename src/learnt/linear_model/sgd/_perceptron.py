@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.matrices import double, row_squares
 from learnt.engine.schema import Schema, anyof, count, number, one_plane_a_class, real, whole
 from learnt.linear_model.sgd._base import DESCENT, PLANES
 from learnt.linear_model.sgd._classifier import StochasticClassifier
@@ -119,7 +119,7 @@ class Perceptron(StochasticClassifier, ClassifierMixin, Estimator):
     def _record(self, X: Any, codes: np.ndarray, weight: np.ndarray, ends: list[End]) -> None:
         super()._record(X, codes, weight, ends)
         rows = weight > 0
-        squares = X.power(2).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        squares = row_squares(double(X))
         longest = np.sqrt(np.max(np.asarray(squares)[rows]) + float(self.fit_intercept))
         margins = []
         for c, end in enumerate(ends):

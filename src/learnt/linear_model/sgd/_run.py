@@ -122,7 +122,7 @@ def run(
         before = moving[k.MOVES]
         now = order if held is None else order[~held[order]]
         loss = 0.0
-        for first in range(0, len(now), piece):  # Ctrl-C is heard between two of them
+        for first in range(0, len(now), piece):  # Ctrl-C is handled between two of them
             epoch_of(*matrix, y, weight, now[first : first + piece], others, v, rest, paid, fixed, moving)
             loss += moving[k.LOSS]
         moving[k.LOSS] = loss

@@ -12,23 +12,25 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes
+from learnt.engine.matrices import dense, square
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
-from learnt.engine.schema import Check, anyof, choice, count, csr, number, real, whole
+from learnt.engine.schema import Check, anyof, choice, count, csr, number, real, table, whole
 from learnt.engine.validation import check_predict
-from learnt.svm.dual._kernel import NAMES, Kernel, TrainingKernel
+from learnt.kernels import kernel_object
+from learnt.svm.dual._kernel import NAMES, Kernel, TrainingKernel, kernel_of_machine
 from learnt.svm.dual._problems import Effort, Machine, kernel_rows
 from learnt.svm.dual._rows import KernelRows
 
 PARAMS: dict[str, Check] = {
-    "kernel": choice(*NAMES),
+    "kernel": anyof(choice(*NAMES), kernel_object),
     "degree": number(0),
     "coef0": number(),
     "gamma": anyof(choice("scale", "auto"), number(0)),
 }
 STATE: dict[str, Check] = {
     "n_features_in_": count(1, name="d"),
-    "support_": whole("s"),
-    "dual_coef_": real("r", "s"),
+    "support_": whole("s", low=0),
+    "dual_coef_": table("r", "s"),
     "intercept_": real("p"),
     "support_vectors_": anyof(real("s", "d"), real(0, 0), csr("s", "d", (np.float64,))),
     "_gamma": number(0),
@@ -42,12 +44,18 @@ EXTRA: dict[str, Check] = {
 }
 
 
+_TOO_LARGE = (
+    "The dual coefficients or intercepts are not finite. The input data may contain large values: scale the columns "
+    "(StandardScaler) before the fit."
+)
+
+
 class KernelMachine(Estimator):
     """Parameters and predictions of the five machines."""
 
     kernel: Any
     support_: np.ndarray
-    dual_coef_: np.ndarray
+    dual_coef_: Any
     intercept_: np.ndarray
     n_iter_: Any
     support_vectors_: Any
@@ -81,14 +89,12 @@ class KernelMachine(Estimator):
         name = type(self).__name__
         if self.kernel == "precomputed":
             if sparse.issparse(X):
-                raise TypeError(f"{name} with kernel='precomputed' needs a dense kernel matrix: pass X.toarray().")
+                raise TypeError(f"Sparse precomputed kernels are not supported by {name}: pass X.toarray().")
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
                     f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: {name} "
                     "with kernel='precomputed' is fitted on the kernel between all training rows."
                 )
-        if callable(self.kernel) and sparse.issparse(X):
-            raise TypeError(f"{name} with a function as kernel needs a dense table: pass X.toarray().")
         X = X.astype(np.float64, copy=False)
         self._gamma = self._width(X)
         self.shape_fit_ = X.shape
@@ -101,15 +107,14 @@ class KernelMachine(Estimator):
             return 0.0
         if self.gamma == "auto":
             return 1.0 / X.shape[1]
-        if sparse.issparse(X):
-            mean = X.mean()
-            spread = X.multiply(X).mean() - mean**2
-        else:
-            spread = X.var()
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = square(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var()
+        if not np.isfinite(spread):
+            raise ValueError(_TOO_LARGE)
         return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
 
     def _kernel(self) -> Kernel:
-        return Kernel(self.kernel, self._gamma, self.degree, self.coef0)
+        return kernel_of_machine(self, self.n_features_in_)
 
     def _effort(self) -> Effort:
         return Effort(float(self.tol), int(self.max_iter), self.cache_size * 1e6)
@@ -125,9 +130,9 @@ class KernelMachine(Estimator):
         if self.fit_status_:
             measured = f" and a duality gap of {self.dual_gap_:.2g}" if math.isfinite(self.dual_gap_) else ""
             warnings.warn(
-                f"Solver terminated early (max_iter={self.max_iter}), with a KKT residual of {self.kkt_residual_:.2g}"
-                f"{measured} where tol={self.tol:g} was asked for. Consider pre-processing your data with "
-                "StandardScaler, or raise max_iter.",
+                f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data with "
+                f"StandardScaler or MinMaxScaler, or raise max_iter: a KKT residual of {self.kkt_residual_:.2g}"
+                f"{measured} is left, where tol={self.tol:g} was asked for.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -135,13 +140,16 @@ class KernelMachine(Estimator):
     def _keep_one(self, X: Any, machine: Machine) -> None:
         """What is kept of the only machine of a model."""
         support = np.flatnonzero(machine.coef)
-        self._keep_vectors(X, support)
-        self.dual_coef_ = machine.coef[None, support]
+        self._keep_vectors(X, support, machine.coef[None, support])
         self.intercept_ = np.array([machine.intercept])
         self.n_iter_ = machine.steps
 
-    def _keep_vectors(self, X: Any, support: np.ndarray) -> None:
+    def _keep_vectors(self, X: Any, support: np.ndarray, coefficients: np.ndarray) -> None:
+        """The rows with a coefficient; coefficients are sparse where the rows are, as in scikit-learn."""
+        if not np.isfinite(coefficients).all():
+            raise ValueError(_TOO_LARGE)
         self.support_ = support.astype(np.int32)
+        self.dual_coef_ = sparse.csr_matrix(coefficients) if sparse.issparse(X) else coefficients
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[support]
 
     def _scores(self, X: Any, coefficients: np.ndarray) -> np.ndarray:
@@ -149,11 +157,11 @@ class KernelMachine(Estimator):
         check_is_fitted(self)
         X = check_predict(self, X).astype(np.float64, copy=False)
         if self.kernel == "precomputed":
-            if sparse.issparse(X):
-                X = X.toarray()
-            return X[:, self.support_] @ coefficients
+            return dense(X)[:, self.support_] @ coefficients
         if sparse.issparse(X) and not sparse.issparse(self.support_vectors_):
-            X = X.toarray()
+            raise ValueError(
+                f"cannot use sparse input in {type(self).__name__!r} trained on dense data: pass X.toarray()."
+            )
         return self._kernel().scores(X, self.support_vectors_, coefficients)
 
     @property
@@ -162,11 +170,12 @@ class KernelMachine(Estimator):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        return self._plane()
+        plane = self._plane()
+        (plane.data if sparse.issparse(plane) else plane).flags.writeable = False  # predictions do not read it
+        return plane
 
     def _plane(self) -> Any:
-        flat = self.dual_coef_ @ self.support_vectors_
-        return flat.toarray() if sparse.issparse(flat) else flat
+        return self.dual_coef_ @ self.support_vectors_
 
     @property
     def n_support_(self) -> np.ndarray:

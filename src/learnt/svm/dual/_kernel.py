@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from learnt.engine.params import ParameterError
+from learnt.engine.kernel import kernel
+from learnt.engine.matrices import Route, dense, product, route, row_squares
 from learnt.engine.threads import for_blocks
+from learnt.kernels import KERNEL_NAMES, gram, gram_times, is_kernel_object, named_kernel, usable_kernel
+from learnt.linalg.exponential import exp_nonpositive, exp_nonpositive_single
 
-NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-_COLUMNS = 1024  # of a product that one thread takes
+QUICK = ("linear", "poly", "rbf", "sigmoid")  # from products of rows, in the precision that is needed
+NAMES = (*QUICK, "precomputed", *sorted(set(KERNEL_NAMES) - set(QUICK)))
+_COLUMNS = 512  # of a product that one thread takes
+_ROWS = 128
+_DENSE_CELLS = 1 << 22  # 32 MB
 _CELLS = 1 << 21  # of a block of new rows against the support vectors
 
 
 class Kernel(NamedTuple):
-    """A kernel with its parameters; `name` is one of `NAMES`, or a function of two tables."""
+    """A kernel with its parameters; `name` is one of `NAMES`, an object of `learnt.kernels` or a function of tables."""
 
     name: Any
     gamma: float
@@ -43,93 +48,155 @@ class Kernel(NamedTuple):
     def between(self, X: Any, Z: Any) -> np.ndarray:
         """(rows of X, rows of Z)."""
         if callable(self.name):
-            return checked(self.name(X, Z), (X.shape[0], Z.shape[0]))
+            return finite(gram(self.name, X, Z))
         X, Z = self._about(X, Z)
-        return self.of_products(products(X, Z), square_norms(X), square_norms(Z))
+        return self.of_products(product(X, Z.T), row_squares(X), row_squares(Z))
 
     def scores(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
         """Kernel between X and Z times `coefficients` (rows of Z, columns), block by block on all threads."""
         out = np.zeros((X.shape[0], coefficients.shape[1]))
         if Z.shape[0] == 0:  # a function that is its intercept alone
             return out
+        if is_kernel_object(self.name):
+            return gram_times(self.name, X, Z, coefficients)
         if callable(self.name):
             return self.between(X, Z) @ coefficients
-        X, Z = self._about(X, Z)
-        Z_norms = square_norms(Z)
+        X, Z = self._about(workable(X), workable(Z))
+        Z_norms = row_squares(Z)
 
         def part(lo: int, hi: int) -> None:
             rows = X[lo:hi]
-            out[lo:hi] = self.of_products(products(rows, Z), square_norms(rows), Z_norms) @ coefficients
+            out[lo:hi] = self.of_products(product(rows, Z.T), row_squares(rows), Z_norms) @ coefficients
 
         for_blocks(part, X.shape[0], grain=max(1, min(4096, _CELLS // max(Z.shape[0], 1))))
         return out
 
     def _about(self, X: Any, Z: Any) -> tuple[Any, Any]:
         """For distances, dense rows about the mean of Z, where fewer digits cancel."""
-        if self.name != "rbf" or sparse.issparse(X) or sparse.issparse(Z):
+        if self.name != "rbf" or Route.SPARSE in (route(X), route(Z)):
             return X, Z
         origin = Z.mean(axis=0)
         return X - origin, Z - origin
 
 
-def checked(K: Any, shape: tuple[int, int]) -> np.ndarray:
-    """What a user's kernel gave, as an array of the right shape."""
-    K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
-    if K.shape != shape:
-        raise ParameterError(
-            f"The kernel function gave an array of shape {K.shape} for {shape[0]} and {shape[1]} rows: it must give "
-            f"one of shape {shape}, with an entry for every pair."
-        )
+def kernel_of_machine(machine: Any, n_features: int) -> Kernel:
+    """The kernel that the parameters of a fitted machine mean."""
+    name = machine.kernel
+    if isinstance(name, str) and name not in (*QUICK, "precomputed"):
+        gamma = None if name == "chi2" and machine.gamma == "scale" else machine._gamma
+        name = named_kernel(name, gamma, machine.degree, machine.coef0, n_features)
+    return Kernel(name, machine._gamma, machine.degree, machine.coef0)
+
+
+def machine_rule(machine: Any, state: dict[str, Any], dims: dict[str, Any]) -> str | None:
+    """Whether the kernel of a model file can be used, and with its support vectors."""
+    if not isinstance(machine.kernel, str) and (reason := usable_kernel(machine.kernel, dims)) is not None:
+        return f"has a kernel that {reason}"
+    if machine.kernel == "precomputed":
+        return None if (state["support_"] < dims["d"]).all() else "has support vectors that are not in its table"
+    return None if state["support_vectors_"].shape[1] == dims["d"] else "has support vectors of another width"
+
+
+def workable(X: Any) -> Any:
+    """Sparse rows as dense ones where these take little memory: quicker, and the answer of a dense fit to the bit."""
+    return dense(X) if X.shape[0] * X.shape[1] <= _DENSE_CELLS else X
+
+
+def finite(K: Any) -> np.ndarray:
+    """What a user's kernel gave, if it is numbers."""
+    K = np.asarray(dense(K), dtype=np.float64)
     if not np.isfinite(K).all():
         raise ValueError("The kernel function gave NaN or infinity: it must give finite numbers.")
     return K
 
 
-def products(X: Any, Z: Any) -> np.ndarray:
-    """Inner products of rows, dense."""
-    P = X @ Z.T
-    return P.toarray() if sparse.issparse(P) else np.asarray(P)
+@kernel
+def _exponentials(P, out, slots, lo):
+    """exp of exponents, which rounding may leave above 0, into rows of `out` from column lo."""
+    for r in range(len(P)):
+        row, to = P[r], out[slots[r], lo : lo + P.shape[1]]
+        for t in range(len(row)):
+            to[t] = exp_nonpositive(min(row[t], 0.0))
 
 
-def square_norms(X: Any) -> np.ndarray:
-    """‖x‖² of every row."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+@kernel
+def _exponentials_single(P, out, slots, lo):
+    """The same in single precision, of exponents in either."""
+    for r in range(len(P)):
+        row, to = P[r], out[slots[r], lo : lo + P.shape[1]]
+        for t in range(len(row)):
+            to[t] = exp_nonpositive_single(np.float32(min(row[t], 0.0)))
 
 
 class TrainingKernel:
-    """Rows of the kernel matrix of one table, written where they are asked for."""
+    """Entries of the kernel matrix of one table: whole rows of it, or the square of some."""
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
         self.kernel, self.n = kernel, X.shape[0]
-        plain = callable(kernel.name) or kernel.name == "precomputed"
-        self.X = X if plain else kernel._about(X, X)[0]
-        self.norms = square_norms(self.X) if kernel.name == "rbf" else np.zeros(self.n)
+        X = X if callable(kernel.name) else workable(X)  # a function gets the rows as they are, as at prediction
+        self.X, self.left = X, X
+        self.dense_rbf = kernel.name == "rbf" and route(X) is Route.DENSE
+        if self.dense_rbf:
+            # Two columns more on each side, and a product is the exponent −γ‖x − z‖² itself.
+            X = kernel._about(X, X)[0]
+            half = -kernel.gamma * row_squares(X)[:, None]
+            one = np.ones((self.n, 1))
+            self.left, self.X = np.hstack([2.0 * kernel.gamma * X, half, one]), np.hstack([X, one, half])
+        self.norms = row_squares(X) if kernel.name == "rbf" else np.zeros(self.n)
+
+    def rounding(self, dtype: type) -> float:
+        """How far products in this precision may be from the kernel, over the largest k(x, x)."""
+        spread = 1.0 + 4.0 * self.kernel.gamma * self.norms.max() if self.dense_rbf else np.inf
+        return float(np.finfo(dtype).eps * spread)
+
+    def single(self) -> None:
+        """Compute products in single precision."""
+        self.left, self.X = self.left.astype(np.float32), self.X.astype(np.float32)
 
     def largest(self) -> float:
         """The largest k(x, x), or infinity where it is not known."""
         if self.kernel.name == "rbf":
             return 1.0
+        if is_kernel_object(self.kernel.name):
+            return float(np.abs(self.kernel.name.diag(self.X)).max())
         if callable(self.kernel.name):
             return np.inf
         if self.kernel.name == "precomputed":
             return float(np.abs(np.diagonal(self.X)).max())
-        top = square_norms(self.X).max(keepdims=True)
+        top = row_squares(self.X).max(keepdims=True)
         return float(np.abs(self.kernel.of_products(top, top, top)).max())
 
-    def __call__(self, places: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
+    def between(self, places: np.ndarray, columns: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
+        """The kernel between the rows `places` and the rows `columns` into the rows `slots` of `out`."""
+        if self.kernel.name == "precomputed":
+            out[slots] = self.X[np.ix_(places, columns)]
+        elif callable(self.kernel.name):
+            out[slots] = self.kernel.between(self.X[places], self.X[columns])
+        else:
+            self._fill(places, self.X[columns], self.norms[columns], out, slots)
+
+    def rows(self, places: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
         """Kernel rows of `places` into the rows `slots` of `out`."""
         if self.kernel.name == "precomputed":
             out[slots] = self.X[places]
-            return
-        if callable(self.kernel.name):
-            out[slots] = checked(self.kernel.name(self.X[places], self.X), (len(places), self.n))
-            return
-        left, norms = self.X[places], self.norms[places]
+        elif callable(self.kernel.name):
+            out[slots] = self.kernel.between(self.X[places], self.X)
+        else:
+            self._fill(places, self.X, self.norms, out, slots)
+
+    def _fill(
+        self, places: np.ndarray, right: Any, right_norms: np.ndarray, out: np.ndarray, slots: np.ndarray
+    ) -> None:
+        """Kernel of the training rows `places` and the rows `right`, a tile that fits in a cache at a time."""
+        left, norms = self.left[places], self.norms[places]
 
         def part(lo: int, hi: int) -> None:
-            P = products(left, self.X[lo:hi]).astype(out.dtype, copy=False)
-            out[slots, lo:hi] = self.kernel.of_products(P, norms.astype(P.dtype), self.norms[lo:hi].astype(P.dtype))
+            columns = right[lo:hi]
+            for a in range(0, len(places), _ROWS):
+                P, at = product(left[a : a + _ROWS], columns.T), slots[a : a + _ROWS]
+                if self.dense_rbf:
+                    (_exponentials if out.dtype == np.float64 else _exponentials_single)(P, out, at, lo)
+                else:
+                    out[at, lo:hi] = self.kernel.of_products(P, norms[a : a + _ROWS], right_norms[lo:hi])
 
-        for_blocks(part, self.n, grain=_COLUMNS)
+        for_blocks(part, right.shape[0], grain=_COLUMNS)

@@ -9,11 +9,13 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.matrices import dense
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine
+from learnt.svm.dual._kernel import machine_rule
 from learnt.svm.dual._problems import enclose
 
 
@@ -42,7 +44,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     array([ 1, -1])
     """
 
-    __learnt_schema__ = Schema(params=PARAMS, state={**STATE, "offset_": real("p")}, extra=EXTRA)
+    __learnt_schema__ = Schema(params=PARAMS, state={**STATE, "offset_": real("p")}, extra=EXTRA, rule=machine_rule)
     # Rows on the surface are on its one side or the other by rounding, so that `predict` is not compared.
     __learnt_trial__ = Trial(
         quick={"tol": 1e-10, "gamma": 1.0},
@@ -98,7 +100,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def score_samples(self, X: Any) -> np.ndarray:
         """The sum of kernels with the support vectors: the larger, the more like the others."""
         check_is_fitted(self)
-        return self._scores(X, self.dual_coef_.T)[:, 0]
+        return self._scores(X, dense(self.dual_coef_).T)[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
         """1 inside, −1 outside."""

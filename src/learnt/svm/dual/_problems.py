@@ -37,10 +37,21 @@ class Effort(NamedTuple):
 
 
 def kernel_rows(training: TrainingKernel, largest: float, effort: Effort) -> KernelRows:
-    """The kernel matrix of a training table; in single precision where rows are many and rounding is far below tol."""
-    rounding = np.finfo(np.float32).eps * largest * training.largest()
-    precise = training.n <= _PRECISE or not 100 * rounding < effort.tol
+    """The kernel matrix of a training table; in single precision where rows are many and rounding is below tol.
+
+    Scores are sums of α times kernel entries, and rounding errors of the entries have either sign.
+    """
+    scale = 10 * largest * training.largest() / effort.tol
+    precise = training.n <= _PRECISE or not scale * np.finfo(np.float32).eps < 1
+    if not precise and scale * training.rounding(np.float32) < 1:
+        training.single()
     return KernelRows(training, training.n, effort.cache_bytes, np.dtype(np.float64 if precise else np.float32))
+
+
+def finite_C(C: float, training: TrainingKernel) -> float:
+    """C, or what is as good as C = ∞ beside the largest k(x, x)."""
+    largest = training.largest()
+    return HARD / (largest if 0 < largest < np.inf else 1.0) if np.isinf(C) else float(C)
 
 
 def classify(rows: KernelRows, y: np.ndarray, upper: np.ndarray, effort: Effort) -> Machine:

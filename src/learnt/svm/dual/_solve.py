@@ -2,8 +2,10 @@
 
 A working set holds the variables that break the optimality conditions most and those between their bounds; `_smo`
 solves the problem in them alone, a product with the kernel rows of those that moved brings all scores up to date, and
-so on until no pair of scores of the whole problem is further apart than `tol`. Once the violators are few, all of them
-are in the set: what others call shrinking. Kernel rows are computed by matrix products, many at a time, and kept.
+so on until no pair of scores of the whole problem is further apart than `tol`. The set grows with the number of
+variables between their bounds: where they do not all fit in, sets undo what others did. Once the violators are few,
+all of them are in the set: what others call shrinking. Kernel rows are computed by matrix products, many at a time,
+and kept.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from learnt.engine.interrupts import check_stopped, stoppable
 from learnt.svm.dual._rows import KernelRows
 from learnt.svm.dual._smo import ROUNDING, smo
 
-WORKING = 1024  # variables of a working set
+WORKING = 1024  # variables of a working set, at least
+_BESIDE = 2  # times as many as lie between their bounds, where that is more and their kernel matrix has room
 _STUCK = 3  # working sets one after the other in which nothing could be gained
 _INNER = 0.1  # of the whole problem's gap is left inside a working set
 
@@ -59,14 +62,17 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int) -> Solutio
         goal = max(tol, ROUNDING * np.abs(score).max())
         if not gap > goal or steps >= most or stuck == _STUCK:
             return Solution(alpha, score, steps, gap, not gap > goal)
-        chosen = _working_set(score, group, rise, fall, tops, lows, held)
+        size = max(WORKING, min(_BESIDE * np.count_nonzero(rise & fall), rows.most_square()))
+        chosen = _working_set(size, score, group, rise, fall, tops, lows, held)
         held[:] = False
         held[chosen] = True
+        chosen = chosen[np.argsort(group[chosen], kind="stable")]
+        cut = len(chosen) - np.count_nonzero(group[chosen])
         K = rows.square(row[chosen])
         before, inner = alpha[chosen], score[chosen]
         now, stop = before.copy(), np.zeros(1, np.int64)
         inner_goal = goal if len(chosen) == len(sign) else max(_INNER * gap, 0.5 * goal)
-        call = _inner(K, sign[chosen], group[chosen], upper[chosen], now, inner, inner_goal, most - steps, stop)
+        call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, most - steps, stop)
         taken, _ = stoppable(call, stop, long=len(chosen) > 256)
         steps += int(taken)
         stuck = 0 if taken else stuck + 1  # a product in single precision may differ from what a set was left with
@@ -78,8 +84,8 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int) -> Solutio
             _follow(score, rows, row, sign[chosen][moved], (now - before)[moved], chosen[moved])
 
 
-def _inner(K, sign, group, upper, alpha, score, goal, most, stop):
-    return lambda: smo(K, sign, group, upper, alpha, score, goal, most, stop)
+def _inner(K, sign, cut, upper, alpha, score, goal, most, stop):
+    return lambda: smo(K, sign, cut, upper, alpha, score, goal, most, stop)
 
 
 def _follow(score, rows, row, sign, change, places=None) -> None:
@@ -106,25 +112,25 @@ def _ends(score, group, rise, fall):
     return tops, lows
 
 
-def _working_set(score, group, rise, fall, tops, lows, held):
+def _working_set(size, score, group, rise, fall, tops, lows, held):
     """The variables to solve for next, in order: the worst violators, and those between their bounds."""
-    if len(score) <= WORKING:
+    if len(score) <= size:
         return np.arange(len(score))
     above = np.where(rise, score - lows[group], 0.0)  # how far beyond what may fall
     below = np.where(fall, tops[group] - score, 0.0)
     free = rise & fall
     violation = np.maximum(above, below)
     candidates = np.flatnonzero((violation > 0) | (free & held))
-    if len(candidates) <= WORKING:
+    if len(candidates) <= size:
         return candidates
     kept = np.flatnonzero(free & held)
-    if len(kept) > WORKING // 2:
-        kept = kept[np.argsort(-violation[kept], kind="stable")[: WORKING // 2]]
+    if len(kept) > size // 2:
+        kept = kept[np.argsort(-violation[kept], kind="stable")[: size // 2]]
     chosen = np.zeros(len(score), bool)
     chosen[kept] = True
-    half = (WORKING - len(kept)) // 2
-    for size in (above, below):
-        order = np.where(chosen, -np.inf, size)
+    half = (size - len(kept)) // 2
+    for beyond in (above, below):
+        order = np.where(chosen, -np.inf, beyond)
         take = np.argpartition(-order, half)[:half]
         chosen[take[order[take] > 0]] = True
     # The most violating pair is always there, or nothing would be gained.

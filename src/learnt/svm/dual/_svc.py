@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,15 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.labels import class_weights, encode_labels
+from learnt.engine.matrices import dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.random import first_seed
 from learnt.engine.schema import Schema, flag, labels, real, whole
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine, refuse_infinite
-from learnt.svm.dual._kernel import Kernel, TrainingKernel
+from learnt.svm.dual._kernel import Kernel, TrainingKernel, machine_rule
 from learnt.svm.dual._pairs import couple, one_vs_rest, pair_probabilities, pairs_of, sigmoid_of, votes_of
-from learnt.svm.dual._problems import HARD, Machine, classify, classify_nu, kernel_rows
+from learnt.svm.dual._problems import Machine, classify, classify_nu, finite_C, kernel_rows
 
 _FOLDS = 5  # of the cross-validation that probabilities come from
 
@@ -37,7 +37,7 @@ def _rule(model: Any, state: dict[str, Any], dims: dict[str, Any]) -> str | None
         return "has other support vectors than it counts"
     if model.probability and len(state.get("_probA", ())) != dims["p"]:
         return "has no probabilities for its pairs of classes"
-    return None
+    return machine_rule(model, state, dims)
 
 
 _SCHEMA = Schema(
@@ -129,9 +129,8 @@ class _Classification(ClassifierMixin, KernelMachine):
         used = np.flatnonzero((full != 0).any(axis=0))
         used = used[np.argsort(codes[used], kind="stable")]
         self._n_support = np.bincount(codes[used], minlength=k).astype(np.int32)
-        self._keep_vectors(X, used)
         sign = -1.0 if k == 2 else 1.0  # with two classes the second is the positive one
-        self.dual_coef_ = sign * full[:, used]
+        self._keep_vectors(X, used, sign * full[:, used])
         self.intercept_ = sign * np.array([machine.intercept for machine, _ in machines])
         self.n_iter_ = np.array([machine.steps for machine, _ in machines], dtype=np.int32)
 
@@ -143,19 +142,21 @@ class _Classification(ClassifierMixin, KernelMachine):
 
     def _pair_coefficients(self) -> np.ndarray:
         """(support vectors, pairs): one column for the machine of each pair, the first class positive."""
-        k = len(self.classes_)
+        k, coef = len(self.classes_), dense(self.dual_coef_)
+        if self._n_support.sum() != len(self.support_):
+            raise ValueError(f"The internal representation of {type(self).__name__} was altered: fit it again.")
         if k == 2:
-            return -self.dual_coef_.T
+            return -coef.T
         ends = np.concatenate([[0], np.cumsum(self._n_support)])
         out = np.zeros((len(self.support_), len(self.intercept_)))
         for column, (i, j) in enumerate(pairs_of(k)):
-            out[ends[i] : ends[i + 1], column] = self.dual_coef_[j - 1, ends[i] : ends[i + 1]]
-            out[ends[j] : ends[j + 1], column] = self.dual_coef_[i, ends[j] : ends[j + 1]]
+            out[ends[i] : ends[i + 1], column] = coef[j - 1, ends[i] : ends[i + 1]]
+            out[ends[j] : ends[j + 1], column] = coef[i, ends[j] : ends[j + 1]]
         return out
 
     def _plane(self) -> Any:
-        flat = sparse.csr_matrix(self._pair_coefficients().T) @ self.support_vectors_
-        flat = flat.toarray() if sparse.issparse(flat) else np.asarray(flat)
+        coef = self._pair_coefficients().T
+        flat = (sparse.csr_matrix(coef) if sparse.issparse(self.support_vectors_) else coef) @ self.support_vectors_
         return -flat if len(self.classes_) == 2 else flat
 
     def _pair_decisions(self, X: Any) -> np.ndarray:
@@ -252,9 +253,10 @@ class SVC(_Classification):
     ----------
     C : float, default=1.0
         The weight of mistakes against the width of the margin; infinity allows none.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or function, default="rbf"
-        k(x, z) = x·z; (γ x·z + coef0)^degree; exp(−γ‖x − z‖²); tanh(γ x·z + coef0); X is the kernel matrix; or a
-        function of two tables that returns the matrix of their kernels.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, a kernel or function, default="rbf"
+        k(x, z) = x·z; (γ x·z + coef0)^degree; exp(−γ‖x − z‖²); tanh(γ x·z + coef0); X is the kernel matrix; any other
+        name or object of `learnt.kernels` (`2 * RBF(1.0) + Linear()`); or a function of two tables that returns the
+        matrix of their kernels.
     degree : float, default=3
     gamma : {"scale", "auto"} or float, default="scale"
         "scale" is 1 / (n_features · variance of X), "auto" 1 / n_features.
@@ -348,9 +350,7 @@ class SVC(_Classification):
         check_number(self, "C", 0, open_low=True)
 
     def _machine(self, training: TrainingKernel, y: np.ndarray, weight: np.ndarray, pair: tuple[int, int]) -> Machine:
-        largest = training.largest()
-        C = HARD / (largest if 0 < largest < math.inf else 1.0) if math.isinf(self.C) else float(self.C)
-        upper = C * weight
+        upper = finite_C(self.C, training) * weight
         machine = classify(kernel_rows(training, float(upper.max()), self._effort()), y, upper, self._effort())
         refuse_infinite(self.C, upper, machine.coef, type(self).__name__)
         return machine

@@ -9,14 +9,16 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.matrices import dense
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine
-from learnt.svm.dual._problems import Machine, regress, regress_nu
+from learnt.svm.dual._kernel import TrainingKernel, machine_rule
+from learnt.svm.dual._problems import Machine, finite_C, kernel_rows, regress, regress_nu
 
-_SCHEMA = Schema(params=PARAMS, state=STATE, extra=EXTRA)
+_SCHEMA = Schema(params=PARAMS, state=STATE, extra=EXTRA, rule=machine_rule)
 _TRIAL = Trial(quick={"tol": 1e-8, "gamma": 0.1}, warmup=(Warm("amount"),), weight_unit_free=False, most_rows=600)
 
 
@@ -30,10 +32,11 @@ class _Regression(RegressorMixin, KernelMachine):
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="number", order="C")
         X, _ = self._prepare(X)
-        upper = self.C * (np.ones(len(y)) if w is None else w)
+        training = TrainingKernel(self._kernel(), X)
+        upper = finite_C(self.C, training) * (np.ones(len(y)) if w is None else w)
         y = y.astype(np.float64)
         with single_blas():
-            machine = self._solve(self._rows(X, float(upper.max())), y, upper)
+            machine = self._solve(kernel_rows(training, float(upper.max()), self._effort()), y, upper)
         self._keep_one(X, machine)
         self._record([machine])
         return self
@@ -44,7 +47,7 @@ class _Regression(RegressorMixin, KernelMachine):
     def predict(self, X: Any) -> np.ndarray:
         """The regression of each row."""
         check_is_fitted(self)
-        return self._scores(X, self.dual_coef_.T)[:, 0] + self.intercept_[0]
+        return self._scores(X, dense(self.dual_coef_).T)[:, 0] + self.intercept_[0]
 
 
 class SVR(_Regression):
@@ -52,9 +55,9 @@ class SVR(_Regression):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or function, default="rbf"
-        k(x, z) = x·z; (γ x·z + coef0)^degree; exp(−γ‖x − z‖²); tanh(γ x·z + coef0); X is the kernel matrix; or a
-        function of two tables that returns the matrix of their kernels.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, a kernel or function, default="rbf"
+        k(x, z) = x·z; (γ x·z + coef0)^degree; exp(−γ‖x − z‖²); tanh(γ x·z + coef0); X is the kernel matrix; any other
+        name or object of `learnt.kernels`; or a function of two tables that returns the matrix of their kernels.
     degree : float, default=3
     gamma : {"scale", "auto"} or float, default="scale"
         "scale" is 1 / (n_features · variance of X), "auto" 1 / n_features.
@@ -62,7 +65,7 @@ class SVR(_Regression):
     tol : float, default=1e-3
         The largest violation of the optimality conditions that is left.
     C : float, default=1.0
-        The weight of the misses against the flatness of the function.
+        The weight of the misses against the flatness of the function; inf asks for no miss beyond epsilon.
     epsilon : float, default=0.1
         Misses up to this size cost nothing.
     shrinking : bool, default=True
@@ -128,7 +131,7 @@ class SVR(_Regression):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number(self, "C", 0, np.finfo(float).max, open_low=True)
+        check_number(self, "C", 0, open_low=True)
         check_number(self, "epsilon", 0)
 
     def _solve(self, rows: Any, y: np.ndarray, upper: np.ndarray) -> Machine:

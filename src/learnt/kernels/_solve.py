@@ -1,4 +1,4 @@
-"""c = (K + αW⁻¹)⁻¹y: the weights of the rows in kernel ridge regression."""
+"""c = (K + αW⁻¹)⁻¹y: the weights of the rows of a ridge in the space of a kernel."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from learnt.engine.arrays import namespace
+from learnt.engine.arrays import namespace, to_numpy
 from learnt.engine.threads import single_blas
-from learnt.kernels import is_positive_semidefinite
-from learnt.linalg.any_array import solve_lower, solve_upper
+from learnt.kernels._positive import is_positive_semidefinite
+from learnt.linalg.any_array import cholesky_anywhere, solve_lower, solve_upper
 from learnt.linalg.tiles import cholesky_in_place
 
 
@@ -46,13 +46,11 @@ def _solve(matrix: Callable[[], Any], Y: Any, alpha: float) -> Any:
             with single_blas():
                 return linalg.cho_solve((K, True), Y, check_finite=False)
         return _least_squares(matrix(), Y, alpha)
-    K = K + alpha * xp.eye(n, dtype=K.dtype, device=K.device)
-    try:
-        L = xp.linalg.cholesky(K)
-    except Exception as error:  # every library has its own; anything else is raised as it is
-        if "linalg" not in f"{type(error).__module__}.{type(error).__name__}".lower():
-            raise
-        raise ValueError(f"{_why(K, alpha)}; increase alpha, or take another kernel.") from None
+    L = cholesky_anywhere(K, alpha)
+    if L is None:
+        raise ValueError(
+            f"{_why(to_numpy(matrix()) + alpha * np.eye(n), alpha)}; increase alpha, or take another kernel."
+        )
     return solve_upper(L.T, solve_lower(L, Y))
 
 

@@ -1,0 +1,101 @@
+"""Compiled sorting by (distance, index): a heap, and all neighbours of a query at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnt.engine.kernel import kernel
+
+_SHORT = 24  # entries that are sorted by inserting one after the other
+_EACH = 2  # entries of a bucket, if they were spread evenly
+_NARROW, _LARGE = 1e-280, 1e300  # a range of distances that is not cut, or between such: numbers could overflow
+
+
+@kernel(fuse=False, allocates=False)
+def sift(values, index, first, size, value, at):
+    """Put (value, at) in place of entry `first` of a heap of this size, the largest first, and move it down."""
+    i = first
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and (
+            values[other] > values[child] or (values[other] == values[child] and index[other] > index[child])
+        ):
+            child = other
+        if values[child] < value or (values[child] == value and index[child] < at):
+            break
+        values[i], index[i] = values[child], index[child]
+        i = child
+    values[i], index[i] = value, at
+
+
+@kernel(fuse=False, allocates=False)
+def sort_heap(values, index):
+    """Sort a heap with the largest first: the largest goes to the end."""
+    for end in range(values.size - 1, 0, -1):
+        value, at = values[end], index[end]
+        values[end], index[end] = values[0], index[0]
+        sift(values, index, 0, end, value, at)
+
+
+@kernel(fuse=False, allocates=False)
+def _sort(values, index):
+    """Sort in place: few entries by insertion, many by a heap unless they are in order, as equal ones often are."""
+    n = values.size
+    if n <= _SHORT:
+        for i in range(1, n):
+            value, at, j = values[i], index[i], i
+            while j > 0 and (values[j - 1] > value or (values[j - 1] == value and index[j - 1] > at)):
+                values[j], index[j] = values[j - 1], index[j - 1]
+                j -= 1
+            values[j], index[j] = value, at
+        return
+    i = 1
+    while i < n and (values[i - 1] < values[i] or (values[i - 1] == values[i] and index[i - 1] < index[i])):
+        i += 1
+    if i < n:
+        for first in range(n // 2 - 1, -1, -1):
+            sift(values, index, first, n, values[first], index[first])
+        sort_heap(values, index)
+
+
+@kernel(fuse=False, allocates=False)
+def sort_each(starts, distances, index, ends, to_distances, to_index):
+    """Entries starts[q]…starts[q+1]−1 of each query in order of (distance, index), into the last two arrays.
+
+    Many go to buckets of equal width between the least and the largest distance, and each bucket is sorted: a few
+    operations an entry where distances are spread, n log n where they are not. `ends` is memory for the buckets.
+    """
+    for q in range(starts.size - 1):
+        d, rows = distances[starts[q] : starts[q + 1]], index[starts[q] : starts[q + 1]]
+        to_d, to_rows = to_distances[starts[q] : starts[q + 1]], to_index[starts[q] : starts[q + 1]]
+        n = d.size
+        low, high = np.inf, -np.inf
+        for i in range(n):
+            low, high = min(low, d[i]), max(high, d[i])
+        width = high - low if n > _SHORT and low > -_LARGE and high < _LARGE else 0.0
+        if width < _NARROW:
+            for i in range(n):
+                to_d[i], to_rows[i] = d[i], rows[i]
+            _sort(to_d, to_rows)
+            continue
+        buckets = n // _EACH
+        scale = (buckets - 1) / width
+        begins = ends[: buckets + 1]
+        begins[:] = 0
+        for i in range(n):
+            begins[int((d[i] - low) * scale) + 1] += 1
+        for b in range(buckets):
+            begins[b + 1] += begins[b]
+        for i in range(n):
+            b = int((d[i] - low) * scale)
+            at = begins[b]
+            to_d[at], to_rows[at] = d[i], rows[i]
+            begins[b] = at + 1
+        lo = 0
+        for b in range(buckets):  # each bucket now begins where the next one did
+            if begins[b] - lo > 1:
+                _sort(to_d[lo : begins[b]], to_rows[lo : begins[b]])
+            lo = begins[b]

@@ -1,0 +1,168 @@
+"""Trees over points: boxes split at the median of the widest feature (KD-tree), or balls along their longest axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.distances import _tree_build, _tree_kernels
+from learnt.distances._metrics import SAME
+from learnt.distances._minkowski import POWERS, root
+from learnt.distances._neighborhoods import Neighborhoods, joined
+from learnt.distances._select import Consume
+from learnt.distances._tree_kernels import Tree, room_for
+from learnt.engine.threads import for_blocks
+
+METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski")
+_TOP = 4  # levels whose nodes are tasks of their own; below, a task is a whole subtree
+_SMALL = 4096  # points up to which a tree is one task, and queries are not put in order
+_QUERIES = 256  # of a task, at least
+
+
+class TreeIndex:
+    """A balanced tree over points (dense, in C order): leaves of at most `leaf_size` points, all on one level."""
+
+    def __init__(
+        self,
+        T: np.ndarray,
+        metric: str,
+        params: dict,
+        leaf_size: int = 32,
+        n_jobs: int | None = None,
+        *,
+        balls: bool = False,
+    ) -> None:
+        self.metric = metric = SAME.get(metric, metric)
+        p = float({"euclidean": 2.0, "sqeuclidean": 2.0, **POWERS}.get(metric, params.get("p") or 2))
+        n, d = T.shape
+        levels = 1
+        while n > leaf_size << (levels - 1):
+            levels += 1
+        n_nodes, n_leaves = (1 << levels) - 1, 1 << (levels - 1)
+        # Sums by `**` are right to some units in the last place; of balls every sum is rounded in its own way.
+        slack = 0.0 if p in (1.0, 2.0, np.inf) else 1e-12
+        if balls:
+            slack = max(slack, 4.0 * (d + 8) * float(np.finfo(np.float64).eps))
+        starts = np.zeros((n_nodes, 2), dtype=np.int64)
+        starts[0] = 0, n
+        self.tree = tree = Tree(
+            order=np.empty(n, dtype=np.int64),
+            starts=starts,
+            nodes=np.empty((n_nodes, 1 if balls else 2, d)),
+            radii=np.empty(n_nodes if balls else 0),
+            cells=np.zeros((n_leaves, d, -(-n // n_leaves))),
+            p=p,
+            slack=slack,
+        )
+        rows, order = np.empty((2, n, d)), np.empty((2, n), dtype=np.int64)
+        rows[0], order[0] = T, np.arange(n)
+        top = 0 if n <= _SMALL else min(_TOP, levels - 1)
+        for level in range(top + 1):
+            first, depth = (1 << level) - 1, levels - top if level == top else 1
+
+            def split(lo: int, hi: int, level: int = level, first: int = first, depth: int = depth) -> None:
+                for node in range(first + lo, first + hi):
+                    _tree_build.split_nodes(tree, rows, order, node, level, depth)
+
+            for_blocks(split, 1 << level, grain=1, n_jobs=n_jobs)
+        if balls:
+            tree.radii[:] = root(tree.radii, p)
+
+    def nearest(self, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None) -> None:
+        """`consume` gets the k nearest points of blocks of queries."""
+
+        def one(lo: int, hi: int) -> None:
+            part = _wide(Q[lo:hi])
+            sums, index = np.empty((hi - lo, k)), np.empty((hi - lo, k), dtype=np.int64)
+            _tree_kernels.nearest_points(self.tree, room_for(self.tree), part, self._turns(part), sums, index)
+            consume(lo, hi, self._finish(sums), index)
+
+        for_blocks(one, Q.shape[0], grain=min(max(_QUERIES, Q.shape[0] // 32), 8 * _QUERIES), n_jobs=n_jobs)
+
+    def within(
+        self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
+    ) -> Neighborhoods:
+        """The points at most `radii[i]` away from query i, by default in order of their index."""
+        exact, limits = self._limits(radii)
+        wanted = distances or not exact
+
+        def one(lo: int, hi: int) -> Neighborhoods:
+            found = self._found(_wide(Q[lo:hi]), limits[lo:hi], wanted)
+            if not exact:
+                found = found.without(found.distances > radii[lo:hi][found.query])
+            return found.by_index() if ordered else found
+
+        return joined(for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs))
+
+    def counts(self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """How many points are within each of `radii` (one row for all queries or one for each, ascending)."""
+        exact, limits = self._limits(radii)
+        out = np.empty((Q.shape[0], radii.shape[1]), dtype=np.int64)
+
+        def one(lo: int, hi: int) -> None:
+            rows = limits if len(limits) == 1 else limits[lo:hi]
+            _tree_kernels.count_within(
+                self.tree, room_for(self.tree), _wide(Q[lo:hi]), np.ascontiguousarray(rows), out[lo:hi]
+            )
+
+        if not exact:
+            for r in range(radii.shape[1]):
+                out[:, r] = self.within(Q, np.broadcast_to(radii[:, r], Q.shape[:1]), n_jobs, ordered=False).counts
+        else:
+            for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs)
+        return out
+
+    def _found(self, Q: np.ndarray, limits: np.ndarray, distances: bool) -> Neighborhoods:
+        """The points within the limits, in one walk: where an array is full, a larger one takes the queries left."""
+        counts, n = np.empty(Q.shape[0], dtype=np.int64), self.tree.order.size
+        first, size, parts, room = 0, 1 << 12, [], room_for(self.tree)
+        while first < Q.shape[0]:
+            index = np.empty(size, dtype=np.int64)
+            sums = np.empty(size if distances else 0)
+            found, first = _tree_kernels.points_within(
+                self.tree, room, Q, limits, first, Q.shape[0], counts, index, sums
+            )
+            if found:
+                parts.append((index[:found], sums[:found]))
+            size = max(2 * size, min(4 * size, 2 * n))
+        if not parts:
+            return Neighborhoods(counts, np.empty(0, dtype=np.int64), np.empty(0))
+        index, sums = (np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True))
+        return Neighborhoods(counts, index, self._finish(sums))
+
+    def _turns(self, Q: np.ndarray) -> np.ndarray:
+        """Queries in the order of their leaves, so that one after the other looks at the same memory."""
+        if self.tree.order.size <= _SMALL or Q.shape[0] == 1:
+            return np.arange(Q.shape[0])
+        leaves = np.empty(Q.shape[0], dtype=np.int64)
+        _tree_kernels.nearest_leaves(self.tree, Q, leaves)
+        return np.argsort(leaves, kind="stable")
+
+    def _limits(self, radii: np.ndarray) -> tuple[bool, np.ndarray]:
+        """Which sums of powers belong to distances within the radii, and whether that is so to the last bit."""
+        p = self.tree.p
+        if p in (1.0, np.inf) or self.metric == "sqeuclidean":
+            return True, radii
+        with np.errstate(over="ignore"):
+            if p != 2.0:
+                return False, np.power(radii, p) * (1.0 + 1e-14 + 2e-12)
+            limits = np.square(radii)
+        # The largest number whose square root, rounded, is not above the radius.
+        for _ in range(4):
+            more = np.nextafter(limits, np.inf)
+            limits = np.where(np.sqrt(more) <= radii, more, limits)
+        return True, np.where(radii < 0, -1.0, limits)
+
+    def _finish(self, sums: np.ndarray) -> np.ndarray:
+        return sums if self.metric == "sqeuclidean" else root(sums, self.tree.p)
+
+
+def _wide(Q: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(Q, dtype=np.float64)
+
+
+def tree_takes(points: Any, metric: Any, params: dict) -> bool:
+    """Whether boxes can bound the distances: those of Minkowski, without weights, between dense rows."""
+    plain = isinstance(metric, str) and SAME.get(metric, metric) in METRICS and params.get("w") is None
+    return plain and (params.get("p") or 2) >= 1 and isinstance(points, np.ndarray)

@@ -1,0 +1,121 @@
+"""What the kernels of boosting share, by name: the table, the memory of a tree that grows, how sums are written."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Table(NamedTuple):
+    """The codes of the rows, and what is known of the columns."""
+
+    by_row: Any  # eight codes a word
+    by_column: Any
+    n_bins: Any
+    has_missing: Any
+    categorical: Any
+    monotone: Any
+
+
+class Rounded(NamedTuple):
+    """Gradients and hessians of the rows in whole numbers: two arrays in the form "exact", else one of words."""
+
+    gradient: Any
+    hessian: Any
+    words: Any
+
+
+class Room(NamedTuple):
+    """Memory that is taken once: for the rows of the nodes, for histograms, and for each thread's search."""
+
+    rows: Any
+    spare: Any
+    goes_left: Any  # for each code of the column that is split
+    counts: Any
+    pool: Any  # of histograms
+    scratch: Any
+    allowed: Any
+    found_gain: Any
+    found: Any
+    bounds: Any
+    sums: Any  # running sums, in whole numbers
+    rough: Any  # the same in single precision
+    taken: Any
+    adds: Any
+
+
+class Kinds(NamedTuple):
+    """What there is where some feature holds categories (otherwise None, and nothing of them is compiled)."""
+
+    sets: Any  # of each node: what goes left
+    found_set: Any
+    sorting: Any
+    most: Any  # bounds on the gains of features
+
+
+class Sampling(NamedTuple):
+    """Which features a node may split on: groups that go together, and the share of the others that is drawn."""
+
+    groups: Any
+    alive: Any
+    share: Any
+    draw: Any
+    state: Any
+
+
+class Waiting(NamedTuple):
+    """Leaves that wait to be split, and places of histograms that are free."""
+
+    heap: Any
+    free: Any
+
+
+class Passes(NamedTuple):
+    """What is known of each row and each node before and after a tree grows."""
+
+    y: Any
+    score: Any
+    norm: Any
+    w: Any
+    g: Any
+    h: Any
+    counts: Any
+    blocks: Any
+    sums: Any
+    nodes: Any
+
+
+class Layout(NamedTuple):
+    """How a cell holds its sums (`_histogram`)."""
+
+    form: Any
+    single: Any
+    low: Any
+    up: Any
+    shift: Any
+
+
+class Codes(NamedTuple):
+    """The codes of some features, which begin in word `first` of a row, of the rows listed; `in_order`: rows[i] = i."""
+
+    by_row: Any
+    stride: Any
+    first: Any
+    n_features: Any
+    rows: Any
+    in_order: Any
+
+
+class Node(NamedTuple):
+    """The node that is split: its sums, their units, and what its two sides are held to."""
+
+    g: Any
+    hc: Any
+    shift: Any
+    scale_g: Any
+    scale_h: Any
+    min_leaf: Any
+    min_hessian: Any
+    l1: Any
+    l2: Any
+    low: Any
+    high: Any

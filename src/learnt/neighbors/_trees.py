@@ -1,0 +1,239 @@
+"""Trees to be asked directly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.distances import (
+    BALL_TREE_METRICS,
+    KD_TREE_METRICS,
+    SAME_METRICS,
+    Search,
+    metric_tree_takes,
+    resolve_metric,
+    tree_takes,
+)
+from learnt.engine.finite import require_finite
+from learnt.engine.params import ParameterError
+from learnt.neighbors._density_kernels import KERNELS, log_volume
+from learnt.neighbors._density_sums import log_sums
+
+
+def _with_other_names(metrics: tuple[str, ...]) -> list[str]:
+    return sorted({*metrics, *(name for name, other in SAME_METRICS.items() if other in metrics)})
+
+
+class PointTree:
+    """Points, an index over them, and the questions that both trees answer."""
+
+    _algorithm: str
+    valid_metrics: list[str]
+
+    def __init__(self, X: Any, leaf_size: int = 40, metric: Any = "minkowski", **kwargs: Any) -> None:
+        name = type(self).__name__
+        if isinstance(leaf_size, bool) or not isinstance(leaf_size, int | np.integer) or leaf_size < 1:
+            raise ValueError(f"leaf_size must be greater than or equal to 1, a whole number; {name} got {leaf_size!r}.")
+        self.data = _table(X, "X", name)
+        if self.data.shape[0] == 0 or self.data.shape[1] == 0:
+            raise ValueError(f"{name} needs at least one point and one feature; X has the shape {self.data.shape}.")
+        if callable(metric) and "func" in kwargs:
+            raise ValueError(f"{name} got two functions as its metric: give one.")
+        if metric == "pyfunc":
+            metric = kwargs.pop("func", None)
+        of, params = resolve_metric(metric, 2, kwargs)
+        if not self._takes(of, params):
+            raise ValueError(
+                f"{name} has the metrics {', '.join(self.valid_metrics)} with p >= 1, and not {metric!r} with {kwargs}"
+                "; use NearestNeighbors(algorithm='brute') for others."
+            )
+        self._metric, self._params = of, params
+        self._search = Search.build(self.data, of, params, algorithm=self._algorithm, leaf_size=int(leaf_size))
+
+    def _takes(self, metric: Any, params: dict) -> bool:
+        return tree_takes(self.data, metric, params)
+
+    def points_for(self, name: str, metric: Any, params: dict) -> np.ndarray:
+        """The points, for an estimator of this name that measures the same way."""
+        given, own = ((SAME_METRICS.get(m, m) if isinstance(m, str) else m) for m in (metric, self._metric))
+        same = params.keys() == self._params.keys() and all(np.array_equal(params[k], self._params[k]) for k in params)
+        if given != own or not same:
+            raise ValueError(
+                f"X is a {type(self).__name__} by the metric {self._metric!r} with {self._params}, and {name} measures "
+                f"by {metric!r} with {params}; give both the same metric."
+            )
+        return self.data
+
+    def query(
+        self,
+        X: Any,
+        k: int = 1,
+        return_distance: bool = True,
+        dualtree: bool = False,
+        breadth_first: bool = False,
+        sort_results: bool = True,
+    ) -> Any:
+        """The k nearest points of each row of X, nearest first; of equal distances the smaller index first.
+
+        `dualtree`, `breadth_first` and `sort_results` are scikit-learn's; they change no answer here.
+        """
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= self.data.shape[0]:
+            raise ValueError(
+                f"k must be less than or equal to the number of training points, {self.data.shape[0]}, and at least 1; "
+                f"{type(self).__name__}.query got {k!r}."
+            )
+        distances, index = self._search.nearest(self._queries(X), int(k))
+        return (distances, index) if return_distance else index
+
+    def query_radius(
+        self, X: Any, r: Any, return_distance: bool = False, count_only: bool = False, sort_results: bool = False
+    ) -> Any:
+        """The points at most r (one number, or one for each row of X) away: indices, then distances if asked for."""
+        if sort_results and not return_distance:
+            raise ValueError("return_distance must be True if sort_results is True")
+        if count_only and return_distance:
+            raise ValueError("count_only and return_distance cannot both be true")
+        Q = self._queries(X)
+        radii = np.asarray(r, dtype=np.float64)
+        if radii.ndim and radii.shape != (Q.shape[0],):
+            raise ValueError(
+                f"r must be one number or one for each of the {Q.shape[0]} rows; its shape is {radii.shape}."
+            )
+        if np.isnan(radii).any():
+            raise ValueError("r must not be NaN; give a distance.")
+        if count_only:
+            return self._search.count_within(Q, np.atleast_1d(radii)[:, None])[:, 0]
+        found = self._search.within(Q, radii, nearest_first=sort_results, distances=return_distance)
+        if not return_distance:
+            return found.index_arrays()
+        distances, index = found.arrays()
+        return index, distances
+
+    def two_point_correlation(self, X: Any, r: Any, dualtree: bool = False) -> np.ndarray:
+        """How many pairs of a row of X and a point are at most r[i] away from each other, for each entry of r.
+
+        `dualtree` is scikit-learn's; it changes no answer.
+        """
+        radii = np.asarray(r, dtype=np.float64)
+        if np.isnan(radii).any():
+            raise ValueError("r must not be NaN; give distances.")
+        flat = np.atleast_1d(radii).ravel()
+        order = np.argsort(flat, kind="stable")
+        out = np.empty(flat.size, dtype=np.int64)
+        out[order] = self._search.count_within(self._queries(X), flat[order][None, :]).sum(axis=0)
+        return out.reshape(np.atleast_1d(radii).shape)
+
+    def kernel_density(
+        self,
+        X: Any,
+        h: Any,
+        kernel: str = "gaussian",
+        atol: float = 0,
+        rtol: float = 1e-8,
+        breadth_first: bool = True,
+        return_log: bool = False,
+    ) -> np.ndarray:
+        """Σ over the points t of K(distance(x, t) / h) / ∫ K(‖u‖ / h) du, for each row x of X.
+
+        Divided by the number of points it is the density of `KernelDensity`, which has the names of kernels. The sums
+        are exact, which meets every tolerance `atol` and `rtol`.
+        """
+        name = f"{type(self).__name__}.kernel_density"
+        if kernel not in KERNELS:
+            raise ParameterError(f"kernel must be one of {', '.join(KERNELS)}; {name} got {kernel!r}.")
+        if isinstance(h, bool) or not isinstance(h, int | float | np.number) or not h > 0:
+            raise ParameterError(f"h must be a number above 0; {name} got {h!r}.")
+        Q = self._queries(X).astype(np.float64, copy=False)
+        euclidean = isinstance(self._metric, str) and self._metric in ("euclidean", "l2")
+        logs = log_sums(self._search, kernel, Q, None, float(h), euclidean) - log_volume(kernel, float(h), Q.shape[1])
+        return logs if return_log else np.exp(logs)
+
+    def _queries(self, X: Any) -> np.ndarray:
+        name = type(self).__name__
+        Q = _table(X, "The query X", name)
+        if Q.shape[1] != self.data.shape[1]:
+            raise ValueError(
+                f"query data dimension must match training data dimension: X has {Q.shape[1]} features, and this "
+                f"{name} {self.data.shape[1]}."
+            )
+        return Q
+
+
+class KDTree(PointTree):
+    """Points in nested boxes, split at the median of the feature that varies most: the answers of brute force, sooner.
+
+    Time per query grows like log n where features are few (up to ten or so); above, brute force is quicker.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    leaf_size : int, default=40
+        Points up to which a box is not split.
+    metric : str, default="minkowski"
+        "euclidean", "manhattan", "chebyshev", "sqeuclidean" or "minkowski" with a power `p`.
+    **kwargs :
+        Parameters of the metric.
+
+    Attributes
+    ----------
+    data : array of shape (n, d)
+
+    Examples
+    --------
+    >>> tree = KDTree([[0.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
+    >>> tree.query([[0.0, 0.4]], k=2)
+    (array([[0.4, 0.6]]), array([[0, 1]]))
+    >>> tree.query_radius([[0.0, 0.4]], 0.5)[0]
+    array([0])
+    >>> tree.two_point_correlation([[0.0, 0.0], [3.0, 2.0]], [0.5, 1.0])
+    array([1, 3])
+    """
+
+    _algorithm = "kd_tree"
+    valid_metrics = _with_other_names(KD_TREE_METRICS)
+
+
+class BallTree(PointTree):
+    """Points in nested balls about their means, split at the median between two far ends: the answers of brute force.
+
+    A point of a ball of radius r about c is at least distance(q, c) − r away from q. That holds for every metric, and
+    where points lie on a surface of few dimensions among many features, balls are as small as the surface lets them.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    leaf_size : int, default=40
+        Points up to which a ball is not split.
+    metric : str or callable, default="minkowski"
+        A metric of `BallTree.valid_metrics`, or a function of two rows that is one. Trees by Minkowski distances
+        without weights are compiled.
+    **kwargs :
+        Parameters of the metric.
+
+    Attributes
+    ----------
+    data : array of shape (n, d)
+
+    Examples
+    --------
+    >>> tree = BallTree([[0.0, 0.0], [0.0, 1.0], [3.0, 3.0]], metric="haversine")
+    >>> tree.query([[0.0, 0.9]])
+    (array([[0.1]]), array([[1]]))
+    """
+
+    _algorithm = "ball_tree"
+    valid_metrics = _with_other_names((*BALL_TREE_METRICS, *KD_TREE_METRICS))
+
+    def _takes(self, metric: Any, params: dict) -> bool:
+        return tree_takes(self.data, metric, params) or metric_tree_takes(self.data, metric, params)
+
+
+def _table(X: Any, what: str, name: str) -> np.ndarray:
+    """Finite numbers in C order, in float64 unless they are float32."""
+    X = np.asarray(X)
+    X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+    if X.ndim != 2:
+        raise ValueError(f"{what} must have two dimensions, rows and features, for {name}; it has {X.ndim}.")
+    require_finite(X, what, name)
+    return X

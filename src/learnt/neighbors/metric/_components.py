@@ -1,0 +1,106 @@
+"""Neighbourhood components analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnt.engine.estimator import Trial, Warm
+from learnt.engine.labels import encode_labels
+from learnt.engine.progress import with_callbacks
+from learnt.engine.schema import FEATURES, Schema, count, none, real
+from learnt.engine.validation import check_fit
+from learnt.neighbors.metric._kernels import stochastic_neighbors
+from learnt.neighbors.metric._linear import LinearMetric
+from learnt.neighbors.metric._pairs import PairsObjective
+from learnt.neighbors.metric._starts import check_continued, start_of
+
+
+class NeighborhoodComponentsAnalysis(LinearMetric):
+    """The linear map A for which near rows most often have the same class (Goldberger et al., 2004).
+
+    A = argmax Σᵢ pᵢ,   pᵢ = Σ_{j: y_j = y_i} exp(−‖Ax_i − Ax_j‖²) / Σ_{j ≠ i} exp(−‖Ax_i − Ax_j‖²)
+
+    pᵢ is the chance that a neighbour of row i, drawn with probability falling with the distance, has i's class: a
+    smooth stand-in for the leave-one-out score of nearest neighbours. Distances are seen block by block, so that memory
+    grows with the rows and not with their pairs. The objective has many maxima; which is found depends on `init`.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Rows of A; None: as many as features.
+    init : {"auto", "pca", "lda", "identity", "random"} or array of shape (n_components, n_features), default="auto"
+        Where to begin: principal components, linear discriminants, a truncated unit matrix, normal numbers, or A
+        itself. "auto" takes discriminants where the classes give enough of them, else components, else the unit matrix.
+    warm_start : bool, default=False
+        Whether to begin from `components_` of the last fit.
+    max_iter : int, default=50
+        Most iterations of L-BFGS.
+    tol : float, default=1e-5
+        Stop when the objective rises by less than this share of itself.
+    callback : callable, default=None
+        Called with A, flattened, and the number of the iteration after each.
+    verbose : int, default=0
+        Above 0, iterations are logged to the logger named "learnt", and a ConvergenceWarning where `max_iter` was not
+        enough.
+    random_state : int, RandomState, Generator or None
+        For `init="random"`.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        A.
+    n_iter_ : int
+        Iterations, the start counted as one.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    >>> X[:, 2] += 3 * y
+    >>> model = NeighborhoodComponentsAnalysis(n_components=1).fit(X, y)
+    >>> int(np.abs(model.components_[0]).argmax())
+    2
+    """
+
+    __learnt_schema__ = Schema(
+        params={"callback": none},
+        state={**FEATURES, "components_": real(None, "d"), "n_iter_": count(1)},
+    )
+    __learnt_trial__ = Trial(quick={"max_iter": 5}, warmup=(Warm("classes", {"max_iter": 2}),), target="classes")
+
+    _method, _sign = "NCA", -1.0
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        init="auto",
+        warm_start=False,
+        max_iter=50,
+        tol=1e-5,
+        callback=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.init = init
+        self.warm_start = warm_start
+        self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> NeighborhoodComponentsAnalysis:
+        """Learn A; y has the classes of the rows."""
+        self._check_descent()
+        check_continued(self, X)
+        X, y, _ = check_fit(self, X, y, target="label", min_rows=2)
+        codes = encode_labels(y)[1]
+        objective = PairsObjective(X, codes, stochastic_neighbors)
+        self._descend(objective, start_of(self, X, codes), X, y)
+        return self

@@ -1,0 +1,52 @@
+"""Neural networks on PyTorch (`pip install 'learnt[nets]'`).
+
+    MLPClassifier, MLPRegressor              layers of units between columns and classes or numbers
+    ConvNetClassifier, ConvNetRegressor      images
+
+Training needs PyTorch, prediction with a multilayer perceptron does not. The files:
+
+    _mlp, _mlp_classifier, _mlp_regressor    the estimators
+    _forward     prediction with NumPy
+    _inputs      categories, empty cells and numbers as inputs of the first layer
+    _module      batch normalisation and embeddings, by automatic differentiation
+    _torch       PyTorch, imported when a network is first trained
+    training/    the loop: batches, optimisers, stopping, checkpoints, warnings that name the layer
+    layers/      Conv, MaxPool, Dense, …: what a network is made of, shapes and the table of a network
+    convnet/     images of any layout, augmentation
+"""
+
+from learnt.neural_network._mlp_classifier import MLPClassifier as MLPClassifier
+from learnt.neural_network._mlp_regressor import MLPRegressor as MLPRegressor
+from learnt.neural_network.convnet._augment import Augment
+from learnt.neural_network.convnet._classifier import ConvNetClassifier
+from learnt.neural_network.convnet._regressor import ConvNetRegressor
+from learnt.neural_network.layers import (
+    AvgPool,
+    BatchNorm,
+    Conv,
+    Dense,
+    Dropout,
+    Flatten,
+    MaxPool,
+    conv_output_size,
+    summary,
+)
+from learnt.neural_network.training import NetworkHealthWarning
+
+__all__ = [
+    "Augment",
+    "AvgPool",
+    "BatchNorm",
+    "Conv",
+    "ConvNetClassifier",
+    "ConvNetRegressor",
+    "Dense",
+    "Dropout",
+    "Flatten",
+    "MLPClassifier",
+    "MLPRegressor",
+    "MaxPool",
+    "NetworkHealthWarning",
+    "conv_output_size",
+    "summary",
+]

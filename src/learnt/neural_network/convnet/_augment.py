@@ -1,0 +1,92 @@
+"""Small changes of the images of every batch, so that the network does not learn what does not matter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from learnt.neural_network._torch import torch_for
+
+
+@dataclass(frozen=True)
+class Augment:
+    """Each image of a batch is moved, mirrored, turned and made noisy at random; prediction sees images as they are.
+
+    Pixels beyond the edge are those of the edge.
+
+    Parameters
+    ----------
+    shift : int, default=0
+        By so many pixels at most, up, down, left or right.
+    flip : bool, default=False
+        Every other image is mirrored, left to right.
+    rotate : float, default=0
+        By so many degrees at most, to either side; pixels between four are their weighted mean.
+    noise : float, default=0
+        The standard deviation of Gaussian noise, in units of the images' own standard deviation.
+
+    >>> Augment(shift=2, flip=True)
+    Augment(shift=2, flip=True, rotate=0.0, noise=0.0)
+    """
+
+    shift: int = 0
+    flip: bool = False
+    rotate: float = 0.0
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, kind, high in (("shift", Integral, 2**20), ("rotate", Real, 180), ("noise", Real, 2**20)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, kind) or not 0 <= float(value) <= high:
+                what = "a whole number" if kind is Integral else "a number"
+                raise ValueError(f"The {name!r} of Augment must be {what} from 0 to {high}; got {value!r}.")
+        if not isinstance(self.flip, bool):
+            raise ValueError(f"The 'flip' of Augment must be True or False; got {self.flip!r}.")
+
+    def change(self, X: Any, generator: Any, first: int, whole: int) -> Any:
+        """Images (n, rows, columns, channels) changed: those from `first` on of a batch of `whole`.
+
+        Draws are made for the whole batch, so that workers that share one change its images as a single one does.
+        """
+        torch, n = torch_for("a network"), len(X)
+        mine = slice(first, first + n)
+
+        def uniform(low: float, high: float) -> Any:
+            drawn = torch.rand(whole, generator=generator, device=X.device)[mine]
+            return low + (high - low) * drawn
+
+        down = torch.round(uniform(-self.shift, self.shift)) if self.shift else X.new_zeros(n)
+        right = torch.round(uniform(-self.shift, self.shift)) if self.shift else X.new_zeros(n)
+        mirrored = uniform(0, 1) < 0.5 if self.flip else torch.zeros(n, dtype=torch.bool, device=X.device)
+        if self.rotate:
+            X = _turned(X, uniform(-math.radians(self.rotate), math.radians(self.rotate)), down, right, mirrored)
+        elif self.shift or self.flip:
+            X = _moved(X, down, right, mirrored)
+        if self.noise:
+            drawn = torch.randn((whole, *X.shape[1:]), generator=generator, device=X.device)
+            X = torch.add(X, drawn[mine], alpha=float(self.noise))
+        return X
+
+
+def _moved(X: Any, down: Any, right: Any, mirrored: Any) -> Any:
+    torch, (_, h, w, _) = torch_for("a network"), X.shape
+    rows = (torch.arange(h, device=X.device) - down.long()[:, None]).clamp_(0, h - 1)
+    columns = (torch.arange(w, device=X.device) - right.long()[:, None]).clamp_(0, w - 1)
+    columns = torch.where(mirrored[:, None], w - 1 - columns, columns)
+    return X[torch.arange(len(X), device=X.device)[:, None, None], rows[:, :, None], columns[:, None, :]]
+
+
+def _turned(X: Any, angle: Any, down: Any, right: Any, mirrored: Any) -> Any:
+    torch, (n, h, w, c) = torch_for("a network"), X.shape
+    cos, sin = angle.cos(), angle.sin()
+    sign = torch.where(mirrored, -1.0, 1.0).to(X.dtype)
+    # From a place of the new image to one of the old, both in −1…1; a pixel is 2/w wide and 2/h high.
+    rows = [
+        torch.stack([sign * cos, -sign * sin * (h / w), -sign * right * (2 / w)], dim=1),
+        torch.stack([sin * (w / h), cos, -down * (2 / h)], dim=1),
+    ]
+    grid = torch.nn.functional.affine_grid(torch.stack(rows, dim=1), [n, c, h, w], align_corners=False)
+    turned = torch.nn.functional.grid_sample(X.movedim(3, 1), grid, padding_mode="border", align_corners=False)
+    return turned.movedim(1, 3).contiguous()

@@ -1,0 +1,431 @@
+"""What the convolutional networks share: from images to a trained network, and back from its numbers."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from learnt.engine import progress
+from learnt.engine.estimator import Takes
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
+from learnt.engine.random import entropy, random_state_of, task_seed
+from learnt.engine.schema import FEATURES, Check, anyof, choice, count, dictof, listof, none, number, real, text, whole
+from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.verbose import tell
+from learnt.neural_network._torch import device_for, one_thread, tensor_of, torch_for
+from learnt.neural_network.convnet._augment import Augment
+from learnt.neural_network.convnet._default import default_layers
+from learnt.neural_network.convnet._images import LAYOUTS, Images, as_images, flat_shape, shown
+from learnt.neural_network.convnet._network import LayersNetwork
+from learnt.neural_network.layers import LAYERS, Layer, NetworkSummary, plan, summary
+from learnt.neural_network.training import (
+    Adagrad,
+    Adam,
+    Checkpoint,
+    Data,
+    Descent,
+    History,
+    Optimiser,
+    Output,
+    Plan,
+    Rate,
+    dead_units,
+    train,
+)
+from learnt.neural_network.training._checkpoint import digest_of
+from learnt.neural_network.training._health import warn_of_dead
+from learnt.neural_network.training._rates import NAMES as RATES
+
+_BUILT: WeakKeyDictionary[Any, tuple[dict[str, np.ndarray], LayersNetwork]] = WeakKeyDictionary()
+_SMALL = 1 << 16  # products of a network that predicts in double precision
+SOLVERS = ("adam", "sgd", "momentum", "nesterov", "adagrad")
+
+
+def _layer(value: Any, dims: dict[str, int]) -> str | None:
+    return None if type(value) in LAYERS else "is not a layer"
+
+
+def _weights(value: Any, dims: dict[str, int]) -> str | None:
+    """Finite float32 of any shape; whether the shapes are those of the layers is for the rule to say."""
+    good = type(value) is np.ndarray and value.dtype == np.float32
+    return None if good and np.isfinite(value).all() else "is not an array of finite float32 numbers"
+
+
+FITTED: dict[str, Check] = {
+    **FEATURES,
+    "image_shape_": listof(count(1, 2**31), 3, tuple),
+    "layout_": choice("flat", "NHW", "NHWC", "NCHW"),
+    "layers_": listof(_layer),
+    "weights_": dictof(text, _weights),
+    "mean_": real("channels"),
+    "scale_": real("channels", above=0),
+    "n_outputs_": count(1, 2**31),
+}
+TRAINED: dict[str, Check] = {
+    "n_iter_": count(),
+    "loss_": number(finite=False),
+    "loss_curve_": listof(number(finite=False)),
+    "best_loss_": anyof(none, number(finite=False)),
+    "best_epoch_": anyof(none, count()),
+    "validation_scores_": anyof(none, listof(number(finite=False))),
+    "validation_loss_curve_": anyof(none, listof(number(finite=False))),
+    "best_validation_score_": anyof(none, number(finite=False)),
+    "dead_units_": dictof(text, whole(None)),
+}
+
+
+def network_fits(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None:
+    """The rule of model files: an image is as many numbers as a row, and weights are those of the layers."""
+    rows, columns, channels = state["image_shape_"]
+    if rows * columns * channels != dims["d"] or channels != dims["channels"]:
+        return "has images of another size than its rows"
+    try:
+        steps = plan(state["layers_"], (channels, rows, columns), state["n_outputs_"])
+    except ValueError:
+        return "has layers that do not fit its images"
+    wanted = {name: shape for step in steps for name, shape in step.kept.items()}
+    if {name: value.shape for name, value in state["weights_"].items()} != wanted:
+        return "has weights of other shapes than its layers"
+    if any((value < 0).any() for name, value in state["weights_"].items() if name.endswith(".variance")):
+        return "has batch norms of negative variance"
+    # What layers give may be larger than what they learn: a border as wide as a kernel of one pixel, again and again.
+    if any(np.prod(step.after, dtype=float) > 2.0**24 for step in steps):
+        return "has layers that give more numbers than any network that was trained"
+    return None
+
+
+class ConvNet(progress.CallbackSupportMixin):
+    """`fit` and `summary` of convolutional networks. Subclasses say what y is and what outputs cost."""
+
+    __learnt_takes__ = Takes()
+
+    image_shape_: tuple[int, int, int]
+    layers_: list[Layer]
+    weights_: dict[str, np.ndarray]
+    _target = "numbers"
+
+    # --- what subclasses say
+
+    def _code(self, y: np.ndarray, w: Any) -> tuple[np.ndarray, Any, Output]:
+        """What outputs are trained on, class numbers (n,) or (n, outputs), weights, and what outputs cost."""
+        raise NotImplementedError
+
+    def _score_of(self, z: np.ndarray, y: np.ndarray, w: Any) -> float:
+        """The score of raw outputs on rows held out."""
+        raise NotImplementedError
+
+    # --- parameters
+
+    def _get(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "layout", LAYOUTS)
+        check_choice(self, "solver", SOLVERS)
+        check_choice(self, "learning_rate", RATES)
+        check_number(self, "alpha", 0)
+        check_number(self, "tol", 0)
+        check_number(self, "learning_rate_init", 0, open_low=True)
+        check_number(self, "momentum", 0, np.nextafter(1, 0))
+        check_number(self, "batch_size", 1, integer=True, also=("auto",))
+        for name in ("max_iter", "n_iter_no_change"):
+            check_number(self, name, 1, integer=True)
+        check_number(self, "validation_fraction", 0, np.nextafter(1, 0), open_low=True)
+        check_flag(self, "shuffle", "early_stopping")
+        check_verbose(self)
+        augment = self._get("augment")
+        if augment is not None and type(augment) is not Augment:
+            raise ParameterError(
+                f"The 'augment' parameter of {type(self).__name__} must be None or Augment(shift=1, …). "
+                f"Got {augment!r} instead."
+            )
+
+    # --- fitting
+
+    @progress.with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train from the start.
+
+        Parameters
+        ----------
+        X : images (n, rows, columns), (n, rows, columns, channels) or (n, channels, rows, columns); or a table (n, d)
+            Bytes (uint8) are divided by 255. Channels are then brought to mean 0 and standard deviation 1.
+        y : array of shape (n,), or (n, outputs) for a regressor
+        sample_weight : array of shape (n,) or None
+        """
+        name = type(self).__name__
+        self._check_parameters()
+        torch_for(f"{name}.fit")
+        device = device_for(self._get("device"), name)
+        images = as_images(X, name, self._get("image_shape"), self._get("layout"))
+        rows, y, w = check_fit(self, images.rows, y, sample_weight, target=self._target)
+        shape = self._shape_of(images, rows.shape[1])
+        Y, w, output = self._code(y, w)
+        layers = default_layers(*shape[:2]) if self._get("layers") is None else self._get("layers")
+        steps = plan(layers, _planes(shape), self.n_outputs_)
+        self.layers_ = list(layers)
+        self.image_shape_, self.layout_ = shape, images.layout
+        pixels = self._learn_scale(rows)
+        seed = entropy(self._get("random_state")) % 2**62
+        rng = random_state_of(task_seed(seed, 0) % 2**32)
+        with one_thread():
+            network = LayersNetwork(steps, output, seed, alpha=float(self._get("alpha")), device=device)
+            self._train(network, pixels, Y, w, device, rng, output, seed)
+        return self
+
+    def _shape_of(self, images: Images, d: int) -> tuple[int, int, int]:
+        if images.shape is not None:
+            return images.shape
+        return flat_shape(d, self._get("image_shape"), self._get("layout"), type(self).__name__)[0]
+
+    def _learn_scale(self, rows: np.ndarray) -> np.ndarray:
+        """Means and standard deviations of the channels over all pixels; the images brought to 0 and 1."""
+        pixels = rows.reshape(-1, self.image_shape_[2])
+        self.mean_ = pixels.mean(axis=0, dtype=np.float64)
+        deviation = pixels.std(axis=0, dtype=np.float64)
+        flat = deviation <= 1e-12 * np.abs(self.mean_)
+        self.scale_ = np.where(flat | (deviation == 0), 1.0, deviation)
+        return self._scaled(rows).astype(np.float32, copy=False)
+
+    def _scaled(self, rows: np.ndarray) -> np.ndarray:
+        pixels = rows.reshape(len(rows), *self.image_shape_)
+        out = pixels - self.mean_.astype(rows.dtype)
+        out /= self.scale_.astype(rows.dtype)
+        return out
+
+    def _train(
+        self, network: Any, X: np.ndarray, Y: np.ndarray, w: Any, device: Any, rng: Any, output: Output, seed: int
+    ) -> None:
+        early, augment = bool(self._get("early_stopping")), self._get("augment")
+        judge, kept = None, slice(None)
+        if early:
+            kept, judge = self._judge(X, Y, w, device, rng, output)
+        change = None
+        if augment is not None:
+
+            def change(batch: Any, first: int, whole: int) -> Any:
+                return augment.change(batch, network.generator, first, whole)
+
+        data = _data(X[kept], Y[kept], None if w is None else w[kept], device, change)
+        optimiser = self._optimiser(network)
+        rate = Rate(self._get("learning_rate"), float(self._get("learning_rate_init")), 0.5, self._get("max_iter"))
+        schedule = Plan(
+            batch_size=self._batch_size(data.n),
+            max_iter=self._get("max_iter"),
+            shuffle=bool(self._get("shuffle")),
+            tol=float(self._get("tol")),
+            patience=self._get("n_iter_no_change"),
+            rate=rate,
+            name=type(self).__name__,
+        )
+        history = History()
+        with progress.fit_loop(self, schedule.max_iter) as loop:
+            train(
+                network,
+                data,
+                optimiser,
+                schedule,
+                rng,
+                judge=judge,
+                history=history,
+                report=self._reporter(loop, history),
+                checkpoint=self._checkpoint(X, Y, w),
+            )
+        self._record(history, early)
+        self._keep(network, data)
+
+    def _batch_size(self, n: int) -> int:
+        size = self._get("batch_size")
+        if isinstance(size, str):
+            return min(64, n)
+        if size > n:
+            warnings.warn(
+                f"Got `batch_size` larger than the sample size: {size} images in a batch of {type(self).__name__} and "
+                f"{n} images in all; every batch has all of them.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return int(min(size, n))
+
+    def _judge(self, X: Any, Y: np.ndarray, w: Any, device: Any, rng: Any, output: Output) -> tuple[Any, Any]:
+        """Images to train on, and what gives the score and the loss on the others."""
+        share, n = self._get("validation_fraction"), len(Y)
+        held_out = int(np.ceil(share * n))
+        if held_out < 2 or n - held_out < 1:
+            raise ValueError(
+                f"{n} images and validation_fraction={share!r} leave too few to judge {type(self).__name__} by; "
+                "give more images, or early_stopping=False."
+            )
+        classes = Y if Y.ndim == 1 and np.bincount(Y).min() > 1 and held_out >= self.n_outputs_ else None
+        classes = None if classes is not None and n - held_out < self.n_outputs_ else classes
+        kept, held = train_test_split(np.arange(n), random_state=rng, test_size=held_out, stratify=classes)
+        judged = _data(X[held], Y[held], None if w is None else w[held], device)
+        y, weights = Y[held], None if w is None else w[held]
+
+        def judge(network: Any) -> tuple[float, float]:
+            z = network.predict(judged.X)
+            loss = float(output.value_and_delta(z, judged.y, judged.w)[0])
+            z = z.cpu().numpy()
+            return (self._score_of(z, y, weights) if np.isfinite(z).all() else float("nan")), loss
+
+        return kept, judge
+
+    def _optimiser(self, network: Any) -> Optimiser:
+        solver, rate = self._get("solver"), float(self._get("learning_rate_init"))
+        if solver == "adam":
+            return Adam(network.parameters, rate)
+        if solver == "adagrad":
+            return Adagrad(network.parameters, rate)
+        momentum = 0.0 if solver == "sgd" else float(self._get("momentum"))
+        return Descent(network.parameters, rate, momentum, solver == "nesterov")
+
+    def _reporter(self, loop: Any, history: History) -> Any:
+        def report(note: str) -> bool:
+            if self._get("verbose"):
+                tell("Iteration %d, loss = %.8f", history.n_iter, history.loss)
+                if history.validation_scores:
+                    tell("Validation score: %f", history.validation_scores[-1])
+            return loop.step(note)
+
+        return report
+
+    def _checkpoint(self, X: Any, Y: Any, w: Any) -> Checkpoint | None:
+        path = self._get("checkpoint")
+        if path is None:
+            return None
+        if not isinstance(self._get("random_state"), Integral):
+            raise ParameterError(
+                f"checkpoint needs a whole number as random_state of {type(self).__name__}, so that training goes on "
+                f"with the same draws; got {self._get('random_state')!r}."
+            )
+        free = ("max_iter", "verbose", "checkpoint", "device")
+        settings = {k: v for k, v in self.get_params(deep=False).items() if k not in free}
+        return Checkpoint(path, digest_of({"class": type(self).__name__, **settings}, X, Y, w))
+
+    def _record(self, end: History, early: bool) -> None:
+        self.n_iter_, self.loss_, self.loss_curve_ = end.n_iter, end.loss, end.loss_curve
+        self.best_loss_ = None if early else end.best_loss
+        self.best_epoch_ = end.best_epoch if early else None
+        self.validation_scores_ = end.validation_scores if early else None
+        self.validation_loss_curve_ = end.validation_losses if early else None
+        self.best_validation_score_ = end.best_score if early else None
+
+    def _keep(self, network: LayersNetwork, data: Data) -> None:
+        """The trained weights, and which units died."""
+        state = {**network.parameters.views, **network.buffers()}
+        names = [name for step in network.steps for name in step.kept]
+        self.weights_ = {name: np.array(state[name].detach().cpu().numpy()) for name in names}
+        self.dead_units_ = dead_units(network, data)
+        widths = {step.name: step.after[0] for step in network.steps}
+        warn_of_dead(self.dead_units_, widths, type(self).__name__, stacklevel=5)
+
+    # --- what a network says
+
+    def summary(self, image_shape: Any = None, n_outputs: int | None = None) -> NetworkSummary:
+        """The table of layers, shapes and numbers of parameters; an error says which layer does not fit.
+
+        Parameters
+        ----------
+        image_shape : (rows, columns) or (rows, columns, channels), default=None
+            Of a network that is not fitted, unless the estimator's own `image_shape` says it.
+        n_outputs : int, default=None
+            Of a network that is not fitted: the number of classes or targets. None leaves the last layer out.
+
+        >>> from learnt.neural_network import Conv, ConvNetClassifier, MaxPool
+        >>> print(ConvNetClassifier([Conv(4, 3), MaxPool(2)]).summary((8, 8), n_outputs=10))
+        layer               output  parameters
+        --------------------------------------
+        input                8×8×1           0
+        conv1     3×3 relu   6×6×4          40
+        maxpool1  2×2        3×3×4           0
+        flatten1                36           0
+        output                  10         370
+        396 weights + 14 biases = 410 parameters
+        """
+        if hasattr(self, "weights_") and image_shape is None:
+            return summary(self.layers_, _planes(self.image_shape_), self.n_outputs_)
+        wanted = self._get("image_shape") if image_shape is None else image_shape
+        if wanted is None:
+            raise ValueError(
+                f"{type(self).__name__} is not fitted and its image_shape is None; say summary((rows, columns))."
+            )
+        shape = flat_shape(int(np.prod(wanted)), wanted, self._get("layout"), type(self).__name__)[0]
+        layers = default_layers(*shape[:2]) if self._get("layers") is None else self._get("layers")
+        return summary(layers, _planes(shape), n_outputs)
+
+    def feature_maps(self, X: Any) -> dict[str, np.ndarray]:
+        """What every layer gives for these images: by its name, (n, rows, columns, channels) or (n, units)."""
+        torch = torch_for(f"{type(self).__name__}.feature_maps")
+        pixels, found = self._images(X), {}
+        module = self._built().module.eval()
+        with one_thread(), torch.no_grad():
+            z = tensor_of(pixels, "cpu", self._built().dtype).movedim(3, 1)
+            for name, block in module.named_children():
+                z = block(z)
+                found[name] = z.movedim(1, -1).numpy().copy()
+        return found
+
+    def _images(self, X: Any) -> np.ndarray:
+        """Images for the fitted network, scaled: (n, rows, columns, channels)."""
+        name = type(self).__name__
+        if not hasattr(self, "weights_"):
+            check_predict(self, X)  # says that it is not fitted
+        axes = _axes(X)
+        layout = self._get("layout") if self._get("layout") != "auto" else self.layout_
+        images = as_images(
+            X,
+            name,
+            self._get("image_shape") if getattr(X, "shape", (0, 0))[1:] == (self.n_features_in_,) else None,
+            layout if axes == 4 and layout in ("NHWC", "NCHW") else "auto",
+        )
+        if axes > 2 and images.shape is not None and images.shape != self.image_shape_:
+            raise ValueError(
+                f"The images of X are {shown(images.shape)}, and {name} was trained on images of "
+                f"{shown(self.image_shape_)}; cut or resize them first."
+            )
+        return self._scaled(check_predict(self, images.rows))
+
+    def _built(self) -> LayersNetwork:
+        """The network with its trained weights; kept for the next call."""
+        kept = _BUILT.get(self)
+        if kept is None or kept[0] is not self.weights_:
+            torch = torch_for(f"{type(self).__name__}.predict")
+            steps = plan(self.layers_, _planes(self.image_shape_), self.n_outputs_)
+            # Rows of a small table are predicted in double precision, so that no batch changes the seventh digit.
+            small = sum(step.n_products for step in steps) < _SMALL
+            network = LayersNetwork(steps, Output(), 0, alpha=0.0, dtype=torch.float64 if small else torch.float32)
+            state = {**network.parameters.views, **network.buffers()}
+            for name, value in self.weights_.items():
+                state[name].copy_(torch.from_numpy(np.array(value)))
+            kept = _BUILT[self] = (self.weights_, network)
+        return kept[1]
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """z of every image, (n, outputs)."""
+        pixels = self._images(X)
+        network = self._built()
+        with one_thread():
+            return network.predict(tensor_of(pixels, "cpu", network.dtype)).numpy().astype(np.float64)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "weights_")
+
+
+def _axes(X: Any) -> int:
+    """How many axes an array or list has; 2 for a table of any other kind."""
+    return len(np.shape(X)) if isinstance(X, np.ndarray | list | tuple) else 2
+
+
+def _planes(shape: tuple[int, int, int]) -> tuple[int, int, int]:
+    """(channels, rows, columns), as layers count."""
+    return shape[2], shape[0], shape[1]
+
+
+def _data(X: Any, Y: np.ndarray, w: Any, device: Any, change: Any = None) -> Data:
+    target = tensor_of(Y if Y.ndim == 1 else Y.astype(np.float32), device)
+    return Data(tensor_of(X, device), target, None if w is None else tensor_of(w.astype(np.float32), device), change)

@@ -1,0 +1,197 @@
+"""Layers as plain values: what a network is made of, before there is a network.
+
+    [Conv(32, 3, padding="same"), MaxPool(2), Flatten(), Dense(64), Dropout(0.5)]
+
+A layer is checked when it is written, and knows nothing of the data; `_shapes` says whether layers fit an image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from learnt.neural_network.training._activations import NAMES
+
+Pair = tuple[int, int]
+
+
+def pair(value: Any) -> Pair:
+    """One number for both directions, or (rows, columns).
+
+    >>> pair(3), pair((1, 5))
+    ((3, 3), (1, 5))
+    """
+    return (int(value), int(value)) if isinstance(value, Integral) else (int(value[0]), int(value[1]))
+
+
+def _is_count(value: Any, low: int) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
+
+
+def _require(good: bool, layer: Any, name: str, wanted: str) -> None:
+    if not good:
+        raise ValueError(f"The {name!r} of {type(layer).__name__} must be {wanted}; got {getattr(layer, name)!r}.")
+
+
+def _require_count(layer: Any, name: str) -> None:
+    _require(_is_count(getattr(layer, name), 1), layer, name, "a whole number of at least 1")
+
+
+def _require_pair(layer: Any, name: str, low: int = 1, also: tuple[Any, ...] = ()) -> None:
+    value = getattr(layer, name)
+    if any(value is other or (isinstance(value, str) and value == other) for other in also):
+        return
+    two = isinstance(value, tuple | list) and len(value) == 2 and all(_is_count(part, low) for part in value)
+    wanted = f"a whole number of at least {low}, or a pair of them (rows, columns)"
+    _require(two or _is_count(value, low), layer, name, " or ".join([wanted, *map(repr, also)]))
+
+
+def _require_activation(layer: Any) -> None:
+    good = layer.activation is None or (isinstance(layer.activation, str) and layer.activation in NAMES)
+    _require(good, layer, "activation", f"None or one of {', '.join(NAMES)}")
+
+
+def _require_number(layer: Any, name: str, low: float, below: float, *, open_low: bool = False) -> None:
+    value = getattr(layer, name)
+    good = isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) < below
+    good = good and not (open_low and value == low)
+    _require(good, layer, name, f"a number {'above' if open_low else 'of at least'} {low:g} and below {below:g}")
+
+
+@dataclass(frozen=True)
+class Conv:
+    """Convolution:  s(i, j) = Σₘ Σₙ I(i+m, j+n) K(m, n)  summed over the image's channels, for each of its kernels K.
+
+    Parameters
+    ----------
+    channels : int
+        How many kernels, and so channels of what comes out.
+    kernel : int or (rows, columns), default=3
+        The size K of a kernel.
+    padding : int, (rows, columns), "same" or "valid", default=0
+        The border P of zeros around the image. "same" pads so that stride 1 keeps the size; "valid" is 0.
+    stride : int or (rows, columns), default=1
+        The step S. What comes out has the size (W − K + 2P)/S + 1.
+    activation : str or None, default="relu"
+        "relu", "leaky_relu", "sigmoid", "tanh", or None.
+    bias : bool, default=True
+        Whether each kernel has a constant of its own.
+
+    >>> Conv(32, 3, padding="same")
+    Conv(channels=32, kernel=3, padding='same', stride=1, activation='relu', bias=True)
+    """
+
+    channels: int
+    kernel: int | Pair = 3
+    padding: int | Pair | str = 0
+    stride: int | Pair = 1
+    activation: str | None = "relu"
+    bias: bool = True
+
+    def __post_init__(self) -> None:
+        _require_count(self, "channels")
+        _require_pair(self, "kernel")
+        _require_pair(self, "padding", 0, ("same", "valid"))
+        _require_pair(self, "stride")
+        _require_activation(self)
+        _require(isinstance(self.bias, bool), self, "bias", "True or False")
+        if not isinstance(self.padding, str):
+            seen = [p <= k for p, k in zip(pair(self.padding), pair(self.kernel))]
+            _require(all(seen), self, "padding", f"at most the size of the kernel ({self.kernel})")
+
+
+@dataclass(frozen=True)
+class _Pool:
+    size: int | Pair = 2
+    stride: int | Pair | None = None
+    padding: int | Pair | str = 0
+
+    def __post_init__(self) -> None:
+        _require_pair(self, "size")
+        _require_pair(self, "stride", 1, (None,))
+        _require_pair(self, "padding", 0, ("same", "valid"))
+        if not isinstance(self.padding, str):
+            half = [2 * p <= k for p, k in zip(pair(self.padding), pair(self.size))]
+            _require(all(half), self, "padding", f"at most half the size of the window ({self.size})")
+
+
+@dataclass(frozen=True)
+class MaxPool(_Pool):
+    """The largest value of each window, channel by channel.
+
+    Parameters
+    ----------
+    size : int or (rows, columns), default=2
+        The size of a window.
+    stride : int, (rows, columns) or None, default=None
+        The step from window to window; None is the size, so that windows do not overlap.
+    padding : int, (rows, columns), "same" or "valid", default=0
+        A border, which never is the largest.
+    """
+
+
+@dataclass(frozen=True)
+class AvgPool(_Pool):
+    """The mean of each window, channel by channel; parameters as of `MaxPool`. A border counts for nothing."""
+
+
+@dataclass(frozen=True)
+class Flatten:
+    """An image becomes one row of numbers: row by row, pixel by pixel, the channels of a pixel side by side."""
+
+
+@dataclass(frozen=True)
+class Dense:
+    """a = σ(Wz + b): every unit sees every number of the layer below.
+
+    Parameters
+    ----------
+    units : int
+        How many numbers come out.
+    activation : str or None, default="relu"
+        As of `Conv`.
+    bias : bool, default=True
+        Whether each unit has a constant b.
+    """
+
+    units: int
+    activation: str | None = "relu"
+    bias: bool = True
+
+    def __post_init__(self) -> None:
+        _require_count(self, "units")
+        _require_activation(self)
+        _require(isinstance(self.bias, bool), self, "bias", "True or False")
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Training sets each number to 0 with probability `rate` and divides the rest by 1 − rate; prediction does not."""
+
+    rate: float = 0.5
+
+    def __post_init__(self) -> None:
+        _require_number(self, "rate", 0, 1)
+
+
+@dataclass(frozen=True)
+class BatchNorm:
+    """γ (z − mean)/√(variance + eps) + β: each channel (or unit) has mean β and scale γ over a batch.
+
+    Prediction takes running averages of the means and variances of the batches, to which a batch adds a share of
+    `momentum`. `Conv(32, 3, activation=None, bias=False), BatchNorm(activation="relu")` is how it mostly stands.
+    """
+
+    momentum: float = 0.1
+    eps: float = 1e-5
+    activation: str | None = None
+
+    def __post_init__(self) -> None:
+        _require_number(self, "momentum", 0, 1, open_low=True)
+        _require_number(self, "eps", 0, 1, open_low=True)
+        _require_activation(self)
+
+
+Layer = Conv | MaxPool | AvgPool | Flatten | Dense | Dropout | BatchNorm
+LAYERS = (Conv, MaxPool, AvgPool, Flatten, Dense, Dropout, BatchNorm)
