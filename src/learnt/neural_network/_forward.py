@@ -11,25 +11,26 @@ from scipy.special import expit
 from learnt.engine.threads import for_blocks
 
 _SLOPE = 0.01  # of leaky ReLU below 0
-_CELLS = 1 << 17  # of a layer in one block of rows: it stays in a core's cache
+CELLS = 1 << 17  # of a layer in one block of rows: it stays in a core's cache
 
 
 def raw_outputs(X: Any, coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray], activation: str) -> np.ndarray:
     """z of every row, (n, outputs), in the precision of the weights; X is dense or CSR."""
     n, dtype = X.shape[0], coefs[0].dtype
-    grain = max(256, _CELLS // max(W.shape[1] for W in coefs))
+    grain = max(256, CELLS // max(W.shape[1] for W in coefs))
     if n <= grain:
-        return _block(X, coefs, intercepts, activation)
+        return block_outputs(X, coefs, intercepts, activation)
     out = np.empty((n, coefs[-1].shape[1]), dtype=dtype)
 
     def work(lo: int, hi: int) -> None:
-        out[lo:hi] = _block(X[lo:hi], coefs, intercepts, activation)
+        out[lo:hi] = block_outputs(X[lo:hi], coefs, intercepts, activation)
 
     for_blocks(work, n, grain=grain)
     return out
 
 
-def _block(X: Any, coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray], activation: str) -> np.ndarray:
+def block_outputs(X: Any, coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray], activation: str) -> np.ndarray:
+    """`raw_outputs` of a few rows, by the thread that asks."""
     h, last = X if X.dtype == coefs[0].dtype else X.astype(coefs[0].dtype), len(coefs) - 1
     for i, (W, b) in enumerate(zip(coefs, intercepts)):
         h = h @ W

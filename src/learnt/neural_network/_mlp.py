@@ -522,6 +522,10 @@ class MultilayerPerceptron(progress.CallbackSupportMixin):
 
     def _raw(self, X: Any) -> np.ndarray:
         """z of every row, (n, outputs)."""
+        return _forward.raw_outputs(*self._layers_for(X), self._get("activation"))
+
+    def _layers_for(self, X: Any) -> tuple[Any, list[np.ndarray], list[np.ndarray]]:
+        """What the first layer reads of X, and the weights and intercepts of all layers."""
         if getattr(self, "_categories", None) is not None:
             require_same_columns(self, X)
             X = self._categories.encode(X)  # type: ignore[union-attr]
@@ -534,7 +538,7 @@ class MultilayerPerceptron(progress.CallbackSupportMixin):
             X = Inputs(**inputs).embedded(self._numbers(X), self.embeddings_)
         if getattr(self, "batch_norms_", None):
             coefs, intercepts = _forward.folded(coefs, intercepts, self.batch_norms_, _module.EPSILON)
-        return _forward.raw_outputs(X, coefs, intercepts, self._get("activation"))
+        return X, coefs, intercepts
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coefs_")

@@ -15,6 +15,7 @@ from learnt.engine.matrices import dense
 from learnt.engine.params import ParameterError, check_class_weight
 from learnt.engine.schema import Schema, choice, labels
 from learnt.engine.validation import check_target
+from learnt.neural_network import _forward, _labels_in_single
 from learnt.neural_network._forward import predictions
 from learnt.neural_network._mlp import LAYERS, PARAMS, TRAINED, MultilayerPerceptron, layers_fit, shape_of
 from learnt.neural_network.training import LogisticOutput, Output, SoftmaxOutput
@@ -292,12 +293,20 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of every row; of several labels a column of 0 and 1 for each."""
-        z = self._raw(X)
+        z = self._ordered(X)
         if self.out_activation_ == "softmax":
             return self.classes_[z.argmax(axis=1)]
         if self.n_outputs_ == 1:
             return self.classes_[(z[:, 0] > 0).astype(np.intp)]
         return (z > 0).astype(np.int64)
+
+    def _ordered(self, X: Any) -> np.ndarray:
+        """Outputs that are right in their order or, of labels that do not exclude each other, in their signs."""
+        X, coefs, intercepts = self._layers_for(X)
+        exclusive = self.out_activation_ == "softmax" or self.n_outputs_ == 1
+        if exclusive and _labels_in_single.applies(X, coefs):
+            return _labels_in_single.outputs_for_labels(X, coefs, intercepts, self.activation)
+        return _forward.raw_outputs(X, coefs, intercepts, self.activation)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, (n, K), or of each label."""
