@@ -18,6 +18,7 @@ from learnt.engine.threads import run_tasks, single_blas
 from learnt.kernels._differences import length
 
 _CELLS = 1 << 17  # entries of a block: a megabyte, which is read again while it is in the cache
+_ROWS = 64  # of a block at least: what is made of all columns for it, squares and products, is made once for these
 _DEVICE_CELLS = 1 << 26
 
 
@@ -57,7 +58,7 @@ def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
         blocks = (kernel.block(X[lo:hi, ...], Y, lo if same else None) for lo, hi in starts)
         return _joined(blocks, starts, n, m, X)
     X, Y = widen(X), widen(Y)
-    starts = _starts(n, max(1, _CELLS // max(m, 1)))
+    starts = _starts(n, max(_ROWS, _CELLS // max(m, 1)))
     if len(starts) == 1:
         with single_blas():
             return kernel.block(X, Y, 0 if same else None)
@@ -105,7 +106,7 @@ def gram_times(kernel: Any, X: Any, Y: Any, coef: Any) -> Any:
     def fill(lo: int, hi: int) -> None:
         out[lo:hi] = kernel.block(X[lo:hi], Y, None) @ coef
 
-    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(16, _CELLS // max(m, 1)))])
+    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(_ROWS, _CELLS // max(m, 1)))])
     return out
 
 
@@ -127,7 +128,7 @@ def lower_gram(kernel: Any, X: Any) -> np.ndarray:
     def fill(lo: int, hi: int) -> None:
         out[lo:hi, :hi] = kernel.block(X[lo:hi], X[:hi], lo)
 
-    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(16, 2 * _CELLS // n))])
+    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(_ROWS, 2 * _CELLS // n))])
     return out
 
 
@@ -142,7 +143,7 @@ def pull_back(kernel: Any, X: np.ndarray, W: np.ndarray) -> np.ndarray:
         own[np.arange(hi - lo), np.arange(hi - lo)] = W[np.arange(lo, hi), np.arange(lo, hi)]
         return np.array(kernel.pull(X[lo:hi], X[:hi], lo)[1](weights))
 
-    return np.sum(run_tasks([partial(part, lo, hi) for lo, hi in _starts(n, max(16, 2 * _CELLS // n))]), axis=0)
+    return np.sum(run_tasks([partial(part, lo, hi) for lo, hi in _starts(n, max(_ROWS, 2 * _CELLS // n))]), axis=0)
 
 
 def _starts(n: int, step: int) -> list[tuple[int, int]]:

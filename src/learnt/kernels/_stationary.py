@@ -13,9 +13,10 @@ from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
 from learnt.engine.arrays import is_numpy, namespace, to_numpy
-from learnt.engine.matrices import dense
+from learnt.engine.matrices import Route, dense, route
 from learnt.kernels._base import BOUNDS, Kernel, Pull, Term
 from learnt.kernels._differences import absolute_gaps, as_numbers, dot, filled, square_gaps
+from learnt.kernels._gaussian import gaussian, products_are_exact
 
 
 class _Stationary(Kernel):
@@ -134,10 +135,26 @@ class RBF(_Radial):
         """exp(−γ‖x − z‖²), which has the length scale √(1/2γ)."""
         return cls(math.sqrt(0.5 / gamma)) if gamma > 0 else cls(math.inf)
 
+    def block(self, X: Any, Y: Any, start: int | None) -> Any:
+        if route(X) is route(Y) is Route.DENSE:
+            return gaussian(X, Y, 1.0 / self._scales(X), start)
+        return super().block(X, Y, start)
+
+    def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
+        scales = self._scales(X)
+        if not (route(X) is route(Y) is Route.DENSE and products_are_exact(X, Y, 1.0 / scales)):
+            return super().pull(X, Y, start)
+        K = gaussian(X, Y, 1.0 / scales, start)
+
+        def pulled(W: Any) -> list[float]:
+            if self.hyperparameter_length_scale.fixed:  # type: ignore[attr-defined]
+                return []
+            each = _pulled_scales(W * K, X, Y, scales)
+            return each if scales.ndim else [sum(each)]
+
+        return (lambda: K), pulled
+
     def _profile(self, xp: Any, s: Any) -> Any:
-        if xp is np:
-            s *= -0.5
-            return np.exp(s, out=s)
         return xp.exp(-0.5 * s)
 
     def _slope(self, xp: Any, s: Any, K: Any) -> Any:

@@ -13,7 +13,7 @@ from learnt.svm.dual._kernel import TrainingKernel
 from learnt.svm.dual._rows import KernelRows
 from learnt.svm.dual._solve import Dual, Solution, solve
 
-_PRECISE = 3000  # rows up to which kernels are kept in double precision
+_PRECISE = 1000  # rows up to which kernels are kept in double precision
 HARD = 1e6  # over the largest k(x, x), in place of C = ∞: margins down to a thousandth of the data's size
 
 

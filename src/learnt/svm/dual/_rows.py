@@ -66,6 +66,8 @@ class KernelRows:
 
     def square(self, at: np.ndarray) -> np.ndarray:
         """The kernel between these rows: from kept rows where there are any, the rest computed."""
+        if self.slots == self.n <= 2 * len(at):  # whole rows, which are wanted soon, cost twice as much at most
+            self._slots_of(at)
         place = self.place[at]
         known, new = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
         slots, out = place[known], np.empty((len(at), len(at)), self.dtype)
