@@ -130,8 +130,8 @@ def test_it_is_listed_in_the_coverage(room):
 def test_a_golden_file_is_made_of_it(room):
     golden = runpy.run_path(str(Path(__file__).parent / "persistence" / "make_golden.py"))
     others = {name.rpartition(".")[2] for name in _registry.estimators() if not name.startswith(ROOM)}
-    model, data = golden["declared"](others)["NearestMean"]
-    assert model.predict(data).shape == (len(data),)
+    case = golden["declared"](others)["NearestMean"]
+    assert case.fitted().predict(case.data).shape == (len(case.data),)
 
 
 def test_the_coverage_page_is_as_the_classes_declare():

@@ -10,6 +10,7 @@ import threading
 import warnings
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -196,6 +197,39 @@ def test_read_only_memory_map(name, tmp_path):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     assert_same_state(fitted(name, X, y), fitted(name, mapped, y))
+
+
+OVERWRITING = {"copy", "copy_X", "copy_x", "copy_X_train"}  # parameters that let data be overwritten if they are False
+CONTINUED = [
+    name
+    for name, kind in ESTIMATORS.items()
+    if hasattr(kind, "partial_fit") or (OVERWRITING | {"warm_start"}) & inspect.signature(kind).parameters.keys()
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CONTINUED)
+def test_memory_maps_are_never_written_to(name, tmp_path):
+    """Data that may be overwritten, and a model that is fitted further: a write would end the process."""
+    X, y = problem(name, n=60)
+
+    def mapped(thing):
+        path = tmp_path / str(len(list(tmp_path.iterdir())))  # a file of its own, for the others are still open
+        joblib.dump(thing, path)
+        return joblib.load(path, mmap_mode="r")
+
+    model = make(name)
+    changes = {key: key == "warm_start" for key in model.get_params() if key in OVERWRITING | {"warm_start"}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.set_params(**changes).fit(mapped(X), mapped(y))
+        before = output(model, X)
+        again = mapped(model)
+        if "warm_start" in changes:
+            again.fit(X, y)
+        if hasattr(again, "partial_fit"):
+            again.partial_fit(mapped(X), mapped(y))
+    np.testing.assert_array_equal(output(model, X), before)
 
 
 @pytest.mark.parametrize("name", LAZY)

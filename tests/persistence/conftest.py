@@ -3,6 +3,7 @@
 import runpy
 import sys
 import types
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,33 @@ def golden():
 
 
 @pytest.fixture(scope="session")
-def models(golden):
-    """Name → (fitted model, its data), fitted once for all tests."""
-    return golden["models"]()
+def cases(golden):
+    """Name → the model of a golden file before it is fitted, and its data."""
+    return golden["cases"]()
+
+
+class FittedWhenAsked(Mapping):
+    """Name → (fitted model, its data), each fitted once, by the first test that needs it."""
+
+    def __init__(self, cases):
+        self._cases, self._fitted = cases, {}
+
+    def __getitem__(self, name):
+        if name not in self._fitted:
+            self._fitted[name] = (self._cases[name].fitted(), self._cases[name].data)
+        return self._fitted[name]
+
+    def __iter__(self):
+        return iter(self._cases)
+
+    def __len__(self):
+        return len(self._cases)
+
+
+@pytest.fixture(scope="session")
+def models(cases):
+    """Name → (fitted model, its data)."""
+    return FittedWhenAsked(cases)
 
 
 class Holder(BaseEstimator):

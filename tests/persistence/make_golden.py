@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -139,24 +140,43 @@ TARGETS = {
 }
 
 
-def models() -> dict:
-    """Name → (fitted model, the data it answers for); of a class that is not listed, one with its quick settings."""
+class Case(NamedTuple):
+    """A model to be fitted, the data it answers for, its targets, and what it is fitted to where that is other data."""
+
+    model: Any
+    data: Any = None
+    target: Any = None
+    fitted_to: Any = None
+
+    def fitted(self) -> Any:
+        if self.data is None:
+            return self.model
+        table = self.data if self.fitted_to is None else self.fitted_to
+        return self.model.fit(table) if self.target is None else self.model.fit(table, self.target)
+
+
+def cases() -> dict[str, Case]:
+    """Name → what to fit; of a class that is not listed, a model with its quick settings."""
     known = listed()
-    return known | declared({type(model).__name__ for model, _ in known.values()})
+    return known | declared({type(case.model).__name__ for case in known.values()})
 
 
-def declared(listed: set[str]) -> dict:
+def models() -> dict:
+    """Name → (fitted model, the data it answers for)."""
+    return {name: (case.fitted(), case.data) for name, case in cases().items()}
+
+
+def declared(listed: set[str]) -> dict[str, Case]:
     """A model of every class that is not listed, with the quick settings that it declares."""
     found = {}
     for cls in _registry.estimators().values():
         if cls.__name__ not in listed:
             model = cls(**trial_of(cls).settings())
-            table = suited(X, model)
-            found[cls.__name__] = (model.fit(table, TARGETS[target_of(model)]), table)
+            found[cls.__name__] = Case(model, suited(X, model), TARGETS[target_of(model)])
     return found
 
 
-def listed() -> dict:
+def listed() -> dict[str, Case]:
     """Models with settings worth keeping."""
     numbers = ("numbers", make_pipeline(SimpleImputer(add_indicator=True), SklearnScaler()), ["size"])
     towns = ("towns", OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist"), ["town", "shop"])
@@ -165,134 +185,128 @@ def listed() -> dict:
     first = ("n", StandardScaler(), slice(0, 2))
     voters = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("none", "drop")]
     return {
-        "linear": (LinearRegression().fit(X, y), X),
-        "linear-two-targets": (LinearRegression(fit_intercept=False).fit(X, np.c_[y, -y]), X),
-        "linear-float32": (LinearRegression().fit(X.astype("f4"), y.astype("f4")), X.astype("f4")),
-        "ridge": (Ridge(alpha=0.5).fit(named, y), named),
-        "ridge-cv": (RidgeCV(alphas=[0.1, 1.0], store_cv_results=True).fit(X, y), X),
-        "ridge-cv-folds": (RidgeCV(cv=KFold(3, shuffle=True, random_state=0)).fit(X, y), X),
-        "logistic": (LogisticRegression().fit(X, classes == "low"), X),
-        "logistic-three-classes": (LogisticRegression(class_weight="balanced").fit(named, classes), named),
-        "logistic-l1": (LogisticRegression(l1_ratio=1.0, C=2.0).fit(X, classes == "low"), X),
-        "lasso": (Lasso(alpha=0.05).fit(named, y), named),
-        "lasso-cv": (LassoCV(cv=3, alphas=8).fit(X, y), X),
-        "elastic-net-two-targets": (ElasticNet(alpha=0.05).fit(X, np.c_[y, -y]), X),
-        "pursuit": (OrthogonalMatchingPursuit(n_nonzero_coefs=2).fit(X, y), X),
-        "huber": (HuberRegressor().fit(X, y), X),
-        "quantile": (QuantileRegressor(quantile=0.7, alpha=0.01).fit(X, y), X),
-        "poisson": (PoissonRegressor(alpha=0.1).fit(X, np.abs(np.round(y))), X),
-        "bayesian": (BayesianLinearRegression().fit(X, y), X),
-        "total-least-squares": (TotalLeastSquares().fit(X, y), X),
-        "nonlinear-line": (NonlinearLeastSquares().fit(X, y), X),
-        "ridge-classes": (RidgeClassifier().fit(X, classes), X),
-        "perceptron": (Perceptron(random_state=0).fit(X, classes), X),
-        "sgd-log": (SGDClassifier("log_loss", random_state=0, max_iter=50, tol=None).fit(X, classes), X),
-        "linear-svc": (LinearSVC().fit(X, classes), X),
-        "linear-svr": (LinearSVR(C=0.5).fit(X, y), X),
-        "erm-classes": (ERMClassifier().fit(X, classes), X),
-        "erm-huber-l1": (ERMRegressor("huber", penalty="l1", alpha=0.05).fit(X, y), X),
-        "ard": (ARDRegression().fit(X, y), X),
-        "bayesian-ridge": (BayesianRidge(compute_score=True).fit(X, y), X),
-        "elastic-net-cv": (ElasticNetCV(cv=3, alphas=8, l1_ratio=[0.3, 0.9]).fit(X, y), X),
-        "stagewise": (ForwardStagewiseRegression(max_iter=200).fit(X, y), X),
-        "gamma": (GammaRegressor(alpha=0.1).fit(X, np.abs(y) + 0.1), X),
-        "tweedie": (TweedieRegressor(power=1.5, alpha=0.1).fit(X, np.maximum(y, 0.0)), X),
-        "reweighted": (IterativelyReweightedLeastSquares(variance="features").fit(X, y), X),
-        "logistic-cv": (LogisticRegressionCV(Cs=3, cv=3, use_legacy_attributes=False).fit(X, classes), X),
-        "matching": (MatchingPursuit(n_nonzero_coefs=2).fit(X, y), X),
-        "pursuit-cv": (OrthogonalMatchingPursuitCV(cv=3).fit(X, y), X),
-        "tasks-lasso": (MultiTaskLasso(alpha=0.05).fit(X, np.c_[y, -y]), X),
-        "tasks-net": (MultiTaskElasticNet(alpha=0.05).fit(X, np.c_[y, -y]), X),
-        "tasks-lasso-cv": (MultiTaskLassoCV(cv=3, alphas=6).fit(X, np.c_[y, -y]), X),
-        "tasks-net-cv": (MultiTaskElasticNetCV(cv=3, alphas=6).fit(X, np.c_[y, -y]), X),
-        "ridge-classes-cv": (RidgeClassifierCV(alphas=[0.1, 1.0]).fit(X, classes), X),
-        "sgd-number": (SGDRegressor(random_state=0, max_iter=50, tol=None).fit(X, y), X),
-        "mini-dictionary": (MiniBatchDictionaryLearning(2, random_state=0, max_iter=20).fit(X), X),
-        "coder": (SparseCoder(np.eye(3), transform_algorithm="omp", transform_n_nonzero_coefs=1).fit(X), X),
-        "anscombe": (AnscombeTransformer(gain=2.0, offset=1.0).fit(np.abs(X)), np.abs(X)),
-        "functions": (FunctionFeatures((np.abs, np.cbrt)).fit(X), X),
-        "bumps": (GaussianFeatures(3).fit(X), X),
-        "dictionary": (DictionaryLearning(2, random_state=0, max_iter=20).fit(X), X),
-        "polynomial": (PolynomialFeatures(2, include_bias=False).fit(named), named),
-        "fourier": (FourierFeatures(2).fit(X), X),
-        "gaussian-nb": (GaussianNB().fit(X, classes), X),
-        "constant-label": (ConstantClassifier().fit(X, classes), X),
-        "constant-labels": (ConstantClassifier(strategy="constant", constant=["low", "high"]).fit(X, two), X),
-        "constant-number": (ConstantRegressor(strategy="median").fit(X, y), X),
-        "constant-numbers": (ConstantRegressor().fit(X, np.c_[y, -y]), X),
-        "neighbors": (KNeighborsClassifier(3, weights="distance").fit(X, classes), X),
-        "neighbors-two-outputs": (KNeighborsClassifier(3, metric="manhattan").fit(X, two), X),
-        "nearest": (NearestNeighbors(n_neighbors=2, metric="chebyshev").fit(X), X),
-        "neighbors-sparse": (KNeighborsClassifier(2).fit(sparse.csr_matrix(X), classes), X),
-        "k-means": (KMeans(3, n_init=1, random_state=0).fit(X), X),
-        "pca": (PCA(2).fit(X), X),
-        "pca-whiten": (PCA(0.9, whiten=True).fit(X.astype("f4")), X.astype("f4")),
-        "scaler": (StandardScaler().fit(named), named),
-        "scaler-nothing": (StandardScaler(with_mean=False, with_std=False).fit(X), X),
-        "table": (TableEncoder(max_onehot=6).fit(table, y), table),
-        "table-squash": (TableEncoder(numeric="squash", high_cardinality="frequency", max_onehot=4).fit(table), table),
-        "pipeline": (make_pipeline(TableEncoder(), StandardScaler(), Ridge()).fit(table, y), table),
-        "union": (FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler()), ("c", "passthrough")]).fit(X), X),
-        "columns": (make_pipeline(ColumnTransformer([numbers, towns]), Ridge()).fit(table, y), table),
-        "columns-by-place": (ColumnTransformer([first], remainder="passthrough").fit(X), X),
-        "ordinal": (OrdinalEncoder(encoded_missing_value=-2).fit(table[["town", "shop"]]), table[["town", "shop"]]),
-        "target": (TransformedTargetRegressor(Ridge(), func=np.log1p, inverse_func=np.expm1).fit(X, np.abs(y)), X),
-        "function": (FunctionTransformer(np.arcsinh, np.sinh, validate=True).fit(X), X),
-        "labels": (LabelEncoder().fit(classes), classes),
-        "recalibrated": (
-            RecalibratedClassifier(GaussianNB(), exponent=0.7, floor=1e-3, offsets=[0.1, -0.2, 0.1]).fit(X, classes),
-            X,
+        "linear": Case(LinearRegression(), X, y),
+        "linear-two-targets": Case(LinearRegression(fit_intercept=False), X, np.c_[y, -y]),
+        "linear-float32": Case(LinearRegression(), X.astype("f4"), y.astype("f4")),
+        "ridge": Case(Ridge(alpha=0.5), named, y),
+        "ridge-cv": Case(RidgeCV(alphas=[0.1, 1.0], store_cv_results=True), X, y),
+        "ridge-cv-folds": Case(RidgeCV(cv=KFold(3, shuffle=True, random_state=0)), X, y),
+        "logistic": Case(LogisticRegression(), X, classes == "low"),
+        "logistic-three-classes": Case(LogisticRegression(class_weight="balanced"), named, classes),
+        "logistic-l1": Case(LogisticRegression(l1_ratio=1.0, C=2.0), X, classes == "low"),
+        "lasso": Case(Lasso(alpha=0.05), named, y),
+        "lasso-cv": Case(LassoCV(cv=3, alphas=8), X, y),
+        "elastic-net-two-targets": Case(ElasticNet(alpha=0.05), X, np.c_[y, -y]),
+        "pursuit": Case(OrthogonalMatchingPursuit(n_nonzero_coefs=2), X, y),
+        "huber": Case(HuberRegressor(), X, y),
+        "quantile": Case(QuantileRegressor(quantile=0.7, alpha=0.01), X, y),
+        "poisson": Case(PoissonRegressor(alpha=0.1), X, np.abs(np.round(y))),
+        "bayesian": Case(BayesianLinearRegression(), X, y),
+        "total-least-squares": Case(TotalLeastSquares(), X, y),
+        "nonlinear-line": Case(NonlinearLeastSquares(), X, y),
+        "ridge-classes": Case(RidgeClassifier(), X, classes),
+        "perceptron": Case(Perceptron(random_state=0), X, classes),
+        "sgd-log": Case(SGDClassifier("log_loss", random_state=0, max_iter=50, tol=None), X, classes),
+        "linear-svc": Case(LinearSVC(), X, classes),
+        "linear-svr": Case(LinearSVR(C=0.5), X, y),
+        "erm-classes": Case(ERMClassifier(), X, classes),
+        "erm-huber-l1": Case(ERMRegressor("huber", penalty="l1", alpha=0.05), X, y),
+        "ard": Case(ARDRegression(), X, y),
+        "bayesian-ridge": Case(BayesianRidge(compute_score=True), X, y),
+        "elastic-net-cv": Case(ElasticNetCV(cv=3, alphas=8, l1_ratio=[0.3, 0.9]), X, y),
+        "stagewise": Case(ForwardStagewiseRegression(max_iter=200), X, y),
+        "gamma": Case(GammaRegressor(alpha=0.1), X, np.abs(y) + 0.1),
+        "tweedie": Case(TweedieRegressor(power=1.5, alpha=0.1), X, np.maximum(y, 0.0)),
+        "reweighted": Case(IterativelyReweightedLeastSquares(variance="features"), X, y),
+        "logistic-cv": Case(LogisticRegressionCV(Cs=3, cv=3, use_legacy_attributes=False), X, classes),
+        "matching": Case(MatchingPursuit(n_nonzero_coefs=2), X, y),
+        "pursuit-cv": Case(OrthogonalMatchingPursuitCV(cv=3), X, y),
+        "tasks-lasso": Case(MultiTaskLasso(alpha=0.05), X, np.c_[y, -y]),
+        "tasks-net": Case(MultiTaskElasticNet(alpha=0.05), X, np.c_[y, -y]),
+        "tasks-lasso-cv": Case(MultiTaskLassoCV(cv=3, alphas=6), X, np.c_[y, -y]),
+        "tasks-net-cv": Case(MultiTaskElasticNetCV(cv=3, alphas=6), X, np.c_[y, -y]),
+        "ridge-classes-cv": Case(RidgeClassifierCV(alphas=[0.1, 1.0]), X, classes),
+        "sgd-number": Case(SGDRegressor(random_state=0, max_iter=50, tol=None), X, y),
+        "mini-dictionary": Case(MiniBatchDictionaryLearning(2, random_state=0, max_iter=20), X),
+        "coder": Case(SparseCoder(np.eye(3), transform_algorithm="omp", transform_n_nonzero_coefs=1), X),
+        "anscombe": Case(AnscombeTransformer(gain=2.0, offset=1.0), np.abs(X)),
+        "functions": Case(FunctionFeatures((np.abs, np.cbrt)), X),
+        "bumps": Case(GaussianFeatures(3), X),
+        "dictionary": Case(DictionaryLearning(2, random_state=0, max_iter=20), X),
+        "polynomial": Case(PolynomialFeatures(2, include_bias=False), named),
+        "fourier": Case(FourierFeatures(2), X),
+        "gaussian-nb": Case(GaussianNB(), X, classes),
+        "constant-label": Case(ConstantClassifier(), X, classes),
+        "constant-labels": Case(ConstantClassifier(strategy="constant", constant=["low", "high"]), X, two),
+        "constant-number": Case(ConstantRegressor(strategy="median"), X, y),
+        "constant-numbers": Case(ConstantRegressor(), X, np.c_[y, -y]),
+        "neighbors": Case(KNeighborsClassifier(3, weights="distance"), X, classes),
+        "neighbors-two-outputs": Case(KNeighborsClassifier(3, metric="manhattan"), X, two),
+        "nearest": Case(NearestNeighbors(n_neighbors=2, metric="chebyshev"), X),
+        "neighbors-sparse": Case(KNeighborsClassifier(2), X, classes, fitted_to=sparse.csr_matrix(X)),
+        "k-means": Case(KMeans(3, n_init=1, random_state=0), X),
+        "pca": Case(PCA(2), X),
+        "pca-whiten": Case(PCA(0.9, whiten=True), X.astype("f4")),
+        "scaler": Case(StandardScaler(), named),
+        "scaler-nothing": Case(StandardScaler(with_mean=False, with_std=False), X),
+        "table": Case(TableEncoder(max_onehot=6), table, y),
+        "table-squash": Case(TableEncoder(numeric="squash", high_cardinality="frequency", max_onehot=4), table),
+        "pipeline": Case(make_pipeline(TableEncoder(), StandardScaler(), Ridge()), table, y),
+        "union": Case(FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler()), ("c", "passthrough")]), X),
+        "columns": Case(make_pipeline(ColumnTransformer([numbers, towns]), Ridge()), table, y),
+        "columns-by-place": Case(ColumnTransformer([first], remainder="passthrough"), X),
+        "ordinal": Case(OrdinalEncoder(encoded_missing_value=-2), table[["town", "shop"]]),
+        "target": Case(TransformedTargetRegressor(Ridge(), func=np.log1p, inverse_func=np.expm1), X, np.abs(y)),
+        "function": Case(FunctionTransformer(np.arcsinh, np.sinh, validate=True), X),
+        "labels": Case(LabelEncoder(), classes),
+        "recalibrated": Case(
+            RecalibratedClassifier(GaussianNB(), exponent=0.7, floor=1e-3, offsets=[0.1, -0.2, 0.1]),
+            X, classes,
         ),
-        "vote": (VotingClassifier(voters, voting="soft", weights=[1, 2, 3]).fit(named, classes), named),
-        "mean-of-models": (VotingRegressor([("line", LinearRegression()), ("ridge", Ridge())]).fit(X, y), X),
-        "stack": (StackingClassifier(voters[:2], cv=3).fit(X, classes), X),
-        "stack-numbers": (StackingRegressor([("line", Ridge())], Ridge(), passthrough=True).fit(X, y), X),
-        "dyadic": (DyadicPartitionRegressor(depth=2, leaf="linear").fit(X, y), X),
-        "dyadic-models": (DyadicPartitionRegressor("adaptive", tau=0.3, max_depth=2, leaf=Ridge()).fit(X, y), X),
-        "hist-boosting-classes": (HistGradientBoostingClassifier(max_iter=3).fit(named, classes), named),
-        "hist-boosting": (HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=2).fit(towns_only, y), towns_only),
-        "forest": (
-            RandomForestClassifier(4, random_state=0, max_depth=3, splitter="binned").fit(named, classes),
-            named,
+        "vote": Case(VotingClassifier(voters, voting="soft", weights=[1, 2, 3]), named, classes),
+        "mean-of-models": Case(VotingRegressor([("line", LinearRegression()), ("ridge", Ridge())]), X, y),
+        "stack": Case(StackingClassifier(voters[:2], cv=3), X, classes),
+        "stack-numbers": Case(StackingRegressor([("line", Ridge())], Ridge(), passthrough=True), X, y),
+        "dyadic": Case(DyadicPartitionRegressor(depth=2, leaf="linear"), X, y),
+        "dyadic-models": Case(DyadicPartitionRegressor("adaptive", tau=0.3, max_depth=2, leaf=Ridge()), X, y),
+        "hist-boosting-classes": Case(HistGradientBoostingClassifier(max_iter=3), named, classes),
+        "hist-boosting": Case(HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=2), towns_only, y),
+        "forest": Case(RandomForestClassifier(4, random_state=0, max_depth=3, splitter="binned"), named, classes),
+        "forest-numbers": Case(RandomForestRegressor(4, random_state=0, min_samples_leaf=5), X, y),
+        "forest-categories": Case(
+            RandomForestRegressor(3, random_state=0, max_depth=3, categorical_features=[0]),
+            np.round(X), y,
         ),
-        "forest-numbers": (RandomForestRegressor(4, random_state=0, min_samples_leaf=5).fit(X, y), X),
-        "forest-categories": (
-            RandomForestRegressor(3, random_state=0, max_depth=3, categorical_features=[0]).fit(np.round(X), y),
-            np.round(X),
+        "extra-trees": Case(ExtraTreesClassifier(4, random_state=0, max_depth=3), X, two),
+        "extra-trees-numbers": Case(ExtraTreesRegressor(4, random_state=0, max_depth=3), X, np.c_[y, -y]),
+        "random-trees": Case(RandomTreesEmbedding(4, random_state=0, max_depth=3, sparse_output=False), X),
+        "tree": Case(DecisionTreeClassifier(random_state=0, max_depth=3), named, classes),
+        "tree-numbers": Case(DecisionTreeRegressor(random_state=0, max_leaf_nodes=6), X, np.c_[y, -y]),
+        "tree-categories": Case(
+            DecisionTreeClassifier(max_depth=3, categorical_features=["town", "shop"], random_state=0),
+            sizes, classes,
         ),
-        "extra-trees": (ExtraTreesClassifier(4, random_state=0, max_depth=3).fit(X, two), X),
-        "extra-trees-numbers": (ExtraTreesRegressor(4, random_state=0, max_depth=3).fit(X, np.c_[y, -y]), X),
-        "random-trees": (RandomTreesEmbedding(4, random_state=0, max_depth=3, sparse_output=False).fit(X), X),
-        "tree": (DecisionTreeClassifier(random_state=0, max_depth=3).fit(named, classes), named),
-        "tree-numbers": (DecisionTreeRegressor(random_state=0, max_leaf_nodes=6).fit(X, np.c_[y, -y]), X),
-        "tree-categories": (
-            DecisionTreeClassifier(max_depth=3, categorical_features=["town", "shop"], random_state=0)
-            .fit(sizes, classes),
-            sizes,
+        "tree-branches": Case(
+            DecisionTreeRegressor(max_depth=2, categorical_features=[1], categorical_split="multiway", random_state=0),
+            sizes[["size", "town"]], y,
         ),
-        "tree-branches": (
-            DecisionTreeRegressor(max_depth=2, categorical_features=[1], categorical_split="multiway", random_state=0)
-            .fit(sizes[["size", "town"]], y),
-            sizes[["size", "town"]],
+        "tree-surrogates": Case(
+            DecisionTreeClassifier(max_depth=3, missing="surrogate", categorical_features=[1, 2], random_state=0),
+            sizes, classes,
         ),
-        "tree-surrogates": (
-            DecisionTreeClassifier(max_depth=3, missing="surrogate", categorical_features=[1, 2], random_state=0)
-            .fit(sizes, classes),
-            sizes,
-        ),
-        "extra-tree": (ExtraTreeClassifier(random_state=0, max_depth=3).fit(X, two), X),
-        "extra-tree-numbers": (ExtraTreeRegressor(random_state=0, max_depth=3).fit(X, y), X),
-        "adaboost": (AdaBoostClassifier(n_estimators=6, random_state=0).fit(named, classes), named),
-        "adaboost-numbers": (AdaBoostRegressor(n_estimators=4, random_state=0).fit(X, y), X),
-        "bagging": (BaggingClassifier(GaussianNB(), 4, max_features=2, random_state=0).fit(X, classes), X),
-        "bagging-numbers": (BaggingRegressor(n_estimators=3, max_samples=12, random_state=0).fit(X, y), X),
-        "functional": (FunctionalGradientBoosting(loss="log", n_estimators=3, random_state=0).fit(X, classes), X),
-        "functional-lines": (FunctionalGradientBoosting(Ridge(), "huber", n_estimators=5).fit(X, y), X),
-        "model-tree": (ModelTreeRegressor(min_gain=0.0, max_depth=2).fit(X, y), X),
-        "model-tree-models": (ModelTreeRegressor(Ridge(), min_gain=0.0, max_depth=1).fit(X, y), X),
-        "boosting-classes": (GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, classes), X),
-        "boosting": (GradientBoostingRegressor(n_estimators=4, random_state=0).fit(X, y), X),
-        "unfitted": (make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
+        "extra-tree": Case(ExtraTreeClassifier(random_state=0, max_depth=3), X, two),
+        "extra-tree-numbers": Case(ExtraTreeRegressor(random_state=0, max_depth=3), X, y),
+        "adaboost": Case(AdaBoostClassifier(n_estimators=6, random_state=0), named, classes),
+        "adaboost-numbers": Case(AdaBoostRegressor(n_estimators=4, random_state=0), X, y),
+        "bagging": Case(BaggingClassifier(GaussianNB(), 4, max_features=2, random_state=0), X, classes),
+        "bagging-numbers": Case(BaggingRegressor(n_estimators=3, max_samples=12, random_state=0), X, y),
+        "functional": Case(FunctionalGradientBoosting(loss="log", n_estimators=3, random_state=0), X, classes),
+        "functional-lines": Case(FunctionalGradientBoosting(Ridge(), "huber", n_estimators=5), X, y),
+        "model-tree": Case(ModelTreeRegressor(min_gain=0.0, max_depth=2), X, y),
+        "model-tree-models": Case(ModelTreeRegressor(Ridge(), min_gain=0.0, max_depth=1), X, y),
+        "boosting-classes": Case(GradientBoostingClassifier(n_estimators=3, random_state=0), X, classes),
+        "boosting": Case(GradientBoostingRegressor(n_estimators=4, random_state=0), X, y),
+        "unfitted": Case(make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-7)), None),
     }  # fmt: skip
 
 

@@ -15,10 +15,10 @@ FILES = sorted((HERE / "golden").glob("*/*.learnt"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}/{path.stem}" for path in FILES])
-def test_a_file_of_a_release_loads_and_says_what_it_said(path, golden, models):
+def test_a_file_of_a_release_loads_and_says_what_it_said(path, golden, cases):
     model = learnt.load(path)
     expected = json.loads(path.with_suffix(".json").read_text())
-    said = golden["answers"](model, models[path.stem][1])
+    said = golden["answers"](model, cases[path.stem].data)
     assert said.keys() >= expected.keys()
     for method, result in expected.items():
         if said[method].dtype.kind == "f":
@@ -27,15 +27,15 @@ def test_a_file_of_a_release_loads_and_says_what_it_said(path, golden, models):
             if path.stem == "neighbors-sparse":
                 # This release took ‖x − x‖² from products, which are rounded by about 4ε‖x‖² on each machine in its own
                 # way: what should be 0 was up to 2‖x‖√ε. It is 0 now.
-                near = 2 * np.linalg.norm(models[path.stem][1], axis=1).max() * np.sqrt(np.finfo(float).eps)
+                near = 2 * np.linalg.norm(cases[path.stem].data, axis=1).max() * np.sqrt(np.finfo(float).eps)
             np.testing.assert_allclose(said[method], np.array(result), rtol=tolerance, atol=near)
         else:
             np.testing.assert_array_equal(said[method].astype(str), np.array(result).astype(str))
 
 
-def test_every_model_of_every_release_is_there(models):
+def test_every_model_of_every_release_is_there(cases):
     assert {path.parent.name for path in FILES} >= {"0.1.0"}
-    for name in models:
+    for name in cases:
         assert any(path.stem == name for path in FILES), f"{name}: run python tests/persistence/make_golden.py"
 
 

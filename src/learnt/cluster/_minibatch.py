@@ -160,6 +160,7 @@ class MiniBatchKMeans(KMeans):
                 self.counts_, self.n_steps_, self.n_samples_seen_ = np.zeros(len(centers)), 0, 0
             else:
                 centers = self.cluster_centers_.astype(np.float64)
+                self.counts_ = np.array(self.counts_)  # those of a model that was loaded may be a memory map
             step(X, w, centers, self.counts_)
             self._reassigned(X, centers, draw)
         self.cluster_centers_ = centers.astype(X.dtype)

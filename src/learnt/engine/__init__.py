@@ -3,6 +3,7 @@
     kernel        the one decorator for compiled code
     kernel_cache  machine code on disk
     kernel_digest what decides machine code, as text to be hashed
+    read_only     read-only arrays run the machine code of writable ones
     private_files files that nobody else could have written
     threads       the one pool and its one setting
     interrupts    Ctrl-C stops compiled work on all threads

@@ -8,8 +8,10 @@
 
 A kernel is a module-level function over arrays and numbers. It is compiled by Numba at its first call, not at
 import; it releases the GIL, so that `engine.threads` can run it on many cores; its machine code is kept on disk
-(`engine.kernel_cache`). It may call other kernels. With compilation switched off (`LEARNT_COMPILE=0`,
-`NUMBA_DISABLE_JIT=1`, or Numba not installed) the same function runs as plain Python: slow, but right.
+(`engine.kernel_cache`). It may call other kernels. It writes only into arrays that its caller allocated for it: those
+that are read-only it is given like any others (`engine.read_only`). With compilation switched off
+(`LEARNT_COMPILE=0`, `NUMBA_DISABLE_JIT=1`, or Numba not installed) the same function runs as plain Python: slow, but
+right.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from learnt.engine import kernel_cache, kernel_compiler
 from learnt.engine.forks import hold_while_forking
 from learnt.engine.interrupts import check_stopped
 from learnt.engine.kernel_digest import CannotTell, code_parts, hash_parts, names_read
+from learnt.engine.read_only import run_without_mark
 
 # Named flags, never blanket fast-math: `contract` allows fused multiply-add; `reassoc` lets a sum be vectorised.
 # NaN and infinity keep their meaning in both.
@@ -149,6 +152,7 @@ class Kernel:
         kernel_compiler.compare_flags_quickly(dispatcher)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
         if entry:
+            run_without_mark(dispatcher)
             kernel_compiler.watch_numba()
             try:
                 kernel_cache.attach(dispatcher, self.name, self.digest())
