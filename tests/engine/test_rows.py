@@ -73,8 +73,12 @@ def test_sparse(kind):
     X, y, w = data()
     X[np.abs(X) < 1] = 0
     assert_sums(as_rows(kind(X), y, w).sum(moments), expected(X, y, w))
-    part = csr_rows(kind(X), 10, 30)
+    whole = kind(X)
+    part = csr_rows(whole, 10, 30)
     np.testing.assert_array_equal(part.toarray(), X[10:30])
+    assert type(part) is kind
+    assert np.shares_memory(part.data, whole.data)
+    assert np.shares_memory(part.indices, whole.indices)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])

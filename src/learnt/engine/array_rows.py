@@ -181,7 +181,12 @@ def block_scores(block: Block, coef: Any, intercept: Any) -> Any:
 
 
 def csr_rows(X: Any, lo: int, hi: int) -> Any:
-    """The rows lo…hi−1 of a CSR matrix, sharing its data."""
+    """The rows lo…hi−1 of a CSR matrix, sharing its data.
+
+    SciPy copies a part of an array that it is given to make a matrix of, but not what is put into one afterwards.
+    """
     start, end = X.indptr[lo], X.indptr[hi]
-    parts = (X.data[start:end], X.indices[start:end], X.indptr[lo : hi + 1] - start)
-    return type(X)(parts, shape=(hi - lo, X.shape[1]), copy=False)
+    part = type(X)((hi - lo, X.shape[1]), dtype=X.dtype)
+    part.data, part.indices, part.indptr = X.data[start:end], X.indices[start:end], X.indptr[lo : hi + 1] - start
+    part.has_canonical_format = X.has_canonical_format
+    return part

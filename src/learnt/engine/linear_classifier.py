@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace
 from learnt.engine.blocks import Block
+from learnt.engine.highest_plane import highest_planes
 from learnt.engine.labels import classes_beside, labels_at
 from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import as_rows
@@ -73,7 +74,16 @@ class LinearClassifier:
 
     def predict(self, X: Any) -> Any:
         """The likeliest class of each row."""
-        return self._map(X, block_labels, self._classes_beside)
+        codes = highest_planes(self, X, self._plane_of_each_class)
+        return self._map(X, block_labels, self._classes_beside) if codes is None else self.classes_[codes]
+
+    def _plane_of_each_class(self) -> tuple[Any, Any]:
+        """W (K × d) and b (K); of two classes the first has the plane 0."""
+        coef, intercept = self.coef_, self.intercept_
+        if not is_numpy(coef) or is_foreign_array(intercept):
+            return coef, intercept
+        b = np.broadcast_to(intercept, coef.shape[:1])
+        return (np.pad(coef, [(1, 0), (0, 0)]), np.pad(b, (1, 0))) if coef.shape[0] == 1 else (coef, b)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted."""

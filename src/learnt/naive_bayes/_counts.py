@@ -25,7 +25,9 @@ from learnt.engine.class_labels import (
     require_same_classes,
 )
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.highest_plane import highest_planes
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.labels import labels_at
 from learnt.engine.matrices import answer_dtype
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.posterior import BayesAnswers
@@ -141,8 +143,26 @@ class CountsNB(BayesAnswers, Estimator):
         dtype = answer_dtype(X)
         return linear_joint, (beside(np.ascontiguousarray(W.T), X), beside(b, X), cells, state), dtype
 
+    def _side(self, X: Any) -> tuple[Callable[..., Any], tuple, Any]:
+        """The same for how much more the second of two classes has (n × 1)."""
+        _, (W, b, *cells), dtype = self._joint(X)
+        return linear_joint, (W[:, 1:] - W[:, :1], b[1:] - b[:1], *cells), dtype
+
     def _cells_of_answers(self, X: Any) -> tuple[int, Callable[..., Any], tuple]:
         return self.n_features_in_, as_it_is, ()
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row."""
+        codes = None if self._encodes_cells else highest_planes(self, X, self._linear)
+        if codes is not None:
+            return self.classes_[codes]
+        two = len(getattr(self, "classes_", ())) == 2
+        return self._map(X, label_of_side, labels=True, joint=self._side) if two else super().predict(X)
+
+    @property
+    def _encodes_cells(self) -> bool:
+        """Whether scores are linear in something other than the cells of X."""
+        return type(self)._cells_of_answers is not CountsNB._cells_of_answers
 
     # --- parameters
 
@@ -224,6 +244,11 @@ def not_negative(block: Block, whose: str) -> Any:
             "counts are 0 or more; use GaussianNB for measurements."
         )
     return X
+
+
+def label_of_side(more: Any, classes: Any) -> Any:
+    """The first of two classes, or the second where it has more."""
+    return labels_at(classes, namespace(more).astype(more[:, 0] > 0, namespace(more).int64))
 
 
 def linear_joint(block: Block, W: Any, b: Any, cells: Callable[..., Any], state: tuple) -> Any:

@@ -18,39 +18,33 @@ def compiled_sparse_scores(X: Any, W: np.ndarray, b: np.ndarray) -> np.ndarray:
     return out
 
 
-@kernel
+@kernel(allocates=False)
 def fill_sparse_scores(data, indices, indptr, W, b, out):
-    """Eight classes at a time, a line of memory of W, whose sums stay in registers; then two, then one."""
+    """Four entries of a row at a time: the lines of W come from memory side by side, not one after the other."""
     n_classes = W.shape[1]
     for i in range(out.shape[0]):
-        first, last = indptr[i], indptr[i + 1]
-        k = 0
-        while k + 8 <= n_classes:
-            s0, s1, s2, s3 = b[k], b[k + 1], b[k + 2], b[k + 3]
-            s4, s5, s6, s7 = b[k + 4], b[k + 5], b[k + 6], b[k + 7]
-            for at in range(first, last):
-                x, j = data[at], indices[at]
-                s0 += x * W[j, k]
-                s1 += x * W[j, k + 1]
-                s2 += x * W[j, k + 2]
-                s3 += x * W[j, k + 3]
-                s4 += x * W[j, k + 4]
-                s5 += x * W[j, k + 5]
-                s6 += x * W[j, k + 6]
-                s7 += x * W[j, k + 7]
-            out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3] = s0, s1, s2, s3
-            out[i, k + 4], out[i, k + 5], out[i, k + 6], out[i, k + 7] = s4, s5, s6, s7
-            k += 8
-        while k + 2 <= n_classes:
-            s0, s1 = b[k], b[k + 1]
-            for at in range(first, last):
-                x, j = data[at], indices[at]
-                s0 += x * W[j, k]
-                s1 += x * W[j, k + 1]
-            out[i, k], out[i, k + 1] = s0, s1
-            k += 2
-        if k < n_classes:
-            s0 = b[k]
-            for at in range(first, last):
-                s0 += data[at] * W[indices[at], k]
-            out[i, k] = s0
+        at, end = indptr[i], indptr[i + 1]
+        fours = end - (end - at) % 4
+        if n_classes == 1:
+            s0, s1, s2, s3 = b[0], 0.0, 0.0, 0.0
+            while at < fours:
+                s0 += data[at] * W[indices[at], 0]
+                s1 += data[at + 1] * W[indices[at + 1], 0]
+                s2 += data[at + 2] * W[indices[at + 2], 0]
+                s3 += data[at + 3] * W[indices[at + 3], 0]
+                at += 4
+            out[i, 0] = (s0 + s1) + (s2 + s3)
+        else:
+            for k in range(n_classes):
+                out[i, k] = b[k]
+            while at < fours:
+                x0, x1, x2, x3 = data[at], data[at + 1], data[at + 2], data[at + 3]
+                j0, j1, j2, j3 = indices[at], indices[at + 1], indices[at + 2], indices[at + 3]
+                for k in range(n_classes):
+                    out[i, k] += x0 * W[j0, k] + x1 * W[j1, k] + x2 * W[j2, k] + x3 * W[j3, k]
+                at += 4
+        while at < end:
+            x, j = data[at], indices[at]
+            for k in range(n_classes):
+                out[i, k] += x * W[j, k]
+            at += 1
