@@ -50,3 +50,22 @@ assert sys.modules["json"] is json and "no_such_package_anywhere" not in sys.mod
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+def test_nothing_is_of_a_class_of_a_package_that_is_not_loaded():
+    code = """
+import sys
+from learnt.engine.late_import import import_late
+import_late("email.message", classes=("Message",))
+import email.message
+Message = email.message.Message
+assert "email.message" in sys.modules and type(email.message).__name__ == "_LateModule"
+assert not isinstance(3, Message) and not issubclass(int, Message)
+assert type(email.message).__name__ == "_LateModule"  # asking was no use
+made = Message()
+assert type(sys.modules["email.message"]).__name__ == "module"
+assert isinstance(made, Message) and issubclass(type(made), Message) and not isinstance(3, Message)
+assert type(made) is sys.modules["email.message"].Message and Message.__mro__ and Message.as_string
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr

@@ -4,14 +4,19 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
-from learnt.study._budget import CLOSING, MOST_FINAL, Budget, final_seconds
+from learnt.study._budget import CLOSING, LEAST_FINAL, MOST_CLOSING, MOST_FINAL, SLACK, Budget, final_seconds
+from learnt.study._choice import choose
+from learnt.study._combine import Standing
+from learnt.study._decide import Decision, fit_judged, fit_on_everything
 from learnt.study._families import FAMILIES, candidates_for
 from learnt.study._ground import Ground, pick_values
 from learnt.study._journal import Journal
 from learnt.study._objective import Objective
 from learnt.study._race import run_race
+from learnt.study._recipe import alone
 from learnt.study._remote import Failed, TooSlow
 
 
@@ -150,7 +155,8 @@ def test_no_fit_begins_or_ends_in_the_time_set_aside(tmp_path, seconds, pace):
     clock = Clock()
     worker = Pretend(clock, seconds=pace)
     found = race(tmp_path, worker, seconds=seconds)
-    closing = min(max(CLOSING[0] * seconds, CLOSING[1]), CLOSING[2])
+    budget = Budget(seconds, clock=clock)
+    closing = budget.closing + budget.choosing
     assert clock() <= seconds - closing + 1e-9
     leaders = found.finished()[:5]
     wanted = final_seconds([e.final_fit() for e in leaders], 1000 / 800, True, 1)
@@ -176,25 +182,92 @@ def test_fewer_rows_only_where_all_of_them_would_not_fit_the_budget(tmp_path):
 def test_time_is_divided_as_said():
     clock = Clock()
     budget = Budget(100.0, clock=clock)
-    assert budget.race_until(0.0) == pytest.approx(100.0 - budget.closing)
-    assert budget.race_until(10.0) == pytest.approx(100.0 - budget.closing - 13.0)
-    assert budget.race_until(1e9) == pytest.approx(100.0 - budget.closing - MOST_FINAL * 100.0)
+    after = budget.closing + budget.choosing
+    assert budget.race_until(0.0) == pytest.approx(100.0 - after - LEAST_FINAL)
+    assert budget.race_until(10.0) == pytest.approx(100.0 - after - SLACK * 10.0)
+    assert budget.race_until(1e9) == pytest.approx(100.0 - after - MOST_FINAL * 100.0)
     budget.not_counted(30.0)  # compiling
     assert budget.left() == pytest.approx(130.0)
     clock.work(50.0)
     budget.already_spent(1000.0)  # whatever was spent, final fits and closing keep their share
-    assert budget.left() == pytest.approx((MOST_FINAL + CLOSING[0]) * 100.0 + CLOSING[1])
+    assert budget.left() == pytest.approx(MOST_FINAL * 100.0 + after)
     assert budget.for_final_fits() > 0.3 * 100.0
     clock.now = budget.end - 1.0  # late: the report's share is used before the winner is given up
     assert budget.for_final_fits() == 0
-    assert budget.for_the_judged_fit() == 5.0
-    clock.now = 0.0
-    busy = Budget(20.0, clock=clock)
-    idle = busy.closing
+    assert budget.for_the_judged_fit() == budget.for_the_refit() == 5.0
+
+
+@pytest.mark.parametrize("seconds", [5.0, 20.0, 60.0])
+def test_on_a_busy_machine_more_time_is_set_aside(seconds):
+    clock = Clock()
+    busy, idle = Budget(seconds, clock=clock), Budget(seconds, clock=clock)
     busy.notice_pace(3.0, 1.0)  # things take three times as long
-    assert busy.closing == pytest.approx(max(idle, 3 * CLOSING[1]))
+    assert busy.closing == pytest.approx(min(idle.closing + 2 * CLOSING[0], MOST_CLOSING * seconds))
+    assert busy.race_until(1.0) < idle.race_until(1.0)
     busy.notice_pace(1e9, 1.0)
-    assert busy.closing <= 0.4 * 20.0
+    assert busy.closing <= MOST_CLOSING * seconds
+    assert busy.race_until(1e9) >= (1 - MOST_CLOSING - MOST_FINAL - 0.05) * seconds  # there is a race all the same
+
+
+class Slowing(Pretend):
+    """Fits at the pace of a machine that others use too: every fit takes longer than the one before."""
+
+    def call(self, do, timeout, **order):
+        self.seconds *= 1.02
+        if do == "evaluate":
+            return super().call(do, timeout, **order)
+        takes = 0.0  # a final fit: each member in proportion to its rows, on this worker alone
+        for member in order["recipe"]["members"]:
+            takes += self.seconds * (1.25 if order.get("everything") else 1.0) * self.rows / 1000
+            assert member["weight"] > 0
+        self.clock.work(min(takes, timeout))
+        if takes > timeout:
+            raise TooSlow(f"stopped after {timeout:.0f} s")
+        Path(order["path"]).write_bytes(b"")
+        return {"rows": self.rows, "fit_s": takes}
+
+
+@pytest.mark.parametrize("seconds", [5.0, 20.0, 60.0])
+@pytest.mark.parametrize("work", [0.02, 0.2, 1.0])
+@pytest.mark.parametrize("pace", [1.0, 4.0])
+def test_the_final_model_has_seen_every_row_whatever_the_load(tmp_path, seconds, work, pace):
+    """Choice, both final fits, test set and report come after the race and end in time, by a clock that is turned."""
+    clock = Clock()
+    worker = Slowing(clock, {"GaussianNB": 0.3, "LogisticRegression": 0.2}, seconds=work)
+    worker.rows, worker.folder = 1000, tmp_path
+    field = ground(1000)
+    budget = Budget(seconds, clock=clock)
+    clock.work(0.8 * pace)  # reading and sealing
+    budget.notice_pace(pace, 1.0)
+    race = run_race([worker], Journal(tmp_path / "j.jsonl", "k"), field, budget, task="classify", most=10**9)
+    clock.work(0.9 * budget.choosing)
+    done = [e for e in race.finished() if not e.candidate.is_constant]
+    if not done:  # not one model was measured on five folds
+        assert 5 * work * 0.8 > 0.3 * seconds / pace or pace > 1
+        return
+    chosen = pretended(race, field)
+    constant = lambda: pytest.fail("the model that won was given up")  # noqa: E731
+    standing, rows = fit_judged(chosen, worker, budget, tmp_path / "judged.learnt", 1, constant)
+    assert (standing, rows) == (chosen.chosen, 1000)
+    clock.work(0.5 * budget.closing)  # the test set is opened
+    judged, final = tmp_path / "judged.learnt", tmp_path / "model.learnt"
+    X, y = pl.DataFrame({"x": np.zeros(1000)}), field.y
+    everything = fit_on_everything(standing, worker, budget, judged, final, X, y, np.array(["a", "b"]), 1)
+    assert everything == 1000
+    clock.work(0.9 * budget.report)
+    assert clock() <= 1.1 * seconds
+
+
+def pretended(race, field):
+    """The decision for the leader of a race whose predictions are pretended."""
+    standings = []
+    for entry in race.finished():
+        family = entry.candidate.family
+        losses = entry.curves().min(axis=1).tolist()
+        fields = (entry.candidate.id, entry.candidate.label, family.name, family.words, family.rank, 0)
+        recipe = alone({**entry.candidate.spec(), "path": None})
+        standings.append(Standing(*fields, recipe, losses, {}, final_seconds=race.final_seconds(entry)))
+    return Decision(race, field, standings, choose([s.contender() for s in standings], field.parts, "best"))
 
 
 def test_a_fold_has_no_say_in_the_value_it_is_judged_at():

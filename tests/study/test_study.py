@@ -187,7 +187,7 @@ def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("step", ["keep_with_model", "write_text", "write_report"])
 def test_ended_while_its_files_are_written_it_knows_them_as_its_own(regressed, tmp_path, monkeypatch, step):
-    from learnt.study import _run
+    from learnt.study import _conclude
 
     source, out = regressed.folder.parent / "prices.parquet", tmp_path / "out"
     out.mkdir()
@@ -197,7 +197,7 @@ def test_ended_while_its_files_are_written_it_knows_them_as_its_own(regressed, t
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_run, step, killed)
+        patch.setattr(_conclude, step, killed)
         with pytest.raises(KeyboardInterrupt):
             study(source, "price", out=out, budget=600)
     assert (out / "study.json").exists() or not (out / "model.learnt").exists()

@@ -7,25 +7,31 @@ wilson_interval, bootstrap_interval,  how far a measured number may be from the 
 auc_interval                          is computed by learnt.model_selection.corrected_interval and compare_scores
 """
 
-from learnt.diagnosis._bayes import BayesErrorBounds as BayesErrorBounds
-from learnt.diagnosis._bayes import NoiseBounds as NoiseBounds
-from learnt.diagnosis._bayes import bayes_error_bounds as bayes_error_bounds
-from learnt.diagnosis._bayes import cover_hart_lower as cover_hart_lower
-from learnt.diagnosis._bayes import noise_bounds as noise_bounds
-from learnt.diagnosis._diagnose import curve_sizes as curve_sizes
-from learnt.diagnosis._diagnose import diagnose as diagnose
-from learnt.diagnosis._diagnose import row_losses as row_losses
-from learnt.diagnosis._diagnose import spread_columns as spread_columns
-from learnt.diagnosis._dimensionality import Dimensionality as Dimensionality
-from learnt.diagnosis._dimensionality import dimensionality as dimensionality
-from learnt.diagnosis._dimensionality import intrinsic_dimension as intrinsic_dimension
-from learnt.diagnosis._intervals import Interval as Interval
-from learnt.diagnosis._intervals import auc_interval as auc_interval
-from learnt.diagnosis._intervals import bootstrap_interval as bootstrap_interval
-from learnt.diagnosis._intervals import wilson_interval as wilson_interval
-from learnt.diagnosis._regime import Diagnosis as Diagnosis
-from learnt.diagnosis._regime import Part as Part
-from learnt.diagnosis._regime import read_curve as read_curve
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from learnt.diagnosis._bayes import BayesErrorBounds as BayesErrorBounds
+    from learnt.diagnosis._bayes import NoiseBounds as NoiseBounds
+    from learnt.diagnosis._bayes import bayes_error_bounds as bayes_error_bounds
+    from learnt.diagnosis._bayes import cover_hart_lower as cover_hart_lower
+    from learnt.diagnosis._bayes import noise_bounds as noise_bounds
+    from learnt.diagnosis._diagnose import diagnose as diagnose
+    from learnt.diagnosis._dimensionality import Dimensionality as Dimensionality
+    from learnt.diagnosis._dimensionality import dimensionality as dimensionality
+    from learnt.diagnosis._dimensionality import intrinsic_dimension as intrinsic_dimension
+    from learnt.diagnosis._intervals import Interval as Interval
+    from learnt.diagnosis._intervals import auc_interval as auc_interval
+    from learnt.diagnosis._intervals import bootstrap_interval as bootstrap_interval
+    from learnt.diagnosis._intervals import wilson_interval as wilson_interval
+    from learnt.diagnosis._losses import curve_sizes as curve_sizes
+    from learnt.diagnosis._losses import row_losses as row_losses
+    from learnt.diagnosis._losses import spread_columns as spread_columns
+    from learnt.diagnosis._regime import Diagnosis as Diagnosis
+    from learnt.diagnosis._regime import Part as Part
+    from learnt.diagnosis._regime import read_curve as read_curve
 
 __all__ = [
     "BayesErrorBounds",
@@ -48,3 +54,36 @@ __all__ = [
     "spread_columns",
     "wilson_interval",
 ]
+
+# Imported when first named: an interval should not have to wait for neighbours.
+_FILES = {
+    "BayesErrorBounds": "_bayes",
+    "Diagnosis": "_regime",
+    "Dimensionality": "_dimensionality",
+    "Interval": "_intervals",
+    "NoiseBounds": "_bayes",
+    "Part": "_regime",
+    "auc_interval": "_intervals",
+    "bayes_error_bounds": "_bayes",
+    "bootstrap_interval": "_intervals",
+    "cover_hart_lower": "_bayes",
+    "curve_sizes": "_losses",
+    "diagnose": "_diagnose",
+    "dimensionality": "_dimensionality",
+    "intrinsic_dimension": "_dimensionality",
+    "noise_bounds": "_bayes",
+    "read_curve": "_regime",
+    "row_losses": "_losses",
+    "spread_columns": "_losses",
+    "wilson_interval": "_intervals",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FILES:
+        return getattr(import_module(f"learnt.diagnosis.{_FILES[name]}"), name)
+    raise AttributeError(f"module 'learnt.diagnosis' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.diagnosis._intervals import bootstrap_interval, wilson_interval
+from learnt.distances import Search, chosen_algorithm
 from learnt.engine.arrays import to_numpy
 from learnt.engine.random import generator
-from learnt.neighbors import NearestNeighbors
 
 
 class BayesErrorBounds(NamedTuple):
@@ -103,7 +103,7 @@ def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, rando
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         return BayesErrorBounds(0.0, 0.0, 0.0, 0.0, 0.0, len(y))
-    distance, index = NearestNeighbors(n_neighbors=1).fit(X).kneighbors()  # of every row, among the others
+    distance, index = _neighbors(X, 1)
     wrong = float(np.sum(codes[index[:, 0]] != codes))
     rate = wilson_interval(wrong, len(y), level)
     c = len(classes)
@@ -146,7 +146,7 @@ def noise_bounds(
     k = min(n_neighbors, len(y) - 1)
     if k < 1:
         return NoiseBounds(0.0, float("inf"), 0.0, float("inf"), len(y))
-    distance, index = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
+    distance, index = _neighbors(X, k)
     y = y[:, None] if y.ndim == 1 else y
     halves = sum(0.5 * (column[index] - column[:, None]) ** 2 for column in y.T)
     delta = (distance**2).mean(axis=0)
@@ -161,6 +161,12 @@ def noise_bounds(
     lower = min(max(intercept.estimate, 0.0), gamma.estimate)
     low = min(max(intercept.low, 0.0), lower, near)
     return NoiseBounds(lower, gamma.estimate, low, gamma.high, len(y))
+
+
+def _neighbors(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances and indices of the k nearest of every row, among the others."""
+    X = np.ascontiguousarray(X)
+    return Search.build(X, algorithm=chosen_algorithm(X, "euclidean", {}, "auto", k)).nearest(None, k)
 
 
 def _drawn(X, y, max_rows: int, random_state) -> tuple[np.ndarray, np.ndarray]:

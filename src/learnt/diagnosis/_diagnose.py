@@ -9,33 +9,9 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from learnt.diagnosis._bayes import noise_bounds
+from learnt.diagnosis._losses import curve_sizes, row_losses, spread_columns
 from learnt.diagnosis._regime import Diagnosis, read_curve
 from learnt.engine.random import generator
-
-
-def row_losses(y_true: np.ndarray, prediction: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
-    """The squared loss of each row: (y − ŷ)² for numbers, ½ Σₖ (pₖ − [y = k])² (half the Brier score) for classes.
-
-    For two classes the latter is (p − [y = 1])². Both are proper, bounded by their scale, and decompose exactly
-    into noise, bias and variance, which is why every judgement here uses them.
-
-    >>> row_losses(np.array([1, 0]), np.array([[0.2, 0.8], [0.6, 0.4]]), np.array([0, 1]))
-    array([0.04, 0.16])
-    """
-    if classes is None:
-        return (np.asarray(y_true, dtype=np.float64) - np.asarray(prediction, dtype=np.float64).ravel()) ** 2
-    truth = np.asarray(y_true)[:, None] == np.asarray(classes)[None, :]
-    return 0.5 * np.sum((np.asarray(prediction, dtype=np.float64) - truth) ** 2, axis=1)
-
-
-def curve_sizes(n: int, count: int = 6) -> list[int]:
-    """Training sizes for a learning curve: geometric, from a sixteenth of the rows (at least 30) to all of them.
-
-    >>> curve_sizes(1600, 5)
-    [100, 200, 400, 800, 1600]
-    """
-    first = max(min(n, 30), n // 16)
-    return sorted({round(v) for v in np.geomspace(first, n, count)})
 
 
 def diagnose(
@@ -111,19 +87,6 @@ def _predict(model: Any, X: np.ndarray, classes: np.ndarray | None) -> np.ndarra
     if classes is None:
         return model.predict(X)
     return spread_columns(model.predict_proba(X), model.classes_, classes)
-
-
-def spread_columns(probabilities: np.ndarray, have: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Probabilities over all classes from a model that saw only some of them.
-
-    >>> spread_columns(np.array([[0.3, 0.7]]), np.array(["a", "c"]), np.array(["a", "b", "c"]))
-    array([[0.3, 0. , 0.7]])
-    """
-    if len(have) == len(want):
-        return probabilities
-    out = np.zeros((len(probabilities), len(want)))
-    out[:, np.searchsorted(want, have)] = probabilities
-    return out
 
 
 def _constant_loss(y_train: np.ndarray, y_valid: np.ndarray, classes: np.ndarray | None) -> float:

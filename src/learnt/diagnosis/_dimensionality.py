@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import gammaincinv
 
 from learnt.diagnosis._intervals import Interval
 from learnt.distances import dimension_sums
@@ -63,7 +63,7 @@ def intrinsic_dimension(first: np.ndarray, second: np.ndarray, level: float = 0.
     if total == 0:
         return Interval(np.inf, 0.0, np.inf)
     tail = (1 - level) / 2
-    low, high = (float(stats.chi2.ppf(q, 2 * seen)) / (2 * total) for q in (tail, 1 - tail))
+    low, high = (float(gammaincinv(seen, q)) / total for q in (tail, 1 - tail))
     return Interval(found.estimate, low, high)
 
 

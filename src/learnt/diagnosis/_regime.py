@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit  # quantiles of Student's t, without the seconds that scipy.stats takes
 
 REGIMES = ("no signal", "near the ceiling", "high variance", "high bias", "noise or bias")
 
@@ -145,7 +145,7 @@ def _limit(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, noise: float
         found = midpoint
     folds = len(found)
     spread = float(found.std(ddof=1)) if folds > 1 else float(np.mean(top - bottom)) / 2
-    t = float(stats.t.ppf(0.975, folds - 1)) if folds > 1 else 1.96
+    t = float(stdtrit(folds - 1, 0.975)) if folds > 1 else 1.96
     return float(found.mean()), t * spread / math.sqrt(folds)
 
 

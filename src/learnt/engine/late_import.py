@@ -1,8 +1,9 @@
 """Large packages that others import on the off chance: loaded when something of theirs is first used.
 
-scikit-learn imports `scipy.stats` and, where it is installed, pandas as soon as it is imported itself. Together they
-take longer to load than all that a study needs. In a process of ours (the command, a study's worker), and nowhere else,
-a module that loads the real one at the first use stands in for them.
+scikit-learn imports `scipy.stats` and parts of SciPy that few models need, and asks of every array whether it is a
+table of pandas, where that is installed. Together they take longer to load than all that a study needs. In a process
+of ours (the command, a study's worker), and nowhere else, a module that loads the real one at the first use stands in
+for them.
 """
 
 from __future__ import annotations
@@ -15,23 +16,57 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+_OPTIMISERS = ("brentq", "linear_sum_assignment", "linprog", "minimize", "minimize_scalar", "nnls")
 _loading = threading.RLock()
 
 
 class _LateModule(ModuleType):
-    """Stands in for a package until something of it is used. Of the functions named, the call is the first use."""
+    """Stands in for a package until something of it is used.
 
-    def __init__(self, name: str, path: list[str], functions: tuple[str, ...]) -> None:
+    Of the functions named, the call is the first use. Whether an object is of one of the classes named can be asked
+    without a use: of a package that is not loaded there are no objects.
+    """
+
+    def __init__(self, name: str, path: list[str], functions: tuple[str, ...], classes: tuple[str, ...]) -> None:
         super().__init__(name)
         self.__path__ = path
-        self._functions = functions
+        self._functions, self._classes = functions, classes
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__version__":
             raise AttributeError(name)  # asked for by the import system
-        if name in self._functions and sys.modules.get(self.__name__) is self:
-            return _late_function(self, name)
+        if sys.modules.get(self.__name__) is self:
+            if name in self._functions:
+                return _late_function(self, name)
+            if name in self._classes:
+                return _LateClass(name, (), {"_late": (self, name)})
         return getattr(_real(self), name)
+
+
+class _LateClass(type):
+    """Stands in for a class of such a package in `isinstance` and `issubclass`; any other use is that of the class."""
+
+    _late: tuple[_LateModule, str]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return cls._loaded() and isinstance(instance, cls._itself())
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return cls._loaded() and issubclass(subclass, cls._itself())
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        return cls._itself()(*args, **options)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls._itself(), name)
+
+    def _loaded(cls) -> bool:
+        module = cls._late[0]
+        return sys.modules.get(module.__name__) is not module
+
+    def _itself(cls) -> type:
+        module, name = cls._late
+        return getattr(_real(module), name)
 
 
 def _late_function(module: _LateModule, name: str) -> Callable[..., Any]:
@@ -63,13 +98,16 @@ class _LoadForSubmodules:
             _real(package)
 
 
-def import_late(name: str, functions: tuple[str, ...] = ()) -> None:
-    """Let a package be loaded at its first use; `functions` are those that others import by name and call later."""
+def import_late(name: str, functions: tuple[str, ...] = (), classes: tuple[str, ...] = ()) -> None:
+    """Let a package be loaded at its first use.
+
+    `functions` are those that others import by name and call later, `classes` those that they hold objects against.
+    """
     if name in sys.modules or (spec := find_spec(name)) is None:
         return
     if not any(isinstance(finder, _LoadForSubmodules) for finder in sys.meta_path):
         sys.meta_path.insert(0, _LoadForSubmodules())
-    module = _LateModule(name, list(spec.submodule_search_locations or ()), functions)
+    module = _LateModule(name, list(spec.submodule_search_locations or ()), functions, classes)
     parent, _, child = name.rpartition(".")
     if parent:
         setattr(sys.modules[parent], child, module)
@@ -78,5 +116,10 @@ def import_late(name: str, functions: tuple[str, ...] = ()) -> None:
 
 def import_late_in_our_processes() -> None:
     """What a process that runs a study does first."""
+    import_late("numpy.f2py")  # named by `from numpy import *`, as are the tests
+    import_late("numpy.testing")
     import_late("scipy.stats", functions=("rankdata",))
-    import_late("pandas")
+    import_late("scipy.integrate", functions=("trapezoid",))
+    import_late("scipy.interpolate", functions=("BSpline",))
+    import_late("scipy.optimize", functions=_OPTIMISERS)
+    import_late("pandas", classes=("DataFrame", "Series", "Index"))

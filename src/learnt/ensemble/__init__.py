@@ -14,21 +14,34 @@ Folders: `forest`, `hist_boosting`, `gradient_boosting`, `adaboost`, `bagging`, 
 the fits and seeds of members, which all of them share.
 """
 
-from learnt.ensemble.adaboost._classifier import AdaBoostClassifier
-from learnt.ensemble.adaboost._regressor import AdaBoostRegressor
-from learnt.ensemble.bagging._classifier import BaggingClassifier
-from learnt.ensemble.bagging._regressor import BaggingRegressor
-from learnt.ensemble.forest._embedding import RandomTreesEmbedding
-from learnt.ensemble.forest._extra import ExtraTreesClassifier, ExtraTreesRegressor
-from learnt.ensemble.forest._random import RandomForestClassifier, RandomForestRegressor
-from learnt.ensemble.gradient_boosting._classifier import GradientBoostingClassifier
-from learnt.ensemble.gradient_boosting._functional import FunctionalGradientBoosting
-from learnt.ensemble.gradient_boosting._regressor import GradientBoostingRegressor
-from learnt.ensemble.hist_boosting._classifier import HistGradientBoostingClassifier
-from learnt.ensemble.hist_boosting._regressor import HistGradientBoostingRegressor
-from learnt.ensemble.stacking._recalibrated import RecalibratedClassifier, recalibrate
-from learnt.ensemble.stacking._stacking import StackingClassifier, StackingRegressor
-from learnt.ensemble.stacking._voting import VotingClassifier, VotingRegressor
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from learnt.ensemble.adaboost._classifier import AdaBoostClassifier as AdaBoostClassifier
+    from learnt.ensemble.adaboost._regressor import AdaBoostRegressor as AdaBoostRegressor
+    from learnt.ensemble.bagging._classifier import BaggingClassifier as BaggingClassifier
+    from learnt.ensemble.bagging._regressor import BaggingRegressor as BaggingRegressor
+    from learnt.ensemble.forest._embedding import RandomTreesEmbedding as RandomTreesEmbedding
+    from learnt.ensemble.forest._extra import ExtraTreesClassifier as ExtraTreesClassifier
+    from learnt.ensemble.forest._extra import ExtraTreesRegressor as ExtraTreesRegressor
+    from learnt.ensemble.forest._random import RandomForestClassifier as RandomForestClassifier
+    from learnt.ensemble.forest._random import RandomForestRegressor as RandomForestRegressor
+    from learnt.ensemble.gradient_boosting._classifier import GradientBoostingClassifier as GradientBoostingClassifier
+    from learnt.ensemble.gradient_boosting._functional import FunctionalGradientBoosting as FunctionalGradientBoosting
+    from learnt.ensemble.gradient_boosting._regressor import GradientBoostingRegressor as GradientBoostingRegressor
+    from learnt.ensemble.hist_boosting._classifier import (
+        HistGradientBoostingClassifier as HistGradientBoostingClassifier,
+    )
+    from learnt.ensemble.hist_boosting._regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+    from learnt.ensemble.stacking._probability_map import recalibrate as recalibrate
+    from learnt.ensemble.stacking._recalibrated import RecalibratedClassifier as RecalibratedClassifier
+    from learnt.ensemble.stacking._stacking import StackingClassifier as StackingClassifier
+    from learnt.ensemble.stacking._stacking import StackingRegressor as StackingRegressor
+    from learnt.ensemble.stacking._voting import VotingClassifier as VotingClassifier
+    from learnt.ensemble.stacking._voting import VotingRegressor as VotingRegressor
 
 __all__ = [
     "AdaBoostClassifier",
@@ -52,3 +65,37 @@ __all__ = [
     "VotingRegressor",
     "recalibrate",
 ]
+
+# Imported when first named: a forest should not have to wait for stacking, nor a map of probabilities for trees.
+_FILES = {
+    "AdaBoostClassifier": "adaboost._classifier",
+    "AdaBoostRegressor": "adaboost._regressor",
+    "BaggingClassifier": "bagging._classifier",
+    "BaggingRegressor": "bagging._regressor",
+    "ExtraTreesClassifier": "forest._extra",
+    "ExtraTreesRegressor": "forest._extra",
+    "FunctionalGradientBoosting": "gradient_boosting._functional",
+    "GradientBoostingClassifier": "gradient_boosting._classifier",
+    "GradientBoostingRegressor": "gradient_boosting._regressor",
+    "HistGradientBoostingClassifier": "hist_boosting._classifier",
+    "HistGradientBoostingRegressor": "hist_boosting._regressor",
+    "RandomForestClassifier": "forest._random",
+    "RandomForestRegressor": "forest._random",
+    "RandomTreesEmbedding": "forest._embedding",
+    "RecalibratedClassifier": "stacking._recalibrated",
+    "StackingClassifier": "stacking._stacking",
+    "StackingRegressor": "stacking._stacking",
+    "VotingClassifier": "stacking._voting",
+    "VotingRegressor": "stacking._voting",
+    "recalibrate": "stacking._probability_map",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FILES:
+        return getattr(import_module(f"learnt.ensemble.{_FILES[name]}"), name)
+    raise AttributeError(f"module 'learnt.ensemble' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.diagnosis import noise_bounds, row_losses, spread_columns
+from learnt.diagnosis import row_losses, spread_columns
 from learnt.engine import kernel_cache
 from learnt.engine.random import generator, stream
 from learnt.engine.threads import set_threads
@@ -201,6 +201,8 @@ class Bench:
 
     def rehearse_bracket(self) -> dict[str, Any]:
         """The same for the bracket of the best possible error, which the study measures itself."""
+        from learnt.diagnosis import noise_bounds
+
         few = generator(0).normal(size=(300, 12))  # with fewer columns other code is used
         noise_bounds(few, few[:, :1], max_rows=300, random_state=0)
         return {"used": sorted(kernel_cache.used)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -33,9 +35,14 @@ class Beside:
         except BaseException as error:
             self._trouble = error
 
-    def result(self) -> Any:
+    def result(self, patience: float = math.inf) -> Any:
+        """What the call returned; None where it takes more than `patience` seconds longer."""
+        until = time.monotonic() + patience
         while self._thread.is_alive():
-            self._thread.join(0.2)  # so that Ctrl-C is heard
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            self._thread.join(min(left, 0.2))  # so that Ctrl-C is heard
         if self._trouble is not None:
             raise self._trouble
         return self._answer

@@ -1,9 +1,11 @@
 """How a study's time is divided: what must come after the race is set aside before it begins.
 
-    began ──── reading, sealing ──── race ────┬── final fits ──┬── test set, report ──┐ end
-                                      until ──┘      reserve ──┴────────── closing ───┘
+    began ──── reading, sealing ──── race ────┬── choice ──┬── final fits ──┬── test set, report ──┐ end
+                                      until ──┘            └──── reserve ───┴────────── closing ───┘
 
-The clock is given, so that tests can turn it.
+What the study itself calculates is known in seconds of the processor; on a busy machine they take `pace` times longer.
+Final fits are foreseen from those of the race, which were measured by the clock, under the load that there is. The
+clock is given, so that tests can turn it.
 """
 
 from __future__ import annotations
@@ -11,11 +13,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-CLOSING = (0.1, 1.2, 10.0)  # share of the budget for the choice, the test set and the report; at least, at most
+CLOSING = (0.8, 0.03, 8.0)  # processor seconds for test set and report; a share of the budget more, at most so much
+CHOOSING = (0.3, 0.02, 5.0)  # the same for calibrating, blending and choosing
+REPORT = 0.4  # share of the closing that comes after the test set
+MOST_CLOSING = 0.4  # share of the budget that choice and closing may take together
 MOST_FINAL = 0.35  # share of the budget that the final fits may take
-SLOWEST = 4.0  # pace that is reckoned with
+LEAST_FINAL = 0.3  # processor seconds for them, whatever the race has shown
+SLOWEST = 20.0  # pace that is reckoned with
 LAST_RESORT = 0.05  # share of the budget by which it may be overrun rather than lose the model that won
-SLACK = 1.3  # a fit may take so much longer than expected
+SLACK = 1.5  # a fit may take so much longer than expected
 
 
 class Budget:
@@ -33,10 +39,11 @@ class Budget:
 
     def already_spent(self, seconds: float) -> None:
         """Time that an interrupted run has raced; what comes after the race keeps its share."""
-        self.end -= min(seconds, max(self.left() - (MOST_FINAL + CLOSING[0]) * self.seconds - CLOSING[1], 0.0))
+        kept = MOST_FINAL * self.seconds + self.choosing + self.closing
+        self.end -= min(seconds, max(self.left() - kept, 0.0))
 
     def notice_pace(self, wall: float, processor: float) -> None:
-        """How busy the machine is, from a step that only calculates: its seconds by the clock and of the processor."""
+        """How busy the machine is, from steps that only calculate: their seconds by the clock and of the processor."""
         self.pace = min(max(wall / max(processor, 1e-3), 1.0), SLOWEST)
 
     def left(self) -> float:
@@ -44,8 +51,22 @@ class Budget:
 
     @property
     def closing(self) -> float:
-        share, least, most = CLOSING
-        return min(max(share * self.seconds, least * self.pace), max(most, least * self.pace), 0.4 * self.seconds)
+        """Seconds for the test set and the report."""
+        return min(self._own(CLOSING), MOST_CLOSING * self.seconds)
+
+    @property
+    def choosing(self) -> float:
+        """Seconds between the end of the race and the first final fit."""
+        return min(self._own(CHOOSING), max(MOST_CLOSING * self.seconds - self.closing, 0.05 * self.seconds))
+
+    @property
+    def report(self) -> float:
+        """Seconds for the report alone."""
+        return REPORT * self.closing
+
+    def _own(self, what: tuple[float, float, float]) -> float:
+        processor, share, most = what
+        return processor * self.pace + min(share * self.seconds, most)
 
     def for_final_fits(self) -> float:
         """Seconds that remain for final fits at this moment."""
@@ -55,9 +76,14 @@ class Budget:
         """The same for the fit that everything else is about: before it is given up, the report's share is used too."""
         return max(self.for_final_fits(), 0.5 * self.left(), LAST_RESORT * self.seconds)
 
+    def for_the_refit(self) -> float:
+        """The same for the fit on all rows, once the test set has been opened: the report alone comes after it."""
+        return max(self.left() - self.report, LAST_RESORT * self.seconds)
+
     def race_until(self, final_seconds: float) -> float:
         """The moment at which a race must end whose winner takes so long to be fitted for good."""
-        return self.end - self.closing - min(SLACK * final_seconds, MOST_FINAL * self.seconds)
+        final = min(max(SLACK * final_seconds, LEAST_FINAL * self.pace), MOST_FINAL * self.seconds)
+        return self.end - self.closing - self.choosing - final
 
 
 def final_seconds(fits: Sequence[float], growth: float, refit: bool, threads: int = 1) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.diagnosis import bayes_error_bounds, bootstrap_interval, noise_bounds, row_losses, wilson_interval
+from learnt.diagnosis import bootstrap_interval, row_losses, wilson_interval
 from learnt.engine.random import stream
 from learnt.preprocessing import StandardScaler, TableEncoder
 from learnt.study._problem import Problem
@@ -23,6 +23,8 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
     scaling of the same columns, and the one with the smallest bound is kept: every one of them bounds the same
     best possible error from above, and the smallest is the sharpest. `bracket` compares it with what models reach.
     """
+    from learnt.diagnosis import bayes_error_bounds, noise_bounds  # what the race need not wait for
+
     rows = development
     if len(rows) > MOST_ROWS:
         rows = np.sort(stream(seed, 3).permutation(rows)[:MOST_ROWS])
@@ -42,6 +44,21 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
     }
     if problem.classify:
         found["bayes_error"] = bayes_error_bounds(X, y, max_rows=MOST_ROWS, random_state=seed)._asdict()
+    return found
+
+
+def unbracketed(problem: Problem, development: np.ndarray) -> dict[str, Any]:
+    """The same where neighbours were not looked at: the best possible loss is between none and the constant's."""
+    constant = floor(problem, development)
+    found: dict[str, Any] = {
+        "constant": constant,
+        "noise": {"lower": 0.0, "upper": constant["loss"], "low": 0.0, "high": constant["loss"]},
+        "distance": None,
+        "rows": 0,
+    }
+    if problem.classify:
+        error = constant["error"]
+        found["bayes_error"] = {"lower": 0.0, "upper": error, "low": 0.0, "high": error}
     return found
 
 
@@ -89,24 +106,29 @@ def floor(problem: Problem, development: np.ndarray) -> dict[str, Any]:
 
 def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """The columns as numbers, scaled in three ways: alike, by their own correlation, by their weight in a line."""
-    from learnt.linear_model import Ridge  # half a second that the race need not wait for
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         X = TableEncoder(numeric="squash").fit_transform(problem.X[rows], problem.y[rows])
         X = np.asarray(StandardScaler().fit_transform(X), dtype=np.float64)
-        line = Ridge(alpha=0.01 * len(X)).fit(X, targets)
     centered = targets - targets.mean(axis=0)
     spread = np.where(centered.std(axis=0) > 0, centered.std(axis=0), 1.0)
     correlation = np.abs(X.T @ (centered / spread) / len(X)).max(axis=1)
     correlation[correlation < 2 / np.sqrt(len(X))] = 0.0  # no more than chance
     correlation = np.maximum(correlation, _explained(X, centered))
-    weight = np.sqrt((np.atleast_2d(line.coef_) ** 2).sum(axis=0))
+    weight = np.sqrt((_ridge(X, centered, 0.01 * len(X)) ** 2).sum(axis=1))
     distances = [("all columns alike", X)]
     for name, scale in (("columns by what they explain", correlation), ("columns by their weight", weight)):
         if scale.max() > 0:
             distances.append((name, X * (scale / scale.max())))
     return distances
+
+
+def _ridge(X: np.ndarray, centered: np.ndarray, alpha: float) -> np.ndarray:
+    """The coefficients (columns, targets) that minimise ‖centered − X w‖² + alpha ‖w‖²; X has columns of mean 0."""
+    n, d = X.shape
+    if d <= n:
+        return np.linalg.solve(X.T @ X + alpha * np.eye(d), X.T @ centered)
+    return X.T @ np.linalg.solve(X @ X.T + alpha * np.eye(n), centered)
 
 
 def _explained(X: np.ndarray, centered: np.ndarray) -> np.ndarray:

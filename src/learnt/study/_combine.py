@@ -75,7 +75,7 @@ def combine(race: Race, ground: Ground, held: Held, allowed: float) -> list[Stan
         if place < CALIBRATED and ground.n_classes is not None and not _rough(entry, ground):
             calibration, predicted = calibrate(predicted, y, ground.groups, ground.repeats)
         spec = settled(entry.candidate.spec(), value)
-        standing = _standing(entry, alone(spec, calibration), ground, predicted)
+        standing = _standing(entry, alone(spec, calibration), ground, predicted, race.final_seconds(entry))
         if bends(calibration):
             standing.calibrated_from = float(ground.fold_losses(np.concatenate(parts)).mean())
         standings.append(standing)
@@ -91,7 +91,7 @@ def _rough(entry: Entry, ground: Ground) -> bool:
     return entry.candidate.is_constant or ground.objective.metric is not None
 
 
-def _standing(entry: Entry, recipe: Recipe, ground: Ground, predicted: np.ndarray) -> Standing:
+def _standing(entry: Entry, recipe: Recipe, ground: Ground, predicted: np.ndarray, final_seconds: float) -> Standing:
     candidate = entry.candidate
     return Standing(
         candidate.id,
@@ -105,7 +105,7 @@ def _standing(entry: Entry, recipe: Recipe, ground: Ground, predicted: np.ndarra
         ground.objective.also(ground.y[ground.rows], predicted),
         "" if all(r["converged"] for r in entry.results.values()) else "did not fully converge",
         entry.seconds(),
-        entry.final_fit(),
+        final_seconds,
     )
 
 

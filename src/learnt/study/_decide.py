@@ -125,29 +125,54 @@ def fit_judged(
     path: Path,
     threads: int | None,
     constant_rows: Callable[[], tuple[Any, np.ndarray]],
+    *,
+    refit: bool = True,
 ) -> tuple[Standing, int]:
     """Fit the choice on every development row; where there is no time for it, the best that there is time for.
 
     Returns what was fitted and on how many rows. The constant needs neither time nor the worker.
     """
-    chosen = decision.chosen
-    cheaper = [s for s in decision.standings if s.final_seconds < 0.5 * chosen.final_seconds and s.rank > 0]
-    for standing in [chosen, *cheaper[:1]]:
+    count = thread_count(threads)
+    expected = {s.id: _expected(s, decision, refit, count) for s in decision.standings}
+    first = _affordable(decision, expected, budget)
+    quickest = min((s for s in decision.standings if s.rank > 0), key=lambda s: expected[s.id], default=None)
+    for standing in [first, quickest]:
+        if standing is None or standing.rank == 0:
+            break
         left = budget.for_the_judged_fit()
-        if standing.rank == 0 or left < SHORTEST:
+        if standing is not quickest and quickest is not None:  # should it take too long, there is time for another
+            left = max(left - expected[quickest.id], 0.7 * left)
+        if left < SHORTEST:
             break
         try:
             with progress.task("fitting the final model"):
-                fitted = worker.call("fit", left, recipe=standing.recipe, path=str(path), threads=thread_count(threads))
+                fitted = worker.call("fit", left, recipe=standing.recipe, path=str(path), threads=count)
             return standing, int(fitted["rows"])
         except (TooSlow, Failed):
-            continue
+            if standing is quickest:
+                break
     constant = next(s for s in decision.standings if s.rank == 0)
     X, y = constant_rows()
     part = path.with_suffix(".part")
     save(_constant(constant, decision.ground.n_classes is not None).fit(X, y), part)
     os.replace(part, path)
     return constant, len(y)
+
+
+def _expected(standing: Standing, decision: Decision, refit: bool, threads: int) -> float:
+    """Seconds of its final fits."""
+    growth = len(decision.ground.y) / max(decision.race.rows, 1)
+    return final_seconds([standing.final_seconds], growth, refit, threads)
+
+
+def _affordable(decision: Decision, expected: dict[str, float], budget: Budget) -> Standing:
+    """The choice, or the best whose final fits are expected to fit the time; the quickest where none does."""
+    left = budget.for_the_judged_fit()
+    if expected[decision.chosen.id] <= left:
+        return decision.chosen
+    models = [s for s in decision.standings if s.rank > 0]  # best first
+    within = [s for s in models if expected[s.id] <= left]
+    return (within or sorted(models, key=lambda s: expected[s.id]) or [decision.chosen])[0]
 
 
 def fit_on_everything(
@@ -170,9 +195,9 @@ def fit_on_everything(
         save(_constant(standing, labels is not None).fit(X, y if labels is None else labels[y]), part)
         os.replace(part, path)
         return len(y)
-    left = budget.for_final_fits()
+    left = budget.for_the_refit()
     try:
-        if left > 0:
+        if left > SHORTEST:
             lay_out_all(worker.folder, X, y)
             with progress.task("refitting on all rows"):
                 order = {"recipe": standing.recipe, "path": str(path), "everything": True}

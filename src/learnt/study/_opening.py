@@ -16,6 +16,7 @@ from learnt.diagnosis import row_losses
 from learnt.engine import progress
 from learnt.persistence import load
 from learnt.study import _judge as judge
+from learnt.study._budget import Budget
 from learnt.study._ceiling import bracket
 from learnt.study._journal import Journal
 from learnt.study._metric import Metric, metric_of
@@ -37,8 +38,7 @@ class Run(Protocol):
     work: Path
     journal: Journal
     say: Callable[[str], None]
-    end: float
-    closing: float
+    budget: Budget
     seconds: dict[str, float]
 
 
@@ -117,7 +117,7 @@ def add_importances(facts: dict[str, Any], problem: Problem, sealed: Sealed, jud
             problem.y[rows],
             problem.classes,
             seed=run.settings.seed,
-            deadline=run.end - 0.4 * run.closing,
+            deadline=run.budget.end - run.budget.report,
         )
 
 

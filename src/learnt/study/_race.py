@@ -54,6 +54,10 @@ class Entry:
         """Of one fit with its path, preparation not counted; 0 before the first."""
         return float(np.median([r["fit_s"] for r in self.results.values()])) if self.results else 0.0
 
+    def preparation(self) -> float:
+        """Seconds in which its columns were encoded and scaled, where it was the first to need them; else 0."""
+        return max((r.get("prepare_s", 0.0) for r in self.results.values()), default=0.0)
+
     def final_fit(self) -> float:
         """Seconds of one fit at one value of the path, or with its share of rounds, on the rows of a fold."""
         path = self.candidate.family.path
@@ -79,6 +83,10 @@ class Race:
     @property
     def halved(self) -> bool:
         return self.rows < self.all_rows
+
+    def final_seconds(self, entry: Entry) -> float:
+        """Seconds of one final fit of an entry on the rows of a fold, the preparation of its columns included."""
+        return final_fit_seconds(entry, self.entries)
 
     def finished(self) -> list[Entry]:
         """Entries measured on every fold, best first."""
@@ -257,7 +265,7 @@ class _Race:
         done = [e for e in self.entries if len(e.results) == self.folds]
         leaders = sorted(done, key=lambda e: (e.mean(), e.candidate.id))[:LEADERS]
         growth = len(self.ground.y) / max(self.rows, 1)
-        fits = [e.final_fit() for e in leaders]
+        fits = [final_fit_seconds(e, self.entries) for e in leaders]
         return self.budget.race_until(final_seconds(fits, growth, self.refit, len(self.workers)))
 
     def _expected(self, entry: Entry) -> float:
@@ -301,6 +309,12 @@ def rows_that_fit(rows: int, probed_seconds: float, probed: int, available: floa
     if expected <= available:
         return rows
     return max(min(rows, int(probed * (max(available, 1e-9) / probed_seconds) ** (1 / GROWTH))), min(rows, probed))
+
+
+def final_fit_seconds(entry: Entry, entries: Sequence[Entry]) -> float:
+    """Of an entry on the rows of a fold; what encodes its columns was measured with the first entry that needed it."""
+    alike = [e.preparation() for e in entries if e.candidate.encoding == entry.candidate.encoding]
+    return entry.final_fit() + max(alike, default=0.0)
 
 
 def held_file(folder: Path, name: str) -> Path:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from learnt.study._errors import StudyError
 
 STOPPED = "the process that fits models was stopped"
+GRACE, MOST_GRACE = 0.2, 1.0  # seconds that a process has to stop when asked: with the order's time more, at most
 
 
 class Failed(Exception):
@@ -30,8 +32,9 @@ class TooSlow(Exception):
 class Worker:
     """A process that fits models; restarted when it was killed or died.
 
-    Keeping fits in a process of their own is what makes the time budget hard: compiled code does not listen, but a
-    process can always be ended. It also keeps a crash (memory, a bad library) from taking the study with it.
+    Keeping fits in a process of their own is what makes the time budget hard: compiled code need not listen, but a
+    process can always be ended. It also keeps a crash (memory, a bad library) from taking the study with it. Where the
+    time of an order runs out, the process is first asked to stop, since a fresh one needs seconds to load.
     """
 
     def __init__(self, folder: Path, threads: int | None = None, *, background: bool = False) -> None:
@@ -42,7 +45,14 @@ class Worker:
         self._taking = threading.Lock()
         self._stopped = False
         self._ready = False
+        self._asked_to_stop = False  # since its start: an import may have been broken off
         self._count = 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether the process has loaded and waits for orders."""
+        process = self._process
+        return self._ready and process is not None and process.poll() is None
 
     def start(self) -> None:
         """Start the process; it loads while the study does other things."""
@@ -66,15 +76,45 @@ class Worker:
         )
         self._process, self._answers = process, queue.Queue()
         threading.Thread(target=_collect, args=(process.stdout, self._answers), daemon=True).start()
-        self._ready = False
+        self._ready = self._asked_to_stop = False
         if self._stopped:  # by another thread, while the process was being started
             self._end()
 
     def call(self, do: str, timeout: float, **arguments: Any) -> dict[str, Any]:
         """Give one order and wait for its answer, at most `timeout` seconds."""
-        process = self._running()
-        assert process.stdin is not None
         until = time.monotonic() + timeout
+        try:
+            return self._carried_out(do, until, timeout, arguments)
+        except Failed:
+            if not self._asked_to_stop or self._stopped:
+                raise
+            self._end()  # it was stopped in the middle of something: a fresh process decides
+            return self._carried_out(do, until, timeout, arguments)
+
+    def _carried_out(self, do: str, until: float, timeout: float, arguments: dict[str, Any]) -> dict[str, Any]:
+        process = self._running()
+        self._give(process, do, arguments)
+        while True:
+            try:
+                # The first answer waits for imports and data as well.
+                message = self._answers.get(timeout=max(until - time.monotonic(), 0.01))
+            except queue.Empty:
+                message = self._last_answer(process, timeout)
+            if message is None:
+                raise self._death(process)
+            if message.get("ready"):
+                self._ready = True
+            elif "compiling" in message:
+                self.on_compile(message["compiling"])
+            elif message.get("id") == self._count:
+                if message.get("stopped"):
+                    raise TooSlow(f"stopped after {timeout:.0f} s")
+                if "failed" in message:
+                    raise Failed(message["failed"])
+                return message["result"]
+
+    def _give(self, process: subprocess.Popen, do: str, arguments: dict[str, Any]) -> None:
+        assert process.stdin is not None
         self._count += 1
         order = {"id": self._count, "do": do, "with": arguments}
         try:
@@ -85,32 +125,32 @@ class Worker:
             raise Failed(
                 f"the process that fits models could not be reached; see {self.folder / 'worker.log'}"
             ) from None
-        while True:
-            try:
-                # The first answer waits for imports and data as well.
-                message = self._answers.get(timeout=max(until - time.monotonic(), 0.01))
-            except queue.Empty:
-                self._end()
-                if not self._stopped:
-                    self._launch()  # a fresh process loads while the study decides what to do next
-                raise TooSlow(f"stopped after {timeout:.0f} s") from None
-            if message is None:
-                code, ready = process.wait(), self._ready
-                self._end()
-                if self._stopped:
-                    raise Failed(STOPPED)
-                if not ready:
-                    raise StudyError(f"The process that fits models did not start: {self._last_words()}")
-                why = "killed, perhaps out of memory" if code in (-9, 137) else f"exit code {code}"
-                raise Failed(f"the process fitting it died ({why})")
-            if message.get("ready"):
-                self._ready = True
-            elif "compiling" in message:
-                self.on_compile(message["compiling"])
-            elif message.get("id") == self._count:
-                if "failed" in message:
-                    raise Failed(message["failed"])
-                return message["result"]
+
+    def _last_answer(self, process: subprocess.Popen, timeout: float) -> dict[str, Any] | None:
+        """The time is over: ask the process to stop, and end it where it does not answer soon."""
+        if self._ready and not self._stopped and os.name == "posix":
+            self._asked_to_stop = True
+            process.send_signal(signal.SIGINT)
+            until = time.monotonic() + min(MOST_GRACE, GRACE * (1 + timeout))
+            with suppress(queue.Empty):
+                while True:
+                    message = self._answers.get(timeout=max(until - time.monotonic(), 0.01))
+                    if message is None or message.get("id") == self._count:
+                        return message
+        self._end()
+        if not self._stopped:
+            self._launch()  # a fresh process loads while the study decides what to do next
+        raise TooSlow(f"stopped after {timeout:.0f} s")
+
+    def _death(self, process: subprocess.Popen) -> Exception:
+        code, ready = process.wait(), self._ready
+        self._end()
+        if self._stopped:
+            return Failed(STOPPED)
+        if not ready:
+            return StudyError(f"The process that fits models did not start: {self._last_words()}")
+        why = "killed, perhaps out of memory" if code in (-9, 137) else f"exit code {code}"
+        return Failed(f"the process fitting it died ({why})")
 
     def stop(self) -> None:
         """End the process, whatever it is doing; any thread may call this, at any time, more than once."""
@@ -152,6 +192,11 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def readiest(workers: Sequence[Worker]) -> Worker:
+    """One that has loaded, where there is one: a process that was ended loads again."""
+    return max(workers, key=lambda worker: worker.ready)
 
 
 def _collect(stream: Any, answers: queue.Queue) -> None:

@@ -3,6 +3,7 @@
 Started as ``python -m learnt.study._worker FOLDER [background]``. Orders come as JSON lines on standard input and
 answers leave as JSON lines on the old standard output; whatever libraries print goes to a log file instead. When the
 input closes, the study is gone (even by ``kill -9``), and the process ends at once, in the middle of a fit if need be.
+SIGINT breaks off the order under way; the process stays, with all that it has loaded.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -42,17 +44,30 @@ def main(folder: str, background: bool = False) -> None:
     from learnt.study._bench import Bench
     from learnt.study._errors import one_line
 
+    at_work = False
+
+    def stop(*_: object) -> None:
+        if at_work:  # between two orders there is nothing to stop
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, stop)
     kernel_compiler.when_begun.append(lambda name: answer({"compiling": name}))
     answer({"ready": True})
     bench = None
     while True:
         order = orders.get()
         try:
+            at_work = True
             bench = bench or Bench(Path(folder))  # the rows are laid out by the time of the first order
-            result = getattr(bench, order["do"])(**order["with"])
-            answer({"id": order["id"], "result": result})
+            message = {"result": getattr(bench, order["do"])(**order["with"])}
+            at_work = False
+        except KeyboardInterrupt:
+            at_work = False
+            message = {"stopped": True}
         except BaseException as error:
-            answer({"id": order["id"], "failed": one_line(error)})
+            at_work = False
+            message = {"failed": one_line(error)}
+        answer({"id": order["id"], **message})
 
 
 if __name__ == "__main__":

@@ -14,27 +14,10 @@ from learnt.engine.params import ParameterError
 from learnt.ensemble._common import check_fit_params, fit_member, row_count
 from learnt.ensemble._trial_members import one_classifier, takes_what_members_take
 from learnt.ensemble.stacking._named_members import check_fitted_attribute
+from learnt.ensemble.stacking._probability_map import recalibrate
 from learnt.ensemble.stacking._schema import RECALIBRATED
 
 LARGEST = 1e3  # of exponents and offsets: far beyond any use, and no row of probabilities overflows
-
-
-def recalibrate(
-    probability: np.ndarray, exponent: float = 1.0, floor: float = 0.0, offsets: Any = None, doubt: float = 0.0
-) -> np.ndarray:
-    """(1 − doubt)·p′ + doubt/K  with  p′_c ∝ exp(b_c) · (p_c + floor)^exponent  for each row; K classes.
-
-    >>> recalibrate(np.array([[0.2, 0.8]]), exponent=2.0).round(4)
-    array([[0.0588, 0.9412]])
-    """
-    with np.errstate(divide="ignore"):
-        scores = exponent * np.log(np.asarray(probability, dtype=np.float64) + floor)
-    if offsets is not None:
-        scores = scores + np.asarray(offsets, dtype=np.float64)
-    scores -= scores.max(axis=1, keepdims=True)
-    bent = np.exp(scores)
-    bent /= bent.sum(axis=1, keepdims=True)
-    return (1 - doubt) * bent + doubt / bent.shape[1] if doubt else bent
 
 
 class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

@@ -1,0 +1,257 @@
+"""Steps 5 to 7: the choice, the final fits, the test set, the report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from learnt._version import __version__
+from learnt.study._beside import Beside
+from learnt.study._ceiling import unbracketed
+from learnt.study._combine import Standing
+from learnt.study._curve import diagnose
+from learnt.study._decide import (
+    Decision,
+    Keeper,
+    choice_fact,
+    chosen_fact,
+    decide,
+    fit_judged,
+    fit_on_everything,
+    kept_out_of_fold,
+    standing_rows,
+)
+from learnt.study._example import make_deliveries
+from learnt.study._ground import Ground
+from learnt.study._opening import add_importances, open_test_set
+from learnt.study._output import plain_data, write_text
+from learnt.study._predict import keep_with_model
+from learnt.study._problem import Problem
+from learnt.study._race import Race
+from learnt.study._remote import Worker, readiest
+from learnt.study._report import write_report
+from learnt.study._seal import Sealed
+from learnt.study._words import summarise
+
+if TYPE_CHECKING:
+    from learnt.study._run import Run
+
+
+class Table(NamedTuple):
+    """The table as it was read."""
+
+    frame: pl.DataFrame
+    name: str
+    hash: str
+    example: bool
+
+
+class Conclusion:
+    """From a finished race to the files of the study."""
+
+    def __init__(self, run: Run, table: Table, problem: Problem, sealed: Sealed, ground: Ground) -> None:
+        self.run, self.table, self.problem, self.sealed, self.ground = run, table, problem, sealed, ground
+        self.settings, self.budget, self.journal = run.settings, run.budget, run.journal
+        self.refit = self.settings.final == "all"
+        self.judged = run.work / ("judged.learnt" if self.refit else "model.learnt")
+
+    def reach(self, workers: Sequence[Worker], race: Race, bracketing: Beside) -> dict[str, Any]:
+        """Choose, fit, judge, fit again on all rows, diagnose; everything that is known, with what is to be drawn."""
+        s, run = self.settings, self.run
+        keeper = Keeper(workers, race, self.budget)
+        decision = run.timed(
+            "choice",
+            decide,
+            race,
+            self.ground,
+            self.journal,
+            self.budget,
+            keeper,
+            prefer=s.prefer,
+            refit=self.refit,
+            threads=len(workers),
+        )
+        chosen, judged_rows = run.timed(
+            "final fit",
+            fit_judged,
+            decision,
+            readiest(workers),
+            self.budget,
+            self.judged,
+            s.threads,
+            self._development,
+            refit=self.refit,
+        )
+        self._say_choice(decision, chosen)
+        out_of_fold = kept_out_of_fold(decision, chosen, self.journal, keeper)
+        ceiling = self._ceiling(bracketing)
+        facts = self._facts(ceiling) | self._race_facts(decision, chosen, judged_rows)
+        points = run.timed("test", open_test_set, facts, self.problem, self.sealed, out_of_fold, run, self.judged)
+        if self.refit:
+            self._refit(facts, chosen, workers)
+        facts["diagnosis"] = run.timed(
+            "learning curve",
+            diagnose,
+            workers,
+            self.journal,
+            self.ground,
+            self.budget,
+            chosen.recipe,
+            race.rows,
+            ceiling,
+        )
+        if facts["diagnosis"] is not None:
+            run.say(facts["diagnosis"]["finding"])
+        return {"facts": facts, "points": points}
+
+    def _development(self) -> tuple[pl.DataFrame, np.ndarray]:
+        rows = self.sealed.development
+        return self.problem.X[rows], self.problem.y[rows]
+
+    def _ceiling(self, bracketing: Beside) -> dict[str, Any]:
+        """The bracket that was worked out beside the race, written down; where it is not ready, all that is certain."""
+        found = self.journal.get("ceiling", "")
+        if found is not None:
+            return found
+        waiting = max(self.budget.for_final_fits() / 4, 0.0)
+        found = self.run.timed("ceiling", bracketing.result, waiting)
+        if found is None:
+            return plain_data(unbracketed(self.problem, self.sealed.development))
+        return self.journal.add("ceiling", "", plain_data(found))
+
+    def _race_facts(self, decision: Decision, chosen: Standing, judged_rows: int) -> dict[str, Any]:
+        """The race, the choice and the model that was chosen."""
+        race = decision.race
+        return {
+            "race": {
+                "entries": standing_rows(decision, chosen),
+                "rungs": [race.rows],
+                "rows": race.rows,
+                "all_rows": race.all_rows,
+                "halved": race.halved,
+                "folds": race.folds,
+                "parts": race.parts,
+                "cut_short": race.cut_short,
+                "standard_error": decision.choice.standard_error,
+                "best": decision.best.label,
+                "loss_name": self.ground.objective.name,
+            },
+            "choice": choice_fact(decision, chosen, self.settings.prefer),
+            "chosen": chosen_fact(chosen, self.problem.classify),
+            "model": {"file": "model.learnt", "rows": judged_rows, "judged_rows": judged_rows, "final": "judged"},
+        }
+
+    def _facts(self, ceiling: dict[str, Any]) -> dict[str, Any]:
+        """What was known before the race, and the bracket of the best possible error."""
+        free = {"threads": None, "fresh": None, "overwrite": None}
+        problem, sealed, table = self.problem, self.sealed, self.table
+        return {
+            "learnt": __version__,
+            "table": table.name,
+            "example": _truth(table.example),
+            "target": problem.target,
+            "task": problem.task,
+            "classes": problem.classes,
+            "positive": None if problem.positive is None else (problem.classes or [])[problem.positive],
+            "settings": {**asdict(self.settings), **free},
+            "data": {
+                "rows": len(table.frame),
+                "width": table.frame.width,
+                "rows_used": len(problem.y),
+                "features": problem.features,
+                "columns": problem.columns,
+                "set_aside": problem.set_aside,
+                "notes": problem.notes,
+                "hash": table.hash,
+                "time": problem.time,
+                "group": problem.group,
+            },
+            "seal": {
+                "test_rows": len(sealed.test),
+                "development_rows": len(sealed.development),
+                "how": sealed.how,
+                "hash": sealed.hash,
+            },
+            "ceiling": ceiling,
+        }
+
+    def _say_choice(self, decision: Decision, chosen: Standing) -> None:
+        race = decision.race
+        told: dict[tuple[str, str, str], list[str]] = {}
+        for entry in race.entries:
+            if entry.state in ("failed", "skipped"):
+                key = (entry.candidate.family.name, entry.state, entry.note)
+                told.setdefault(key, []).append(entry.candidate.label)
+        for (family, state, note), labels in told.items():
+            who = labels[0] if len(labels) == 1 else f"{family} ({len(labels)} settings)"
+            self.run.say(f"{who} {state}: {note.rstrip('.')}.")
+        if race.halved:
+            sizes = f"{race.rows:,} of {race.all_rows:,} rows"
+            self.run.say(f"The budget let models race on {sizes} only; the final model is fitted on all of them.")
+        done, all_of_them = sum(e.state == "finished" for e in race.entries), len(race.entries)
+        rule = choice_fact(decision, chosen, self.settings.prefer)["rule"]
+        self.run.say(f"Raced {all_of_them} models, {done} to the end; chosen: {chosen.label} ({rule}).")
+        if decision.simple is not decision.best and decision.choice.cost > 0:
+            costs = f"{100 * decision.choice.cost:.1f}%"
+            self.run.say(
+                f"The simplest within one standard error is {decision.simple.label}; its loss is {costs} higher."
+            )
+
+    def _refit(self, facts: dict[str, Any], chosen: Standing, workers: Sequence[Worker]) -> None:
+        """After the test set has been opened, its rows may be learnt from: the model to be used has seen every row."""
+        problem = self.problem
+        labels = None if problem.classes is None else np.array(problem.classes)
+        y = problem.y if labels is None else np.searchsorted(labels, problem.y)
+        path, threads = self.run.work / "model.learnt", self.settings.threads
+        everything = (problem.X, y, labels)
+        rows = self.run.timed(
+            "refit", fit_on_everything, chosen, readiest(workers), self.budget, self.judged, path, *everything, threads
+        )
+        if rows is None:
+            self.run.say("There was no time to refit the model on all rows; model.learnt is the one that was judged.")
+        else:
+            facts["model"] |= {"rows": rows, "final": "all"}
+
+    def write(self, facts: dict[str, Any], points: Any) -> dict[str, Any]:
+        """What the judged model uses, in the time that is left; then the files, which come into place at the end."""
+        run = self.run
+        run.timed("importances", add_importances, facts, self.problem, self.sealed, self.judged, run)
+        facts["summary"] = summarise(facts)
+        run.seconds["total"] = time.monotonic() - run.began
+        made = ["model.learnt"] + (["judged.learnt"] if facts["settings"]["final"] == "all" else [])
+        for name in made:
+            keep_with_model(run.work / name, facts)
+        facts["model"]["judged_file"] = made[-1]
+        facts["model"]["sha256"] = hashlib.sha256((run.work / "model.learnt").read_bytes()).hexdigest()
+        facts["model"]["bytes"] = (run.work / "model.learnt").stat().st_size
+        finished = datetime.now(UTC).isoformat(timespec="seconds")
+        facts["run"] = {"finished": finished, "seconds": run.seconds, "reused": self.journal.reused}
+        text = json.dumps(plain_data(facts), indent=1, allow_nan=False, ensure_ascii=False)
+        # Everything is made where nobody looks. The numbers come into place first: they say whose the other files are,
+        # so that a study killed between two of them is known as its own when it goes on.
+        write_text(run.folder / "study.json", text)
+        for name in [*made, "predictions.parquet"]:
+            os.replace(run.work / name, run.folder / name)
+        if "judged.learnt" not in made:
+            (run.folder / "judged.learnt").unlink(missing_ok=True)  # of an earlier run
+        write_report(run.folder / "report.html", facts, points)
+        shutil.rmtree(run.work, ignore_errors=True)
+        return facts
+
+
+def _truth(example: bool) -> dict[str, float] | None:
+    """For the shipped table the best possible error is known, because its generator is."""
+    if not example:
+        return None
+    made = make_deliveries()
+    return {"bayes_error": made.bayes_error, "bayes_brier": made.bayes_brier}
