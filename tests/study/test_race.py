@@ -283,6 +283,36 @@ def test_a_fold_has_no_say_in_the_value_it_is_judged_at():
     assert pick_values(moved, 5)[0][3] == picked[3]
 
 
+class Squared(Pretend):
+    """Support vectors take time with the square of the rows, everybody else with the rows."""
+
+    def call(self, do, timeout, *, spec, rows, **order):
+        own = self.seconds
+        if "SVC" in spec["model"]:
+            self.seconds = own * rows / 20
+        try:
+            return super().call(do, timeout, spec=spec, rows=rows, **order)
+        finally:
+            self.seconds = own
+
+
+@pytest.mark.parametrize(("rows", "race_them"), [(900, True), (3000, True), (9000, False)])
+def test_support_vectors_race_only_where_their_time_fits(tmp_path, rows, race_them):
+    worker = Squared(Clock(), seconds=0.01)
+    found = race(tmp_path, worker, rows=rows, seconds=300.0)
+    theirs = [e for e in found.entries if "SVC" in e.candidate.family.model]
+    fits = [size for name, _, _, size, *_ in worker.calls if name == "SVC"]
+    assert {e.state for e in theirs} == ({"finished"} if race_them else {"skipped"})
+    assert sum(size == 1500 for size in fits) == (2 if rows > 2000 else 0)  # one probe a family, where rows are many
+    assert all(e.state == "finished" for e in found.entries if e not in theirs)
+    if not race_them:
+        assert set(fits) == {1500}
+        assert all("were needed" in e.note for e in theirs)
+        again = Squared(Clock(), seconds=0.01)
+        race(tmp_path, again, rows=rows, seconds=301.0)  # what was measured is not measured again
+        assert not [name for name, *_ in again.calls if name == "SVC"]
+
+
 def test_a_model_that_is_not_for_this_table_is_left_out_and_nothing_was_cut_short(tmp_path):
     class Narrow(Pretend):
         def call(self, do, timeout, *, spec, **order):

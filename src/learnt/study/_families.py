@@ -45,6 +45,7 @@ class Family:
     encodings: tuple[str, ...] = ("raw",)  # how TableEncoder writes numbers; "none": the columns do not matter
     most_rows: int = 1_000_000  # more training rows than this are not worth their time in a race
     most_columns: int = 100_000  # of the encoded table
+    probed: int | None = None  # its time grows faster than the rows, and is foreseen from a fit on so many
     brief: dict[str, Any] = field(default_factory=dict)  # settings that make a fit short and still run all of its code
 
     def try_out(self, rows: int) -> dict[str, Any]:
@@ -137,7 +138,8 @@ _SVC: dict[str, Any] = {
     "fixed": {"probability": True, "random_state": 0},
     "words": "compares a row with the known ones that lie between the classes",
     "encodings": ("squash", "raw"),
-    "most_rows": 5_000,
+    "most_rows": 10_000,
+    "probed": 1_500,
 }
 
 FAMILIES: tuple[Family, ...] = (

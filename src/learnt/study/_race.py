@@ -28,6 +28,8 @@ LONG = 25_000  # training rows from which on fits are first timed on fewer rows
 PROBED = 5_000  # so many
 SHARE_OF_LEADERS = 0.8  # of the race's time, which the leaders on all rows may take
 GROWTH = 1.15  # most fits grow a little faster than their rows
+GROWTH_OF_PROBED = 1.5  # many classes have a start that does not grow, one pair of them grows with the square
+SHARE_OF_PROBED = 0.25  # of the time that is left, which a family whose time was foreseen may take for an entry
 LEADERS = 5  # of the race, whose final fits time is set aside for
 
 Step = Callable[[str, int, int], None]
@@ -129,10 +131,11 @@ class _Race:
         self.all_rows = ground.training_rows
         self.rows = min(self.all_rows, most)
         self.entries = [Entry(c) for c in candidates_for(task, self.all_rows, ground.n_classes)]
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
         self.started = budget.clock()
         self.spent = 0.0  # seconds that earlier runs of the same study have raced
         self.closed = self.cut_short = False
+        self.foreseen: dict[str, float | None] = {}  # seconds of a fit, by family; None while it is being probed
         self.trouble: BaseException | None = None
 
     def run(self) -> Race:
@@ -219,6 +222,9 @@ class _Race:
         try:
             while (job := self._claim()) is not None:
                 entry, fold, left = job
+                if fold is None:
+                    self._probe(worker, entry, left)
+                    continue
                 try:
                     result = self._measure(worker, entry, fold, left)
                 except (TooSlow, Failed) as error:
@@ -234,31 +240,65 @@ class _Race:
         order = {"spec": entry.candidate.spec(), "fold": fold, "rows": self.rows, "most": self.rows}
         return worker.call("evaluate", left, **order, keep=str(kept), threads=1)
 
-    def _claim(self) -> tuple[Entry, int, float] | None:
-        """The next fit, and the seconds it may take."""
+    def _probe(self, worker: Worker, entry: Entry, left: float) -> None:
+        """Foresee the time of a fit on all rows from one on few of them; once measured, that stays."""
+        family, name = entry.candidate.family, f"{entry.candidate.family.name}@{self.rows}"
+        found = self.journal.get("probe", name)
+        if found is None:
+            order = {"spec": entry.candidate.spec(), "fold": 0, "rows": family.probed, "most": self.rows}
+            try:
+                took = float(worker.call("evaluate", left, **order, threads=1).get("fit_s", 0.0))
+                found = self.journal.add("probe", name, took)
+            except TooSlow:
+                found = left
+            except Failed:
+                found = 0.0  # the fit on all rows will say why
+        assert family.probed is not None
         with self.lock:
-            for entry in self.entries:
-                if entry.state != "racing":
-                    continue
-                waiting = [k for k in range(self.folds) if k not in entry.results and k not in entry.running]
-                if not waiting:
-                    continue
-                if self.rows > entry.candidate.family.most_rows:
-                    entry.state, entry.note = "skipped", f"not tried on {self.rows:,} rows: too slow to use on so many"
-                    continue
-                left = self._until() - self.budget.clock()
-                needed = self._expected(entry) * math.ceil(len(waiting) / len(self.workers))
-                if self.closed or left < LEAST_SECONDS or needed > left:
-                    self.cut_short = True
-                    entry.state, entry.note = "skipped", f"no time was left for {self.rows:,} rows"
-                    if not self.closed and left >= LEAST_SECONDS:
-                        entry.note = f"about {needed:.0f} s were needed for {self.rows:,} rows, {left:.0f} s remained"
-                    continue
-                entry.running.add(waiting[0])
-                done = sum(e.state != "racing" or len(e.results) == self.folds for e in self.entries)
-                self.on_step(entry.candidate.label, done, len(self.entries))
-                return entry, waiting[0], left
+            self.foreseen[family.name] = float(found) * (self.rows / family.probed) ** GROWTH_OF_PROBED
+            self.lock.notify_all()
+
+    def _claim(self) -> tuple[Entry, int | None, float] | None:
+        """The next fit, and the seconds it may take; without a fold it is a probe of the entry's family."""
+        with self.lock:
+            while True:
+                found = next((job for entry in self.entries if (job := self._job(entry)) is not None), None)
+                if found is not None or None not in self.foreseen.values():
+                    return found
+                self.lock.wait(0.2)  # a probe is under way, and nothing else is left to do
+
+    def _job(self, entry: Entry) -> tuple[Entry, int | None, float] | None:
+        """What is to be done for an entry now, with the lock held."""
+        if entry.state != "racing":
             return None
+        waiting = [k for k in range(self.folds) if k not in entry.results and k not in entry.running]
+        if not waiting:
+            return None
+        family = entry.candidate.family
+        if self.rows > family.most_rows:
+            entry.state, entry.note = "skipped", f"not tried on {self.rows:,} rows: too slow to use on so many"
+            return None
+        left = self._until() - self.budget.clock()
+        over = self.closed or left < LEAST_SECONDS
+        probed = family.probed is not None and self.rows > family.probed
+        if probed and not over:
+            if family.name not in self.foreseen:
+                self.foreseen[family.name] = None
+                return entry, None, left
+            if self.foreseen[family.name] is None:  # another worker is at it
+                return None
+        needed = self._expected(entry) * math.ceil(len(waiting) / len(self.workers))
+        if over or needed > (SHARE_OF_PROBED * left if probed else left):
+            self.cut_short = True
+            entry.state, entry.note = "skipped", f"no time was left for {self.rows:,} rows"
+            if not over:
+                remained = f"{left:.0f} s remained" + (" for all others too" if probed else "")
+                entry.note = f"about {needed:.0f} s were needed for {self.rows:,} rows, {remained}"
+            return None
+        entry.running.add(waiting[0])
+        done = sum(e.state != "racing" or len(e.results) == self.folds for e in self.entries)
+        self.on_step(entry.candidate.label, done, len(self.entries))
+        return entry, waiting[0], left / 2 if probed else left  # what was foreseen wrongly must not take everything
 
     def _until(self) -> float:
         """When the race must be over, so that the leaders can be fitted for good."""
@@ -269,11 +309,11 @@ class _Race:
         return self.budget.race_until(final_seconds(fits, growth, self.refit, len(self.workers)))
 
     def _expected(self, entry: Entry) -> float:
-        """Seconds of one fit: its own, or the quickest that its family has shown."""
+        """Seconds of one fit: its own, or the quickest that its family has shown, or was foreseen to take."""
         if entry.results:
             return entry.seconds()
         alike = [e.seconds() for e in self.entries if e.candidate.family is entry.candidate.family and e.results]
-        return min(alike, default=0.0)
+        return min(alike, default=self.foreseen.get(entry.candidate.family.name) or 0.0)
 
     def _record(self, entry: Entry, fold: int, result: dict[str, Any]) -> None:
         with self.lock:
