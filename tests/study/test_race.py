@@ -289,7 +289,7 @@ class Squared(Pretend):
     def call(self, do, timeout, *, spec, rows, **order):
         own = self.seconds
         if "SVC" in spec["model"]:
-            self.seconds = own * rows / 20
+            self.seconds = own * rows / 10
         try:
             return super().call(do, timeout, spec=spec, rows=rows, **order)
         finally:
