@@ -332,6 +332,7 @@ def queries() -> dict[str, tuple[Any, ...]]:
 
 def child(name: str) -> None:
     """Fit a small problem, so that all is compiled; then the large one, until interrupted; then the small one again."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
     make, rows, n, d, target, *call = (cases() | queries())[name]
     small_n = 400
     small = rows(small_n, d if name.startswith(("tree, sparse", "sparse codes")) else min(d, 60))

@@ -81,6 +81,38 @@ def test_rows_that_are_nearly_certain_keep_their_digits():
     np.testing.assert_allclose(T, expected, rtol=1e-5)
 
 
+def test_single_precision_is_the_softmax_of_double():
+    rng = np.random.default_rng(5)
+    S, codes, w = rng.normal(size=(50, 11)) * 8, rng.integers(0, 11, 50), rng.uniform(0.5, 2.0, 50)
+    S[np.arange(25), codes[:25]] = S[:25].max(axis=1) + 12.0  # rows that are nearly certain
+    single, chances = S.astype(np.float32), np.empty((50, 11), np.float32)
+    shifted = single.astype(np.float64) - single.max(axis=1, keepdims=True)
+    loss = kernels.softmax_single(single, single.max(axis=1), codes, w, chances)
+    totals = np.exp(shifted).sum(axis=1)
+    p = np.exp(shifted) / totals[:, None]
+    own = np.arange(11) == codes[:, None]
+    others = np.where(own, 0.0, p).sum(axis=1)
+    # scores of up to 40 and twelve roundings; 1 − p of the own class is the sum of the others
+    far = dict(rtol=40 * np.finfo(np.float32).eps, atol=1e-37)
+    np.testing.assert_allclose(chances, p, **far)
+    np.testing.assert_allclose(single, w[:, None] * np.where(own, -others[:, None], p), **far)
+    certain = np.log1p(np.where(own, 0.0, np.exp(shifted)).sum(axis=1))
+    assert loss == pytest.approx(w @ np.where(shifted[own] == 0, certain, np.log(totals) - shifted[own]), rel=1e-5)
+
+
+def test_separable_classes_are_not_overshot():
+    """Newton's first step makes every row certain, from where single steps lead back a little: 26 of them here."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(100), 10)
+    X = rng.uniform(-10.0, 10.0, (100, 60))[y] + rng.normal(size=(1000, 60))
+    model = LogisticRegression().fit(X, y)
+    assert model.converged_
+    assert model.n_iter_[0] <= 14
+    value, gradient = objective_and_gradient(np.c_[model.coef_, model.intercept_], X, y, 1.0)
+    steepest = 0.5 * (np.sum(X**2) + y.size) + 1.0
+    assert np.sum(gradient**2) <= 4 * TOL * value * steepest
+
+
 @pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
 @pytest.mark.parametrize(("n", "d", "K", "clusters"), [(900, 30, 40, False), (900, 30, 40, True), (90, 300, 40, True)])
 @pytest.mark.parametrize(("C", "intercept"), [(1.0, True), (1.0, False), (1e4, True)])

@@ -26,7 +26,7 @@ from learnt.linear_model.logistic._problem import sparse_lanes
 _SHARE = 0.2  # of the gradient that equations may leave unsolved at first; less as it shrinks, by this power of it
 _POWER = 0.2
 _MOST = 200  # products a step
-_CLOSE = 0.1  # of the distance asked for: nothing is solved more closely
+CLOSE = 0.1  # of the distance asked for: nothing is solved more closely
 
 
 class Look(NamedTuple):
@@ -80,6 +80,10 @@ class Columns:
         share = _SHARE * (size / max(self._begun, size)) ** _POWER if size > 0 else _SHARE
         return self.equations(here, share, goal)
 
+    def reach(self, step: np.ndarray) -> float:
+        """How much of a step to try first."""
+        return 1.0
+
     def equations(self, here: Look, share: float, close: float) -> tuple[np.ndarray, float]:
         """s with Hs = −g, but for `share` of the gradient, or what takes no more than `close` from gᵀs; and −gᵀs."""
         d = self.mean.size
@@ -119,7 +123,8 @@ def descend(
 ) -> Outcome:
     """Minimise, from the place that was looked at, until −gᵀs / 2 ≤ max(tol · f, enough).
 
-    `problem.look(theta)` has theta, value and gradient; `problem.solve(look, goal)` gives a step s, and −gᵀs.
+    `problem.look(theta)` has theta, value and gradient; `problem.solve(look, goal)` gives a step s, and −gᵀs;
+    `problem.reach(s)` says how much of it to try first.
     """
 
     def evaluate(theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -130,7 +135,7 @@ def descend(
     n_iter, stop, progress = 0, False, Progress()
     while True:
         goal = 2 * max(max(tol, ROUNDING) * here.value, enough)
-        step, left = problem.solve(here, _CLOSE * goal)
+        step, left = problem.solve(here, CLOSE * goal)
         place = Point(here.theta, here.value, here.gradient)
 
         def ended(status: str, place: Point = place, left: float = left, n_iter: int = n_iter) -> Outcome:
@@ -142,7 +147,8 @@ def descend(
             return ended("stopped")
         if n_iter >= max_iter:
             return ended("iterations")
-        lower = None if progress.over(place.value, left) else search(evaluate, place, step, -left)
+        step *= (reach := problem.reach(step))
+        lower = None if progress.over(place.value, left) else search(evaluate, place, step, -left * reach)
         if lower is None:
             return ended(at_rest(left, place.value))
         if lower.theta is not here.theta:

@@ -19,16 +19,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from learnt.engine.threads import run_tasks
 from learnt.linear_model.logistic import _newton_cg_classes_kernels as kernels
 from learnt.linear_model.logistic._kernels import softmax_link
+from learnt.linear_model.logistic._newton_cg import CLOSE
 
 _CELLS, _FEWEST = 1 << 18, 64  # of one part of the rows: scores and rows, at least
 _MOST = 200  # products a step
 _LOOSE, _POWER = 0.7, 0.35  # what equations may leave unsolved: a share, and a power of the distance relative to f
 _LEAST = 1e-6  # of a second moment: a variance that is smaller is rounding
+_CERTAIN = 6.0  # log of the odds of the own class against all others, beyond which curvature says nothing
 _FREE = 1e-3  # what an intercept curves by beside its share in the mean, relative to r
 
 
@@ -100,6 +102,7 @@ class Classes:
         size = max(_FEWEST, _CELLS // K)
         cuts = [slice(lo, lo + size) for lo in range(0, len(X), size)]
         self._parts = self._all([partial(self._part, X[cut], codes[cut], w[cut]) for cut in cuts])
+        self._sums = self._total(self._all([partial(_class_sums, part, K) for part in self._parts])) / w.sum()
 
     def _part(self, X: np.ndarray, codes: np.ndarray, w: np.ndarray) -> Part:
         Z = np.ones((len(X), self._shape[1]))
@@ -132,9 +135,12 @@ class Classes:
     def _look(self, part: Part, u: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         Z = part.single if self.coarse else part.Z
         S = Z @ u.T.astype(Z.dtype)
-        loss = softmax_link(S, part.codes, part.w, self._even)
         chances = np.empty(S.shape, np.float32)
-        kernels.chances(S, part.codes, part.w, chances)
+        if self.coarse:
+            loss = kernels.softmax_single(S, S.max(axis=1), part.codes, part.w, chances)
+        else:
+            loss = softmax_link(S, part.codes, part.w, self._even)
+            kernels.chances(S, part.codes, part.w, chances)
         return loss, S.T @ Z, chances
 
     def solve(self, here: Look, goal: float) -> tuple[np.ndarray, float]:
@@ -142,8 +148,20 @@ class Classes:
         nearly = self.nearly(here)
         g = here.gradient.reshape(self._shape)
         size = float(np.vdot(g, nearly.solve(g)))
+        if self.coarse and CLOSE * size <= goal:  # the last step is for double precision
+            return np.zeros(g.size), size
         share = min(_LOOSE, (size / here.value) ** _POWER) if here.value > 0 else _LOOSE
         return self.equations(here, nearly, max(share**2 * size, goal))
+
+    def reach(self, step: np.ndarray) -> float:
+        """How much of a step to try first: no more than makes most rows certain of their classes.
+
+        Where nothing is known yet the second derivative is 1/K of what it is between two classes, and Newton's step
+        makes the own class's score larger by K. Where no row counts any more, the penalty alone curves, and the next
+        step would lead back to 0.
+        """
+        gain = abs(float(np.vdot(self._sums, step)))
+        return min(1.0, (_CERTAIN + np.log(self._shape[0])) / max(gain, 1.0))
 
     def equations(self, here: Look, nearly: NearlyDiagonal, stop: float) -> tuple[np.ndarray, float]:
         """s with Hs = −g, but for a rest ρ of ρᵀH⁻¹ρ ≤ `stop`, nearly; and −gᵀs."""
@@ -197,6 +215,12 @@ class Classes:
 
     def _all(self, tasks: list[Any]) -> list[Any]:
         return run_tasks(tasks, n_jobs=self._n_jobs)
+
+
+def _class_sums(part: Part, K: int) -> np.ndarray:
+    """Σ w z over the rows of each class."""
+    own = sparse.csr_array((part.w, part.codes, np.arange(len(part.w) + 1)), shape=(len(part.w), K))
+    return own.T @ part.Z
 
 
 def _product(part: Part, chances: np.ndarray, p: np.ndarray) -> np.ndarray:

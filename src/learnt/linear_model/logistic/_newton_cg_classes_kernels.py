@@ -5,9 +5,41 @@ Where a row is nearly certain of its class, 1 − p of that class is the sum of 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.linalg.exponential import exp_nonpositive_single
+
+
+@kernel(reassociate=True)
+def softmax_single(S, tops, codes, w, chances):
+    """Multinomial log loss of float32 scores S, which become w (p − [own class]); chances become p.
+
+    `tops` has the largest score of each row.
+    """
+    n, K = S.shape
+    loss = 0.0
+    for i in range(n):
+        own, top = codes[i], tops[i]
+        margin = S[i, own] - top
+        for k in range(K):
+            chances[i, k] = exp_nonpositive_single(S[i, k] - top)
+        mine = chances[i, own]
+        chances[i, own] = np.float32(0.0)
+        others = np.float32(0.0)
+        for k in range(K):
+            others += chances[i, k]
+        total = others + mine
+        unit = np.float32(1.0) / total
+        factor = np.float32(w[i]) * unit
+        for k in range(K):
+            S[i, k] = factor * chances[i, k]
+            chances[i, k] *= unit
+        S[i, own], chances[i, own] = -factor * others, mine * unit
+        loss += w[i] * (math.log1p(others) if margin == 0.0 else math.log(total) - margin)
+    return loss
 
 
 @kernel
