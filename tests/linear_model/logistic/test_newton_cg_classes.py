@@ -93,7 +93,7 @@ def test_single_precision_is_the_softmax_of_double():
     own = np.arange(11) == codes[:, None]
     others = np.where(own, 0.0, p).sum(axis=1)
     # scores of up to 40 and twelve roundings; 1 − p of the own class is the sum of the others
-    far = dict(rtol=40 * np.finfo(np.float32).eps, atol=1e-37)
+    far = {"rtol": 40 * np.finfo(np.float32).eps, "atol": 1e-37}
     np.testing.assert_allclose(chances, p, **far)
     np.testing.assert_allclose(single, w[:, None] * np.where(own, -others[:, None], p), **far)
     certain = np.log1p(np.where(own, 0.0, np.exp(shifted)).sum(axis=1))
