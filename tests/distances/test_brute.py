@@ -184,7 +184,9 @@ def test_no_table_of_all_pairs():
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])
-@pytest.mark.parametrize("kind", ["normal", "far from 0", "whole numbers", "single precision", "tiny", "huge"])
+@pytest.mark.parametrize(
+    "kind", ["normal", "far from 0", "whole numbers", "single precision", "tiny", "huge", "outlier"]
+)
 def test_within_by_products_is_within_by_differences(metric, kind, monkeypatch):
     draw = np.random.default_rng(5)
     T, Q = draw.normal(size=(300, 7)), draw.normal(size=(60, 7))
@@ -193,6 +195,9 @@ def test_within_by_products_is_within_by_differences(metric, kind, monkeypatch):
     scale = {"tiny": 1e-160, "huge": 1e160}.get(kind, 1.0)
     T, Q = (scale * X + (1e6 if kind == "far from 0" else 0.0) for X in (T, Q))
     T[7] = 0.0
+    if kind == "outlier":  # beyond single precision in the unit of the others
+        T = np.concatenate([T, draw.normal(size=(2700, 7))])
+        T[1000], T[1001], Q[5] = 1e30, 1.5e30, 1e30
     monkeypatch.setattr(_brute, "_PLAIN_WORK", 0)
     with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers
         plain = BruteForce(T, metric, {})
@@ -203,4 +208,4 @@ def test_within_by_products_is_within_by_differences(metric, kind, monkeypatch):
         by_differences = BruteForce(T, metric, {}).within(Q, radii, 1)
     for a, b in zip(by_products, by_differences, strict=True):
         np.testing.assert_array_equal(a, b)
-    assert by_products.counts[1] == 300
+    assert by_products.counts[1] == len(T)

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import learnt
-from learnt.distances import Neighborhoods, Search, _rounded_points
+from learnt.distances import Neighborhoods, Search, _rounded_points, chosen_algorithm
 from learnt.neighbors import KNeighborsClassifier, NearestNeighbors
 
 rng = np.random.default_rng(0)
@@ -167,3 +167,15 @@ def test_nearest_first_is_the_order_of_distance_and_index(spread):
         assert first.distances.tobytes() == distances[order].tobytes()
     np.testing.assert_array_equal(distances, before[0])
     np.testing.assert_array_equal(indices, before[1])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_the_choice_measures_the_dimension_in_any_unit(scale):
+    """A curved sheet of two dimensions among many features is searched by a tree, a cloud in all of them is not."""
+    draw = np.random.default_rng(0)
+    inner = draw.random((6000, 2))
+    sheet = np.sin(inner @ draw.normal(size=(2, 40)))
+    cloud = draw.normal(size=(6000, 40))
+    assert chosen_algorithm(scale * sheet, "euclidean", {}, "auto") == "kd_tree"
+    assert chosen_algorithm(scale * cloud, "euclidean", {}, "auto") == "brute"
+    assert chosen_algorithm(np.full((6000, 40), scale), "euclidean", {}, "auto") in ("brute", "kd_tree")

@@ -15,6 +15,7 @@ round_rows, squared_norms              what fast products are computed from
 _search           the protocol           _metrics    names, parameters, matrices of distances
 _brute            brute force: picks     _direct     from the distances themselves; _minkowski
 _products         matrix products with an error bound, and exact distances where it leaves doubt
+_product_radius   the same for all points within a radius
 _rounded_points   what products need of the points, kept from query to query; _rounding, _kernels
 _trees            trees of boxes and balls by Minkowski distances: _tree_build, _tree_kernels, _power_sums
 _metric_tree      a ball tree by any metric

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ from scipy.spatial.distance import cdist
 
 from learnt.distances import _metrics
 from learnt.distances._direct import euclidean_neighbors, metric_neighbors
-from learnt.distances._kernels import pairs_within
 from learnt.distances._minkowski import root
 from learnt.distances._neighborhoods import Neighborhoods, joined
+from learnt.distances._product_radius import Pairs, product_pairs
 from learnt.distances._products import product_neighbors
 from learnt.distances._rounded_points import RoundedPoints
 from learnt.distances._rounding import square_distances_of_pairs
@@ -38,7 +37,6 @@ class BruteForce:
         self.params = _metrics.learned_params(self.metric, params, T)
         self._weighted = self.params.get("w") is not None
         self._rounded: dict[bool, RoundedPoints] = {}
-        self._about_mean: dict[int, tuple[np.ndarray, ...]] = {}
 
     def nearest(self, Q: Any, k: int, consume: Consume, n_jobs: int | None) -> None:
         """`consume` gets distances in the metric's own units, ascending, and indices (int64), block by block."""
@@ -127,59 +125,30 @@ class BruteForce:
         if cosine:
             no_direction = zero_rows(Q)
             zeros = bool(self._zero_points.any() or no_direction.any())
-            Q, T = unit_rows(Q, zeros, 0), self._points(zeros).T
+            Q, points = unit_rows(Q, zeros, 0), self._points(zeros)
         else:
-            T = self.T
+            zeros, points = False, self._points(False)
+        T = points.T
         limits = 2.0 * radii if cosine else np.square(radii) if self._is("euclidean") else radii
-        limits = limits * (1.0 + 8.0 * (T.shape[1] + 4) * float(np.finfo(np.float64).eps))
+        limits = limits * (1.0 + 8.0 * (T.shape[1] + 4) * float(np.finfo(np.float64).eps)) + _TINY
 
-        candidates = self._candidates(Q, T, limits)
-
-        def one(lo: int, hi: int) -> Neighborhoods:
-            query, index, squared = candidates(lo, hi)
+        def inside(found: Pairs) -> Neighborhoods:
+            lo, hi, counts, index, squared = found
+            query = np.repeat(np.arange(hi - lo), counts)
             distances = 0.5 * squared if cosine else self.finish(squared)
-            if cosine and zeros:
+            if zeros:
                 distances[no_direction[lo:hi][query] | self._zero_points[index]] = 1.0
-            inside = radii[lo:hi][query] >= distances
-            counts = np.bincount(query[inside], minlength=hi - lo)
-            return Neighborhoods(counts, index[inside], distances[inside])
+            near = radii[lo:hi][query] >= distances
+            return Neighborhoods(np.bincount(query[near], minlength=hi - lo), index[near], distances[near])
 
-        return joined(for_blocks(one, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs))
-
-    def _candidates(self, Q: np.ndarray, T: np.ndarray, limits: np.ndarray) -> Callable:
-        """The function that gives the pairs of queries lo…hi−1 and points that may be within the limits.
-
-        Their squared distances are exact; which they are comes from products about the points' mean, but for few
-        queries from differences.
-        """
-
-        def few(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def by_differences(lo: int, hi: int) -> Neighborhoods:
             query, index = np.nonzero(limits[lo:hi, None] >= cdist(Q[lo:hi], T, "sqeuclidean"))
-            return query, index, square_distances_of_pairs(Q[lo:hi], T, query, index)
+            counts = np.bincount(query, minlength=hi - lo)
+            return inside(Pairs(lo, hi, counts, index, square_distances_of_pairs(Q[lo:hi], T, query, index)))
 
         if Q.shape[0] <= _FEW_QUERIES or Q.shape[0] * T.size <= _PLAIN_WORK or not compilation_enabled():
-            return few
-        if T.shape[1] not in self._about_mean:  # rows of zeros add columns for the cosine
-            wide = np.ascontiguousarray(T, dtype=np.float64)
-            origin = wide.mean(axis=0)
-            about = wide - origin
-            self._about_mean[T.shape[1]] = wide, origin, about, np.einsum("ij,ij->i", about, about)
-        wide, origin, about, t_norms = self._about_mean[T.shape[1]]
-        Q, limits = np.ascontiguousarray(Q, dtype=np.float64), limits + _TINY
-        # Rounding of the differences from the origin, of norms and of products, each at most some d ε (‖q‖² + ‖t‖²).
-        slack = 8.0 * (T.shape[1] + 8) * float(np.finfo(np.float64).eps)
-
-        def many(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            part = Q[lo:hi] - origin
-            q_norms, products = np.einsum("ij,ij->i", part, part), part @ about.T
-            counts, squares = np.empty(hi - lo, dtype=np.int64), np.empty(T.shape[1])
-            index, squared = np.empty(products.size, dtype=np.int64), np.empty(products.size)
-            found = pairs_within(
-                products, Q[lo:hi], wide, q_norms, t_norms, limits[lo:hi], slack, squares, counts, index, squared
-            )
-            return np.repeat(np.arange(hi - lo), counts), index[:found], squared[:found]
-
-        return many
+            return joined(for_blocks(by_differences, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs))
+        return joined([inside(found) for found in product_pairs(points, Q, limits, n_jobs)])
 
     def _points(self, zeros: bool) -> RoundedPoints:
         """The points that products are made with; for the cosine, divided by their lengths."""

@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from learnt.distances._brute import BruteForce
 from learnt.distances._dimension import dimension_sums
 from learnt.distances._metric_tree import metric_tree_takes
 from learnt.distances._metrics import BY_PRODUCTS, SAME
+from learnt.distances._rounding import square_distances
 from learnt.distances._trees import tree_takes
+from learnt.engine.threads import single_blas
 
-_ROWS, _QUERIES = 4096, 160  # of the sample
+_ROWS, _QUERIES = 2048, 128  # of the sample
+_TINY = 1e-300
 _FEWEST = 1000  # points below which brute force is as quick as anything
 _LEAF = 24.0  # points of a leaf, on average
 _ASKED = 0.25  # queries for each point that a tree is built for
+_SHORT = 50  # neighbours above which a list costs no more for each
 _MOST = 32.0  # dimensions above which no tree is worth while
 
 
@@ -37,7 +40,7 @@ def chosen_algorithm(points: Any, metric: Any, params: dict, algorithm: str, k: 
         return "brute"
     n, d = points.shape
     products = SAME.get(metric, metric) in BY_PRODUCTS
-    brute = brute_work(n, d, products)
+    brute = brute_work(n, d, products, k)
     if tree_work(n, d, 1.0, k) > brute:  # not even along a line
         return "brute"
     if tree_work(n, d, float(d), k) < brute:  # even if they fill the space
@@ -46,35 +49,46 @@ def chosen_algorithm(points: Any, metric: Any, params: dict, algorithm: str, k: 
 
 
 def measured_dimension(points: np.ndarray) -> float:
-    """The intrinsic dimension at the scale of the nearest neighbours, from an even sample of the points."""
-    n = points.shape[0]
-    sample = np.ascontiguousarray(points[:: -(-n // _ROWS)], dtype=np.float64)
-    queries = sample[:: max(1, sample.shape[0] // min(_QUERIES, sample.shape[0] // 8))]
-    nearest = np.zeros((queries.shape[0], 3))
+    """The intrinsic dimension at the scale of the nearest neighbours, from an even sample of the points.
 
-    def consume(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
-        nearest[lo:hi] = distances
-
-    BruteForce(sample, "euclidean", {}).nearest(queries, 3, consume, None)  # the first is the point itself
-    apart = nearest[nearest[:, 1] > 0]
-    return dimension_sums(apart[:, 1], apart[:, 2]).estimate if apart.shape[0] >= 16 else 1.0
+    The two nearest of a query are chosen by a product in single precision, which is enough for an estimate.
+    """
+    sample = points[:: max(2, -(-points.shape[0] // _ROWS))].astype(np.float64)
+    sample -= sample.mean(axis=0)
+    sample /= max(float(np.abs(sample).max()), _TINY)
+    own = np.arange(0, sample.shape[0], max(1, sample.shape[0] // min(_QUERIES, sample.shape[0] // 16)))
+    rounded = sample.astype(np.float32)
+    with single_blas():
+        scores = (-2.0 * rounded[own]) @ rounded.T
+    scores += np.einsum("ij,ij->i", rounded, rounded)
+    nearest = np.empty((2, own.size), dtype=np.int64)
+    chosen, rows = own, np.arange(own.size)
+    for i in range(2):
+        scores[rows, chosen] = np.inf
+        nearest[i] = chosen = scores.argmin(axis=1)
+    first, second = np.sort(np.sqrt(square_distances(sample[nearest], sample[own])), axis=0)
+    apart = first > 0
+    return dimension_sums(first[apart], second[apart]).estimate if np.count_nonzero(apart) >= 16 else 1.0
 
 
 def tree_work(n: int, d: int, dimension: float, k: int) -> float:
-    """Nanoseconds of a query by a KD-tree, about: its share of the building, the leaves that a ball with k
-    points touches, and the way to them.
+    """Nanoseconds of a query by a KD-tree, about: its share of the building, the way down, the leaves that a ball with
+    k points touches, and the list of the nearest.
 
-    In `dimension` dimensions a leaf is a cube of edge 1 and such a ball has the radius r with V rᵈ = k / leaf.
+    In `dimension` dimensions a leaf is a cube of edge 1 and such a ball has the radius r with V rᵈ = k / leaf. The cube
+    around it touches (1 + 2r)ᵈ leaves, the ball fewer the more dimensions there are. The numbers were fitted to
+    `benchmarks/auto_choice.py`.
     """
     m = min(max(dimension, 1.0), _MOST)
     ball = 0.5 * m * math.log(math.pi) - math.lgamma(0.5 * m + 1.0)
-    radius = math.exp((math.log(k / _LEAF) - ball) / m)
+    radius = math.exp((math.log(k / _LEAF) - ball) / m) / (1.0 + (m / 10.2) ** 1.65)
     leaves = min(n / _LEAF, math.exp(m * math.log1p(2.0 * radius)))
-    build = math.log2(max(n / _LEAF, 2.0)) * (30.0 + 6.5 * d) / _ASKED
-    look = leaves * (_LEAF * (2.4 + 1.2 * d) + 16.0 * (8.0 + d))
-    return build + look + math.log2(n) * (16.0 + 2.0 * d) + 20.0 * k
+    build = math.log2(max(n / _LEAF, 2.0)) * (15.0 + 5.2 * d) / _ASKED
+    insert = k * (52.0 + 2.1 * min(k, _SHORT))
+    return build + 1300.0 + math.log2(n) * (10.0 + 2.0 * d) + 26.0 * leaves * d + insert
 
 
-def brute_work(n: int, d: int, products: bool) -> float:
-    """The same for brute force: a product for each pair, or a sum of powers, and the choice of the smallest."""
-    return n * (1.6 + (0.045 if products else 0.6) * d)
+def brute_work(n: int, d: int, products: bool, k: int) -> float:
+    """The same for brute force: a product for each pair, or a sum of powers, and the list of the nearest."""
+    insert = (k + 4) * (1.0 + math.log(max(n / (k + 4), 1.0))) * (29.0 + 1.1 * min(k, _SHORT))
+    return 4000.0 + n * (0.6 + (0.07 if products else 0.6) * d) + insert

@@ -159,14 +159,32 @@ def keep_exact(scores, extra, first, limits, minima, Q, T, values, index):
                             _replace_worst(values, index, q, exact, first + t)
 
 
+@kernel
+def scores_within(scores, extra, first, n_points, bounds, minima, query, index):
+    """The pairs of a tile whose score is not above the query's bound, points ascending; how many there are.
+
+    A score that is not a number counts; a padding row, after the last of the points, does not.
+    """
+    n_groups, found = scores.shape[0] // 8, 0
+    _group_minima(scores, extra, minima[:n_groups])
+    for g in range(n_groups):
+        for q in range(scores.shape[1]):
+            if not minima[g, q] > bounds[q]:
+                for t in range(8 * g, 8 * g + 8):
+                    query[found], index[found] = q, first + t
+                    found += not scores[t, q] + extra[t] > bounds[q] and first + t < n_points
+    return found
+
+
 @kernel(fuse=False, allocates=False)
 def _four_distances(Q, q, T, index, out):
     """`square_distance` of a query and four rows at once: four sums that do not wait for each other."""
     t0, t1, t2, t3 = index[0], index[1], index[2], index[3]
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(T.shape[1]):
-        v = Q[q, j]
-        d0, d1, d2, d3 = v - T[t0, j], v - T[t1, j], v - T[t2, j], v - T[t3, j]
+        v = np.float64(Q[q, j])
+        d0, d1 = v - np.float64(T[t0, j]), v - np.float64(T[t1, j])
+        d2, d3 = v - np.float64(T[t2, j]), v - np.float64(T[t3, j])
         s0 += d0 * d0
         s1 += d1 * d1
         s2 += d2 * d2
@@ -175,23 +193,21 @@ def _four_distances(Q, q, T, index, out):
 
 
 @kernel(fuse=False, allocates=False)
-def pairs_within(products, Q, T, q_norms, t_norms, limits, slack, squares, counts, index, out):
-    """Pairs whose ‖q‖² + ‖t‖² − 2qᵀt, within its rounding, is not above limits[q]; out: their exact squared distances.
+def exact_pairs(Q, T, query, rows, ends, squares, index, out):
+    """Pairs (query, row) put in order of the queries, and their exact squared distances.
 
-    The products and norms are those of rows about an origin. Returns how many there are.
+    Those of query q go to ends[q]…ends[q + 1] − 1.
     """
-    found = 0
-    for q in range(products.shape[0]):
-        before = found
-        for t in range(products.shape[1]):
-            norms = q_norms[q] + t_norms[t]
-            if not norms * (1.0 - slack) - 2.0 * products[q, t] > limits[q]:  # what is not a number is looked at
-                index[found] = t
-                found += 1
-        whole = found - (found - before) % 4
-        for i in range(before, whole, 4):
+    for i in range(query.size):
+        q = query[i]
+        index[ends[q]] = rows[i]
+        ends[q] += 1
+    lo = 0
+    for q in range(Q.shape[0]):  # each query's pairs now end where the next one's began
+        hi = ends[q]
+        whole = hi - (hi - lo) % 4
+        for i in range(lo, whole, 4):
             _four_distances(Q, q, T, index[i:], out[i:])
-        for i in range(whole, found):
+        for i in range(whole, hi):
             out[i] = square_distance(Q, q, T, index[i], squares)
-        counts[q] = found - before
-    return found
+        lo = hi

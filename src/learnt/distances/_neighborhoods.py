@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -40,33 +41,15 @@ class Neighborhoods(NamedTuple):
         return np.repeat(np.arange(self.counts.size), self.counts)
 
     def by_index(self) -> Neighborhoods:
-        """Each query's neighbours in order of their index.
-
-        Query, index and place are one integer of 64 bits where they fit: sorted several times as fast as pairs.
-        """
+        """Each query's neighbours in order of their index."""
         if not self.indices.size:
             return self
-        bits = [int(most).bit_length() for most in (self.counts.size - 1, self.indices.max(), self.counts.max() - 1)]
-        places = bits[2] if self.distances.size else 0
-        if bits[0] + bits[1] + places > 63:
-            order = np.lexsort((self.indices, self.query))
-            return self.taken(order)
-        query = self.query
-        keys = ((query << bits[1]) | self.indices) << places
-        if places:
-            first = self.starts[:-1]
-            keys |= np.arange(keys.size) - first[query]
-        keys.sort()
-        indices = (keys >> places) & ((1 << bits[1]) - 1)
-        if not self.distances.size:
-            return self._replace(indices=indices)
-        at = (keys & ((1 << places) - 1)) + first[query] if places else slice(None)
-        return self._replace(indices=indices, distances=self.distances[at])
-
-    def taken(self, order: np.ndarray) -> Neighborhoods:
-        """The entries in another order, which does not mix queries."""
-        distances = self.distances[order] if self.distances.size else self.distances
-        return self._replace(indices=self.indices[order], distances=distances)
+        places = np.arange(self.indices.size)
+        keys, order = _sorted_each(self.starts, self.indices.astype(np.float64), places)
+        indices = keys.astype(np.int64)
+        return self._replace(
+            indices=indices, distances=self.distances[order] if self.distances.size else self.distances
+        )
 
     def nearest_first(self, n_jobs: int | None = None) -> Neighborhoods:
         """Each query's neighbours by distance, equal ones by their index, whatever order they are in."""
@@ -105,10 +88,16 @@ class Neighborhoods(NamedTuple):
 
 
 def _parts(values: np.ndarray, starts: list[int]) -> np.ndarray:
-    out = np.empty(len(starts) - 1, dtype=object)
-    for i in range(out.size):
-        out[i] = values[starts[i] : starts[i + 1]]
-    return out
+    parts = [values[lo:hi] for lo, hi in itertools.pairwise(starts)]
+    return np.fromiter(parts, dtype=object, count=len(parts))
+
+
+def _sorted_each(starts: np.ndarray, keys: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Entries starts[q]…starts[q+1]−1 of both arrays in order of (key, index), for each q."""
+    buckets = np.empty(int(np.diff(starts).max()) + 1, dtype=np.int64)
+    to_keys, to_index = np.empty_like(keys), np.empty_like(index)
+    sort_each(starts, keys, index, buckets, to_keys, to_index)
+    return to_keys, to_index
 
 
 def joined(parts: Sequence[Neighborhoods]) -> Neighborhoods:

@@ -112,7 +112,8 @@ class RoundedPoints:
         def fill(lo: int, hi: int) -> float:
             norms = np.empty(hi - lo)
             round_rows(self.T[first + lo : first + hi], how.origin, how.scale, rows[lo:hi], norms)
-            extra[lo:hi] = norms
+            with np.errstate(over="ignore"):
+                extra[lo:hi] = norms
             return float(norms.max())
 
         if last - first <= TILE:

@@ -72,6 +72,29 @@ def _box_end(p, nodes, node, Q, i):
 
 
 @kernel(fuse=False, allocates=False)
+def _square_bound(nodes, node, Q, i):
+    """`_box_bound` for p = 2, so short that the compiler puts it in line."""
+    total = 0.0
+    for j in range(Q.shape[1]):
+        below, above = nodes[node, 0, j] - Q[i, j], Q[i, j] - nodes[node, 1, j]
+        gap = below if below > above else above
+        gap = gap if gap > 0.0 else 0.0
+        total += gap * gap
+    return total
+
+
+@kernel(fuse=False, allocates=False)
+def _square_end(nodes, node, Q, i):
+    """`_box_end` for p = 2."""
+    total = 0.0
+    for j in range(Q.shape[1]):
+        below, above = abs(nodes[node, 0, j] - Q[i, j]), abs(nodes[node, 1, j] - Q[i, j])
+        gap = below if below > above else above
+        total += gap * gap
+    return total
+
+
+@kernel(fuse=False, allocates=False)
 def _least(p, slack, nodes, radii, node, Q, i):
     """No point of the node has a smaller sum."""
     if radii.size == 0:
@@ -120,9 +143,8 @@ def _leaf_sums(p, cells, leaf, Q, i, limit, sums):
 
 
 @kernel(fuse=False, allocates=False)
-def _insert(values, index, value, at):
-    """Put (value, at) in its place of a short ascending list whose last goes out."""
-    i = values.size - 1
+def _insert(values, index, i, value, at):
+    """Put (value, at) in its place of a short ascending list of i entries; of a full one the last goes out."""
     while i > 0 and (values[i - 1] > value or (values[i - 1] == value and index[i - 1] > at)):
         values[i], index[i] = values[i - 1], index[i - 1]
         i -= 1
@@ -134,11 +156,16 @@ def nearest_leaves(tree, Q, leaves):
     """The leaf that each query comes to by the nearer child: queries of one leaf look at the same memory."""
     n_nodes = tree.starts.shape[0]
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
+    squares = p == 2.0 and radii.size == 0
     for i in range(Q.shape[0]):
         node = 0
         while 2 * node + 2 < n_nodes:
             node = 2 * node + 1
-            if _least(p, slack, nodes, radii, node + 1, Q, i) < _least(p, slack, nodes, radii, node, Q, i):
+            if squares:
+                a, b = _square_bound(nodes, node, Q, i), _square_bound(nodes, node + 1, Q, i)
+            else:
+                a, b = _least(p, slack, nodes, radii, node, Q, i), _least(p, slack, nodes, radii, node + 1, Q, i)
+            if b < a:
                 node += 1
         leaves[i] = node
 
@@ -152,14 +179,14 @@ def nearest_points(tree, room, Q, turns, values, index):
     order, starts, cells = tree.order, tree.starts, tree.cells
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
     n_nodes, k = starts.shape[0], values.shape[1]
-    few = k <= _SHORT
+    few, squares = k <= _SHORT, p == 2.0 and radii.size == 0
     last = k - 1 if few else 0  # where the farthest of those found is
     stack, bounds = room.stack, room.bounds
     for turn in range(turns.size):
         i = turns[turn]
         best, rows = values[i], index[i]
         best[:], rows[:] = np.inf, order.size
-        worst = np.inf
+        worst, filled = np.inf, 0
         stack[0], bounds[0], size = 0, 0.0, 1
         while size > 0:
             size -= 1
@@ -168,7 +195,10 @@ def nearest_points(tree, room, Q, turns, values, index):
                 continue
             while 2 * node + 2 < n_nodes:
                 near, far = 2 * node + 1, 2 * node + 2
-                a, b = _least(p, slack, nodes, radii, near, Q, i), _least(p, slack, nodes, radii, far, Q, i)
+                if squares:
+                    a, b = _square_bound(nodes, near, Q, i), _square_bound(nodes, far, Q, i)
+                else:
+                    a, b = _least(p, slack, nodes, radii, near, Q, i), _least(p, slack, nodes, radii, far, Q, i)
                 if b < a:
                     near, far, a, b = far, near, b, a
                 if b <= worst:
@@ -188,7 +218,9 @@ def nearest_points(tree, room, Q, turns, values, index):
                 total = sums[t]
                 if total < worst or (total == worst and order[lo + t] < rows[last]):
                     if few:
-                        _insert(best, rows, total, order[lo + t])
+                        filled = min(filled, k - 1)
+                        _insert(best, rows, filled, total, order[lo + t])
+                        filled += 1
                     else:
                         sift(best, rows, 0, k, total, order[lo + t])
                     worst = best[last]
@@ -206,20 +238,30 @@ def points_within(tree, room, Q, limits, first, stop, counts, index, sums):
     order, starts, cells = tree.order, tree.starts, tree.cells
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
     n_nodes, found = starts.shape[0], 0
-    stack = room.stack
+    stack, squares = room.stack, p == 2.0 and radii.size == 0
     for i in range(first, stop):
         limit, before = limits[i], found
         stack[0], size = 0, 1
         while size > 0:
             size -= 1
             node = stack[size]
-            if _least(p, slack, nodes, radii, node, Q, i) > limit:
-                continue
             lo, hi = starts[node, 0], starts[node, 1]
-            whole = sums.size == 0 and _most(p, slack, nodes, radii, node, Q, i) <= limit
+            whole = False
+            if sums.size == 0:
+                end = _square_end(nodes, node, Q, i) if squares else _most(p, slack, nodes, radii, node, Q, i)
+                whole = end <= limit
             if not whole and 2 * node + 2 < n_nodes:
-                stack[size], stack[size + 1] = 2 * node + 2, 2 * node + 1
-                size += 2
+                node = 2 * node + 1
+                if squares:
+                    a, b = _square_bound(nodes, node, Q, i), _square_bound(nodes, node + 1, Q, i)
+                else:
+                    a, b = _least(p, slack, nodes, radii, node, Q, i), _least(p, slack, nodes, radii, node + 1, Q, i)
+                if not b > limit:
+                    stack[size] = node + 1
+                    size += 1
+                if not a > limit:
+                    stack[size] = node
+                    size += 1
                 continue
             if found + hi - lo > index.size:
                 return before, i
@@ -246,7 +288,7 @@ def count_within(tree, room, Q, limits, counts):
     starts, cells = tree.starts, tree.cells
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
     n_nodes, n_limits = starts.shape[0], limits.shape[1]
-    stack = room.stack
+    stack, squares = room.stack, p == 2.0 and radii.size == 0
     for i in range(Q.shape[0]):
         count = counts[i]
         limit = limits[min(i, limits.shape[0] - 1)]
@@ -255,10 +297,12 @@ def count_within(tree, room, Q, limits, counts):
         while size > 0:
             size -= 1
             node = stack[size]
-            least = _least(p, slack, nodes, radii, node, Q, i)
+            if squares:
+                least, most = _square_bound(nodes, node, Q, i), _square_end(nodes, node, Q, i)
+            else:
+                least, most = _least(p, slack, nodes, radii, node, Q, i), _most(p, slack, nodes, radii, node, Q, i)
             if least > limit[n_limits - 1]:
                 continue
-            most = _most(p, slack, nodes, radii, node, Q, i)
             some, every = 0, 0  # the first limit that some points may be within, and that all are
             while limit[some] < least:
                 some += 1

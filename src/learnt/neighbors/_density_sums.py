@@ -7,16 +7,34 @@ import numpy as np
 from learnt.distances import Search
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
+from learnt.linalg.exponential import exp_nonpositive
 from learnt.neighbors._density_kernels import COMPACT, NEGLIGIBLE, log_of_largest, reach, relative_shape
 
+_NARROWEST = 1e-300  # bandwidth whose inverse is a number
 _QUERIES = 32  # of a task
 
 
+@kernel(reassociate=True)
+def _add_exponentials(gaussian, squares, weights, low, h):
+    """Σₜ wₜ K(√squaresₜ / h) / K(√low / h), without a branch: terms that do not count are made as well."""
+    total, root, unit = 0.0, np.sqrt(low), 1.0 / max(h, _NARROWEST)
+    for t in range(squares.size):
+        gap = 0.5 * ((low - squares[t]) * unit) * unit if gaussian else (root - np.sqrt(squares[t])) * unit
+        squares[t] = exp_nonpositive(gap)
+    if weights.size:
+        for t in range(squares.size):
+            total += weights[t] * squares[t]
+    else:
+        for t in range(squares.size):
+            total += squares[t]
+    return total
+
+
 @kernel
-def _add_terms(gaussian, Q, columns, weights, h, smallest, squares, total, largest):
+def _add_terms(gaussian, Q, columns, weights, h, squares, total, largest):
     """total[q] = Σₜ wₜ K(‖q − t‖ / h) over the largest K, whose logarithm is largest[q].
 
-    Terms below e^(−smallest) of the largest do not change the sum. An empty array of weights stands for ones.
+    An empty array of weights stands for ones.
     """
     for q in range(Q.shape[0]):
         squares[:] = 0.0
@@ -28,20 +46,12 @@ def _add_terms(gaussian, Q, columns, weights, h, smallest, squares, total, large
         low = squares[0]
         for t in range(1, squares.size):
             low = min(low, squares[t])
-        root = np.sqrt(low)
-        largest[q] = -0.5 * (root / h) ** 2 if gaussian else -root / h
-        end = low + 2.0 * smallest * h * h if gaussian else (root + smallest * h) ** 2
-        found = 0.0
-        for t in range(squares.size):
-            if squares[t] <= end:
-                gap = 0.5 * ((squares[t] - low) / h) / h if gaussian else (np.sqrt(squares[t]) - root) / h
-                term = np.exp(-gap)
-                found += term * weights[t] if weights.size else term
-        total[q] = found
+        largest[q] = -0.5 * (np.sqrt(low) / h) ** 2 if gaussian else -np.sqrt(low) / h
+        total[q] = _add_exponentials(gaussian, squares, weights, low, h)
 
 
 def sums_over_all_rows(
-    kernel_name: str, Q: np.ndarray, T: np.ndarray, weights: np.ndarray | None, h: float, smallest: float
+    kernel_name: str, Q: np.ndarray, T: np.ndarray, weights: np.ndarray | None, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Σₜ wₜ K(‖q − t‖ / h) of each query relative to its largest K, and the logarithm of that."""
     columns = np.ascontiguousarray(T.T, dtype=np.float64)
@@ -51,7 +61,7 @@ def sums_over_all_rows(
 
     def one(lo: int, hi: int) -> None:
         squares = np.empty(T.shape[0])
-        _add_terms(gaussian, Q[lo:hi], columns, given, h, smallest, squares, total[lo:hi], largest[lo:hi])
+        _add_terms(gaussian, Q[lo:hi], columns, given, h, squares, total[lo:hi], largest[lo:hi])
 
     for_blocks(one, Q.shape[0], grain=_QUERIES)
     return total, largest
@@ -65,7 +75,9 @@ def log_sums(
     lightest, total = (1.0, float(n)) if weights is None else (float(weights.min()), float(weights.sum()))
     smallest = NEGLIGIBLE + np.log(total / lightest)
     if euclidean and kernel_name not in COMPACT:
-        sums, largest = sums_over_all_rows(kernel_name, Q, search.points, weights, h, smallest)
+        sums, largest = sums_over_all_rows(kernel_name, Q, search.points, weights, h)
+    elif kernel_name == "tophat" and weights is None:  # the points nearer than h: distance / h < 1
+        sums, largest = search.count_within(Q, np.full((1, 1), np.nextafter(h, 0.0)))[:, 0], np.zeros(Q.shape[0])
     else:
         sums, largest = _sums_by_search(search, kernel_name, Q, weights, h, smallest)
     with np.errstate(divide="ignore"):
