@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 
+import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -106,6 +107,53 @@ def test_a_regression_report_is_sound(regressed, open_page, width, scheme):
     page = open_page(regressed.report, width, scheme)
     assert look(page) == ([], 0, [])
     assert page.locator("figure svg").count() >= 4
+
+
+def with_many_classes(facts, k, seed=0):
+    """The facts of a study with `k` classes of long names, and errors between some of them."""
+    facts, rng = copy.deepcopy(facts), np.random.default_rng(seed)
+    names = [f"class {n:03d} with quite a long name" for n in range(k)]
+    counts = np.diag(rng.integers(5, 40, k)) + (rng.random((k, k)) < 0.03) * rng.integers(1, 6, (k, k))
+    facts |= {"classes": names, "positive": None}
+    test = facts["test"]
+    for name in ("roc", "calibration", "at_threshold", "cost", "rare", "auc"):
+        test.pop(name, None)
+    facts.pop("threshold", None)
+    test["confusion"] = counts.tolist()
+    test["per_class"] = [
+        {"class": name, "rows": int(row.sum()), "recall": row[n] / row.sum(), "precision": row[n] / counts[:, n].sum()}
+        for n, (name, row) in enumerate(zip(names, counts))
+    ]
+    return facts, counts
+
+
+@pytest.mark.parametrize("k", [21, 100])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_many_classes_can_be_read(classified, open_page, tmp_path, k, width, scheme):
+    facts, counts = with_many_classes(classified[0].facts, k)
+    text = render(facts)
+    assert len(text) < 700_000
+    (tmp_path / "report.html").write_text(text, encoding="utf-8")
+    page = open_page(tmp_path / "report.html", width, scheme)
+    assert look(page) == ([], 0, [])
+    cut = page.evaluate(
+        "[...document.querySelectorAll('#test .scroll')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
+    )
+    assert cut == 0  # the tables of the test set are whole, on a phone too
+    matrix = page.locator("#test figure svg").first
+    assert matrix.locator("rect").count() == 1 + np.count_nonzero(counts)
+    lines = [
+        box["y"]
+        for t in matrix.locator("text").all()
+        if (box := t.bounding_box())["x"] < matrix.bounding_box()["x"] + 60
+    ]
+    assert np.diff(sorted(lines)).min() > 6  # names are one below another
+    worst = min(facts["test"]["per_class"], key=lambda c: c["recall"])
+    pair = np.unravel_index((counts - np.diag(np.diag(counts))).argmax(), counts.shape)
+    tables = page.locator("#test table").all_inner_texts()
+    assert worst["class"] in tables[0]
+    assert all(facts["classes"][n] in tables[1] for n in pair)
+    assert f"other {k - 12} classes" in text
 
 
 def test_the_answer_is_on_the_first_screen(classified, open_page):

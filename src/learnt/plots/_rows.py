@@ -27,6 +27,9 @@ from learnt.drawing.svg import (
     ticks,
 )
 
+MANY_CLASSES = 20  # more of them are cells without numbers
+LINE = 14.0  # pixels that a line of text needs
+
 
 @dataclass(frozen=True)
 class Row:
@@ -205,6 +208,8 @@ def confusion(matrix: Sequence[Sequence[float]], labels: Sequence[str]) -> Chart
     """
     counts = np.asarray(matrix, dtype=float)
     k = len(labels)
+    if k > MANY_CLASSES:
+        return _confusion_of_many(counts, labels)
     left, top = 96.0, 46.0
     cell = min((WIDTH - left - 8) / k, 110.0)
     tall = max(min(cell, 64.0), 20.0)
@@ -258,6 +263,29 @@ def confusion(matrix: Sequence[Sequence[float]], labels: Sequence[str]) -> Chart
                     )
     right_share = float(np.trace(counts) / max(counts.sum(), 1.0))
     return picture(WIDTH, top + tall * k + 8, marks, "Confusion matrix", f"{percent(right_share)} on the diagonal")
+
+
+def _confusion_of_many(counts: np.ndarray, labels: Sequence[str]) -> Chart:
+    """A square of small cells, empty ones not drawn; every so many classes a name, as many as can be read."""
+    k = len(labels)
+    left, top = 96.0, 26.0
+    cell = (WIDTH - left - 8) / k
+    step = math.ceil(LINE / cell)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    side = cell * k
+    marks = [text(left + side / 2, 16, "predicted, in the same order", text_anchor="middle")]
+    marks.append(tag("rect", x=left, y=top, width=side, height=side, fill="none", stroke=GRID))
+    marks += [
+        text(left - 8, top + cell * (i + 0.5) + 4, _short(labels[i], 12), text_anchor="end", fill=INK)
+        for i in range(0, k, step)
+    ]
+    for i, j in np.argwhere(counts > 0):
+        said = hint(f"{counts[i, j]:.0f} rows of {labels[i]} were called {labels[j]} ({percent(shares[i, j])})")
+        shade = str(round(0.25 + 0.75 * shares[i, j], 2))
+        box = {"x": left + cell * j, "y": top + cell * i, "width": cell, "height": cell}
+        marks.append(tag("rect", said, fill=ACCENT if i == j else SECOND, fill_opacity=shade, **box))
+    right_share = float(np.trace(counts) / max(counts.sum(), 1.0))
+    return picture(WIDTH, top + side + 8, marks, "Confusion matrix", f"{percent(right_share)} on the diagonal")
 
 
 def _word(y: float, content: str, center: float, left: float, right: float, **style: object) -> str:

@@ -18,6 +18,9 @@ from learnt.study._words import has_model, interval_words, metric_words, ordinal
 MOST_COLUMNS = 60
 MOST_IMPORTANCES = 15
 MOST_RACERS = 8
+MOST_CLASSES = 150  # of a confusion matrix that can still be seen
+MANY_CLASSES = 20  # of more, a table shows the worst
+WORST = 12
 _DARK = """
   --lt-ink: #e7eaf0; --lt-muted: #a2acbb; --lt-grid: #343d4b; --lt-accent: #6cbcd6; --lt-second: #eb9a6c;
   --lt-soft: #26505f; --lt-paper: #1a2029; --page: #12161d; --line: #2b3340; --good: #8ed3ab; --bad: #f0a88f;
@@ -83,8 +86,28 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         has_auc=facts["test"].get("metric", {}).get("name") != "roc_auc_score" and any("auc" in e for e in finished),
         columns=[{**c, "holds": _values(c)} for c in facts["data"]["columns"][:MOST_COLUMNS]],
         shown_importances=MOST_IMPORTANCES,
+        **_by_class(facts["test"]),
         provenance=_provenance(facts),
     )
+
+
+def _by_class(test: dict[str, Any]) -> dict[str, Any]:
+    """All classes, or of many the worst, what is to be said of the others, and which are taken for which."""
+    classes = test.get("per_class") or []
+    if len(classes) <= MANY_CLASSES:
+        return {"by_class": classes, "other_classes": None, "confused": []}
+    measured = sorted((c for c in classes if c["recall"] is not None), key=lambda c: c["recall"])
+    worst, others = measured[:WORST], measured[WORST:]
+    counts = np.array(test["confusion"])
+    rows = np.maximum(counts.sum(axis=1), 1)
+    pairs = [(int(counts[i, j]), i, j) for i, j in np.argwhere(counts > 0) if i != j]
+    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+    confused = [
+        {"class": classes[i]["class"], "called": classes[j]["class"], "rows": count, "share": count / rows[i]}
+        for count, i, j in pairs[:WORST]
+    ]
+    ends = {"count": len(others), "low": others[0]["recall"], "high": others[-1]["recall"]} if others else None
+    return {"by_class": worst, "other_classes": ends, "confused": confused}
 
 
 def _ties(finished: list[dict[str, Any]]) -> str:
@@ -214,7 +237,7 @@ def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any
 def _class_charts(facts: dict[str, Any]) -> dict[str, Any]:
     test = facts["test"]
     charts: dict[str, Any] = {}
-    if len(facts["classes"]) <= 20:
+    if len(facts["classes"]) <= MOST_CLASSES:
         charts["confusion"] = plots.confusion(test["confusion"], [str(c) for c in facts["classes"]])
     if "roc" in test:
         point = (test["at_threshold"]["fpr"], test["at_threshold"]["tpr"])
