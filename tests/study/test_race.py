@@ -109,6 +109,11 @@ def test_boosting_of_many_classes_is_short_and_begins_with_small_trees():
     assert len({c.id for c in candidates_for("classify", 1000, 10)} & {c.id for c in candidates_for("classify")}) > 10
 
 
+def test_pairs_of_very_many_classes_are_not_tried():
+    few, many = ({c.family.name for c in candidates_for("classify", 1000, k)} for k in (30, 31))
+    assert few - many == {"support vectors", "support vectors, one scale"}
+
+
 def test_a_failure_is_a_row_and_the_race_goes_on(tmp_path):
     trouble = {"Gaussian": Failed("ValueError: no"), "KN": TooSlow("stopped after 9 s")}
     found = race(tmp_path, Pretend(Clock(), trouble=trouble))

@@ -45,6 +45,7 @@ class Family:
     encodings: tuple[str, ...] = ("raw",)  # how TableEncoder writes numbers; "none": the columns do not matter
     most_rows: int = 1_000_000  # more training rows than this are not worth their time in a race
     most_columns: int = 100_000  # of the encoded table
+    most_classes: int = 100_000
     probed: int | None = None  # its time grows faster than the rows, and is foreseen from a fit on so many
     brief: dict[str, Any] = field(default_factory=dict)  # settings that make a fit short and still run all of its code
 
@@ -139,6 +140,7 @@ _SVC: dict[str, Any] = {
     "words": "compares a row with the known ones that lie between the classes",
     "encodings": ("squash", "raw"),
     "most_rows": 10_000,
+    "most_classes": 30,  # every pair of classes is a fit
     "probed": 1_500,
 }
 
@@ -460,7 +462,7 @@ def candidates_for(task: str, rows: int = 2000, classes: int | None = 2) -> list
     trees = 10 if brief else 300 if rows < 10_000 else 200
     entries = []
     for family in map(_shortened, FAMILIES) if brief else FAMILIES:
-        if family.task == task:
+        if family.task == task and (classes or 0) <= family.most_classes:
             if (classes or 0) >= MANY_CLASSES and not brief:
                 family = _for_many_classes(family)
             if family.path is not None:
