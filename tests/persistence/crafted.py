@@ -169,10 +169,14 @@ def methods(cls: type) -> tuple[list[tuple[str, bool, tuple[str, ...]]], list[st
     return calls, values
 
 
-def use(model: Any, data: Any) -> None:
-    """Ask a model for everything it can say. Raises what is not an answer."""
+def use(model: Any, data: Any, shown: bool = True) -> None:
+    """Ask a model for everything it can say, and where it is to be `shown` for its parameters in words.
+
+    Raises what is not an answer.
+    """
     calls, values = methods(type(model))
-    repr(model)
+    if shown:
+        repr(model)
     for name in values:
         _ask(lambda name=name: getattr(model, name, None))
     if data is None:
@@ -217,8 +221,11 @@ def _deliberate(error: BaseException) -> bool:
 # --- one file
 
 
-def attempt(data: bytes, sample: Any, path: Path | None) -> str:
-    """What a file came to: "refused" or "used"; anything else is raised."""
+def attempt(data: bytes, sample: Any, path: Path | None, printed: bool = True, shown: bool = True) -> str:
+    """What a file came to: "refused" or "used"; anything else is raised.
+
+    With a `path` it is inspected too, where it is to be `printed` by the command as well.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -231,20 +238,22 @@ def attempt(data: bytes, sample: Any, path: Path | None) -> str:
             model = None
     if path is not None:
         path.write_bytes(data)
-        _inspected(path)
+        _inspected(path, printed)
     if model is None:
         return "refused"
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        use(model, sample)
+        use(model, sample, shown)
     return "used"
 
 
-def _inspected(path: Path) -> None:
+def _inspected(path: Path, printed: bool) -> None:
     from learnt.cli._inspect import run_inspect
 
     with contextlib.suppress(LearntFileError):
         str(inspect_file(path))
+        if not printed:
+            return
         with contextlib.redirect_stdout(io.StringIO()):
             run_inspect(str(path), as_json=False)
             run_inspect(str(path), as_json=True)
@@ -285,6 +294,7 @@ class Work:
 
 def child(work: Work, first: int, last: int, step: int, shared: Any, failures: str) -> None:
     """Try files first, first + step, … below last; `shared` holds the one under way and the counts."""
+    _warm_up(work)
     with open("/proc/self/status") as status:
         now = next(int(line.split()[1]) << 10 for line in status if line.startswith("VmData"))
     resource.setrlimit(resource.RLIMIT_DATA, (now + MEMORY, now + MEMORY))
@@ -294,11 +304,13 @@ def child(work: Work, first: int, last: int, step: int, shared: Any, failures: s
         for index in range(first, last, step):
             shared[0] = index
             one, data, rows, changes = work.file(index)
+            # Words take longer to make than all the rest, and depend on names and parameters alone.
             inspected = path if index % 8 == 0 else None
+            shown = index % 8 == 0 or any("params" in where for where, _, _ in changes)
             signal.setitimer(signal.ITIMER_PROF, CPU_MOST)
             try:
                 start = time.perf_counter()
-                shared[1 if attempt(data, rows, inspected) == "refused" else 2] += 1
+                shared[1 if attempt(data, rows, inspected, index % 64 == 0, shown) == "refused" else 2] += 1
                 words = None
                 if time.perf_counter() - start > CPU_SECONDS:  # or the machine is busy, or a kernel was compiled
                     words = _slow(data, rows)
@@ -311,6 +323,13 @@ def child(work: Work, first: int, last: int, step: int, shared: Any, failures: s
                 log.write(json.dumps({"index": index, "model": one.name, "change": story, "what": words}) + "\n")
                 log.flush()
         shared[0] = -1
+
+
+def _warm_up(work: Work) -> None:
+    """Use all models as they are, so that libraries are loaded and kernels compiled before memory is counted."""
+    for one in work.seeds:
+        with contextlib.suppress(Exception):  # which the first files report
+            attempt(crafting.written(one.tree), one.data, None)
 
 
 def _slow(data: bytes, rows: Any) -> str | None:

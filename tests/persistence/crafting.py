@@ -7,7 +7,6 @@ with a matching checksum again. The same seed gives the same files.
 
 from __future__ import annotations
 
-import copy
 import json
 import zlib
 from functools import cache
@@ -121,8 +120,8 @@ def written(tree: Any) -> bytes:
 
 
 def changed(tree: Any, dice: Random, pool: list[Any]) -> tuple[Any, list[tuple[str, str, Any]]]:
-    """A copy of a tree with one or two crafted values in it, and what was done."""
-    tree = copy.deepcopy(tree)
+    """A tree with one or two crafted values in it, and what was done; it shares what did not change."""
+    tree = dict(tree)
     done = []
     for _ in range(dice.choice((1, 1, 1, 2))):
         parent, key, path = _place(tree, dice)
@@ -153,7 +152,10 @@ def _short(value: Any) -> str:
 
 
 def _place(tree: Any, dice: Random) -> tuple[Any, Any, str]:
-    """A random field: parent, key and path; every step down chooses among the children alike."""
+    """A random field: parent, key and path; every step down chooses among the children alike.
+
+    What is stepped through is copied, the tree itself having been, so that the parent can be written to.
+    """
     parent, key, path = tree, "object", ""
     while True:
         node = parent[key]
@@ -173,15 +175,16 @@ def _place(tree: Any, dice: Random) -> tuple[Any, Any, str]:
         wrapper = step in ("object", "state", "params", "dict", "tuple", "record", "fields", "texts", "array", "pairs")
         if path and dice.random() < (0.03 if wrapper else 0.15):
             return parent, key, path
+        parent[key] = node = node.copy()
         parent, key, path = node, step, f"{path}.{step}"
 
 
 def _crafted(old: Any, dice: Random, pool: list[Any]) -> Any:
     roll = dice.random()
     if roll < 0.12:
-        return copy.deepcopy(dice.choice(OTHERS))
+        return dice.choice(OTHERS)
     if roll < 0.22:
-        return copy.deepcopy(dice.choice(pool))
+        return dice.choice(pool)
     if roll < 0.25:
         return dice.choice(INTEGERS + REALS + WORDS)
     if roll < 0.27:

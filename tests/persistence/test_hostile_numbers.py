@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from learnt.baseline import ConstantClassifier
-from learnt.decomposition import DictionaryLearning, SparseCoder
+from learnt.decomposition import DictionaryLearning, FactorAnalysis, SparseCoder
+from learnt.discriminant_analysis import LinearDiscriminantAnalysis
 from learnt.engine.bounds import offsets, pieces, rising, within
 from learnt.engine.schema import number, real
 from learnt.ensemble import (
@@ -22,6 +24,8 @@ from learnt.ensemble import (
     RandomForestRegressor,
     StackingRegressor,
 )
+from learnt.kernel_approximation import AdditiveChi2Sampler, Nystroem
+from learnt.kernel_ridge import KernelRidge
 from learnt.linear_model import (
     ARDRegression,
     LinearRegression,
@@ -30,10 +34,11 @@ from learnt.linear_model import (
     Ridge,
     RidgeClassifier,
 )
-from learnt.neighbors import NearestNeighbors
+from learnt.neighbors import LMNN, KernelDensity, NearestNeighbors, NeighborhoodComponentsAnalysis
 from learnt.persistence import LearntFileError
 from learnt.persistence._files import load_bytes, to_bytes
 from learnt.preprocessing import AnscombeTransformer, GaussianFeatures
+from learnt.svm import SVR, OneClassSVM
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 crafting = runpy.run_path(str(Path(__file__).with_name("crafting.py")))
@@ -348,6 +353,51 @@ def test_a_search_without_a_radius_says_so():
     model = NearestNeighbors(radius=None).fit(X)
     with pytest.raises(ValueError, match="radius"):
         model.radius_neighbors(X)
+
+
+def test_counts_of_columns_that_are_not_there():
+    taken = Taken(LinearDiscriminantAnalysis().fit(X, labels))
+    taken.state["_n_features_out"] = 2**53
+    taken.refused("counts more directions")
+    taken = Taken(AdditiveChi2Sampler(sample_steps=1000, sample_interval=0.1).fit(np.abs(X)))
+    taken.state["n_features_in_"] = 10**6
+    taken.refused("too many columns")
+
+
+def test_loadings_of_any_size():
+    taken = Taken(FactorAnalysis(2).fit(X))
+    put(taken.state, "components_", (0, 0), np.finfo(float).max)
+    taken.refused("too large for its noise")
+    put(taken.state, "components_", (0, 0), 1e150)
+    model = taken.load()
+    assert np.isfinite(model.transform(X)).all()
+    assert np.isfinite(model.score_samples(X)).all()
+
+
+@pytest.mark.parametrize("value", [0.5, 2**40, "auto", [1], {"dict": {"gamma": "x"}}])
+def test_parameters_of_kernels_and_metrics_are_a_dict_of_numbers(value):
+    for model in (KernelRidge(kernel="rbf").fit(X, y), Nystroem(n_components=5).fit(X)):
+        taken = Taken(model)
+        taken.params["kernel_params"] = value
+        taken.refused("kernel_params")
+    taken = Taken(KernelDensity().fit(X))
+    taken.params["metric_params"] = value
+    taken.refused("metric" if isinstance(value, dict) else "metric parameters")
+
+
+def test_a_machine_of_one_function_has_one():
+    for model in (OneClassSVM().fit(X), SVR().fit(X, y)):
+        taken = Taken(model)
+        dual = taken.state["dual_coef_"]["array"]
+        for rows in (dual[:0], np.concatenate([dual, dual])):
+            taken.state["dual_coef_"] = {"array": rows}
+            taken.refused("functions than one")
+
+
+@pytest.mark.parametrize("make", [LMNN, NeighborhoodComponentsAnalysis])
+def test_a_metric_that_is_not_fitted_says_so(make):
+    with pytest.raises(NotFittedError):
+        make().get_mahalanobis_matrix()
 
 
 # --- the helper itself

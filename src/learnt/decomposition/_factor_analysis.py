@@ -22,11 +22,19 @@ from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.rows import Block, as_rows, transform
-from learnt.engine.schema import FEATURES, Schema, count, listof, number, real
+from learnt.engine.schema import FEATURES, Dims, Schema, count, listof, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 
 _SMALL = 1e-12  # the least noise variance
+
+
+def _loadings_in_noise(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The rule of model files: loadings in units of the noise are numbers."""
+    with np.errstate(all="ignore"):
+        scaled = state["components_"] / np.sqrt(state["noise_variance_"])
+        sound = np.isfinite(np.linalg.norm(scaled)) if scaled.size else True
+    return None if sound else "has loadings that are too large for its noise"
 
 
 class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -86,6 +94,7 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             "mean_": real("d"),
         },
         extra={"loglike_": listof(number()), "n_iter_": count()},
+        rule=_loadings_in_noise,
     )
     __learnt_takes__ = Takes(tensors=True, lazy=True)
     __learnt_trial__ = Trial(quick={"n_components": 2}, warmup=(Warm("none", {"n_components": 2}),))
@@ -188,10 +197,15 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return with_positive_peaks(W), psi
 
     def _score_matrix(self) -> np.ndarray:
-        """The d × k matrix that gives E[z | x] of centred rows: ψ⁻¹ Wᵀ (I + W ψ⁻¹ Wᵀ)⁻¹."""
-        scaled = self.components_ / self.noise_variance_
-        inner = np.eye(len(scaled)) + scaled @ self.components_.T
-        return linalg.solve(inner, scaled, assume_a="pos").T if len(scaled) else scaled.T
+        """The d × k matrix that gives E[z | x] of centred rows: ψ⁻¹ Wᵀ (I + W ψ⁻¹ Wᵀ)⁻¹.
+
+        With the singular values W ψ^(−½) = U S Vᵀ it is  ψ^(−½) V S (I + S²)⁻¹ Uᵀ,  whatever the size of the loadings.
+        """
+        root = np.sqrt(self.noise_variance_)
+        if not len(self.components_):
+            return self.components_.T
+        U, s, Vt = linalg.svd(self.components_ / root, full_matrices=False)
+        return (U * _shrunk(s) @ Vt / root).T
 
     def transform(self, X: Any) -> Any:
         """The expected factors of each row, E[z | x] (n × n_components)."""
@@ -213,8 +227,8 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def score_samples(self, X: Any) -> Any:
         """Log density of each row under the fitted model."""
         X = check_predict(self, X)
-        inner = np.eye(len(self.components_)) + self.components_ / self.noise_variance_ @ self.components_.T
-        log_det = float(np.log(self.noise_variance_).sum() + np.linalg.slogdet(inner)[1])
+        s = linalg.svdvals(self.components_ / np.sqrt(self.noise_variance_)) if len(self.components_) else np.zeros(0)
+        log_det = float(np.log(self.noise_variance_).sum() + 2.0 * np.log(np.hypot(1.0, s)).sum())
         constant = X.shape[1] * math.log(2.0 * math.pi) + log_det
         return as_rows(X).map(log_density, beside(self.mean_, X), beside(self.get_precision(), X), constant)
 
@@ -226,6 +240,12 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     @property
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
+
+
+def _shrunk(s: np.ndarray) -> np.ndarray:
+    """s / (1 + s²) without an overflow."""
+    large = np.maximum(s, 1.0)
+    return np.where(s > 1.0, 1.0 / (large + 1.0 / large), s / (1.0 + np.minimum(s, 1.0) ** 2))
 
 
 def log_density(block: Block, mean: Any, precision: Any, constant: float) -> Any:

@@ -35,7 +35,11 @@ _WITHOUT_TRANSFORM = ("lsqr", "gaussian", "least_squares")
 def directions_are_there(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     """The rule of model files: as many planes as classes, and the directions that `transform` projects on."""
     lacking = model.solver not in _WITHOUT_TRANSFORM and not {"scalings_", "xbar_"} <= state.keys()
-    return "has no directions to project on" if lacking else one_plane_a_class(model, state, dims)
+    if lacking:
+        return "has no directions to project on"
+    if state["_n_features_out"] > min(dims["c"] - 1, dims["d"]):
+        return "counts more directions than it has"
+    return one_plane_a_class(model, state, dims)
 
 
 class LinearDiscriminantAnalysis(

@@ -12,10 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import stored
 from learnt.engine.params import ParameterError, check_number
-from learnt.engine.schema import ANY_FEATURES, Schema, anyof, count, none, number
+from learnt.engine.schema import ANY_FEATURES, FREE_FEATURES, Dims, Schema, anyof, count, none, number
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict
 
 _INTERVALS = {1: 0.8, 2: 0.5, 3: 0.4}  # the best by Vedaldi and Zisserman (2012), figure 2c
+
+
+def _columns_can_be_named(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """The rule of model files, which say nothing about the number of columns."""
+    return "makes too many columns" if dims["d"] * (2 * model.sample_steps - 1) > FREE_FEATURES else None
 
 
 class AdditiveChi2Sampler(TransformerMixin, Estimator):
@@ -30,7 +35,9 @@ class AdditiveChi2Sampler(TransformerMixin, Estimator):
     """
 
     __learnt_schema__ = Schema(
-        params={"sample_steps": count(1, 1 << 10), "sample_interval": anyof(none, number(0))}, state=ANY_FEATURES
+        params={"sample_steps": count(1, 1 << 10), "sample_interval": anyof(none, number(0))},
+        state=ANY_FEATURES,
+        rule=_columns_can_be_named,
     )
     __learnt_takes__ = Takes(sparse=True)
     __learnt_trial__ = Trial()

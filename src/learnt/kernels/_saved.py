@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.schema import Dims
+from learnt.engine.schema import Check, Dims, anyof, none, number
 from learnt.kernels._base import is_kernel_object
 from learnt.kernels._named import KERNEL_NAMES
 
@@ -30,8 +30,22 @@ def usable_kernel(value: Any, dims: Dims) -> str | None:
     return None if good else "is a kernel with parameters that it cannot have"
 
 
+_PARAMS: dict[str, Check] = {"gamma": number(0), "degree": number(0), "coef0": number()}
+
+
+def _kernel_params(value: Any, dims: Dims) -> str | None:
+    """What a kernel given by its name reads of a dict."""
+    if type(value) is not dict:
+        return "is not a dict"
+    reasons = (anyof(none, check)(value.get(name), dims) for name, check in _PARAMS.items())
+    return next((f"has a value that {reason}" for reason in reasons if reason is not None), None)
+
+
 def kernel_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     """The rule of models with a parameter `kernel`: a name, or a kernel that can be used."""
+    params = getattr(model, "kernel_params", None)
+    if params is not None and (reason := _kernel_params(params, dims)) is not None:
+        return f"has a kernel_params that {reason}"
     if isinstance(model.kernel, str):
         known = (*KERNEL_NAMES, "precomputed")
         square = model.kernel != "precomputed" or dims.get("n", 0) == dims.get("d", 0)

@@ -48,6 +48,8 @@ def _rows(value: Any, dims: Dims) -> str | None:
 
 def metric_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     rows, metric, params = state["_fit_X"], state["effective_metric_"], state["effective_metric_params_"]
+    if type(params) is not dict:
+        return "has metric parameters that are not a dict"
     # These decide which rows `predict` accepts, so the two must agree.
     if any((model.metric == name) != (metric == name) for name in ("precomputed", "nan_euclidean")):
         return "has two metrics"

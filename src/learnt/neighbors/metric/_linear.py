@@ -11,6 +11,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_flag, check_number, check_verbose
@@ -44,6 +45,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
 
     def get_mahalanobis_matrix(self) -> np.ndarray:
         """M = AᵀA, for which  d(x, y)² = (x − y)ᵀM(x − y): the `VI` of `metric="mahalanobis"`."""
+        check_is_fitted(self)
         return self.components_.T @ self.components_
 
     @property

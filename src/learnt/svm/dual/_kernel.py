@@ -92,6 +92,8 @@ def machine_rule(machine: Any, state: dict[str, Any], dims: dict[str, Any]) -> s
     """Whether the kernel of a model file can be used, and with its support vectors."""
     if not isinstance(machine.kernel, str) and (reason := usable_kernel(machine.kernel, dims)) is not None:
         return f"has a kernel that {reason}"
+    if "classes_" not in state and (dims["r"], dims["p"]) != (1, 1):
+        return "has coefficients of more or fewer functions than one"
     if machine.kernel == "precomputed":
         return None if (state["support_"] < dims["d"]).all() else "has support vectors that are not in its table"
     return None if state["support_vectors_"].shape[1] == dims["d"] else "has support vectors of another width"
