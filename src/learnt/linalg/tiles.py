@@ -14,6 +14,7 @@ from learnt.linalg.positive import call_lapack, capsule_address
 
 _TILE = 256
 _ROWS = 256  # of a task
+_INVERSE_ROWS = 128  # of a task of `lower_inverse`, which multiplies half of its own square in vain
 
 
 @single_blas()
@@ -64,8 +65,9 @@ def lower_inverse(L: np.ndarray) -> np.ndarray:
     def multiply(lo: int, hi: int) -> None:
         out[lo:hi, :hi] = inverse[lo:, lo:hi].T @ inverse[lo:, :hi]
 
-    run_tasks([partial(invert, *columns) for columns in _blocks(0, n)])
-    run_tasks([partial(multiply, *rows) for rows in _blocks(0, n)])
+    parts = _blocks(0, n, _INVERSE_ROWS)
+    run_tasks([partial(invert, *columns) for columns in parts])
+    run_tasks([partial(multiply, *rows) for rows in parts])
     return out
 
 
@@ -82,8 +84,8 @@ def solve_rows(L: np.ndarray, B: np.ndarray) -> np.ndarray:
     return B
 
 
-def _blocks(lo: int, hi: int) -> list[tuple[int, int]]:
-    return [(first, min(first + _ROWS, hi)) for first in range(lo, hi, _ROWS)]
+def _blocks(lo: int, hi: int, step: int = _ROWS) -> list[tuple[int, int]]:
+    return [(first, min(first + step, hi)) for first in range(lo, hi, step)]
 
 
 def triangle_solve(L: np.ndarray, B: np.ndarray, transposed: bool) -> None:
