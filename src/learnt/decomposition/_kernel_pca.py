@@ -28,7 +28,9 @@ from learnt.kernels import (
     kernel_rule,
     lower_gram,
     require_room,
+    rows_looked_at,
     solve_dual,
+    warn_unless_positive,
 )
 
 _MANY_ROWS, _FEW_COMPONENTS = 200, 10  # from and below which an iteration is quicker than all eigenvectors
@@ -179,11 +181,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             require_room("KernelPCA", X.shape[0], X.shape[0])
         K, means = centred(self._training_matrix(X))
         n = K.shape[0]
+        if on_host(X) and not np.isfinite(means).all():
+            raise ValueError(
+                "The kernel of KernelPCA gave NaN or infinity; look for them in the rows, or in the kernel function."
+            )
+        places = rows_looked_at(n)
+        doubtful = K[np.ix_(places, places)] if on_host(X) and not self._proven(X) else None
         k = n if self.n_components is None else min(n, self.n_components)
         power = None if self.iterated_power == "auto" else int(self.iterated_power)
         draw = random_state_of(self.random_state)
         solver = self._solver(n, k, not on_host(X))
         values, vectors = components(K, k, solver, float(self.tol), self.max_iter, power, draw)
+        if doubtful is not None:
+            warn_unless_positive(doubtful, places, "KernelPCA")
         if self.remove_zero_eig or self.n_components is None:
             kept = int(namespace(values).sum(values > 0))
             values, vectors = values[:kept], vectors[:, :kept]
@@ -218,6 +228,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if self.eigen_solver != "auto":
             return self.eigen_solver
         return "arpack" if n > _MANY_ROWS and k < _FEW_COMPONENTS and not elsewhere else "dense"
+
+    def _proven(self, X: Any) -> bool:
+        """Whether the kernel is positive semidefinite by construction."""
+        given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return not given and bool(getattr(kernel_of(self, X.shape[1]), "proven", False))
 
     def _training_matrix(self, X: Any) -> Any:
         if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):

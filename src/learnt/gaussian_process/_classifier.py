@@ -15,13 +15,13 @@ from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import NOT_FITTED
-from learnt.gaussian_process._inputs import check_gp_kernel, fit_rows, predict_rows, prior_kernel
+from learnt.gaussian_process._inputs import check_gp_kernel, fit_rows, no_factor, predict_rows, prior_kernel
 from learnt.gaussian_process._laplace import find_mode, likelihood_gradient, mean_probability
 from learnt.gaussian_process._schema import CLASSIFIER
 from learnt.gaussian_process._search import best_theta, check_optimizer, warn_at_bounds
 from learnt.gaussian_process.kernels import CompoundKernel
 from learnt.kernels import CompoundKernel as AnyCompound
-from learnt.kernels import require_room
+from learnt.kernels import require_room, rows_looked_at, warn_unless_positive
 from learnt.linalg.tiles import solve_rows
 
 
@@ -99,7 +99,8 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         check_number(self, "max_iter_predict", 1, integer=True)
         check_flag(self, "warm_start", "copy_X_train")
         check_choice(self, "multi_class", ("one_vs_rest", "one_vs_one"))
-        X, y = fit_rows(self, X, y, prior_kernel(self), "label")
+        kernel = prior_kernel(self)
+        X, y = fit_rows(self, X, y, kernel, "label")
         classes = distinct_labels(y)
         if len(classes) < 2:
             raise ValueError(
@@ -107,6 +108,9 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
                 f"{classes[0]} is present)"
             )
         require_room("GaussianProcessClassifier", len(X), len(X), copies=4)
+        if not getattr(kernel, "proven", False):
+            places = rows_looked_at(len(X))
+            warn_unless_positive(kernel(X[places]), places, "GaussianProcessClassifier")
         before = getattr(self, "problems_", []) if self.warm_start else []
         self.X_train_ = X.copy() if self.copy_X_train else X
         self.classes_, self.n_classes_ = classes, len(classes)
@@ -138,6 +142,8 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
             kernel = kernel.clone_with_theta(theta)
             warn_at_bounds(kernel)
         mode = find_mode(kernel(self.X_train_[rows]), target, self.max_iter_predict, start)
+        if mode is None:
+            raise no_factor(kernel, self.X_train_[rows], "Give GaussianProcessClassifier another one.")
         return {
             "pair": pair,
             "kernel": kernel,
@@ -157,6 +163,8 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
             own = kernel.clone_with_theta(theta)
             K = own(X)
             mode = find_mode(K, target, self.max_iter_predict, start)
+            if mode is None:
+                return (np.inf, np.zeros(own.n_dims)) if eval_gradient else np.inf
             if not eval_gradient:
                 return -mode.likelihood
             return -mode.likelihood, -likelihood_gradient(own, X, K, target, mode)

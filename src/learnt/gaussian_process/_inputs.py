@@ -47,13 +47,10 @@ def predict_rows(estimator: Any, X: Any) -> Any:
     return widen(check_predict(estimator, X))
 
 
-def require_factor(found: Any, kernel: Any, X: Any, name: str) -> None:
-    """Raise where the matrix has no Cholesky factor, with its smallest eigenvalue."""
-    if found is not None:
-        return
+def no_factor(kernel: Any, X: Any, advice: str) -> np.linalg.LinAlgError:
+    """The error of a matrix that has no Cholesky factor, with its smallest eigenvalue."""
     verdict = is_positive_semidefinite(kernel(X))
     shown = verdict.reason if verdict.answer == "no" else "the smallest eigenvalue is 0 up to rounding"
-    raise np.linalg.LinAlgError(
-        f"The kernel, {kernel}, is not returning a positive definite matrix. Try gradually increasing the 'alpha' "
-        f"parameter of your {name} estimator. Of this matrix {shown}."
+    return np.linalg.LinAlgError(
+        f"The kernel, {kernel}, is not returning a positive definite matrix. {advice} Of this matrix {shown}."
     )

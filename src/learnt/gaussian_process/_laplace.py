@@ -33,8 +33,8 @@ class Mode(NamedTuple):
     likelihood: float
 
 
-def find_mode(K: np.ndarray, y: np.ndarray, max_iter: int, start: np.ndarray | None = None) -> Mode:
-    """The mode for labels of 0 and 1, from `start` or from 0."""
+def find_mode(K: np.ndarray, y: np.ndarray, max_iter: int, start: np.ndarray | None = None) -> Mode | None:
+    """The mode for labels of 0 and 1, from `start` or from 0; None where B has no factor, as K is no kernel matrix."""
     f = np.zeros(len(y)) if start is None or len(start) != len(y) else start
     best = -math.inf
     with single_blas():
@@ -44,7 +44,8 @@ def find_mode(K: np.ndarray, y: np.ndarray, max_iter: int, start: np.ndarray | N
             L = root[:, None] * K
             L *= root
             L.ravel()[:: len(L) + 1] += 1.0
-            cholesky_in_place(L)
+            if not cholesky_in_place(L):
+                return None
             b = root**2 * f + (y - p)
             a = b - root * solve(L, root * (K @ b))
             f = K @ a

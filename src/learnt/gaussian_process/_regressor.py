@@ -19,7 +19,7 @@ from learnt.engine.threads import single_blas
 from learnt.engine.validation import NOT_FITTED
 from learnt.gaussian_process._bound import Sparse, bound_and_gradient
 from learnt.gaussian_process._draws import draws
-from learnt.gaussian_process._inputs import check_gp_kernel, fit_rows, predict_rows, prior_kernel, require_factor
+from learnt.gaussian_process._inputs import check_gp_kernel, fit_rows, no_factor, predict_rows, prior_kernel
 from learnt.gaussian_process._large import METHODS, exact_weights, explained, learn, method_of
 from learnt.gaussian_process._likelihood import likelihood_and_gradient, posterior
 from learnt.gaussian_process._schema import REGRESSOR
@@ -29,6 +29,8 @@ from learnt.kernels import gram_times, require_room
 from learnt.linalg.any_array import solve_lower
 from learnt.linalg.gram import gram as row_products
 from learnt.linalg.tiles import clear_upper, solve_rows
+
+_MORE_NOISE = "Try gradually increasing the 'alpha' parameter of your GaussianProcessRegressor estimator."
 
 
 class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
@@ -163,8 +165,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
             self.kernel_ = kernel.clone_with_theta(theta)
             warn_at_bounds(self.kernel_)
         found = posterior(self.kernel_, self.X_train_, self.y_train_, noise)
-        require_factor(found, self.kernel_, self.X_train_, "GaussianProcessRegressor")
-        self.L_, self.alpha_, self.log_marginal_likelihood_value_, added = found  # type: ignore[misc]
+        if found is None:
+            raise no_factor(self.kernel_, self.X_train_, _MORE_NOISE)
+        self.L_, self.alpha_, self.log_marginal_likelihood_value_, added = found
         if added:
             warnings.warn(
                 f"Rows are repeated or nearly so and there is no noise: {added:.1e} was added to it, which makes the "

@@ -17,7 +17,17 @@ from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table, whole
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
-from learnt.kernels import KERNEL_NAMES, check_kernel, gram, gram_times, kernel_of, kernel_rule, require_room
+from learnt.kernels import (
+    KERNEL_NAMES,
+    check_kernel,
+    gram,
+    gram_times,
+    kernel_of,
+    kernel_rule,
+    require_room,
+    rows_looked_at,
+    warn_unless_positive,
+)
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -124,12 +134,15 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 stacklevel=2,
             )
         chosen = random_state_of(self.random_state).permutation(n)[: self.n_components]
-        require_room("Nystroem", len(chosen), len(chosen), copies=3)
+        require_room("Nystroem", len(chosen), len(chosen), copies=3, instead="a smaller n_components")
         rows = take_rows(X, chosen)
         if self.kernel == "precomputed":
             K = widen(to_numpy(dense(rows)))[:, chosen]
         else:
             K = widen(to_numpy(gram(kernel_of(self, X.shape[1]), rows)))
+        if self.kernel == "precomputed" or not getattr(kernel_of(self, X.shape[1]), "proven", False):
+            places = rows_looked_at(len(K))
+            warn_unless_positive(K[np.ix_(places, places)], places, "Nystroem")
         with single_blas():
             U, S, V = np.linalg.svd(K)
             root = (U / np.sqrt(np.maximum(S, 1e-12))) @ V

@@ -11,7 +11,8 @@ Chi2, AdditiveChi2, SetIntersection                                           of
 Constant, White                                                               of neither (_constant)
 Sum, Product, Exponentiation, Exp, PolynomialOf, Warp, CompoundKernel         what operators make (_algebra)
 FromFunction, PairwiseKernel, named_kernel, kernel_of, check_kernel           what `kernel=` means (_named)
-is_kernel, is_positive_semidefinite, require_psd, Verdict                     whether it is one (_positive)
+is_kernel, is_positive_semidefinite, require_psd, Verdict, rows_looked_at, warn_unless_positive
+                                                                             whether it is one (_positive)
 gram, gram_times, lower_gram, pull_back                                       whole matrices and gradients (_gram)
 require_room                                                                  whether a matrix fits in memory (_room)
 smooth_part, pull_diagonal                                                    a kernel without its noise (_noise)
@@ -38,7 +39,14 @@ from learnt.kernels._gram import gram, gram_times, lower_gram, pull_back
 from learnt.kernels._named import KERNEL_NAMES, FromFunction, PairwiseKernel, check_kernel, kernel_of, named_kernel
 from learnt.kernels._noise import pull_diagonal, smooth_part
 from learnt.kernels._parameter import Hyperparameter
-from learnt.kernels._positive import Verdict, is_kernel, is_positive_semidefinite, require_psd
+from learnt.kernels._positive import (
+    Verdict,
+    is_kernel,
+    is_positive_semidefinite,
+    require_psd,
+    rows_looked_at,
+    warn_unless_positive,
+)
 from learnt.kernels._products import AllProducts, Cosine, DotProduct, Linear, Mahalanobis, Polynomial, Sigmoid
 from learnt.kernels._room import require_room
 from learnt.kernels._saved import kernel_object, kernel_rule, usable_kernel
@@ -95,7 +103,9 @@ __all__ = [
     "pull_diagonal",
     "require_psd",
     "require_room",
+    "rows_looked_at",
     "smooth_part",
     "solve_dual",
     "usable_kernel",
+    "warn_unless_positive",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from learnt.kernels._gram import gram
 from learnt.kernels._named import FromFunction
 
 _POINTS, _TRIES = 40, 5
+_LOOKED_AT = 200  # rows of which a fit looks at the eigenvalues
+_CLEARLY = 1e-6  # of the largest entry: more than single precision or a sum of many terms may be off
 
 
 @dataclass(frozen=True)
@@ -126,3 +129,35 @@ def require_psd(K: Any, what: str) -> None:
     verdict = is_positive_semidefinite(K)
     if not verdict:
         raise ValueError(f"{what} is not positive semidefinite: {verdict.reason}; see learnt.kernels.is_kernel.")
+
+
+def rows_looked_at(n: int) -> np.ndarray:
+    """Some of n rows, evenly spread, on which `warn_unless_positive` is asked."""
+    return np.unique(np.linspace(0, n - 1, min(n, _LOOKED_AT)).astype(np.intp))
+
+
+def warn_unless_positive(K: Any, places: np.ndarray, name: str, stacklevel: int = 3) -> None:
+    """Say that a kernel is none, where its matrix on the rows `places` shows it.
+
+    For kernels that are not positive semidefinite by construction. A fit still ends with a negative eigenvalue, in a
+    minimum that may not be the least one, so that it is a warning; without symmetry there is nothing to minimise.
+    """
+    K = np.asarray(K, dtype=np.float64)
+    if not np.isfinite(K).all():
+        raise ValueError(
+            f"The kernel of {name} gave NaN or infinity; look for them in the rows, or in the kernel function."
+        )
+    gap, clearly = np.abs(K - K.T), _CLEARLY * np.abs(K).max(initial=0.0)
+    if gap.max(initial=0.0) > clearly:
+        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        raise ValueError(
+            f"The kernel of {name} is not symmetric: {K[i, j]:g} for rows {places[i]} and {places[j]}, {K[j, i]:g} for "
+            "the same rows the other way round; give one that is the same both ways."
+        )
+    verdict = is_positive_semidefinite((K + K.T) / 2)
+    if verdict.eigenvalue is not None and verdict.eigenvalue < -clearly:
+        warnings.warn(
+            f"The kernel of {name} is not positive semidefinite: on {len(places)} of the rows {verdict.reason}; the "
+            "fit may not be the best one, so take another kernel (learnt.kernels.is_kernel tells of any).",
+            stacklevel=stacklevel + 1,
+        )

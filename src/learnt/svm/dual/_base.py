@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from learnt.engine.matrices import dense, square
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
 from learnt.engine.schema import Check, anyof, choice, count, csr, number, real, table, whole
 from learnt.engine.validation import check_predict
-from learnt.kernels import kernel_object
+from learnt.kernels import kernel_object, rows_looked_at, warn_unless_positive
 from learnt.svm.dual._kernel import NAMES, Kernel, TrainingKernel, kernel_of_machine
 from learnt.svm.dual._problems import Effort, Machine, kernel_rows
 from learnt.svm.dual._rows import KernelRows
+from learnt.svm.dual._solve import Unbounded
 
 PARAMS: dict[str, Check] = {
     "kernel": anyof(choice(*NAMES), kernel_object),
@@ -98,7 +100,11 @@ class KernelMachine(Estimator):
         X = X.astype(np.float64, copy=False)
         self._gamma = self._width(X)
         self.shape_fit_ = X.shape
-        return X, self._kernel()
+        kernel = self._kernel()
+        if not kernel.proven:
+            places = rows_looked_at(X.shape[0])
+            warn_unless_positive(kernel.among(X, places), places, name)
+        return X, kernel
 
     def _width(self, X: Any) -> float:
         if not isinstance(self.gamma, str):
@@ -184,11 +190,23 @@ class KernelMachine(Estimator):
         return np.array([len(self.support_)], dtype=np.int32)
 
 
-def refuse_infinite(C: float, upper: np.ndarray, coef: np.ndarray, name: str) -> None:
-    """C = ∞ has a solution only where a surface without a mistake exists."""
-    if math.isinf(C) and (np.abs(coef) >= upper).any():
+NO_MISTAKE = (
+    "a margin without any mistake, and this kernel cannot separate the classes, or only by less than a thousandth of "
+    "their size"
+)
+NO_MISS = "no miss of more than epsilon, and no function of this kernel comes so near to all targets"
+
+
+def without_limit(C: float, name: str, asked: str, upper: np.ndarray, solve: Callable[[], Machine]) -> Machine:
+    """What `solve` finds; C = ∞ has a solution only where a function without a mistake exists."""
+    try:
+        machine = solve()
+        beyond = math.isinf(C) and bool((np.abs(machine.coef) >= upper).any())
+    except Unbounded:
+        beyond = True
+    if beyond:
         raise ValueError(
-            f"{name} with C=inf asks for a margin without any mistake, and this kernel cannot separate the classes, or "
-            "only by less than a thousandth of their size: give a finite C, or a kernel that bends more (a larger "
-            "gamma or degree)."
+            f"{name} with C=inf asks for {asked}: give a finite C, or a kernel that bends more (a larger gamma or "
+            "degree)."
         )
+    return machine

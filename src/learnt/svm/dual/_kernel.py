@@ -52,6 +52,19 @@ class Kernel(NamedTuple):
         X, Z = self._about(X, Z)
         return self.of_products(product(X, Z.T), row_squares(X), row_squares(Z))
 
+    @property
+    def proven(self) -> bool:
+        """Whether it is positive semidefinite by construction."""
+        if self.name == "poly":
+            return self.coef0 >= 0 and self.degree == int(self.degree)
+        return self.name in ("linear", "rbf") or bool(getattr(self.name, "proven", False))
+
+    def among(self, X: Any, places: np.ndarray) -> np.ndarray:
+        """The kernel between some rows of a training table, or their part of a matrix that is one."""
+        if self.name == "precomputed":
+            return X[np.ix_(places, places)]
+        return self.between(X[places], X[places])
+
     def scores(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
         """Kernel between X and Z times `coefficients` (rows of Z, columns), block by block on all threads."""
         out = np.zeros((X.shape[0], coefficients.shape[1]))

@@ -22,6 +22,11 @@ WORKING = 1024  # variables of a working set, at least
 _BESIDE = 2  # times as many as lie between their bounds, where that is more and their kernel matrix has room
 _STUCK = 3  # working sets one after the other in which nothing could be gained
 _INNER = 0.1  # of the whole problem's gap is left inside a working set
+_STRETCH = 20_000  # steps between two looks at the objective, where it has a limit
+
+
+class Unbounded(Exception):
+    """The objective fell below what any solution that is looked for has."""
 
 
 class Dual(NamedTuple):
@@ -45,8 +50,11 @@ class Solution(NamedTuple):
     converged: bool
 
 
-def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int) -> Solution:
-    """The minimum, to where no pair of scores is more than `tol` apart; at most `max_iter` steps (−1: no limit)."""
+def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: float = -np.inf) -> Solution:
+    """The minimum, to where no pair of scores is more than `tol` apart; at most `max_iter` steps (−1: no limit).
+
+    Raises `Unbounded` where the objective falls below `lowest`: by weak duality no solution of that size exists.
+    """
     sign, upper, row = problem.sign, problem.upper, problem.row
     group = (sign < 0).astype(np.int8) if problem.by_sign else np.zeros(len(sign), np.int8)
     alpha = problem.start.copy()
@@ -60,6 +68,8 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int) -> Solutio
         tops, lows = _ends(score, group, rise, fall)
         gap = float(max(tops - lows))
         goal = max(tol, ROUNDING * np.abs(score).max())
+        if np.isfinite(lowest) and _objective(problem, alpha, score) < lowest:
+            raise Unbounded
         if not gap > goal or steps >= most or stuck == _STUCK:
             return Solution(alpha, score, steps, gap, not gap > goal)
         size = max(WORKING, min(_BESIDE * np.count_nonzero(rise & fall), rows.most_square()))
@@ -72,7 +82,8 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int) -> Solutio
         before, inner = alpha[chosen], score[chosen]
         now, stop = before.copy(), np.zeros(1, np.int64)
         inner_goal = goal if len(chosen) == len(sign) else max(_INNER * gap, 0.5 * goal)
-        call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, most - steps, stop)
+        stretch = most - steps if np.isinf(lowest) else min(most - steps, _STRETCH)
+        call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, stretch, stop)
         taken, _ = stoppable(call, stop, long=len(chosen) > 256)
         steps += int(taken)
         stuck = 0 if taken else stuck + 1  # a product in single precision may differ from what a set was left with
@@ -86,6 +97,11 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int) -> Solutio
 
 def _inner(K, sign, cut, upper, alpha, score, goal, most, stop):
     return lambda: smo(K, sign, cut, upper, alpha, score, goal, most, stop)
+
+
+def _objective(problem: Dual, alpha: np.ndarray, score: np.ndarray) -> float:
+    """½αᵀQα + pᵀα, from the scores −s(Qα + p)."""
+    return float(0.5 * (problem.linear @ alpha - (alpha * problem.sign) @ score))
 
 
 def _follow(score, rows, row, sign, change, places=None) -> None:

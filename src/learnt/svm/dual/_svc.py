@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ from learnt.engine.random import first_seed
 from learnt.engine.schema import Schema, flag, labels, real, whole
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
-from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine, refuse_infinite
+from learnt.svm.dual._base import EXTRA, NO_MISTAKE, PARAMS, STATE, KernelMachine, without_limit
 from learnt.svm.dual._kernel import Kernel, TrainingKernel, machine_rule
 from learnt.svm.dual._pairs import couple, one_vs_rest, pair_probabilities, pairs_of, sigmoid_of, votes_of
 from learnt.svm.dual._problems import Machine, classify, classify_nu, finite_C, kernel_rows
@@ -350,10 +351,12 @@ class SVC(_Classification):
         check_number(self, "C", 0, open_low=True)
 
     def _machine(self, training: TrainingKernel, y: np.ndarray, weight: np.ndarray, pair: tuple[int, int]) -> Machine:
-        upper = finite_C(self.C, training) * weight
-        machine = classify(kernel_rows(training, float(upper.max()), self._effort()), y, upper, self._effort())
-        refuse_infinite(self.C, upper, machine.coef, type(self).__name__)
-        return machine
+        C, effort = finite_C(self.C, training), self._effort()
+        upper, longest = C * weight, C if math.isinf(self.C) else math.inf
+        rows = kernel_rows(training, float(upper.max()), effort)
+        return without_limit(
+            self.C, type(self).__name__, NO_MISTAKE, upper, lambda: classify(rows, y, upper, effort, longest)
+        )
 
 
 class NuSVC(_Classification):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from learnt.engine.params import check_number
 from learnt.engine.schema import Schema
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
-from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine
+from learnt.svm.dual._base import EXTRA, NO_MISS, PARAMS, STATE, KernelMachine, without_limit
 from learnt.svm.dual._kernel import TrainingKernel, machine_rule
 from learnt.svm.dual._problems import Machine, finite_C, kernel_rows, regress, regress_nu
 
@@ -135,7 +136,15 @@ class SVR(_Regression):
         check_number(self, "epsilon", 0)
 
     def _solve(self, rows: Any, y: np.ndarray, upper: np.ndarray) -> Machine:
-        return regress(rows, y, upper, float(self.epsilon), self._effort())
+        # The function rises by the range of y over a thousandth of the data's size at most.
+        longest = float(upper.max()) * max(np.ptp(y), 1.0) ** 2 if math.isinf(self.C) else math.inf
+        return without_limit(
+            self.C,
+            type(self).__name__,
+            NO_MISS,
+            upper,
+            lambda: regress(rows, y, upper, float(self.epsilon), self._effort(), longest),
+        )
 
 
 class NuSVR(_Regression):
