@@ -2,6 +2,7 @@
 
 bayes_error_bounds, noise_bounds      the ceiling, from nearest neighbours
 dimensionality, intrinsic_dimension   whether neighbours are near: the curse of dimensionality, measured
+bias_variance                         noise, bias and variance of a model, from models of many training sets
 diagnose, read_curve                  noise, bias, variance; regime and treatments
 wilson_interval, bootstrap_interval,  how far a measured number may be from the truth; whether two models differ at all
 auc_interval                          is computed by learnt.model_selection.corrected_interval and compare_scores
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from learnt.diagnosis._bayes import bayes_error_bounds as bayes_error_bounds
     from learnt.diagnosis._bayes import cover_hart_lower as cover_hart_lower
     from learnt.diagnosis._bayes import noise_bounds as noise_bounds
+    from learnt.diagnosis._bias_variance import BiasVariance as BiasVariance
+    from learnt.diagnosis._bias_variance import bias_variance as bias_variance
     from learnt.diagnosis._diagnose import diagnose as diagnose
     from learnt.diagnosis._dimensionality import Dimensionality as Dimensionality
     from learnt.diagnosis._dimensionality import dimensionality as dimensionality
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BayesErrorBounds",
+    "BiasVariance",
     "Diagnosis",
     "Dimensionality",
     "Interval",
@@ -42,6 +46,7 @@ __all__ = [
     "Part",
     "auc_interval",
     "bayes_error_bounds",
+    "bias_variance",
     "bootstrap_interval",
     "cover_hart_lower",
     "curve_sizes",
@@ -58,6 +63,7 @@ __all__ = [
 # Imported when first named: an interval should not have to wait for neighbours.
 _FILES = {
     "BayesErrorBounds": "_bayes",
+    "BiasVariance": "_bias_variance",
     "Diagnosis": "_regime",
     "Dimensionality": "_dimensionality",
     "Interval": "_intervals",
@@ -65,6 +71,7 @@ _FILES = {
     "Part": "_regime",
     "auc_interval": "_intervals",
     "bayes_error_bounds": "_bayes",
+    "bias_variance": "_bias_variance",
     "bootstrap_interval": "_intervals",
     "cover_hart_lower": "_bayes",
     "curve_sizes": "_losses",
