@@ -147,3 +147,31 @@ def test_refuses(bins, told):
 def test_pictures():
     assert "novelty below" in Histogram().fit(X[:, :1]).plot().svg
     assert Histogram().fit(X).plot().svg.count("<rect") > 20
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("bins", ["scott", "fd", 7, [np.linspace(-2, 2, 5), "cv"]])
+def test_files_and_clusters_give_the_same_model(tmp_path, bins, weighted):
+    import dask.array as da
+    import polars as pl
+
+    import learnt
+
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(700, 2)), rng.integers(1, 4, 700).astype(float) if weighted else None
+    here = Histogram(bins=bins).fit(X, sample_weight=w)
+    pl.DataFrame(X, schema=["a", "b"]).with_columns(w=pl.Series(w if weighted else X[:, 0])).write_parquet(
+        tmp_path / "rows.parquet"
+    )
+    table = learnt.scan(tmp_path / "rows.parquet")
+    lazy = da.from_array(X, chunks=(300, 2))
+    for rows, weights in (
+        (table[["a", "b"]], table["w"]),
+        (lazy, None if w is None else da.from_array(w, chunks=300)),
+    ):
+        there = Histogram(bins=bins).fit(rows, sample_weight=weights if weighted else None)
+        for ours, theirs in zip(there.bin_edges_, here.bin_edges_, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(there.counts_, here.counts_)
+        assert (there.offset_, there.outside_) == (here.offset_, here.outside_)
+        np.testing.assert_array_equal(np.asarray(there.score_samples(rows)), here.score_samples(X))

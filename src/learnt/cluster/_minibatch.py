@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from learnt.cluster._kmeans import KMeans
 from learnt.cluster._minibatch_steps import Progress, reassign, step
 from learnt.cluster._spread import spread_of
 from learnt.cluster._starts import Starts, check_centers
+from learnt.cluster._sums import inertia_sum
 from learnt.distances import center_errors, nearest_center
 from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of, stream
-from learnt.engine.rows import as_rows
+from learnt.engine.rows import Rows, as_rows, in_memory
 from learnt.engine.schema import FEATURES, Schema, anyof, count, number, real, whole
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.engine.validation import check_fit
@@ -24,13 +26,15 @@ from learnt.engine.verbose import tell
 from learnt.engine.weights import present_rows, rows_given
 
 _GRAIN = 8192
+_AT_ONCE = 32  # batches
 
 
 class MiniBatchKMeans(KMeans):
     """`KMeans` from random batches of rows: a little less exact, and much quicker for many rows.
 
     A batch's rows are assigned to their nearest centres, and each centre is the mean of all rows it has had so far.
-    `partial_fit` takes batches as they come.
+    `partial_fit` takes batches as they come. X may be an array, a SciPy matrix, a memory map, a `learnt.scan` table or
+    a Dask collection: of the last two a few dozen batches are read at once, and the model is the same.
 
     Parameters
     ----------
@@ -89,7 +93,7 @@ class MiniBatchKMeans(KMeans):
             "n_samples_seen_": count(),
         },
     )
-    __learnt_takes__ = Takes(sparse=True)
+    __learnt_takes__ = Takes(sparse=True, lazy=True)
     __learnt_trial__ = Trial(
         quick={"n_clusters": 3, "random_state": 0, "n_init": 3},
         warmup=(Warm("none", {"n_clusters": 4, "random_state": 0}),),
@@ -138,11 +142,12 @@ class MiniBatchKMeans(KMeans):
         rows = as_rows(X, None, w)
         n_init = self._check_against(rows)
         draw = random_state_of(self.random_state)
+        weights = None if w is None else in_memory(w)
         with single_blas():
-            centers = self._start(X, w, n_init, draw)
-            self._run(X, w, centers, draw, self.tol * spread_of(rows).variance if self.tol > 0 else 0.0)
+            centers = self._start(rows, weights, n_init, draw)
+            self._run(rows, weights, centers, draw, self.tol * spread_of(rows).variance if self.tol > 0 else 0.0)
         if self.compute_labels:
-            self._label(X, w)
+            self._label(rows)
             if present is not None:
                 self._label_absent(given, present, rows_given(sample_weight))
         return self
@@ -151,12 +156,13 @@ class MiniBatchKMeans(KMeans):
         """One step with these rows as the batch; the first batch has to have a row for each cluster."""
         self._check_params()
         first = not hasattr(self, "counts_")
-        X, _, w = check_fit(self, X, None, sample_weight, order="C", reset=first)
+        X, _, w = check_fit(self, X, None, sample_weight, order="C", lazy=False, reset=first)
+        rows = as_rows(X, None, w)
         draw = self._draw_of_step(getattr(self, "n_steps_", 0))
         with single_blas():
             if first:
-                self._check_against(as_rows(X, None, w))
-                centers = self._start(X, w, 1, draw)
+                self._check_against(rows)
+                centers = self._start(rows, w, 1, draw)
                 self.counts_, self.n_steps_, self.n_samples_seen_ = np.zeros(len(centers)), 0, 0
             else:
                 centers = self.cluster_centers_.astype(np.float64)
@@ -166,7 +172,7 @@ class MiniBatchKMeans(KMeans):
         self.cluster_centers_ = centers.astype(X.dtype)
         self.n_steps_ += 1
         if self.compute_labels:
-            self._label(X, w)
+            self._label(rows)
         return self
 
     def _check_params(self) -> None:
@@ -188,23 +194,24 @@ class MiniBatchKMeans(KMeans):
             return random_state_of(stream(int(seed), number_of))
         return random_state_of(seed)
 
-    def _start(self, X: Any, w: Any, n_init: int, draw: np.random.RandomState) -> np.ndarray:
+    def _start(self, rows: Rows, w: Any, n_init: int, draw: np.random.RandomState) -> np.ndarray:
         """The best of a few starts, on rows that are drawn once."""
         if not (isinstance(self.init, str) or callable(self.init)):
-            return check_centers(self.init, (self.n_clusters, X.shape[1])).copy()
-        n = X.shape[0]
+            return check_centers(self.init, (self.n_clusters, rows.n_features)).copy()
+        n = rows.n_rows
         size = self._start_rows(n)
         check = draw.randint(0, n, size)
+        judges = _taken(rows, check) if n_init > 1 else None
         best, lowest = None, np.inf
         for _ in range(n_init):
             some = np.arange(n) if size >= n else np.sort(draw.choice(n, size, replace=False))
-            part, weights = X[some], None if w is None else w[some]
-            rows = as_rows(part, None, weights)
-            centers = Starts(part, rows, weights, part.mean(axis=0), self.n_clusters, self.init, None).draw(draw)
+            part, weights = _taken(rows, some), None if w is None else w[some]
+            among = as_rows(part, None, weights)
+            centers = Starts(part, among, weights, part.mean(axis=0), self.n_clusters, self.init, None).draw(draw)
             if n_init == 1:
                 return centers
-            labels = nearest_center(X[check], centers, centers.mean(axis=0))
-            errors = center_errors(X[check], centers, labels)
+            labels = nearest_center(judges, centers, centers.mean(axis=0))
+            errors = center_errors(judges, centers, labels)
             inertia = float(errors.sum() if w is None else errors @ w[check])
             if best is None or inertia < lowest:
                 best, lowest = centers, inertia
@@ -225,16 +232,15 @@ class MiniBatchKMeans(KMeans):
             size = 3 * self.n_clusters
         return min(size, n)
 
-    def _run(self, X: Any, w: Any, centers: np.ndarray, draw: np.random.RandomState, tol: float) -> None:
-        n = X.shape[0]
+    def _run(self, rows: Rows, w: Any, centers: np.ndarray, draw: np.random.RandomState, tol: float) -> None:
+        n = rows.n_rows
         batch = min(self.batch_size, n)
         n_steps = (self.max_iter * n) // batch
         chances = None if w is None else np.cumsum(w)
         progress = Progress(n, batch, tol, self.max_no_improvement)
         self.counts_, self.n_samples_seen_ = np.zeros(self.n_clusters), 0
-        with fit_loop(self, n_steps, X) as loop:
-            for number_of in range(1, n_steps + 1):
-                some = X[_drawn(draw.uniform(size=batch), n, chances)]
+        with fit_loop(self, n_steps, rows.X) as loop:
+            for number_of, some in enumerate(_batches(rows, batch, n_steps, chances, draw), start=1):
                 before = centers.copy() if tol > 0 else centers
                 inertia = step(some, None, centers, self.counts_) / batch
                 self._reassigned(some, centers, draw)
@@ -243,7 +249,7 @@ class MiniBatchKMeans(KMeans):
                     tell("MiniBatchKMeans step %d/%d: mean batch inertia %.6g", number_of, n_steps, inertia)
                 if loop.step(f"inertia {inertia:.3g}") or progress.done(inertia, shift):
                     break
-        self.cluster_centers_ = centers.astype(X.dtype)
+        self.cluster_centers_ = centers.astype(rows.dtype)
         self.n_steps_ = number_of
         self.n_iter_ = int(np.ceil(number_of * batch / n))
         smooth = inertia if progress.smooth is None else progress.smooth
@@ -258,16 +264,37 @@ class MiniBatchKMeans(KMeans):
         if due and self.reassignment_ratio > 0:
             reassign(X, centers, self.counts_, self.reassignment_ratio, draw)
 
-    def _label(self, X: Any, w: Any) -> None:
+    def _label(self, rows: Rows) -> None:
         """Labels and inertia of all rows."""
-        labels = self.labels_ = self._labels_of(X)
+        labels = self.labels_ = self._labels_of(rows.X)
         C = self.cluster_centers_.astype(np.float64)
+        if not rows.on_host:
+            self.inertia_ = float(rows.sum(inertia_sum, C, C.mean(axis=0))[0])
+            return
+        X, w = rows.X, rows.w
 
         def some(lo: int, hi: int) -> float:
             errors = center_errors(X[lo:hi], C, labels[lo:hi])
             return float(errors.sum() if w is None else errors @ w[lo:hi])
 
         self.inertia_ = float(np.sum(for_blocks(some, X.shape[0], grain=_GRAIN)))
+
+
+def _batches(
+    rows: Rows, batch: int, n_steps: int, chances: np.ndarray | None, draw: np.random.RandomState
+) -> Iterator[Any]:
+    """Random batches of rows. Some are drawn at once: a file is read once for all of them."""
+    for first in range(0, n_steps, _AT_ONCE):
+        index = _drawn(draw.uniform(size=(min(_AT_ONCE, n_steps - first), batch)), rows.n_rows, chances)
+        if rows.on_host:
+            yield from (_taken(rows, some) for some in index)
+        else:
+            yield from rows.take(index.ravel()).reshape(*index.shape, -1)
+
+
+def _taken(rows: Rows, index: np.ndarray) -> Any:
+    """Some rows in memory; those of a sparse matrix stay sparse."""
+    return rows.X[index] if rows.on_host else rows.take(index)
 
 
 def _drawn(uniforms: np.ndarray, n: int, totals: np.ndarray | None) -> np.ndarray:

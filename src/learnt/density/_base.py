@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.density._picture import picture_of
 from learnt.drawing.svg import Chart
-from learnt.engine.arrays import is_lazy, like, namespace, to_numpy
+from learnt.engine.arrays import is_lazy, like, namespace
 from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_number
-from learnt.engine.rows import as_rows
+from learnt.engine.rows import as_rows, in_memory
 from learnt.engine.validation import NOT_FITTED, check_predict, check_weights
 
 _EVEN = 1e-9  # cumulated weights this near to the share asked for have reached it
@@ -48,7 +48,7 @@ class Density(OutlierMixin, Estimator):
         """The mean of log p(x) over the rows: higher is better. y is not used."""
         X = check_predict(self, X)
         w = check_weights(sample_weight, X)
-        scores = _in_memory(self._log_density(X))
+        scores = in_memory(self._log_density(X))
         if nowhere := int(np.count_nonzero(scores == -np.inf)):
             warnings.warn(
                 f"{nowhere} of the {len(scores)} rows lie where the density is 0 (an empty bin, or beyond the training "
@@ -57,7 +57,7 @@ class Density(OutlierMixin, Estimator):
                 UserWarning,
                 stacklevel=2,
             )
-        return float(np.average(scores, weights=None if w is None else _in_memory(w)))
+        return float(np.average(scores, weights=None if w is None else in_memory(w)))
 
     def decision_function(self, X: Any) -> Any:
         """log p(x) − `offset_`: negative for novelties."""
@@ -83,8 +83,8 @@ class Density(OutlierMixin, Estimator):
 
     def _set_offset(self, X: Any, w: Any) -> None:
         """The threshold below which the given share of the training rows lies."""
-        weights = None if w is None else _in_memory(w)
-        self.offset_ = low_score(_in_memory(self._log_density(X)), weights, self.contamination)
+        weights = None if w is None else in_memory(w)
+        self.offset_ = low_score(in_memory(self._log_density(X)), weights, self.contamination)
 
 
 def low_score(scores: np.ndarray, weights: np.ndarray | None, share: float) -> float:
@@ -108,10 +108,6 @@ def _sides(scores: Any, offset: float) -> Any:
         return np.where(scores >= offset, 1, -1)
     inside = like([1], scores, xp.int64)
     return xp.where(scores >= offset, inside, -inside)
-
-
-def _in_memory(values: Any) -> np.ndarray:
-    return np.asarray(values.compute()) if is_lazy(values) else to_numpy(values)
 
 
 def check_sample(model: Any, n_samples: Any) -> None:

@@ -11,9 +11,10 @@ import numpy as np
 from learnt.density._base import Density, check_sample, mapped
 from learnt.density._bins import RULES, edges_by_rule, sorted_column
 from learnt.engine.blocks import Block
-from learnt.engine.estimator import Trial
+from learnt.engine.estimator import Takes, Trial
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.random import random_state_of
+from learnt.engine.rows import in_memory
 from learnt.engine.schema import FEATURES, Dims, Schema, listof, number, real
 from learnt.engine.validation import check_fit
 
@@ -24,7 +25,8 @@ class Histogram(Density):
     """Rows counted in bins:  p(x) = N_l / (N V_l),  l the bin that x is in, V_l its width or volume.
 
     With several features the bins are the cells of a grid, which are soon too many to be filled: from four features on
-    a `DensityTree` does better.
+    a `DensityTree` does better. X may be an array, a memory map, a `learnt.scan` table or a Dask collection: rules
+    read one feature at a time.
 
     Parameters
     ----------
@@ -71,6 +73,7 @@ list with one of these for each feature, default="scott"
         },
         rule=lambda model, state, dims: _disproved(state, dims),
     )
+    __learnt_takes__ = Takes(lazy=True)
     # A grid of the 30 features of scikit-learn's check of weights has too many cells; tests/density has a smaller one.
     __learnt_trial__ = Trial(quick={"bins": 3}, weight_repeats=False)
 
@@ -84,9 +87,14 @@ list with one of these for each feature, default="scott"
         check_number(self, "alpha", 0.0)
         self._check_contamination()
         X, _, w = check_fit(self, X, None, sample_weight)
+        w = None if w is None else in_memory(w)
         self.bin_edges_ = self._edges(X, w)
-        self.counts_ = np.histogramdd(X, bins=self.bin_edges_, weights=w)[0]
-        total = float(len(X) if w is None else w.sum())
+        shape = tuple(len(e) - 1 for e in self.bin_edges_)
+        cells = in_memory(mapped(X, _cell_of_block, self.bin_edges_))
+        total = float(len(cells) if w is None else w.sum())
+        here = cells >= 0
+        counts = np.bincount(cells[here], None if w is None else w[here], minlength=math.prod(shape))
+        self.counts_ = counts.reshape(shape).astype(np.float64)
         inside = float(self.counts_.sum())
         self.outside_ = max(total - inside, 0.0)
         if inside == 0:
@@ -98,7 +106,7 @@ list with one of these for each feature, default="scott"
             self.offset_ = math.log(self.density_[self.density_ > 0].min())
         return self
 
-    def _edges(self, X: np.ndarray, w: Any) -> list[np.ndarray]:
+    def _edges(self, X: Any, w: Any) -> list[np.ndarray]:
         d = X.shape[1]
         each = _one_for_each(self.bins, d)
         edges = []
@@ -106,7 +114,7 @@ list with one of these for each feature, default="scott"
             if isinstance(bins, np.ndarray):
                 edges.append(bins)
                 continue
-            column = sorted_column(X[:, j], w, d)
+            column = sorted_column(in_memory(mapped(X, _column_of_block, j)), w, d)
             if column.range == 0:
                 warnings.warn(
                     f"Feature {j} is constant, so it has one bin of width 1 around its value; drop it, or give edges.",
@@ -178,15 +186,26 @@ def _volumes(edges: list[np.ndarray]) -> np.ndarray:
     return volume
 
 
-def _log_density_of_block(block: Block, edges: list[np.ndarray], table: np.ndarray) -> np.ndarray:
+def _column_of_block(block: Block, j: int) -> np.ndarray:
+    return block.X[:, j]
+
+
+def _cell_of_block(block: Block, edges: list[np.ndarray]) -> np.ndarray:
+    """The number of each row's cell, the last feature's counting fastest; −1 beyond the edges."""
     X = block.X
     inside = np.ones(X.shape[0], dtype=bool)
-    index = []
+    cell = np.zeros(X.shape[0], dtype=np.int64)
     for j, e in enumerate(edges):
         x = X[:, j]
         inside &= (x >= e[0]) & (x <= e[-1])
-        index.append(np.clip(np.searchsorted(e, x, side="right") - 1, 0, len(e) - 2))  # the last bin has both its edges
-    return np.where(inside, table[tuple(index)], -np.inf)
+        place = np.clip(np.searchsorted(e, x, side="right") - 1, 0, len(e) - 2)  # the last bin has both its edges
+        cell = cell * (len(e) - 1) + place
+    return np.where(inside, cell, -1)
+
+
+def _log_density_of_block(block: Block, edges: list[np.ndarray], table: np.ndarray) -> np.ndarray:
+    cell = _cell_of_block(block, edges)
+    return np.where(cell >= 0, table.ravel()[cell], -np.inf)
 
 
 def _disproved(state: dict[str, Any], dims: Dims) -> str | None:

@@ -17,8 +17,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from learnt.engine.array_rows import ArrayRows, Rows, Statistic, csr_rows
-from learnt.engine.arrays import beside, is_dask, is_numpy
+from learnt.engine.arrays import beside, is_dask, is_lazy, is_numpy, to_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.dask_rows import DaskRows
 from learnt.engine.matrices import affine
@@ -35,6 +37,7 @@ __all__ = [
     "TableRows",
     "as_rows",
     "csr_rows",
+    "in_memory",
     "scan",
     "scores",
     "transform",
@@ -57,6 +60,17 @@ def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None) 
     if isinstance(X, Table):
         return TableRows(X, y, w, n_jobs)
     return ArrayRows(X, y, w, n_jobs)
+
+
+def in_memory(values: Any) -> np.ndarray:
+    """One number for each row, a column of a table or of a Dask collection say, as a NumPy array.
+
+    >>> in_memory(np.arange(2.0))
+    array([0., 1.])
+    """
+    if isinstance(values, Table):
+        return values.numbers(0, len(values))[:, 0]
+    return np.asarray(values.compute()) if is_lazy(values) else to_numpy(values)
 
 
 def scores(X: Any, coef: Any, intercept: Any) -> Any:
