@@ -89,6 +89,8 @@ CASES = {
     "a number": ("squared_error", lambda X: [X[:, 0] + X[:, 1] * X[:, 2]]),
     "numbers": ("squared_error", lambda X: [X[:, 0] + X[:, 1] * X[:, 2], X[:, 3] ** 2]),
 }
+# Of these, growth of weighted rows and by random thresholds is compiled apart from that of the others.
+COMPILED_APART = {"five classes", "entropy of three", "two outputs", "numbers"}
 LIMITS = {
     "depth": {"max_depth": 3},
     "leaf": {"min_samples_leaf": 12, "max_depth": 4},
@@ -107,6 +109,11 @@ DEFAULTS = {
 }
 
 
+def apart(cases, *rest):
+    """Parameters of tests, of which those that are compiled apart are marked long."""
+    return [pytest.param(case, *rest, marks=[pytest.mark.long] * (case in COMPILED_APART)) for case in cases]
+
+
 def grown(X, target, criterion="gini", weights=None, seed=3, **limits):
     y = np.array(target).T
     classes = None if criterion == "squared_error" else y.max(axis=0) + 1
@@ -117,8 +124,7 @@ def grown(X, target, criterion="gini", weights=None, seed=3, **limits):
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("case", "weighted"), [*((case, False) for case in CASES), *apart(CASES, True)])
 def test_every_split_is_the_best_there_is(case, limit, weighted):
     X = table(n=150)
     criterion, make = CASES[case]
@@ -169,7 +175,7 @@ def test_missing_values_go_where_the_gain_is(case, n):
     np.testing.assert_allclose(tree.predict(X), theirs.predict(X.astype(np.float32)).reshape(n, -1), atol=1e-12)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", apart(CASES))
 def test_random_thresholds_are_splits_of_the_rows(case):
     X = table(n=500)
     X[:, 3][::7] = np.nan
@@ -189,7 +195,7 @@ def test_random_thresholds_are_splits_of_the_rows(case):
     assert not np.array_equal(trees[0].threshold[:3], trees[1].threshold[:3])
 
 
-@pytest.mark.parametrize("d", [5, 70])
+@pytest.mark.parametrize("d", [5, pytest.param(70, marks=pytest.mark.long)])
 @pytest.mark.parametrize("case", ["two classes", "a number"])
 def test_random_splits_of_weighted_rows_are_those_of_repeated_rows(case, d):
     """With one column drawn the draws are the same."""

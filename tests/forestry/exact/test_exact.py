@@ -20,6 +20,21 @@ RULES = [
 ]
 
 
+def sweep(rules, others):
+    """Rules × others, by name; what is compiled for one rule of growth and one kind of table alone is marked long."""
+    rare = {"max_leaf_nodes", "max_features", "random_splits"}
+    return [
+        pytest.param(
+            rule,
+            other,
+            id=f"{rule}-{other}",
+            marks=[pytest.mark.long] * (other != others[0] and not rare.isdisjoint(rule)),
+        )
+        for rule in rules
+        for other in others
+    ]
+
+
 def seed_of(random_state):
     """The seed that scikit-learn's tree draws from this random_state."""
     return np.random.RandomState(random_state).randint(0, 2**31 - 1)
@@ -93,8 +108,7 @@ def ours(X, y, weights, criterion, rules, seed, n_classes=None):
     return tree
 
 
-@pytest.mark.parametrize("kind", ["full", "missing", "sparse", "ties"])
-@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize(("rules", "kind"), sweep(RULES, ["missing", "full", "sparse", "ties"]))
 def test_classes_as_scikit_learn(rules, kind):
     drawn = "max_features" in rules or "random_splits" in rules
     for seed, n_classes in ((0, 2), (1, 3)):
@@ -108,8 +122,7 @@ def test_classes_as_scikit_learn(rules, kind):
                 assert_same_tree(a, b, drawn)
 
 
-@pytest.mark.parametrize("kind", ["full", "missing", "sparse"])
-@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize(("rules", "kind"), sweep(RULES, ["missing", "full", "sparse"]))
 def test_numbers_as_scikit_learn(rules, kind):
     X, signal, weights = data(2, kind, n=150)
     for criterion in ("squared_error", "poisson", "absolute_error"):
@@ -123,8 +136,10 @@ def test_numbers_as_scikit_learn(rules, kind):
             assert_same_tree(ours(X, y, w, criterion, rules, 2), b, drawn)
 
 
-@pytest.mark.parametrize("criterion", ["gini", "squared_error", "absolute_error"])
-@pytest.mark.parametrize("rules", [{}, {"max_leaf_nodes": 6}, {"max_features": 2}], ids=str)
+@pytest.mark.parametrize(
+    ("rules", "criterion"),
+    sweep([{}, {"max_leaf_nodes": 6}, {"max_features": 2}], ["squared_error", "gini", "absolute_error"]),
+)
 def test_several_outputs(criterion, rules):
     X, signal, weights = data(3, n=120)
     Y = np.stack([signal, X[:, 2] + 0.1 * signal], axis=1)
