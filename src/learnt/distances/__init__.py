@@ -4,6 +4,7 @@ Search             points, a metric and an index over them: `Search.build(points
                    `.nearest(queries, k)`, `.nearest_blocks(queries, k, consume)`, `.within(queries, radius)`
 Neighborhoods      what `within` answers: flat arrays, as many entries for each query as there are
 resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      which metric is meant, and whether it is one
+box_tree                               the boxes of a KD-tree, for other walks through it
 chosen_algorithm                       the index that was asked for, or will be quickest
 dimension_sums                         intrinsic dimension from distances to neighbours
 distance_function                      all distances between two sets of rows, by the name of a metric
@@ -46,7 +47,7 @@ from learnt.distances._rounding import round_rows, square_distance, square_dista
 from learnt.distances._search import Search
 from learnt.distances._select import Consume
 from learnt.distances._trees import METRICS as KD_TREE_METRICS
-from learnt.distances._trees import tree_takes
+from learnt.distances._trees import box_tree, tree_takes
 
 __all__ = [
     "BALL_TREE_METRICS",
@@ -60,6 +61,7 @@ __all__ = [
     "Neighborhoods",
     "Search",
     "add_power",
+    "box_tree",
     "center_distances",
     "center_errors",
     "check_metric",

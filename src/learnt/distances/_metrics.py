@@ -169,8 +169,22 @@ def _of_flags(metric: str, params: dict, Q: Any, T: Any) -> np.ndarray:
 def _by_function(metric: Any, params: dict, Q: Any, T: Any) -> np.ndarray:
     if sparse.issparse(Q):  # the function gets matrices of one row
         rows = range(Q.shape[0]), range(T.shape[0])
-        return np.array([[metric(Q[[i]], T[[j]], **params) for j in rows[1]] for i in rows[0]], dtype=np.float64)
-    return np.array([[metric(q, t, **params) for t in T] for q in Q], dtype=np.float64)
+        return _numbers([[metric(Q[[i]], T[[j]], **params) for j in rows[1]] for i in rows[0]])
+    return _numbers([[metric(q, t, **params) for t in T] for q in Q])
+
+
+def _numbers(values: list[list[Any]]) -> np.ndarray:
+    """What a user's function gave, as distances."""
+    try:
+        distances = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        distances = np.full((1, 1), np.nan)
+    if np.isnan(distances).any():
+        raise ValueError(
+            "The function given as metric is not one: for two rows of X it gives something that is no number; let it "
+            "give one nonnegative number for every pair of rows."
+        )
+    return distances
 
 
 def sparse_scores(Q: Any, T: Any) -> np.ndarray:

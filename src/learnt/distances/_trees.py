@@ -158,6 +158,21 @@ class TreeIndex:
         return sums if self.metric == "sqeuclidean" else root(sums, self.tree.p)
 
 
+def box_tree(
+    points: np.ndarray, *, leaf_size: int = 16, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The boxes of a KD-tree: the order of the points, the range of each node in it, its lower and upper corner.
+
+    Children of node i are 2i + 1 and 2i + 2; the leaves, of at most `leaf_size` points, are all on one level.
+
+    >>> order, ranges, boxes = box_tree(np.array([[3.0], [0.0], [2.0], [1.0]]), leaf_size=2)
+    >>> ranges.tolist(), boxes[1:, :, 0].tolist()
+    ([[0, 4], [0, 2], [2, 4]], [[0.0, 1.0], [2.0, 3.0]])
+    """
+    tree = TreeIndex(points, "euclidean", {}, leaf_size, n_jobs).tree
+    return tree.order, tree.starts, tree.nodes
+
+
 def _wide(Q: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(Q, dtype=np.float64)
 

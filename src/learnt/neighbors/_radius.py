@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -76,4 +77,6 @@ class RadiusNeighborsMixin:
         radius = self.radius if radius is None else radius
         if radius is None:
             raise ValueError(f"{type(self).__name__} needs a radius and has none: set radius, or pass it.")
+        if not isinstance(radius, Real) or not radius >= 0:
+            raise ValueError(f"radius must be a number of at least 0; {type(self).__name__} got {radius!r}.")
         return radius

@@ -154,3 +154,12 @@ def test_the_starts_are_those_of_scikit_learn():
     for init, m in (("lda", 3), ("pca", 71)):
         with pytest.raises(ValueError, match="n_components"):
             NeighborhoodComponentsAnalysis(m, init=init).fit(rng.normal(size=(70, 99)), Y)
+
+
+def test_auto_takes_components_where_few_rows_give_no_discriminants():
+    """Seven rows of five classes vary in two directions within them, and three are asked for."""
+    X, y = np.random.default_rng(0).normal(size=(7, 4)), np.array([0, 1, 2, 3, 4, 0, 1])
+    auto, pca = (NeighborhoodComponentsAnalysis(3, init=init, max_iter=3).fit(X, y) for init in ("auto", "pca"))
+    np.testing.assert_array_equal(auto.components_, pca.components_)
+    with pytest.raises(ValueError, match="vary in 2 directions"):
+        NeighborhoodComponentsAnalysis(3, init="lda").fit(X, y)

@@ -10,36 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.distances import add_power, power_root
+from learnt.distances import add_power, box_tree, power_root
 from learnt.engine.interrupts import check_stopped
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
 
 _LEAF = 16  # points of a leaf at most
 _BLOCKS = 16
-
-
-def tree_of_boxes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The order of the points in a balanced tree, the range of each node in it, and its box.
-
-    Children of node i are 2i + 1 and 2i + 2; a node is split at the median of its widest column.
-    """
-    n = len(X)
-    order, starts, boxes = np.arange(n), [np.array([0, n])], []
-    while True:
-        bounds = starts[-1]
-        rows = X[order]
-        low, high = (ufunc.reduceat(rows, bounds[:-1], axis=0) for ufunc in (np.minimum, np.maximum))
-        boxes.append(np.stack([low, high], axis=1))
-        sizes = np.diff(bounds)
-        if sizes.max() <= _LEAF:
-            break
-        node = np.repeat(np.arange(len(sizes)), sizes)
-        values = rows[np.arange(n), (high - low).argmax(axis=1)[node]]
-        order = order[np.lexsort((values, node))]
-        starts.append(np.sort(np.concatenate([bounds, (bounds[:-1] + bounds[1:]) // 2])))
-    ranges = np.concatenate([np.stack([bounds[:-1], bounds[1:]], axis=1) for bounds in starts])
-    return order, ranges, np.concatenate(boxes)
 
 
 @kernel
@@ -150,7 +127,7 @@ def spanning_tree(
 ) -> tuple[np.ndarray, np.ndarray]:
     """n − 1 pairs of rows and their mutual reachabilities, by Minkowski's distance of power p."""
     n = len(X)
-    order, ranges, boxes = tree_of_boxes(X)
+    order, ranges, boxes = box_tree(X, leaf_size=_LEAF, n_jobs=n_jobs)
     P, core = np.ascontiguousarray(X[order], dtype=np.float64), core[order]
     parent, lower = np.arange(n), core.copy()
     whose, least = np.empty(len(ranges), dtype=np.int64), np.empty(len(ranges))

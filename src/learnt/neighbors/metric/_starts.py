@@ -34,7 +34,11 @@ def start_of(model: Any, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
     m = d if wanted is None else int(wanted)
     init = model.init
     if init == "auto":
-        init = "lda" if m <= min(d, int(codes.max())) else "pca" if m < min(d, n) else "identity"
+        if m <= min(d, int(codes.max())):
+            found = _discriminants(X, codes)
+            if len(found) >= m:
+                return found[:m]
+        init = "pca" if m < min(d, n) else "identity"
     if init == "identity":
         return np.eye(m, d)
     if init == "random":
@@ -54,24 +58,28 @@ def components(X: np.ndarray, m: int) -> np.ndarray:
 
 def discriminants(X: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
     """The m directions with the most variance between the classes, of variance 1 within them."""
-    counts = np.bincount(codes)
-    n, d = X.shape
-    if m > min(len(counts) - 1, d):
+    most = min(int(codes.max()), X.shape[1])
+    if m > most:
         raise ValueError(
-            f"n_components cannot be larger than min(n_features, n_classes - 1), {min(len(counts) - 1, d)}, with "
-            f"init='lda'; it is {m}."
+            f"n_components cannot be larger than min(n_features, n_classes - 1), {most}, with init='lda'; it is {m}."
         )
+    found = _discriminants(X, codes)
+    if len(found) < m:  # all rows of each class are alike
+        raise ValueError(f"The classes vary in {len(found)} directions and init='lda' needs {m}; take init='pca'.")
+    return found[:m]
+
+
+def _discriminants(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """All such directions that there are, the most variance first."""
+    counts = np.bincount(codes)
     means = np.stack([X[codes == k].mean(axis=0) for k in range(len(counts))])
     within = X - means[codes]
     unit = within.std(axis=0)
     unit[unit == 0] = 1.0
-    _, S, V = np.linalg.svd(within / unit / np.sqrt(n), full_matrices=False)
+    _, S, V = np.linalg.svd(within / unit / np.sqrt(len(X)), full_matrices=False)
     white = (V[S > _FLAT] / unit) / S[S > _FLAT][:, None]
     between = np.sqrt(counts)[:, None] * (means - X.mean(axis=0)) @ white.T
-    turned = np.linalg.svd(between, full_matrices=False)[2] @ white
-    if len(turned) < m:  # all rows of each class are alike
-        raise ValueError(f"The classes vary in {len(turned)} directions and init='lda' needs {m}; take init='pca'.")
-    return turned[:m]
+    return np.linalg.svd(between, full_matrices=False)[2] @ white
 
 
 def check_continued(model: Any, X: Any) -> None:
