@@ -57,7 +57,7 @@ sys.exit(run(["study", sys.argv[1], "--target", "y", "--out", sys.argv[3], "--qu
 """
 WORKER = """
 import json, sys
-import learnt.study._worker as worker
+import learnt.study.race._worker as worker
 from pathlib import Path
 
 def instead(self, **order):
@@ -69,8 +69,8 @@ from learnt.engine.late_import import import_late_in_our_processes
 import_late_in_our_processes()
 import numpy as np, polars as pl
 from learnt.engine import kernel_compiler
-from learnt.study._bench import Bench, lay_out
-from learnt.study._families import candidates_for
+from learnt.study.race._bench import Bench, lay_out
+from learnt.study.race._families import candidates_for
 frame = pl.read_csv(sys.argv[1])
 folds = [(np.arange(100), np.arange(100, 200))]
 lay_out(Path(sys.argv[3]), frame.drop("y"), (frame["y"] == "a").to_numpy().astype(int), folds, ["a", "b"], 0)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from learnt.study import StudyError, predict_table, read_table, study
-from learnt.study._seal import record_opening
+from learnt.study.table._seal import record_opening
 
 
 def numbers(folder):
@@ -207,8 +207,8 @@ def test_ended_while_its_files_are_written_it_knows_them_as_its_own(regressed, t
 
 
 def test_the_worker_dies_with_the_study(tmp_path):
-    from learnt.study._bench import lay_out
-    from learnt.study._remote import Worker
+    from learnt.study.race._bench import lay_out
+    from learnt.study.race._remote import Worker
 
     frame = table(60)
     folds = [(np.arange(30), np.arange(30, 60))]

@@ -1,14 +1,18 @@
 """From a table to a judged model: what a careful person would do, in seven steps.
 
-    1  _read, _problem       read and profile the table; set identifiers and leaks aside
-    2  _seal                 seal a test set; folds of the rest; the ledger of openings
-    3  _ceiling, _beside     the best constant; beside the race, the bracket of the best possible error
-    4  _race, _families      cross-validation in killable processes (_remote, _worker, _bench) inside a _budget
-    5  _decide               _calibration, _blend, _choice of the lowest loss, the final fit (_recipe)
-    6  _judge, _opening      the test set opened once, every error with its interval; then a refit on all rows, _curve
-    7  _report, _words       report.html, model.learnt, study.json, predictions.parquet
+    table        1  read and profile the table; set identifiers and leaks aside
+                 2  seal a test set; folds of the rest; the ledger of openings
+    judgement    3  the best constant; beside the race, the bracket of the best possible error
+    race         4  cross-validation in processes that can be stopped, inside a budget
+    choice       5  calibration, blends, the lowest loss, the final fit
+    judgement    6  the test set opened once, every error with its interval; a refit on all rows; the learning curve
+    report       7  report.html, model.learnt, study.json, predictions.parquet
 
-`_journal` holds every result as soon as it is there, so that an interrupted study goes on where it was.
+_run         the steps in order: up to the race            _conclude   and after it
+_settings    what was asked for                            _errors     a sentence where something is wrong
+_journal     every result as soon as it is there, so that an interrupted study goes on where it was
+_folder      one study at a time in a folder, and nobody's files lost
+_predict     a saved model used on a table                 _example    the table that is shipped
 """
 
 from __future__ import annotations
@@ -20,12 +24,12 @@ if TYPE_CHECKING:
     from learnt.study._errors import StudyError as StudyError
     from learnt.study._example import example_path as example_path
     from learnt.study._predict import predict_table as predict_table
-    from learnt.study._read import read_table as read_table
     from learnt.study._run import Study as Study
     from learnt.study._run import study as study
     from learnt.study._settings import Settings as Settings
     from learnt.study._settings import parse_budget as parse_budget
     from learnt.study._settings import parse_cost as parse_cost
+    from learnt.study.table._read import read_table as read_table
 
 __all__ = [
     "Settings",
@@ -48,7 +52,7 @@ _FILES = {
     "parse_budget": "_settings",
     "parse_cost": "_settings",
     "predict_table": "_predict",
-    "read_table": "_read",
+    "read_table": "table._read",
     "study": "_run",
 }
 

@@ -7,20 +7,19 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
 from learnt._version import __version__
-from learnt.study._beside import Beside
-from learnt.study._ceiling import unbracketed
-from learnt.study._combine import Standing
-from learnt.study._curve import diagnose
-from learnt.study._decide import (
+from learnt.study._example import make_deliveries
+from learnt.study._predict import keep_with_model
+from learnt.study.choice._combine import Standing
+from learnt.study.choice._decide import (
     Decision,
     Keeper,
     choice_fact,
@@ -31,20 +30,27 @@ from learnt.study._decide import (
     kept_out_of_fold,
     standing_rows,
 )
-from learnt.study._example import make_deliveries
-from learnt.study._ground import Ground
-from learnt.study._opening import add_importances, open_test_set
-from learnt.study._output import plain_data, write_text
-from learnt.study._predict import keep_with_model
-from learnt.study._problem import Problem
-from learnt.study._race import Race
-from learnt.study._remote import Worker, readiest
-from learnt.study._report import write_report
-from learnt.study._seal import Sealed
-from learnt.study._words import summarise
+from learnt.study.judgement._ceiling import unbracketed
+from learnt.study.judgement._curve import diagnose
+from learnt.study.judgement._opening import Run as Opening
+from learnt.study.judgement._opening import add_importances, open_test_set
+from learnt.study.judgement._output import plain_data, write_text
+from learnt.study.race._beside import Beside
+from learnt.study.race._ground import Ground
+from learnt.study.race._race import Race
+from learnt.study.race._remote import Worker, readiest
+from learnt.study.report._report import write_report
+from learnt.study.report._words import summarise
+from learnt.study.table._problem import Problem
+from learnt.study.table._seal import Sealed
 
-if TYPE_CHECKING:
-    from learnt.study._run import Run
+
+class Run(Opening, Protocol):
+    """What is needed of the study under way."""
+
+    began: float
+
+    def timed(self, label: str, step: Callable, *arguments: Any, **options: Any) -> Any: ...
 
 
 class Table(NamedTuple):

@@ -12,8 +12,8 @@ import polars as pl
 from learnt.persistence import inspect, load, save
 from learnt.preprocessing import TableEncoder
 from learnt.study._errors import StudyError, did_you_mean
-from learnt.study._judge import predict
-from learnt.study._output import plain_data, prediction_columns
+from learnt.study.judgement._judge import predict
+from learnt.study.judgement._output import plain_data, prediction_columns
 
 
 def predict_table(

@@ -15,25 +15,25 @@ import polars as pl
 from learnt.engine import progress
 from learnt.engine.threads import thread_count
 from learnt.plots import number
-from learnt.study._ahead import compile_ahead
-from learnt.study._bench import MOST_CELLS, lay_out
-from learnt.study._beside import Beside
-from learnt.study._budget import Budget
-from learnt.study._ceiling import floor, floor_and_ceiling
 from learnt.study._errors import StudyError
 from learnt.study._example import TARGET
-from learnt.study._families import candidates_for
 from learnt.study._folder import check_nothing_is_lost, held, make_folder
-from learnt.study._ground import Ground
 from learnt.study._journal import Journal
-from learnt.study._metric import metric_of
-from learnt.study._objective import Objective
-from learnt.study._problem import Problem, pose
-from learnt.study._race import Race, run_race
-from learnt.study._read import open_table
-from learnt.study._remote import Worker
-from learnt.study._seal import PARTS, Sealed, seal
 from learnt.study._settings import Settings
+from learnt.study.judgement._ceiling import floor, floor_and_ceiling
+from learnt.study.race._ahead import compile_ahead
+from learnt.study.race._bench import MOST_CELLS, lay_out
+from learnt.study.race._beside import Beside
+from learnt.study.race._budget import Budget
+from learnt.study.race._families import candidates_for
+from learnt.study.race._ground import Ground
+from learnt.study.race._metric import metric_of
+from learnt.study.race._objective import Objective
+from learnt.study.race._race import Race, run_race
+from learnt.study.race._remote import Worker
+from learnt.study.table._problem import Problem, pose
+from learnt.study.table._read import open_table
+from learnt.study.table._seal import PARTS, Sealed, seal
 
 LONG_ENOUGH = 30.0  # seconds of a budget that pay for more than one partition of few rows
 

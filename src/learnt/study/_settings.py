@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 
 from learnt._version import __version__
 from learnt.study._errors import StudyError
-from learnt.study._header import numbered
-from learnt.study._metric import read_metric
+from learnt.study.race._metric import read_metric
+from learnt.study.table._header import numbered
 
 RACE = 2  # changes when the results of an older race are of no use any more
 # What may change while a study stays the same.

@@ -1,0 +1,8 @@
+"""From held-out predictions to one model: step 5.
+
+_calibration   a map of probabilities, fitted out of fold
+_blend         greedy selection of members
+_combine       calibrated models and a blend of them, measured alike
+_choice        the lowest loss, or a simpler model where nothing is lost
+_decide        the decision, its out-of-fold predictions, the final fits
+"""

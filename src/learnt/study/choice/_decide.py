@@ -1,0 +1,305 @@
+"""Step 5, the decision: standings, the choice, its out-of-fold predictions, the final fits."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from learnt.engine import progress
+from learnt.engine.threads import thread_count
+from learnt.model_selection import compare_scores, corrected_interval
+from learnt.persistence import save
+from learnt.study._errors import StudyError
+from learnt.study._journal import Journal
+from learnt.study.choice._choice import Choice, choose
+from learnt.study.choice._combine import Standing, combine, out_of_fold
+from learnt.study.race._bench import lay_out_all
+from learnt.study.race._budget import Budget, final_seconds
+from learnt.study.race._ground import Ground
+from learnt.study.race._race import Entry, Race, fit_name, held_file
+from learnt.study.race._recipe import build_recipe
+from learnt.study.race._remote import Failed, TooSlow, Worker
+
+MOST_KEPT = 20_000  # out-of-fold predictions written down
+SHORTEST = 0.01  # seconds; nothing is fitted in less
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass
+class Decision:
+    """Who raced how, and who was chosen."""
+
+    race: Race
+    ground: Ground
+    standings: list[Standing]
+    choice: Choice
+
+    @property
+    def chosen(self) -> Standing:
+        return self.standings[self.choice.chosen]
+
+    @property
+    def best(self) -> Standing:
+        return self.standings[self.choice.best]
+
+    @property
+    def simple(self) -> Standing:
+        return self.standings[self.choice.simple]
+
+
+class Keeper:
+    """The held-out predictions of the race's fits, from their files; what is no longer there is worked out again."""
+
+    def __init__(self, workers: Sequence[Worker], race: Race, budget: Budget) -> None:
+        self.worker, self.race, self.budget = workers[0], race, budget
+        self._read: dict[tuple[str, int], np.ndarray] = {}
+
+    def __call__(self, entry: Entry, fold: int) -> np.ndarray:
+        key = (entry.candidate.id, fold)
+        if key not in self._read:
+            path = held_file(self.worker.folder / "held", fit_name(entry.candidate, self.race.rows, fold))
+            if not path.exists():
+                order = {"spec": entry.candidate.spec(), "fold": fold, "rows": self.race.rows, "most": self.race.rows}
+                left = max(self.budget.for_final_fits(), 10.0 + 5 * entry.seconds())  # known to end
+                try:
+                    self.worker.call("evaluate", left, **order, keep=str(path))
+                except (TooSlow, Failed) as error:
+                    raise StudyError(f"A fit of {entry.candidate.label} could not be repeated: {error}.") from None
+            with np.load(path) as held:
+                self._read[key] = held["predicted"]
+        return self._read[key]
+
+
+def decide(
+    race: Race,
+    ground: Ground,
+    journal: Journal,
+    budget: Budget,
+    held: Keeper,
+    *,
+    prefer: str,
+    refit: bool,
+    threads: int = 1,
+) -> Decision:
+    """Calibrate, blend and choose; once worked out for a set of finished entries, it stays as it was."""
+    names = "|".join(sorted(e.candidate.id for e in race.finished())) + f"@{race.rows}"
+    name = hashlib.sha256(names.encode()).hexdigest()[:16]
+    known = journal.get("standings", name)
+    if known is None:
+        growth = len(ground.y) / max(race.rows, 1)
+        once = final_seconds([1.0], growth, refit, threads)
+        found = combine(race, ground, held, 0.7 * budget.for_final_fits() / once)
+        known = journal.add("standings", name, [s.plain() for s in found])
+    standings = [Standing(**fields) for fields in known]
+    choice = choose([s.contender() for s in standings], ground.parts, prefer)
+    return Decision(race, ground, standings, choice)
+
+
+def kept_out_of_fold(decision: Decision, standing: Standing, journal: Journal, held: Keeper) -> Rows:
+    """Development rows and what models that had not seen them predicted; written down, so that it stays the same."""
+    name = hashlib.sha256(standing.id.encode()).hexdigest()[:16] + f"@{decision.race.rows}"
+    known = journal.get("out of fold", name)
+    if known is None:
+        rows, predicted = out_of_fold(standing, decision.race, decision.ground, held)
+        rows, predicted = rows[:MOST_KEPT], predicted[:MOST_KEPT]
+        known = journal.add("out of fold", name, {"rows": rows.tolist(), "predicted": predicted.tolist()})
+    return np.array(known["rows"], dtype=np.int64), np.array(known["predicted"], dtype=np.float64)
+
+
+# --- final fits ----------------------------------------------------------------------------------------------
+
+
+def fit_judged(
+    decision: Decision,
+    worker: Worker,
+    budget: Budget,
+    path: Path,
+    threads: int | None,
+    constant_rows: Callable[[], tuple[Any, np.ndarray]],
+    *,
+    refit: bool = True,
+) -> tuple[Standing, int]:
+    """Fit the choice on every development row; where there is no time for it, the best that there is time for.
+
+    Returns what was fitted and on how many rows. The constant needs neither time nor the worker.
+    """
+    count = thread_count(threads)
+    expected = {s.id: _expected(s, decision, refit, count) for s in decision.standings}
+    first = _affordable(decision, expected, budget)
+    quickest = min((s for s in decision.standings if s.rank > 0), key=lambda s: expected[s.id], default=None)
+    for standing in [first, quickest]:
+        if standing is None or standing.rank == 0:
+            break
+        left = budget.for_the_judged_fit()
+        if standing is not quickest and quickest is not None:  # should it take too long, there is time for another
+            left = max(left - expected[quickest.id], 0.7 * left)
+        if left < SHORTEST:
+            break
+        try:
+            with progress.task("fitting the final model"):
+                fitted = worker.call("fit", left, recipe=standing.recipe, path=str(path), threads=count)
+            return standing, int(fitted["rows"])
+        except (TooSlow, Failed):
+            if standing is quickest:
+                break
+    constant = next(s for s in decision.standings if s.rank == 0)
+    X, y = constant_rows()
+    part = path.with_suffix(".part")
+    save(_constant(constant, decision.ground.n_classes is not None).fit(X, y), part)
+    os.replace(part, path)
+    return constant, len(y)
+
+
+def _expected(standing: Standing, decision: Decision, refit: bool, threads: int) -> float:
+    """Seconds of its final fits."""
+    growth = len(decision.ground.y) / max(decision.race.rows, 1)
+    return final_seconds([standing.final_seconds], growth, refit, threads)
+
+
+def _affordable(decision: Decision, expected: dict[str, float], budget: Budget) -> Standing:
+    """The choice, or the best whose final fits are expected to fit the time; the quickest where none does."""
+    left = budget.for_the_judged_fit()
+    if expected[decision.chosen.id] <= left:
+        return decision.chosen
+    models = [s for s in decision.standings if s.rank > 0]  # best first
+    within = [s for s in models if expected[s.id] <= left]
+    return (within or sorted(models, key=lambda s: expected[s.id]) or [decision.chosen])[0]
+
+
+def fit_on_everything(
+    standing: Standing,
+    worker: Worker,
+    budget: Budget,
+    judged: Path,
+    path: Path,
+    X: pl.DataFrame,
+    y: np.ndarray,
+    labels: np.ndarray | None,
+    threads: int | None,
+) -> int | None:
+    """Refit the judged recipe on all labelled rows, the opened test rows among them; None where there was no time.
+
+    `y` holds class numbers where there are `labels`.
+    """
+    if standing.rank == 0:
+        part = path.with_suffix(".part")
+        save(_constant(standing, labels is not None).fit(X, y if labels is None else labels[y]), part)
+        os.replace(part, path)
+        return len(y)
+    left = budget.for_the_refit()
+    try:
+        if left > SHORTEST:
+            lay_out_all(worker.folder, X, y)
+            with progress.task("refitting on all rows"):
+                order = {"recipe": standing.recipe, "path": str(path), "everything": True}
+                return int(worker.call("fit", left, **order, threads=thread_count(threads))["rows"])
+    except (TooSlow, Failed):
+        pass
+    shutil.copyfile(judged, path)
+    return None
+
+
+def _constant(standing: Standing, classify: bool) -> Any:
+    return build_recipe(standing.recipe, [] if classify else None)  # a constant has no map of probabilities
+
+
+# --- as facts ------------------------------------------------------------------------------------------------
+
+
+def standing_rows(decision: Decision, chosen: Standing) -> list[dict[str, Any]]:
+    """The race as plain rows: finished ones best first with ties marked, then those that did not finish."""
+    parts, race = decision.ground.parts, decision.race
+    rows: list[dict[str, Any]] = []
+    for s in decision.standings:
+        losses, reference = np.array(s.losses), np.array(chosen.losses)
+        interval = corrected_interval(losses, parts - 1, 1)
+        compared = compare_scores(losses, reference, parts - 1, 1)
+        rows.append(
+            {
+                "label": s.label,
+                "id": s.id,
+                "family": s.family,
+                "words": s.words,
+                "state": "chosen" if s is chosen else "finished",
+                "loss": s.loss,
+                "low": interval.low,
+                "high": interval.high,
+                **s.also,
+                "rows": race.rows,
+                "fold_losses": s.losses,
+                "p_value": None if s is chosen else compared.p_value,
+                "tied": s is not chosen and compared.tied,
+                "note": s.note,
+                "calibrated": calibration_fact(s),
+                "members": s.made_of,
+                "timing": {"fit_s": s.seconds},
+            }
+        )
+    done = {s.id for s in decision.standings}
+    rows += [
+        {
+            "label": e.candidate.label,
+            "id": e.candidate.id,
+            "family": e.candidate.family.name,
+            "words": e.candidate.family.words,
+            "state": e.state,
+            "note": e.note,
+        }
+        for e in race.entries
+        if e.candidate.id not in done
+    ]
+    return rows
+
+
+def calibration_fact(s: Standing) -> dict[str, Any] | None:
+    """How probabilities were calibrated and what it gained; None where they were left as they are."""
+    if s.calibrated_from is None:
+        return None
+    found = s.recipe["calibration"] or s.recipe["members"][0]["calibration"]
+    kind = "temperature" if found["offsets"] is None else "temperature and offsets"
+    return {"kind": kind, **found, "loss_before": s.calibrated_from, "loss_after": s.loss}
+
+
+def choice_fact(decision: Decision, chosen: Standing, prefer: str) -> dict[str, Any]:
+    """Both choices, the best and the simple one, and what simplicity costs."""
+    part = lambda s: {"label": s.label, "id": s.id, "family": s.family, "loss": s.loss}  # noqa: E731
+    wanted = decision.chosen
+    if wanted is not chosen:
+        rule = "the best that could be fitted in time"
+    elif prefer == "simple":
+        rule = "the simplest within one standard error of the best"
+    elif chosen is decision.best:
+        rule = "the lowest cross-validated loss"
+    else:
+        rule = "simpler than the best, within 1% of its loss and not to be told from it"
+    return {
+        "prefer": prefer,
+        "rule": rule,
+        "best": part(decision.best),
+        "simple": part(decision.simple),
+        "wanted": part(wanted),
+        "simplicity_costs": decision.choice.cost,
+        "calibrated": calibration_fact(chosen),
+        "members": chosen.made_of,
+    }
+
+
+def chosen_fact(chosen: Standing, classify: bool) -> dict[str, Any]:
+    """The chosen model: its name, its members with their settings, its calibration."""
+    members = [{**m["spec"], "weight": m["weight"], "calibration": m["calibration"]} for m in chosen.recipe["members"]]
+    if len(members) == 1:
+        first = chosen.recipe["members"][0]["spec"]
+        one = {"model": first["model"], "params": first["params"]}
+    else:
+        one = {"model": f"learnt.ensemble.Voting{'Classifier' if classify else 'Regressor'}", "params": {}}
+    found = {"label": chosen.label, "id": chosen.id, "family": chosen.family, **one}
+    return {**found, "members": members, "calibration": chosen.recipe["calibration"]}

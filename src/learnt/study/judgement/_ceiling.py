@@ -1,0 +1,145 @@
+"""Step 3, the floor and the ceiling: the best constant, and how good any model could be on these columns."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from learnt.diagnosis import bootstrap_interval, row_losses, wilson_interval
+from learnt.engine.random import stream
+from learnt.preprocessing import StandardScaler, TableEncoder
+from learnt.study.table._problem import Problem
+
+MOST_ROWS = 4000
+
+
+def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> dict[str, Any]:
+    """Loss of the best constant on the development rows, and a bracket of the best possible error.
+
+    Nearest neighbours are only as good as the distance they are found by, so several distances are tried, each a
+    scaling of the same columns, and the one with the smallest bound is kept: every one of them bounds the same
+    best possible error from above, and the smallest is the sharpest. `bracket` compares it with what models reach.
+    """
+    from learnt.diagnosis import bayes_error_bounds, noise_bounds  # what the race need not wait for
+
+    rows = development
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(stream(seed, 3).permutation(rows)[:MOST_ROWS])
+    y = problem.y[rows]
+    targets = (y[:, None] == np.array(problem.classes)[None, :]).astype(float) if problem.classify else y[:, None]
+    tried = [
+        (noise_bounds(X, targets, max_rows=MOST_ROWS, random_state=seed), name, X)
+        for name, X in _distances(problem, rows, targets)
+    ]
+    noise, name, X = min(tried, key=lambda t: t[0].upper)
+    half = 0.5 if problem.classify else 1.0  # half the Brier score, as in `row_losses`
+    found: dict[str, Any] = {
+        "constant": floor(problem, development),
+        "noise": {key: half * getattr(noise, key) for key in ("lower", "upper", "low", "high")},
+        "distance": name,
+        "rows": len(rows),
+    }
+    if problem.classify:
+        found["bayes_error"] = bayes_error_bounds(X, y, max_rows=MOST_ROWS, random_state=seed)._asdict()
+    return found
+
+
+def unbracketed(problem: Problem, development: np.ndarray) -> dict[str, Any]:
+    """The same where neighbours were not looked at: the best possible loss is between none and the constant's."""
+    constant = floor(problem, development)
+    found: dict[str, Any] = {
+        "constant": constant,
+        "noise": {"lower": 0.0, "upper": constant["loss"], "low": 0.0, "high": constant["loss"]},
+        "distance": None,
+        "rows": 0,
+    }
+    if problem.classify:
+        error = constant["error"]
+        found["bayes_error"] = {"lower": 0.0, "upper": error, "low": 0.0, "high": error}
+    return found
+
+
+def bracket(
+    ceiling: dict[str, Any], losses: np.ndarray, wrong: np.ndarray | None, level: float = 0.95
+) -> dict[str, Any]:
+    """The best possible error in the units of the headline: from neighbours, and never above what a model has reached.
+
+    Parameters
+    ----------
+    ceiling : what `floor_and_ceiling` found.
+    losses : squared losses of the chosen model on development rows that it had not seen.
+    wrong : where classes are predicted, whether it was wrong on each of them.
+
+    The bound from below is that of neighbours less what their distance may have added, and 0 where a model proves it
+    too high; that from above is the smaller of theirs and the model's own, each with its confidence. Returned as error
+    rates of classes or as roots of squared errors; `known` says whether there is anything to tell beyond the model.
+    """
+    loss = bootstrap_interval(losses, level=level)
+    noise = ceiling["noise"]
+    low = noise["low"] if noise["low"] <= loss.estimate else 0.0
+    high = min(noise["high"], loss.high)
+    if wrong is None:
+        found = {"lower": math.sqrt(max(low, 0.0)), "upper": math.sqrt(max(high, 0.0))}
+        reached, constant = math.sqrt(loss.estimate), ceiling["constant"]["rmse"]
+    else:
+        error = wilson_interval(float(np.sum(wrong)), len(wrong), level)
+        lower = ceiling["bayes_error"]["low"] if low > 0 else 0.0
+        lower = lower if lower <= error.estimate else 0.0
+        found = {"lower": lower, "upper": max(min(2 * high, error.high), lower)}  # 1 − max p ≤ 1 − Σ p² = 2 · noise
+        reached, constant = error.estimate, ceiling["constant"]["error"]
+    known = found["lower"] > 0.02 * constant or found["upper"] < reached
+    return {**found, "reached": reached, "known": bool(known)}
+
+
+def floor(problem: Problem, development: np.ndarray) -> dict[str, Any]:
+    """The best constant and its loss."""
+    y = problem.y[development]
+    if problem.classes is None:
+        return {"predicts": float(y.mean()), "loss": float(y.var()), "rmse": float(y.std())}
+    shares = np.array([np.mean(y == c) for c in problem.classes])
+    loss = row_losses(y, np.tile(shares, (len(y), 1)), np.array(problem.classes)).mean()
+    return {"predicts": problem.classes[int(shares.argmax())], "loss": float(loss), "error": float(1 - shares.max())}
+
+
+def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """The columns as numbers, scaled in three ways: alike, by their own correlation, by their weight in a line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X = TableEncoder(numeric="squash").fit_transform(problem.X[rows], problem.y[rows])
+        X = np.asarray(StandardScaler().fit_transform(X), dtype=np.float64)
+    centered = targets - targets.mean(axis=0)
+    spread = np.where(centered.std(axis=0) > 0, centered.std(axis=0), 1.0)
+    correlation = np.abs(X.T @ (centered / spread) / len(X)).max(axis=1)
+    correlation[correlation < 2 / np.sqrt(len(X))] = 0.0  # no more than chance
+    correlation = np.maximum(correlation, _explained(X, centered))
+    weight = np.sqrt((_ridge(X, centered, 0.01 * len(X)) ** 2).sum(axis=1))
+    distances = [("all columns alike", X)]
+    for name, scale in (("columns by what they explain", correlation), ("columns by their weight", weight)):
+        if scale.max() > 0:
+            distances.append((name, X * (scale / scale.max())))
+    return distances
+
+
+def _ridge(X: np.ndarray, centered: np.ndarray, alpha: float) -> np.ndarray:
+    """The coefficients (columns, targets) that minimise ‖centered − X w‖² + alpha ‖w‖²; X has columns of mean 0."""
+    n, d = X.shape
+    if d <= n:
+        return np.linalg.solve(X.T @ X + alpha * np.eye(d), X.T @ centered)
+    return X.T @ np.linalg.solve(X @ X.T + alpha * np.eye(n), centered)
+
+
+def _explained(X: np.ndarray, centered: np.ndarray) -> np.ndarray:
+    """Of each column, the root of the share of the target that it explains alone, whatever the shape of the curve.
+
+    The target's differences between neighbours along the column, against its variance (von Neumann's ratio).
+    """
+    whole = float((centered**2).sum()) / len(X)
+    shares = np.empty(X.shape[1])
+    for j in range(X.shape[1]):
+        along = centered[np.argsort(X[:, j], kind="stable")]
+        shares[j] = 1 - 0.5 * float(((along[1:] - along[:-1]) ** 2).sum()) / (len(X) - 1) / whole if whole > 0 else 0.0
+    shares[shares < 3 / np.sqrt(len(X))] = 0.0  # no more than chance
+    return np.sqrt(shares)

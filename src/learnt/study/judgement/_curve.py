@@ -1,0 +1,132 @@
+"""The learning curve of the chosen recipe and what it says, with the time that is left after everything else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from learnt.diagnosis import curve_sizes, read_curve, row_losses
+from learnt.engine import progress
+from learnt.plots import number
+from learnt.study._journal import Journal
+from learnt.study.race._budget import Budget
+from learnt.study.race._ground import Ground
+from learnt.study.race._recipe import Recipe
+from learnt.study.race._remote import Failed, TooSlow, Worker
+
+MOST_FOLDS = 5
+SIZES = 5
+
+
+def diagnose(
+    workers: Sequence[Worker],
+    journal: Journal,
+    ground: Ground,
+    budget: Budget,
+    recipe: Recipe,
+    rows: int,
+    ceiling: dict[str, Any],
+) -> dict[str, Any] | None:
+    """What the learning curve says about noise, bias and variance; None when there was no time for it.
+
+    The largest size comes first, since one size is enough for a verdict; `rows` is what the race trained on.
+    """
+    until = budget.end - budget.closing
+    folds = min(ground.parts, MOST_FOLDS)
+    top = min(min(len(train) for train, _ in ground.folds), rows)
+    sizes = curve_sizes(top, SIZES)
+    jobs = [(size, fold) for size in reversed(sizes) for fold in range(folds)]
+    points: dict[tuple[int, int], dict[str, Any]] = {}
+    with progress.task("learning curve", total=len(jobs)) as bar, ThreadPoolExecutor(len(workers)) as pool:
+        waiting = _Shared(jobs)
+
+        def work(worker: Worker) -> None:
+            for size, fold in waiting:
+                found = _point(worker, journal, budget, recipe, size, fold, rows, until)
+                if found is not None:
+                    points[size, fold] = found
+                bar.advance()
+
+        list(pool.map(work, workers))
+    kept = [size for size in sizes if all((size, fold) in points for fold in range(folds))]
+    if not kept:
+        return None
+    loss = lambda key: np.array([[points[size, fold][key] for fold in range(folds)] for size in kept])  # noqa: E731
+    train, valid = loss("train_loss"), loss("loss")
+    # The final model has seen all rows; a curve that ends before them says nothing about still more.
+    seen = 1.0 if kept[-1] >= 0.9 * ground.training_rows else None
+    return _read(kept, train, valid, ceiling, _level(ground, folds), seen)
+
+
+class _Shared:
+    """Jobs that several threads take from, each once."""
+
+    def __init__(self, jobs: list) -> None:
+        self._jobs = list(reversed(jobs))
+
+    def __iter__(self) -> _Shared:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self._jobs.pop()  # one step of the interpreter: no lock is needed
+        except IndexError:
+            raise StopIteration from None
+
+
+def _point(
+    worker: Worker, journal: Journal, budget: Budget, recipe: Recipe, size: int, fold: int, rows: int, until: float
+) -> dict[str, Any] | None:
+    text = json.dumps(recipe, sort_keys=True)
+    name = f"{hashlib.sha256(text.encode()).hexdigest()[:16]}@{size}#{fold}"
+    result = journal.get("curve", name)
+    if result is not None:
+        return result
+    left = until - budget.clock()
+    if left <= 0.1:
+        return None
+    try:
+        result = worker.call("learn", left, recipe=recipe, fold=fold, rows=size, most=rows, threads=1)
+    except (TooSlow, Failed):  # no time, or too few rows for this model
+        return None
+    return journal.add("curve", name, result)
+
+
+def _level(ground: Ground, folds: int) -> float:
+    """The loss of the constant, as the curve measures it."""
+    classes = None if ground.n_classes is None else np.arange(ground.n_classes)
+    losses = [row_losses(ground.y[ground.held[k]], ground.constant(k), classes).mean() for k in range(folds)]
+    return float(np.mean(losses))
+
+
+def _read(
+    sizes: list[int],
+    train: np.ndarray,
+    valid: np.ndarray,
+    ceiling: dict[str, Any],
+    constant: float,
+    seen: float | None,
+) -> dict[str, Any]:
+    noise = (ceiling["noise"]["low"], ceiling["noise"]["lower"], ceiling["noise"]["upper"])
+    words: dict[str, Any] = {"form": lambda v: number(math.sqrt(max(v, 0.0))), "loss_name": "RMSE"}
+    if "bayes_error" in ceiling:
+        words = {"form": number, "loss_name": "Brier score"}
+    verdict = read_curve(np.array(sizes), train, valid, noise=noise, constant=constant, seen=seen, **words)
+    return {
+        "regime": verdict.regime,
+        "finding": verdict.finding,
+        "evidence": list(verdict.evidence),
+        "treatments": list(verdict.treatments),
+        "parts": {part: getattr(verdict, part)._asdict() for part in ("noise", "bias", "variance")},
+        "loss": verdict.loss,
+        "train_loss": verdict.train_loss,
+        "constant": verdict.constant,
+        "loss_name": words["loss_name"],
+        "curve": {"sizes": sizes, "train": train.tolist(), "valid": valid.tolist()},
+    }

@@ -1,0 +1,253 @@
+"""Step 6, the verdict: the test set opened once, every error with its interval."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from learnt.diagnosis import Interval, auc_interval, bootstrap_interval, row_losses, spread_columns, wilson_interval
+from learnt.engine.random import stream
+from learnt.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
+from learnt.study.judgement._rare import judge_rare, lopsided, rare_class
+from learnt.study.race._metric import counts_by_threshold
+
+COVERAGE = 0.9
+_POINTS = 200
+
+
+def predict(model: Any, X: pl.DataFrame, classes: list | None) -> np.ndarray:
+    """Probabilities over all classes, or numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # unreadable cells count as missing
+        if classes is None:
+            return np.asarray(model.predict(X), dtype=np.float64)
+        have = np.asarray(model.classes_)
+        return spread_columns(np.asarray(model.predict_proba(X), dtype=np.float64), have, np.array(classes))
+
+
+def _plain(interval: Interval) -> dict[str, float]:
+    return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+
+
+# --- classes -------------------------------------------------------------------------------------------------
+
+
+def decide(probability: np.ndarray, classes: list, positive: int | None, threshold: float) -> np.ndarray:
+    """Class numbers: the likeliest, or with two classes the positive one from `threshold` on."""
+    if positive is None or threshold == 0.5:
+        return probability.argmax(axis=1)
+    return np.where(probability[:, positive] >= threshold, positive, 1 - positive)
+
+
+def choose_threshold(
+    y_positive: np.ndarray,
+    score: np.ndarray,
+    cost: tuple[float, float],
+    seed: int,
+    value: Callable[..., np.ndarray] | None = None,
+) -> dict[str, Any]:
+    """The threshold with the lowest cost on out-of-fold predictions, over every value of the score.
+
+    `cost` is (false alarm, missed positive). The reference is Elkan's: with true probabilities the best threshold is
+    fp / (fp + fn), whatever the data. `value` is a function of hits, false alarms, misses and right rejections to be
+    made as large as possible instead.
+    """
+    fp, fn = cost
+
+    def curve(rows: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
+        cuts, *counts = counts_by_threshold(y_positive[rows], score[rows])
+        if value is not None:
+            return cuts, -value(*counts)
+        return cuts, (fp * counts[1] + fn * counts[2]) / len(score)
+
+    thresholds, costs = curve(slice(None))
+    best = float(thresholds[int(costs.argmin())])
+    rng = stream(seed, 11)
+    again = []
+    for _ in range(100):
+        t, c = curve(rng.integers(0, len(score), len(score)))
+        again.append(float(t[int(c.argmin())]))
+    low, high = np.quantile(again, [0.05, 0.95])
+    keep = np.unique(np.linspace(0, len(thresholds) - 1, _POINTS).round().astype(int))
+    return {
+        "threshold": best,
+        "low": float(low),
+        "high": float(high),
+        "elkan": fp / (fp + fn),
+        "cost_per_row": float(costs.min()),
+        "curve": {"threshold": thresholds[keep].tolist(), "cost": (costs if value is None else -costs)[keep].tolist()},
+    }
+
+
+def judge_classes(
+    y: np.ndarray,
+    probability: np.ndarray,
+    classes: list,
+    shares: np.ndarray,
+    *,
+    positive: int | None,
+    threshold: float,
+    cost: tuple[float, float] | None,
+    groups: np.ndarray | None,
+    level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Everything the test set says about a classifier; `shares` are the class shares of the development rows."""
+    names = np.array(classes)
+    codes = np.searchsorted(names, y)
+    decided = decide(probability, classes, positive, threshold)
+    wrong = (probability.argmax(axis=1) != codes).astype(float)  # costs move decisions, not what is known
+    losses = row_losses(y, probability, names)
+    constant = row_losses(y, np.tile(shares, (len(y), 1)), names)
+    usual = (codes != int(shares.argmax())).astype(float)
+    options: dict[str, Any] = {"groups": groups, "level": level, "random_state": seed}
+    gain = bootstrap_interval(constant - losses, **options)
+    error = wilson_interval(wrong.sum(), len(y), level) if groups is None else bootstrap_interval(wrong, **options)
+    found: dict[str, Any] = {
+        "rows": len(y),
+        "level": level,
+        "error": _plain(error),
+        "brier": _plain(bootstrap_interval(losses, **options)),
+        "constant_error": float(usual.mean()),
+        "constant_brier": float(constant.mean()),
+        "brier_gain": _plain(gain),
+        "fewer_errors": _plain(bootstrap_interval(usual - wrong, **options)),
+        "log_loss": float(log_loss(codes, np.clip(probability, 1e-15, 1), labels=np.arange(len(classes)))),
+        "error_at_threshold": float(np.mean(decided != codes)),
+        "confusion": confusion_matrix(codes, decided, labels=np.arange(len(classes))).tolist(),
+        "threshold": threshold,
+    }
+    found["per_class"] = _per_class(np.array(found["confusion"]), classes)
+    found["mean_recall"] = float(np.mean([c["recall"] for c in found["per_class"] if c["recall"] is not None]))
+    found["lopsided"] = lopsided(shares)
+    if (rare := rare_class(shares)) is not None:
+        judged = judge_rare(codes == rare, decided == rare, probability[:, rare], float(shares[rare]), level, seed)
+        found["rare"] = {"class": classes[rare], **judged}
+    present = np.unique(codes)
+    if len(classes) == 2 and len(present) == 2:
+        found |= _two_classes(codes == positive, probability[:, positive], threshold, level, cost)
+    elif len(present) == len(classes):
+        found["auc"] = {"estimate": float(roc_auc_score(codes, probability, multi_class="ovr"))}
+    return found
+
+
+def _two_classes(
+    y: np.ndarray, score: np.ndarray, threshold: float, level: float, cost: tuple[float, float] | None
+) -> dict[str, Any]:
+    fpr, tpr, _ = roc_curve(y, score)
+    keep = np.unique(np.linspace(0, len(fpr) - 1, _POINTS).round().astype(int))
+    called = score >= threshold
+    found: dict[str, Any] = {
+        "auc": _plain(auc_interval(y, score, level)),
+        "ranks": auc_interval(y, score, 1 - (1 - level) / 5).low > 0.5,  # better than chance, beyond doubt
+        "roc": {"fpr": np.asarray(fpr)[keep].tolist(), "tpr": np.asarray(tpr)[keep].tolist()},
+        "at_threshold": {"fpr": float(called[~y].mean()), "tpr": float(called[y].mean())},
+        "calibration": calibration_bins(y, score, level),
+    }
+    if cost is not None:
+        paid = cost[0] * (called & ~y) + cost[1] * (~called & y)
+        found["cost"] = _plain(bootstrap_interval(paid.astype(float), level=level))
+        found["cost_at_half"] = float(np.mean(cost[0] * ((score >= 0.5) & ~y) + cost[1] * ((score < 0.5) & y)))
+        found["cost_of_none"], found["cost_of_all"] = float(cost[1] * y.mean()), float(cost[0] * (~y).mean())
+    return found
+
+
+def calibration_bins(y: np.ndarray, score: np.ndarray, level: float, bins: int = 10) -> dict[str, list[float]]:
+    """Mean probability and observed share in bins of equal count, each share with its Wilson interval."""
+    order = np.argsort(score, kind="stable")
+    parts = [p for p in np.array_split(order, min(bins, max(len(y) // 20, 2))) if len(p)]
+    shares = [wilson_interval(y[p].sum(), len(p), level) for p in parts]
+    return {
+        "predicted": [float(score[p].mean()) for p in parts],
+        "observed": [s.estimate for s in shares],
+        "low": [s.low for s in shares],
+        "high": [s.high for s in shares],
+        "rows": [len(p) for p in parts],
+    }
+
+
+def _per_class(confusion: np.ndarray, classes: list) -> list[dict[str, Any]]:
+    rows = []
+    for k, name in enumerate(classes):
+        hit, true, called = confusion[k, k], confusion[k].sum(), confusion[:, k].sum()
+        recall = float(hit / true) if true else None
+        precision = float(hit / called) if called else None
+        rows.append({"class": name, "rows": int(true), "recall": recall, "precision": precision})
+    return rows
+
+
+# --- amounts -------------------------------------------------------------------------------------------------
+
+
+def judge_amounts(
+    y: np.ndarray,
+    predicted: np.ndarray,
+    mean: float,
+    half_width: float,
+    *,
+    groups: np.ndarray | None,
+    level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Everything the test set says about a regressor; `mean` and `half_width` come from the development rows."""
+    squared, constant = (y - predicted) ** 2, (y - mean) ** 2
+    options: dict[str, Any] = {"groups": groups, "level": level, "random_state": seed}
+    both = np.column_stack([squared, constant, y, y * y])
+    rmse = bootstrap_interval(squared, lambda m: np.sqrt(m[:, 0]), **options)
+    r2 = bootstrap_interval(both, lambda m: 1 - m[:, 0] / np.maximum(m[:, 3] - m[:, 2] ** 2, 1e-300), **options)
+    inside = np.abs(y - predicted) <= half_width
+    covered = wilson_interval(inside.sum(), len(y), level)
+    quantiles = np.quantile(y - predicted, [0.05, 0.25, 0.5, 0.75, 0.95])
+    return {
+        "rows": len(y),
+        "level": level,
+        "rmse": _plain(rmse),
+        "mae": _plain(bootstrap_interval(np.abs(y - predicted), **options)),
+        "r2": _plain(r2),
+        "constant_rmse": float(math.sqrt(constant.mean())),
+        "gain": _plain(bootstrap_interval(constant - squared, **options)),
+        "interval": {"half_width": half_width, "coverage": COVERAGE, "covered": _plain(covered)},
+        "residual_quantiles": [float(q) for q in quantiles],
+    }
+
+
+# --- what it uses --------------------------------------------------------------------------------------------
+
+
+def importances(
+    model: Any,
+    X: pl.DataFrame,
+    y: np.ndarray,
+    classes: list | None,
+    *,
+    seed: int,
+    deadline: float,
+    most_rows: int = 2000,
+    repeats: int = 5,
+) -> list[dict[str, Any]]:
+    """How much the loss grows when one original column is shuffled, largest first; stops at the deadline."""
+    rng = stream(seed, 7)
+    if len(X) > most_rows:
+        rows = np.sort(rng.permutation(len(X))[:most_rows])
+        X, y = X[rows], y[rows]
+    names = None if classes is None else np.array(classes)
+    base = row_losses(y, predict(model, X, classes), names).mean()
+    repeats = repeats if X.width <= 60 else 2
+    found = []
+    for column in X.columns:
+        if time.monotonic() > deadline:
+            break
+        grown = []
+        for _ in range(repeats):
+            shuffled = X.with_columns(X[column].gather(pl.Series(rng.permutation(len(X)))).alias(column))
+            grown.append(float(row_losses(y, predict(model, shuffled, classes), names).mean() - base))
+        spread = 2 * float(np.std(grown, ddof=1)) / math.sqrt(repeats)
+        mean = float(np.mean(grown))
+        found.append({"column": column, "loss_added": mean, "low": mean - spread, "high": mean + spread})
+    return sorted(found, key=lambda f: (-f["loss_added"], f["column"]))

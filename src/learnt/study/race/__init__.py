@@ -1,0 +1,13 @@
+"""Cross-validation of every candidate inside a time budget: step 4.
+
+_families    the kinds of models that race, with their settings and paths
+_race        turns, time limits, results in the journal
+_budget      how the time is divided: what comes after the race is set aside before it
+_ground      targets, folds, held-out rows
+_objective   the loss that is minimised; _metric   the metric that was asked for instead
+_recipe      from plain data to models: a specification, a blend
+_bench       fits in the worker process: prepared folds, losses, the final model
+_worker      the process itself; _remote   the study's end of it: orders with a time limit
+_ahead       kernels compiled before the clock starts
+_beside      a calculation in a thread while the race goes on
+"""

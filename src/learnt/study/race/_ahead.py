@@ -1,0 +1,184 @@
+"""Machine code made ready before the budget's clock starts: once on a machine, said, on all cores.
+
+Kernels are compiled at their first use. Each kind of model that will race is therefore fitted once on few of the
+study's own rows, the heaviest first, in as many processes as there are cores; their code reaches the race through the
+kernels' cache. A note beside the cache lists the code that such a rehearsal used: while all of it is there, the next
+study has nothing to rehearse and says nothing.
+
+Where nothing can be kept, the process that runs the race compiles for itself, also before the clock starts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from learnt.engine import kernel_cache, progress
+from learnt.engine.threads import thread_count
+from learnt.study._errors import StudyError
+from learnt.study.race._families import Family
+from learnt.study.race._remote import Failed, TooSlow, Worker
+
+PATIENCE = 600.0  # seconds for one rehearsal, compiling on a busy machine included
+MOST_ROWS = 5_000  # from here on no family takes another code path
+LABEL = "compiling machine code, once on this machine"
+ANNOUNCEMENT = "Compiling machine code, once on this machine; the budget's clock starts afterwards."
+NOTHING_KEPT = (
+    "Machine code cannot be kept on this machine, so this study compiles its own; the budget's clock starts afterwards."
+)
+
+Say = Callable[[str], None]
+Job = tuple[str, dict[str, Any]]  # an order and its arguments
+
+
+def compile_ahead(worker: Worker, families: Iterable[Family], sizes: list[int], say: Say) -> float:
+    """Compile what a race of these families on so many rows needs; returns the seconds that took.
+
+    `worker` is the process that will run the race, on rows that are laid out in its folder. Its folder and threads are
+    those of the rehearsals. Returns at once where all is compiled.
+    """
+    began = time.monotonic()
+    if not _numba_is_used():
+        return 0.0
+    jobs = _jobs(families, sizes)
+    kept = kernel_cache.info().folder
+    if kept is None:
+        _rehearse(jobs, [worker], _Announcement(NOTHING_KEPT, len(jobs), say))
+        return time.monotonic() - began
+    note = kept / f"study-{_state_of_the_machine(jobs, worker.folder)}.ready"
+    if _all_there(note):
+        return 0.0
+    count = max(1, min(thread_count(worker.threads), len(jobs)))
+    helpers = [Worker(worker.folder, worker.threads, background=True) for _ in range(count)]
+    try:
+        used = _rehearse(jobs, helpers, _Announcement(ANNOUNCEMENT, len(jobs), say))
+    finally:  # also when interrupted: what was compiled so far is kept
+        for helper in helpers:
+            helper.stop()
+    if used is not None:
+        _write_note(note, used)
+    return time.monotonic() - began
+
+
+def _numba_is_used() -> bool:
+    """As `kernel.compilation_enabled`, without the time that importing Numba takes."""
+    off = os.environ.get("LEARNT_COMPILE", "1") == "0" or os.environ.get("NUMBA_DISABLE_JIT", "0") == "1"
+    return not off and find_spec("numba") is not None
+
+
+def _jobs(families: Iterable[Family], sizes: list[int]) -> list[Job]:
+    """Orders for a worker, the heaviest to compile first; trees take other code paths through more rows."""
+    heaviest_first = sorted(families, key=lambda family: (not family.brief, -family.rank))
+    small, large = (min(size, MOST_ROWS) for size in (sizes[0], sizes[-1]))
+    fits = [f.try_out(small) for f in heaviest_first]
+    fits += [f.try_out(large) for f in heaviest_first if f.brief and large > small]
+    return [*(("rehearse", fit) for fit in fits), ("rehearse_bracket", {})]
+
+
+def _rehearse(jobs: list[Job], workers: list[Worker], announcement: _Announcement) -> set[str] | None:
+    """Carry the jobs out, shared among the workers; the names of the code they used, None if one did not end."""
+    waiting = queue.SimpleQueue[Job]()
+    for job in jobs:
+        waiting.put(job)
+    done = queue.SimpleQueue[set[str] | None]()
+
+    def work(worker: Worker) -> None:
+        worker.on_compile = announcement.begin
+        with suppress(queue.Empty):
+            while True:
+                order, arguments = waiting.get_nowait()
+                try:
+                    done.put(set(worker.call(order, PATIENCE, **arguments)["used"]))
+                except (Failed, TooSlow, StudyError):  # the race will meet the same trouble, and tell
+                    done.put(None)
+
+    for worker in workers:
+        threading.Thread(target=work, args=(worker,), daemon=True).start()
+    used: list[set[str] | None] = []
+    try:
+        for _ in jobs:
+            used.append(done.get())
+            announcement.advance()
+    finally:
+        while not waiting.empty():  # interrupted: nobody takes another job
+            with suppress(queue.Empty):
+                waiting.get_nowait()
+        announcement.end()
+    names = [part for part in used if part is not None]
+    return set().union(*names) if len(names) == len(jobs) else None
+
+
+class _Announcement:
+    """A sentence and a bar, from the moment something is compiled; nothing at all where all is there."""
+
+    def __init__(self, sentence: str, total: int, say: Say) -> None:
+        self._sentence, self._total, self._say = sentence, total, say
+        self._lock = threading.Lock()
+        self._bar: Any = None
+        self._task: Any = None
+        self._done = 0
+
+    def begin(self, kernel: str) -> None:
+        with self._lock:
+            if self._bar is None:
+                self._say(self._sentence)
+                self._task = progress.task(LABEL, total=self._total)
+                self._bar = self._task.__enter__()
+                self._bar.advance(self._done)
+            self._bar.note(kernel.rpartition(".")[2])
+
+    def advance(self) -> None:
+        with self._lock:
+            self._done += 1
+            if self._bar is not None:
+                self._bar.advance()
+
+    def end(self) -> None:
+        with self._lock:
+            if self._task is not None:
+                self._task.__exit__(None, None, None)
+
+
+def _state_of_the_machine(jobs: list[Job], folder: Path) -> str:
+    """A hash of what decides which machine code is needed: the jobs, the kind of target, our code, the host."""
+    meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    classes = meta["classes"]
+    what = [[order, arguments.get("spec"), arguments.get("rows", 0).bit_length()] for order, arguments in jobs]
+    package = Path(__file__).parents[2]
+    code = sorted(
+        (str(path.relative_to(package)), status.st_size, status.st_mtime_ns)
+        for path in package.rglob("*.py")
+        if (status := path.stat())
+    )
+    kind = 0 if classes is None else min(len(classes), 3)
+    machine = [sys.version, version("numba"), platform.machine(), platform.node()]
+    text = json.dumps([what, kind, code, machine])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _all_there(note: Path) -> bool:
+    try:
+        names = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    folders = kernel_cache.folders()
+    return all(any((folder / name).exists() for folder in folders) for name in names)
+
+
+def _write_note(note: Path, used: set[str]) -> None:
+    part = note.with_suffix(f".{os.getpid()}.tmp")
+    with suppress(OSError):  # the next study rehearses again, quickly
+        part.write_text(json.dumps(sorted(used)), encoding="utf-8")
+        os.replace(part, note)

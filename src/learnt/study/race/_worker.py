@@ -1,0 +1,74 @@
+"""The worker process: fits models on orders from a study, one at a time, and dies with it.
+
+Started as ``python -m learnt.study.race._worker FOLDER [background]``. Orders come as JSON lines on standard input and
+answers leave as JSON lines on the old standard output; whatever libraries print goes to a log file instead. When the
+input closes, the study is gone (even by ``kill -9``), and the process ends at once, in the middle of a fit if need be.
+SIGINT breaks off the order under way; the process stays, with all that it has loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from pathlib import Path
+
+
+def main(folder: str, background: bool = False) -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    log = os.open(
+        Path(folder) / ("background.log" if background else "worker.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
+    )
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    orders: queue.Queue[dict] = queue.Queue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            orders.put(json.loads(line))
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+
+    def answer(message: dict) -> None:
+        answers.write(json.dumps(message) + "\n")
+        answers.flush()
+
+    from learnt.engine.late_import import import_late_in_our_processes
+
+    import_late_in_our_processes()
+    from learnt.engine import kernel_compiler
+    from learnt.study._errors import one_line
+    from learnt.study.race._bench import Bench
+
+    at_work = False
+
+    def stop(*_: object) -> None:
+        if at_work:  # between two orders there is nothing to stop
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, stop)
+    kernel_compiler.when_begun.append(lambda name: answer({"compiling": name}))
+    answer({"ready": True})
+    bench = None
+    while True:
+        order = orders.get()
+        try:
+            at_work = True
+            bench = bench or Bench(Path(folder))  # the rows are laid out by the time of the first order
+            message = {"result": getattr(bench, order["do"])(**order["with"])}
+            at_work = False
+        except KeyboardInterrupt:
+            at_work = False
+            message = {"stopped": True}
+        except BaseException as error:
+            at_work = False
+            message = {"failed": one_line(error)}
+        answer({"id": order["id"], **message})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], background="background" in sys.argv[2:])

@@ -1,0 +1,5 @@
+"""What people read: step 7.
+
+_words    every sentence, from the numbers of study.json
+_report   the page with its charts (templates/report.html)
+"""

@@ -1,0 +1,317 @@
+"""Step 7, the report: one page that needs nothing else, made from the numbers of the study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from learnt import plots
+from learnt.plots import Row, number, percent
+from learnt.study.report._words import has_model, interval_words, metric_words, ordinal, share
+
+MOST_COLUMNS = 60
+MOST_IMPORTANCES = 15
+MOST_RACERS = 8
+MOST_CLASSES = 150  # of a confusion matrix that can still be seen
+MANY_CLASSES = 20  # of more, a table shows the worst
+WORST = 12
+_DARK = """
+  --lt-ink: #e7eaf0; --lt-muted: #a2acbb; --lt-grid: #343d4b; --lt-accent: #6cbcd6; --lt-second: #eb9a6c;
+  --lt-soft: #26505f; --lt-paper: #1a2029; --page: #12161d; --line: #2b3340; --good: #8ed3ab; --bad: #f0a88f;
+  --good-back: #1b3629; --bad-back: #44261c; color-scheme: dark;
+"""
+
+
+def write_report(path: Path, facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None) -> None:
+    """Write the page in one step; `points` are the observed and predicted amounts of a regression."""
+    text = render(facts, points)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None = None) -> str:
+    """The page as text; everything that comes from data is escaped by the template."""
+    from jinja2 import DictLoader, Environment
+    from markupsafe import Markup
+
+    source = (files("learnt.study") / "templates" / "report.html").read_text(encoding="utf-8")
+    environment = Environment(loader=DictLoader({"report.html": source}), autoescape=True, trim_blocks=True)
+    scale = _scale(facts)
+
+    def loss(value: float) -> str:
+        return f"{value:.3f}" if facts["task"] == "classify" else number(float(scale(value)))
+
+    def raced(value: float) -> str:
+        shown = float(_raced(facts)(value))
+        return f"{shown:.3f}" if facts["task"] == "classify" or abs(shown) <= 1 else number(shown)
+
+    environment.filters |= {
+        "raced": raced,
+        "percent": share,
+        "number": number,
+        "count": lambda n: f"{n:,}",
+        "interval": interval_words,
+        "interval_number": partial(interval_words, form=number),
+        "loss": loss,
+        "interval_loss": partial(interval_words, form=loss),
+        "measure": metric_words,
+        "measures": lambda part: f"{metric_words(part, 'low')}–{metric_words(part, 'high')}",
+        "seconds": _seconds,
+        "bytes": _bytes,
+    }
+    if not has_model(facts):
+        facts = {**facts, "diagnosis": None}  # the curve of a constant says nothing
+    charts = {name: Markup(str(chart)) for name, chart in _charts(facts, points).items() if chart is not None}
+    entries = facts["race"]["entries"]
+    finished = [e for e in entries if "loss" in e]
+    return environment.get_template("report.html").render(
+        facts=facts,
+        charts=charts,
+        dark=Markup(_DARK),
+        classify=facts["task"] == "classify",
+        loss_name=_loss_name(facts),
+        curve_loss=_curve_loss(facts),
+        use=ordinal(facts["test"]["use"]),
+        has_model=has_model(facts),
+        finished=finished,
+        unfinished=_unfinished(entries),
+        ties=_ties(finished),
+        has_auc=facts["test"].get("metric", {}).get("name") != "roc_auc_score" and any("auc" in e for e in finished),
+        columns=[{**c, "holds": _values(c)} for c in facts["data"]["columns"][:MOST_COLUMNS]],
+        shown_importances=MOST_IMPORTANCES,
+        **_by_class(facts["test"]),
+        provenance=_provenance(facts),
+    )
+
+
+def _by_class(test: dict[str, Any]) -> dict[str, Any]:
+    """All classes, or of many the worst, what is to be said of the others, and which are taken for which."""
+    classes = test.get("per_class") or []
+    if len(classes) <= MANY_CLASSES:
+        return {"by_class": classes, "other_classes": None, "confused": []}
+    measured = sorted((c for c in classes if c["recall"] is not None), key=lambda c: c["recall"])
+    worst, others = measured[:WORST], measured[WORST:]
+    counts = np.array(test["confusion"])
+    rows = np.maximum(counts.sum(axis=1), 1)
+    pairs = [(int(counts[i, j]), i, j) for i, j in np.argwhere(counts > 0) if i != j]
+    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+    confused = [
+        {"class": classes[i]["class"], "called": classes[j]["class"], "rows": count, "share": count / rows[i]}
+        for count, i, j in pairs[:WORST]
+    ]
+    ends = {"count": len(others), "low": others[0]["recall"], "high": others[-1]["recall"]} if others else None
+    return {"by_class": worst, "other_classes": ends, "confused": confused}
+
+
+def _ties(finished: list[dict[str, Any]]) -> str:
+    """Models that cannot be told from the chosen one, a few of them by name."""
+    labels = [e["label"] for e in finished if e["tied"]]
+    return "; ".join(labels[:3]) + (f"; and {len(labels) - 3} more" if len(labels) > 3 else "")
+
+
+def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Models that did not finish, settings of one family with the same fate in one line."""
+    fates: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        if "loss" not in entry:
+            said = entry["note"] if entry["state"] == "behind" else f"{entry['state']}: {entry['note']}"
+            fates.setdefault((entry["family"], said), []).append(entry["label"])
+    return [
+        (labels[0] if len(labels) == 1 else f"{family}, {len(labels)} other settings", said)
+        for (family, said), labels in fates.items()
+    ]
+
+
+def _loss_name(facts: dict[str, Any]) -> str:
+    """Of the loss that decided the race."""
+    return facts["race"]["loss_name"]
+
+
+def _curve_loss(facts: dict[str, Any]) -> str:
+    """Of the loss of learning curve and importances, which falls into noise, bias and variance."""
+    return "Brier score" if facts["task"] == "classify" else "RMSE"
+
+
+def _scale(facts: dict[str, Any]) -> Callable[[Any], Any]:
+    """Losses as people read them: squared errors by their root, which has the unit of the target."""
+    return (lambda v: v) if facts["task"] == "classify" else (lambda v: np.sqrt(np.maximum(v, 0.0)))
+
+
+def _raced(facts: dict[str, Any]) -> Callable[[Any], Any]:
+    """Losses of the race as people read them: of the metric asked for, where there is one, larger may be better."""
+    if "metric" in facts["test"]:
+        return (lambda v: -v) if facts["test"]["metric"]["greater"] else (lambda v: v)
+    return _scale(facts)
+
+
+def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
+    classify, test = facts["task"] == "classify", facts["test"]
+    bracket = facts["bracket"]
+    shown = (bracket["lower"], bracket["upper"]) if bracket["known"] else None
+    if classify:
+        now, constant, form = test["error"], test["constant_error"], share
+    else:
+        now, constant, form = test["rmse"], test["constant_rmse"], number
+    charts: dict[str, Any] = {}
+    if has_model(facts) and "rare" not in test:  # of a rare class the share of wrong rows says next to nothing
+        charts["ruler"] = plots.ruler(
+            now["estimate"], (now["low"], now["high"]), constant=constant, bracket=shown, name="this model", form=form
+        )
+    elif has_model(facts) and test["rare"]["recall"] is not None:
+        rare = test["rare"]
+        parts = [("false alarms", rare["false_alarms"]), ("missed", rare["missed"]), ("found", rare["found"])]
+        charts["rare"] = plots.decomposition(parts, title=f"The rows of {rare['class']}", form="{:,}".format)
+    charts["race"] = _race_chart(facts)
+    if facts["diagnosis"] is not None:
+        charts |= _diagnosis_charts(facts["diagnosis"], _curve_loss(facts), _scale(facts))
+    if classify:
+        charts |= _class_charts(facts)
+    elif points is not None:
+        observed, predicted = points
+        charts["fit"] = plots.density(
+            predicted, observed, x_label="predicted", y_label="observed", title="Predicted and observed", diagonal=True
+        )
+        charts["residuals"] = plots.density(
+            predicted, observed - predicted, x_label="predicted", y_label="error", title="Errors", zero=True
+        )
+    if facts["importances"]:
+        top = facts["importances"][:MOST_IMPORTANCES]
+        base = 0.0 if classify else test["rmse"]["estimate"] ** 2
+        scale = _scale(facts)
+        grown = [[float(scale(base + f[k]) - scale(base)) for k in ("loss_added", "low", "high")] for f in top]
+        rows = [Row(f["column"], value, low, high) for f, (value, low, high) in zip(top, grown)]
+        charts["importances"] = plots.importances(rows, x_label=f"{_curve_loss(facts)} added when shuffled")
+    return charts
+
+
+def _race_chart(facts: dict[str, Any]) -> Any:
+    """The best of each family, then the best of the rest, so that every family is seen."""
+    finished = [e for e in facts["race"]["entries"] if "loss" in e]
+    seen: set[str] = set()
+    firsts = [e for e in finished if e["family"] not in seen and not seen.add(e["family"])]  # type: ignore[func-returns-value]
+    chosen = [e for e in finished if e["state"] == "chosen"]
+    wanted = {e["id"] for e in firsts + chosen}
+    for entry in finished:
+        if len(wanted) >= MOST_RACERS:
+            break
+        wanted.add(entry["id"])
+    scale = _raced(facts)
+    rows = []
+    for e in finished:
+        if e["id"] in wanted:
+            low, high = sorted((float(scale(e["low"])), float(scale(e["high"]))))
+            rows.append(Row(e["label"], float(scale(e["loss"])), low, high, e["state"] == "chosen"))
+    constant = next((float(scale(e["loss"])) for e in finished if e["family"] == "constant"), None)
+    form = "{:.3f}".format if facts["task"] == "classify" else number
+    return plots.race(rows, x_label=_loss_name(facts), reference=constant, form=form)
+
+
+def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any], Any]) -> dict[str, Any]:
+    curve = diagnosis["curve"]
+    train, valid = scale(np.array(curve["train"])), scale(np.array(curve["valid"]))
+    parts = diagnosis["parts"]
+    together = parts["noise"]["low"] == 0 and parts["bias"]["value"] == 0  # the two could not be told apart
+    names = {"noise": "noise or bias", "bias": ""} if together else {}
+    charts = {"parts": plots.decomposition([(names.get(k, k), parts[k]["value"]) for k in parts])}
+    if len(curve["sizes"]) > 1:
+        charts["curve"] = plots.learning_curve(
+            curve["sizes"],
+            train.mean(axis=1),
+            valid.mean(axis=1),
+            train_spread=train.std(axis=1),
+            valid_spread=valid.std(axis=1),
+            floor=None if together else float(scale(parts["noise"]["value"])),
+            constant=float(scale(diagnosis["constant"])),
+            loss=loss,
+        )
+    return charts
+
+
+def _class_charts(facts: dict[str, Any]) -> dict[str, Any]:
+    test = facts["test"]
+    charts: dict[str, Any] = {}
+    if len(facts["classes"]) <= MOST_CLASSES:
+        charts["confusion"] = plots.confusion(test["confusion"], [str(c) for c in facts["classes"]])
+    if "roc" in test:
+        point = (test["at_threshold"]["fpr"], test["at_threshold"]["tpr"])
+        charts["roc"] = plots.roc(test["roc"]["fpr"], test["roc"]["tpr"], test["auc"]["estimate"], point=point)
+        c = test["calibration"]
+        charts["calibration"] = plots.calibration(
+            c["predicted"], c["observed"], c["low"], c["high"], c["rows"], name=str(facts["positive"])
+        )
+    if "threshold" in facts and has_model(facts):
+        t = facts["threshold"]
+        label = {"lowest cost": "cost a row", "fewest errors": "errors a row"}.get(
+            t["by"], t["by"].removeprefix("best ")
+        )
+        form = percent if t["by"] == "fewest errors" else number
+        charts["cost"] = plots.cost_curve(
+            t["curve"]["threshold"],
+            t["curve"]["cost"],
+            chosen=t["threshold"],
+            interval=(t["low"], t["high"]),
+            label=label,
+            y_format=form,
+        )
+    return charts
+
+
+def _values(column: dict[str, Any]) -> str:
+    """A few words on what a column holds."""
+    if column.get("mean") is not None:
+        return f"{number(column['min'])} to {number(column['max'])}, mean {number(column['mean'])}"
+    if column.get("min") is not None:
+        low, high = str(column["min"]), str(column["max"])
+        if low.startswith("1970-01-01") and high.startswith("1970-01-01"):  # times of day, without a day
+            low, high = (end.removeprefix("1970-01-01").strip() or "00:00:00" for end in (low, high))
+        return f"{low} to {high}"
+    if column["kind"] in ("identifier", "text"):
+        return column["reason"]
+    top = column.get("top") or []
+    return ", ".join(f"{str(value)[:30]} ({count:,})" for value, count in top[:4])
+
+
+def _provenance(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    seal, settings = facts["seal"], facts["settings"]
+    rows = [
+        ("Table", f"{facts['table']}, {facts['data']['rows']:,} rows, sha256 {facts['data']['hash'][:16]}…"),
+        ("Test set", f"{seal['how']}; fingerprint {seal['hash'][:16]}…; {ordinal(facts['test']['use'])} use"),
+        ("Cross-validation", f"{facts['race']['folds']} folds of the other {seal['development_rows']:,} rows"),
+        ("Choice", f"{facts['choice']['rule']}; ties by the corrected resampled t-test"),
+        ("Model", f"{facts['chosen']['model']}, {_settings(facts['chosen']['params'])}"),
+        ("Model file", f"sha256 {facts['model']['sha256'][:16]}…"),
+        ("Seed", str(settings["seed"])),
+        ("Budget", f"{settings['budget']:g} s"),
+        ("learnt", facts["learnt"]),
+    ]
+    if facts.get("run"):
+        rows.append(("Finished", facts["run"]["finished"]))
+        rows.append(("One row predicted in", _seconds(facts["run"]["seconds"]["predict one row"])))
+    return rows
+
+
+def _settings(params: dict[str, Any]) -> str:
+    return ", ".join(f"{k}={v}" for k, v in params.items()) or "default settings"
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{1e6 * seconds:.0f} µs"
+    if seconds < 1:
+        return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.1f} ms"
+    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
+
+
+def _bytes(size: float) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size = size / 1000
+    return f"{size:.1f} GB"

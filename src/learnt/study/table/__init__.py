@@ -1,0 +1,8 @@
+"""From a file to a posed problem: steps 1 and 2.
+
+_read      a table from a file, and which line is broken where one is
+_header    whether the first line of a text table holds names
+_columns   types that cannot be learnt from, moments in time, fingerprints
+_problem   the target, the columns that are used, and those set aside
+_seal      the test set, the folds of the other rows, the ledger of openings
+"""

@@ -1,0 +1,282 @@
+"""Step 1, posing the problem: which column is to be predicted, from which others, and what must be set aside."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from learnt.engine.random import generator
+from learnt.preprocessing import TableEncoder, profile
+from learnt.study._errors import StudyError, did_you_mean
+from learnt.study.table._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
+
+FEW_CLASSES = 10  # integers with more different values than this are amounts, not labels
+MANY_CLASSES = 100
+LEAST_ROWS = 30
+LEAST_PER_CLASS = 5
+_POSITIVE = ("1", "true", "yes", "y", "t", "positive", "pos", "on")
+_NOT_WHEN = re.compile(r"birth|dob|born", re.IGNORECASE)
+_PROFILED = 30_000  # of a longer table a sample of rows is profiled
+_UNUSABLE = ("identifier", "constant", "empty", "duplicate", "nested", "drop")
+
+
+@dataclass
+class Problem:
+    """A table made ready: rows with a target, features that may be used, and everything that was noticed."""
+
+    name: str
+    table: pl.DataFrame
+    rows: np.ndarray  # where each row was in the file, from 0
+    target: str
+    task: str  # "classify" or "regress"
+    y: np.ndarray
+    features: list[str]
+    columns: list[dict[str, Any]]  # what `profile` found
+    findings: list[dict[str, Any]]
+    set_aside: list[dict[str, str]]
+    classes: list[Any] | None = None
+    positive: int | None = None  # which class a threshold is about, where there are two
+    time: str | None = None
+    when: np.ndarray | None = None
+    group: str | None = None
+    groups: np.ndarray | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def classify(self) -> bool:
+        return self.task == "classify"
+
+    @property
+    def X(self) -> pl.DataFrame:
+        return self.table.select(self.features)
+
+
+def pose(
+    table: pl.DataFrame,
+    target: str,
+    *,
+    name: str = "table",
+    task: str = "auto",
+    time: str | None = None,
+    group: str | None = None,
+    keep: tuple[str, ...] = (),
+    drop: tuple[str, ...] = (),
+) -> Problem:
+    """Turn a table and the name of its target into a problem, or say in one sentence why that cannot be done."""
+    named = [(c, "a column to drop") for c in drop] + [(c, "a column to keep") for c in keep]
+    for column, what in ((target, "the target"), (group, "the group"), *named):
+        if column is not None and column not in table.columns:
+            raise StudyError(f'There is no column "{column}" ({what}); {did_you_mean(column, table.columns)}')
+    if time not in (None, "none") and time not in table.columns:
+        raise StudyError(f'There is no column "{time}" (the time); {did_you_mean(str(time), table.columns)}')
+    if len({target, time, group} - {None}) < 3 - [target, time, group].count(None):
+        raise StudyError("The target, the time and the group must be three different columns.")
+    roles = {target: "the target", time: "the time", group: "the group"}
+    table, unreadable = set_unreadable_aside(table, {c: role for c, role in roles.items() if c is not None})
+    drop = tuple(c for c in drop if c in table.columns)
+    notes: list[str] = []
+    y, kind, kept = _read_target(table, target, task, notes)
+    table, rows = table.filter(pl.Series(kept)), np.flatnonzero(kept)
+    if kind == "classify":
+        y, classes, kept = _labels(y, notes, target)
+        table, rows = table.filter(pl.Series(kept)), rows[kept]
+    else:
+        classes = None
+    if len(y) < LEAST_ROWS:
+        raise StudyError(f"{len(y)} rows have a target; a study needs at least {LEAST_ROWS}: collect more.")
+    candidates = [c for c in table.columns if c not in {group, *drop}]
+    if candidates == [target]:
+        raise StudyError(f'The table has no column beside "{target}"; there is nothing to predict from.')
+    found = _profile(table.select(candidates), target, y)
+    set_aside = unreadable + _set_aside(found, set(keep))
+    unused = {entry["column"] for entry in set_aside}
+    features = [c["name"] for c in found["columns"] if c["name"] not in unused]
+    if not features:
+        raise StudyError(
+            "Every column was set aside as an identifier, a constant or a leak; add columns or --keep one."
+        )
+    found_time, when = _read_time(table, time, found["findings"], notes)
+    set_aside += [{"column": c, "reason": "left out on your word (--drop)"} for c in drop]
+    if group is not None:
+        set_aside.append({"column": group, "reason": "names the groups, which are kept whole in every split"})
+    skip = {"time", "leak", "identifier", "target missing", "empty", "constant", "duplicate", "nested"}
+    notes += [f["message"] for f in found["findings"] if f["what"] not in skip]
+    notes += type_notes(table.select(features))
+    return Problem(
+        name=name,
+        table=table,
+        rows=rows,
+        target=target,
+        task=kind,
+        y=y,
+        features=features,
+        columns=[{**c, "used": c["name"] in features} for c in found["columns"]],
+        findings=found["findings"],
+        set_aside=set_aside,
+        classes=classes,
+        positive=_positive(classes, y) if classes is not None and len(classes) == 2 else None,
+        time=found_time,
+        when=when,
+        group=group,
+        groups=None if group is None else as_text(table[group]).fill_null("(missing)").to_numpy(),
+        notes=notes,
+    )
+
+
+# --- the target ----------------------------------------------------------------------------------------------
+
+
+def _read_target(table: pl.DataFrame, target: str, task: str, notes: list[str]) -> tuple[np.ndarray, str, np.ndarray]:
+    """The values of the target, the task they call for, and which rows have one."""
+    series = table[target]
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.null_count() == len(series):
+        raise StudyError(f'Every cell of "{target}" is missing; there is nothing to learn from.')
+    numbers: np.ndarray | None
+    labels: Any  # a series of strings, or None where the cells are numbers
+    if series.dtype.is_temporal() and series.dtype != pl.Duration and task != "classify":
+        raise StudyError(
+            f'"{target}" holds dates or times, which are not predicted as they are; make a number of it first, such as '
+            "the days until then (--task classify takes every one of them for a class)."
+        )
+    if series.dtype.is_numeric():
+        numbers, labels = series.cast(pl.Float64).to_numpy(), None
+    elif series.dtype == pl.Duration:
+        numbers, labels = seconds(series), None
+        notes.append(f'"{target}" is a duration; it is predicted in seconds.')
+    else:
+        numbers, labels = _read_written(table, target, series)
+    if numbers is not None:
+        readable = np.isfinite(numbers)
+    else:
+        readable = np.asarray(labels.is_not_null())
+    kind = task if task != "auto" else _task(numbers[readable] if numbers is not None else None)
+    lost = int((~readable).sum())
+    if lost:
+        notes.append(f'{lost:,} of {len(series):,} rows have no "{target}" and were left out.')
+    if kind == "regress":
+        if numbers is None:
+            raise StudyError(f'"{target}" does not hold numbers, so it cannot be regressed on; use --task classify.')
+        values = numbers[readable]
+        if np.ptp(values) == 0:
+            raise StudyError(f'Every cell of "{target}" is {values[0]:g}; there is nothing to predict.')
+        return values, kind, readable
+    if labels is None and numbers is not None:
+        values = numbers[readable]
+        whole = bool(np.all(values == np.floor(values)))
+        return values.astype(np.int64) if whole else values.astype(str), kind, readable
+    return labels.filter(pl.Series(readable)).to_numpy().astype(str), kind, readable
+
+
+def _read_written(table: pl.DataFrame, target: str, series: pl.Series) -> tuple[np.ndarray | None, pl.Series]:
+    """A target that is not typed as numbers: as numbers where the strings are numbers, and as labels."""
+    labels = series.cast(pl.String).str.strip_chars()
+    labels = labels.replace({"": None, "NA": None, "N/A": None, "nan": None, "NaN": None, "null": None, "?": None})
+    try:
+        kind = TableEncoder().fit(table.select(target)).columns_[0]["kind"]
+    except ValueError:  # nothing to learn from: an identifier or a single value, said better below
+        kind = "category"
+    if kind != "number":
+        return None, labels
+    encoded = TableEncoder(kinds={target: "number"}).fit_transform(table.select(target))
+    numbers = np.asarray(encoded[:, 0], dtype=np.float64).copy()
+    if encoded.shape[1] > 1:
+        numbers[encoded[:, 1] > 0] = np.nan
+    return numbers, labels
+
+
+def _task(numbers: np.ndarray | None) -> str:
+    if numbers is None:
+        return "classify"
+    distinct = np.unique(numbers)
+    whole = bool(np.all(distinct == np.floor(distinct)))
+    return "classify" if len(distinct) == 2 or (whole and len(distinct) <= FEW_CLASSES) else "regress"
+
+
+def _labels(y: np.ndarray, notes: list[str], target: str) -> tuple[np.ndarray, list[Any], np.ndarray]:
+    """Labels, sorted classes, and the rows whose class is common enough to be learnt and tested."""
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if len(classes) == 1:
+        raise StudyError(f'Every cell of "{target}" is {classes[0]!s}; there is nothing to predict.')
+    rare = counts < LEAST_PER_CLASS
+    if len(classes) > MANY_CLASSES or (~rare).sum() < 2:
+        raise StudyError(
+            f'"{target}" has {len(classes)} different values in {len(y)} rows, too many or too rare to be classes; '
+            "choose another target, or --task regress if they are amounts."
+        )
+    kept = ~rare[codes]
+    if rare.any():
+        named = ", ".join(f'"{c}"' for c in classes[rare][:5])
+        notes.append(
+            f"{int((~kept).sum()):,} rows of classes with fewer than {LEAST_PER_CLASS} rows were left out: {named}."
+        )
+    return y[kept], classes[~rare].tolist(), kept
+
+
+def _positive(classes: list[Any], y: np.ndarray) -> int:
+    """The class that a person would call positive: yes, true, 1; else the rarer one."""
+    for k, label in enumerate(classes):
+        if str(label).strip().lower() in _POSITIVE:
+            return k
+    return int(np.mean(y == classes[1]) <= 0.5)
+
+
+# --- the columns ---------------------------------------------------------------------------------------------
+
+
+def _profile(table: pl.DataFrame, target: str, y: np.ndarray) -> dict[str, Any]:
+    """What `learnt.preprocessing.profile` says about the features, on a sample of a long table."""
+    table = table.with_columns(pl.Series(target, y))
+    if len(table) > _PROFILED:
+        table = table[np.sort(generator(0).permutation(len(table))[:_PROFILED])]
+    return profile(table, target)
+
+
+def _set_aside(found: dict[str, Any], keep: set[str]) -> list[dict[str, str]]:
+    """Columns that must not be learnt from, each with its reason."""
+    reasons = {c["name"]: f"{c['kind']}: {c['reason']}" for c in found["columns"] if c["kind"] in _UNUSABLE}
+    for finding in found["findings"]:
+        if finding["what"] == "empty":
+            reasons[finding["column"]] = "empty: every cell is missing"
+        elif finding["what"] == "constant":
+            reasons[finding["column"]] = "constant: the same value in every row"
+        elif finding["what"] == "leak":
+            told = finding["message"].removeprefix(f"{finding['column']!r} ")
+            reasons[finding["column"]] = f"leak: {told}"
+    return [{"column": name, "reason": reason} for name, reason in reasons.items() if name not in keep]
+
+
+# --- time ----------------------------------------------------------------------------------------------------
+
+
+def _read_time(
+    table: pl.DataFrame, wanted: str | None, findings: list[dict[str, Any]], notes: list[str]
+) -> tuple[str | None, np.ndarray | None]:
+    """The column that orders the rows in time: the one asked for, or the only one that plainly says when."""
+    if wanted == "none":
+        return None, None
+    if wanted is not None:
+        when = moments(table, wanted)
+        if when is None:
+            raise StudyError(f'"{wanted}" holds neither dates nor numbers, so rows cannot be put in time order by it.')
+        return wanted, when
+    times = [f for f in findings if f["what"] == "time" and not _NOT_WHEN.search(f["column"])]
+    times = [f for f in times if table.schema[f["column"]] not in (pl.Time, pl.Duration)]  # no day in them
+    ordered = [f for f in times if f["ordered"]]
+    chosen = ordered if len(ordered) == 1 else times
+    if len(chosen) > 1:
+        names = " and ".join(f'"{f["column"]}"' for f in times)
+        notes.append(f"{names} say when; none was taken as the order of time: name one with --time.")
+    if len(chosen) != 1:
+        return None, None
+    column = chosen[0]["column"]
+    when = moments(table, column)
+    if when is None or np.isnan(when).mean() > 0.05 or len(np.unique(when)) < 10:
+        return None, None
+    notes.append(f'"{column}" says when, so the test set is the most recent part (--time none to shuffle instead).')
+    return column, when

@@ -1,0 +1,202 @@
+"""Step 2, sealing the test set: cut once, before anything is learnt; folds of the rest; a ledger of every opening."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from learnt.engine.random import generator
+from learnt.model_selection import GroupKFold, KFold, SealedTestSet, StratifiedKFold, TimeSeriesSplit, train_test_split
+from learnt.study._errors import StudyError
+from learnt.study.table._columns import as_text, unreadable
+from learnt.study.table._problem import Problem
+
+TEST_SHARE = 0.2
+MOST_TEST = 50_000
+FOLDS = 5
+PARTS = FOLDS  # folds that make up one partition of the rows
+REPEATS = ((500, 3), (1500, 2))  # up to so many development rows, so many partitions: few rows make losses jumpy
+LONG, LONG_FOLDS = 10_000, 3  # of more rows than this, so many of the folds tell enough
+
+
+@dataclass
+class Sealed:
+    """Development rows with their folds, and the test rows behind a seal."""
+
+    development: np.ndarray
+    test: np.ndarray
+    folds: list[tuple[np.ndarray, np.ndarray]]  # positions within `development`
+    box: SealedTestSet
+    how: str
+    hash: str
+
+
+def seal(problem: Problem, seed: int) -> Sealed:
+    """Cut the test set by time, by group, or by shuffled (stratified) rows with duplicates kept together."""
+    n = len(problem.y)
+    share = min(TEST_SHARE, MOST_TEST / n)
+    if problem.when is not None:
+        development, test, how = _by_time(problem, share)
+    elif problem.groups is not None:
+        development, test, how = _by_group(problem.groups, share, seed)
+    else:
+        development, test, how = _shuffled(problem, share, seed)
+    _check(problem, development, test)
+    return Sealed(
+        development,
+        test,
+        _folds(problem, development, seed),
+        SealedTestSet(problem.X[test], problem.y[test]),
+        how,
+        rows_hash(problem.table[test]),
+    )
+
+
+def _by_time(problem: Problem, share: float) -> tuple[np.ndarray, np.ndarray, str]:
+    when = _when(problem)
+    moments = np.sort(when)
+    first = moments[int(np.ceil(len(when) * (1 - share)))]  # rows of one moment stay on one side
+    development, test = np.flatnonzero(when < first), np.flatnonzero(when >= first)
+    return development, test, f'the most recent {len(test):,} rows by "{problem.time}"'
+
+
+def _when(problem: Problem) -> np.ndarray:
+    when = np.asarray(problem.when, dtype=np.float64)
+    return np.where(np.isnan(when), -np.inf, when)  # an unknown moment counts as past
+
+
+def _by_group(groups: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, str]:
+    names, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(names) < FOLDS + 1:
+        raise StudyError(f"There are {len(names)} groups; at least {FOLDS + 1} are needed to hold whole groups out.")
+    order = generator(seed).permutation(len(names))
+    taken = np.cumsum(counts[order]) <= max(share * len(groups), counts[order[0]])
+    chosen = np.isin(codes, order[taken])
+    how = f"{int(chosen.sum()):,} rows of {int(taken.sum()):,} groups drawn at random"
+    return np.flatnonzero(~chosen), np.flatnonzero(chosen), how
+
+
+def _shuffled(problem: Problem, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, str]:
+    units, firsts = _units(problem)
+    strata = problem.y[firsts] if problem.classify else None
+    if strata is not None and np.unique(strata, return_counts=True)[1].min() < 2:
+        strata = None
+    _, held = train_test_split(np.arange(len(firsts)), test_size=share, random_state=seed, stratify=strata)
+    chosen = np.isin(units, held)
+    how = f"{int(chosen.sum()):,} rows drawn at random" + (", each class in proportion" if strata is not None else "")
+    if len(firsts) < len(units):
+        how += ", identical rows kept together"
+    return np.flatnonzero(~chosen), np.flatnonzero(chosen), how
+
+
+def _units(problem: Problem, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """A number for each set of rows with identical features, and the first row of each set."""
+    X = problem.X if rows is None else problem.X[rows]
+    _, firsts, units = np.unique(X.hash_rows(seed=0).to_numpy(), return_index=True, return_inverse=True)
+    # Numbered in order of appearance, so that nothing depends on the hash itself.
+    rank = np.empty(len(firsts), dtype=np.int64)
+    rank[np.argsort(firsts)] = np.arange(len(firsts))
+    return rank[units], np.sort(firsts)
+
+
+def _folds(problem: Problem, development: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    if problem.when is not None:
+        order = np.argsort(_when(problem)[development], kind="stable")
+        # Each fold is a tenth that comes after all it is trained on; half of the rows are always there to train on.
+        splitter = TimeSeriesSplit(FOLDS, test_size=max(len(order) // (2 * FOLDS), 1))
+        return [(order[a], order[b]) for a, b in splitter.split(order)]
+    if problem.groups is not None:
+        groups = problem.groups[development]
+        count = min(FOLDS, len(np.unique(groups)))
+        return list(GroupKFold(count).split(development, groups=groups))
+    units, firsts = _units(problem, development)
+    y = problem.y[development][firsts]
+    repeats = next((count for rows, count in REPEATS if len(development) <= rows), 1)
+    folds = []
+    for repeat in range(repeats):
+        splitter = (StratifiedKFold if problem.classify else KFold)(FOLDS, shuffle=True, random_state=seed + repeat)
+        for _, held in splitter.split(firsts.reshape(-1, 1), y):
+            inside = np.isin(units, held)
+            folds.append((np.flatnonzero(~inside), np.flatnonzero(inside)))
+    return folds[:LONG_FOLDS] if len(development) > LONG else folds
+
+
+def _check(problem: Problem, development: np.ndarray, test: np.ndarray) -> None:
+    if len(test) < 5 or len(development) < 4 * FOLDS:
+        raise StudyError(
+            f"{len(test)} test and {len(development)} other rows are left after the split; too few to judge."
+        )
+    if problem.classify and len(np.unique(problem.y[development])) < 2:
+        raise StudyError("All rows before the test set are of one class; use --time none to shuffle, or more rows.")
+
+
+def rows_hash(rows: pl.DataFrame) -> str:
+    """A fingerprint of a set of rows that depends on their content alone, not on their order.
+
+    >>> a = pl.DataFrame({"x": [1, 2], "y": ["a", None]})
+    >>> rows_hash(a) == rows_hash(a.reverse()), rows_hash(a) == rows_hash(a.with_columns(x=pl.col("x") + 1))
+    (True, False)
+    """
+    readable = [rows[c] for c in sorted(rows.columns) if unreadable(rows[c]) is None]
+    cells = [as_text(column).fill_null("\x00") for column in readable]
+    lines = pl.select(pl.concat_str(cells, separator="\x1f")).to_series().sort()
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line.encode() + b"\x1e")
+    return digest.hexdigest()
+
+
+# --- the ledger ----------------------------------------------------------------------------------------------
+
+
+def ledger_path() -> Path:
+    """Where openings are written down for this user: $LEARNT_LEDGER, or the state folder of the system."""
+    if given := os.environ.get("LEARNT_LEDGER"):
+        return Path(given)
+    base = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA") or str(Path.home() / ".local" / "state")
+    return Path(base) / "learnt" / "test-sets.jsonl"
+
+
+def record_opening(test_hash: str, opening: str, table: str, spare: Path) -> int:
+    """Write down that a test set is opened, and return which use of it this is, counting from 1.
+
+    An opening is named by what was asked of the test set; asking the same again is not a new use. Where the user's
+    ledger cannot be written, the file `spare` in the output folder serves.
+    """
+    for path in (ledger_path(), spare):
+        try:
+            known = _openings(path, test_hash)
+            if opening in known:
+                return known.index(opening) + 1
+            path.parent.mkdir(parents=True, exist_ok=True)
+            moment = datetime.now(UTC).isoformat(timespec="seconds")
+            record = {"test": test_hash, "opening": opening, "table": table, "when": moment}
+            with path.open("ab") as file:
+                file.write(json.dumps(record).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            return len(known) + 1
+        except OSError:
+            continue
+    return 1
+
+
+def _openings(path: Path, test_hash: str) -> list[str]:
+    found: list[str] = []
+    if not path.exists():
+        return found
+    for line in path.read_bytes().split(b"\n"):
+        try:
+            record = json.loads(line)
+            if record["test"] == test_hash and record["opening"] not in found:
+                found.append(record["opening"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found

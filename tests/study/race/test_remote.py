@@ -1,0 +1,126 @@
+"""The study's end of the worker: stopped from any thread, more than once, in the middle of an order."""
+
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from learnt.study.race import _remote
+from learnt.study.race._remote import Failed, TooSlow, Worker, readiest
+
+
+class Echo(Worker):
+    """A worker whose process reads orders and never answers."""
+
+    def _launch(self):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self._process = subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdin.read()"], **pipes)
+        self._answers = queue.Queue()
+        collect = threading.Thread(target=_remote._collect, args=(self._process.stdout, self._answers), daemon=True)
+        collect.start()
+
+
+def test_two_threads_stop_one_worker_at_the_same_moment(tmp_path):
+    for _ in range(10):
+        worker = Echo(tmp_path)
+        worker.start()
+        process, together = worker._process, threading.Barrier(2)
+
+        def stop(worker=worker, together=together):
+            together.wait(20)
+            worker.stop()
+
+        with ThreadPoolExecutor(2) as pool:
+            for done in [pool.submit(stop) for _ in range(2)]:
+                done.result(20)
+        assert process.poll() is not None
+        worker.stop()
+
+
+def test_an_order_under_way_ends_with_a_sentence_when_another_thread_stops_the_worker(tmp_path):
+    worker = Echo(tmp_path)
+    worker.start()
+    process = worker._process
+    threading.Timer(0.2, worker.stop).start()
+    with pytest.raises(Failed, match="was stopped"):
+        worker.call("evaluate", 30)
+    assert process.poll() is not None
+    with pytest.raises(Failed, match="was stopped"):  # and it does not start again behind one's back
+        worker.call("evaluate", 30)
+    assert worker._process is None
+
+
+LISTENING = """
+import json, signal, sys, time
+at_work = False
+def stop(*_):
+    if at_work: raise KeyboardInterrupt
+signal.signal(signal.SIGINT, stop)
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    order = json.loads(line)
+    message = {"result": order["with"]}
+    try:
+        at_work = True
+        time.sleep(order["with"].get("seconds", 0))
+    except KeyboardInterrupt:
+        message = {"stopped": True}
+    at_work = False
+    if broken := order["with"].get("broken"):
+        message = {"failed": "half an import"} if sys.argv[1] == "1" else {"result": broken}
+    print(json.dumps({"id": order["id"], **message}), flush=True)
+"""
+
+
+class Listening(Worker):
+    """A worker whose process sleeps on order and stops when asked; only the first one can be broken."""
+
+    launched = 0
+
+    def _launch(self):
+        self.launched += 1
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self._process = subprocess.Popen([sys.executable, "-S", "-c", LISTENING, str(self.launched)], **pipes)
+        self._answers, self._ready, self._asked_to_stop = queue.Queue(), False, False
+        collect = threading.Thread(target=_remote._collect, args=(self._process.stdout, self._answers), daemon=True)
+        collect.start()
+
+
+@pytest.fixture
+def listening(tmp_path, monkeypatch):
+    monkeypatch.setattr(_remote, "GRACE", 30.0)
+    monkeypatch.setattr(_remote, "MOST_GRACE", 60.0)
+    with Listening(tmp_path) as worker:
+        worker.start()
+        assert worker.call("rest", 60) == {}
+        yield worker
+
+
+def test_a_process_whose_time_is_over_stops_and_stays(listening):
+    process = listening._process
+    with pytest.raises(TooSlow):
+        listening.call("rest", 0.2, seconds=1000)
+    assert listening._process is process
+    assert listening.ready
+    process.send_signal(signal.SIGINT)  # too late: it waits for orders
+    assert listening.call("rest", 60, seconds=0, x=1) == {"seconds": 0, "x": 1}
+    assert listening.launched == 1
+
+
+def test_what_fails_in_a_process_that_was_stopped_is_tried_in_a_fresh_one(listening):
+    with pytest.raises(Failed, match="half an import"):
+        listening.call("rest", 60, broken="yes")  # it had never been stopped: that is a failure
+    with pytest.raises(TooSlow):
+        listening.call("rest", 0.2, seconds=1000)
+    assert listening.call("rest", 60, broken="yes") == "yes"
+    assert listening.launched == 2
+
+
+def test_the_readiest_worker_is_one_that_has_loaded(listening, tmp_path):
+    fresh = Echo(tmp_path)
+    assert readiest([fresh, listening]) is listening
+    assert readiest([fresh]) is fresh

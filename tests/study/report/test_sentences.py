@@ -1,0 +1,178 @@
+"""Sentences of a study, from numbers made up over many states: none denies another, none denies the numbers."""
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+
+from learnt.diagnosis import read_curve
+from learnt.study.judgement import _judge as judge
+from learnt.study.judgement._rare import judge_metric
+from learnt.study.race._metric import metric_of
+from learnt.study.report._words import UNKNOWN, summarise
+
+RNG = np.random.default_rng(0)
+
+
+def diagnosis(limit, fall, noise, constant, seen=1.0):
+    sizes = np.array([100, 200, 400, 800])
+    valid = (limit + fall * 100 / sizes)[:, None] + 0.005 * limit * np.array([-1, 0, 1])
+    found = read_curve(sizes, 0.7 * valid, valid, noise=noise, constant=constant, seen=seen)
+    parts = {"regime": found.regime, "finding": found.finding, "treatments": list(found.treatments)}
+    return {**parts, "evidence": list(found.evidence)}
+
+
+@cache
+def judged(share, skill, n, k, noise):
+    """Made-up predictions of classes, judged; `skill` is how far apart the scores of the classes are."""
+    names = ["no", "yes", "maybe"][:k]
+    y = (RNG.random(n) < share).astype(int) if k == 2 else RNG.choice(3, n, p=[1 - share, share / 2, share / 2])
+    shares = np.bincount(y, minlength=k) / n
+    logits = np.log(np.maximum(shares, 1e-9)) + skill * (np.eye(k)[y] + noise * RNG.normal(size=(n, k)))
+    p = np.exp(logits - logits.max(axis=1, keepdims=True))
+    p = p / p.sum(axis=1, keepdims=True) if skill else np.tile(shares, (n, 1))
+    order = np.argsort(names)
+    options = {"positive": 1 if k == 2 else None, "threshold": 0.4, "cost": None, "groups": None, "level": 0.95}
+    test = judge.judge_classes(np.array(names)[y], p[:, order], sorted(names), shares[order], seed=0, **options)
+    return test, sorted(names), shares[order]
+
+
+def classes(
+    share=0.4,
+    skill=2.0,
+    n=600,
+    known=True,
+    lower=0.05,
+    told=None,
+    finished=("boosted trees",),
+    cut=False,
+    k=2,
+    noise=0.8,
+):
+    """Facts of a study of classes."""
+    test, names, shares = judged(share, skill, n, k, noise)
+    better = bool(finished) and (test["brier_gain"]["low"] > 0 or test.get("ranks", False))
+    entries = [{"family": f, "state": "finished", "loss": 0.1} for f in ("constant", *finished)]
+    entries += [{"family": "forest", "state": "skipped", "note": "no time was left"}] * cut
+    most = names[int(shares.argmax())]
+    return {
+        "target": "y", "task": "classify", "classes": names, "positive": "yes" if k == 2 else None,
+        "test": {**test, "use": 1}, "beats_constant": better, "settings": {"cost": None},
+        "data": {"features": ["a"]}, "chosen": {"label": "boosted trees", "family": "boosted trees"},
+        "model": {"rows": 400, "judged_rows": 400}, "race": {"entries": entries, "cut_short": cut},
+        "ceiling": {"constant": {"predicts": most}}, "diagnosis": told,
+        "threshold": {"used": "rare" in test, "by": "best F1"},
+        "bracket": {"lower": lower, "upper": 0.3, "known": known, "reached": 0.2},
+    }  # fmt: skip
+
+
+def text_of(summary):
+    return " ".join([summary["headline"], summary["verdict"], *(line["text"] for line in summary["lines"])])
+
+
+def test_where_nothing_was_tried_the_headline_says_so():
+    found = summarise(classes(finished=(), cut=True))
+    assert found["headline"] == "Nothing was tried on “y”: the budget ended before any model was fitted."
+    assert found["verdict"] == "nothing was tried"
+    assert "No model predicts" not in text_of(found)
+    assert "no better" not in text_of(found)
+    assert "more time" in found["lines"][-1]["text"]
+    facts = classes(finished=())
+    facts["race"]["entries"] += [{"family": "forest", "state": "failed", "note": "ValueError"}]
+    assert "no model could be fitted" in summarise(facts)["headline"]
+    few = classes(skill=0, finished=("a", "b"), cut=True)
+    assert summarise(few)["headline"] == "None of the 2 models there was time for predicts “y” better than a constant."
+    assert summarise(classes(skill=0))["headline"] == "No model predicts “y” better than a constant."
+
+
+def test_a_winner_that_could_not_be_fitted_in_time_is_named():
+    facts = classes(skill=0)
+    facts["chosen"] = {"label": "constant", "family": "constant", "id": "constant"}
+    facts["choice"] = {"wanted": {"label": "boosted trees, leaves 10", "family": "boosted trees", "id": "b10"}}
+    found = summarise(facts)
+    assert (
+        found["headline"] == "No time was left to fit the model that won the race for “y” (boosted trees, leaves 10)."
+    )
+    assert "better than a constant" not in text_of(found)
+    assert "before the final fit" in found["lines"][-1]["text"]
+
+
+def test_a_rare_class_is_never_called_right_by_its_absence():
+    found = summarise(classes(share=0.03, n=3000, skill=2.0))
+    assert "are found" in found["headline"]
+    assert "PR area" in found["headline"]
+    assert "come out right" not in text_of(found)
+    assert "recall" in text_of(found)
+    assert "chosen on development rows for the best F1" in text_of(found)
+    assert "best possible" not in [line["title"] for line in found["lines"]]
+    several = summarise(classes(share=0.05, n=3000, skill=3.0, k=3, noise=0.3))
+    assert "of a class are found on average, where chance is 33.3%" in several["headline"]
+    assert "come out right" not in text_of(several)
+
+
+def test_an_order_that_tells_is_better_than_a_constant_even_where_no_row_is_called():
+    n = 3000
+    y = np.where(RNG.random(n) < 0.02, "yes", "no")
+    score = np.clip(0.3 + np.where(y == "yes", 0.25, 0.0) + 0.1 * RNG.normal(size=n), 0, 1)  # far too high
+    shares = np.array([np.mean(y == "no"), np.mean(y == "yes")])
+    options = {"positive": 1, "threshold": 0.5, "cost": None, "groups": None, "level": 0.95, "seed": 0}
+    test = judge.judge_classes(y, np.column_stack([1 - score, score]), ["no", "yes"], shares, **options)
+    assert test["brier_gain"]["high"] < 0
+    assert test["auc"]["estimate"] > 0.9
+    assert test["ranks"]
+
+
+def test_the_metric_asked_for_is_in_the_headline():
+    facts = classes()
+    y = RNG.integers(0, 2, 300)
+    p = np.clip(0.3 + 0.4 * y + 0.2 * RNG.normal(size=300), 0.01, 0.99)
+    options = {"threshold": None, "groups": None, "level": 0.95, "seed": 0}
+    both = np.column_stack([1 - p, p])
+    facts["test"]["metric"] = judge_metric(metric_of("auc", "classify"), y, both, np.full((300, 2), 0.5), **options)
+    found = summarise(facts)
+    assert found["headline"].startswith("“y” can be predicted: ROC area 0.")
+    assert found["headline"].endswith("against 0.500 of a constant.")
+    assert "ROC area 0." in found["lines"][1]["text"]
+
+
+STATES = list(
+    itertools.product(
+        (0.03, 0.4),  # share of the class
+        (0.0, 0.3, 3.0),  # skill
+        (True, False),  # whether there is a bracket
+        (0.0, 0.05),  # its lower end
+        [
+            (0.1, 0.0, (0.09, 0.095, 0.11)),
+            (0.1, 0.3, (0.0, 0.09, 0.5)),
+            (0.2, 0.0, (0.01, 0.02, 0.03)),
+            (0.24, 0.0, (0.0, 0.3, 0.3)),
+        ],
+        (True, False),  # whether the race was cut short
+    )
+)
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_no_sentence_denies_another(cut):
+    for share, skill, known, lower, (limit, fall, noise), short in STATES:
+        if short != cut:
+            continue
+        told = diagnosis(limit, fall, noise, constant=0.25)
+        facts = classes(share=share, skill=skill, known=known, lower=lower, told=told, cut=cut, n=300)
+        found = summarise(facts)
+        text = text_of(found)
+        assert "nan" not in text
+        assert all(line["text"].endswith((".", "?")) for line in found["lines"])
+        good = facts["beats_constant"]
+        assert good == (found["verdict"] == "better than a constant")
+        assert good == ("can be predicted" in found["headline"])
+        assert not (good and "no better" in text)
+        ceiling = "as good as the columns allow" in text
+        assert not (ceiling and ("too simple" in text or "changes too much" in text or "points are left" in text))
+        assert not ("near the ceiling" in text and "points are left" in text)
+        assert not (ceiling and UNKNOWN in text)
+        assert not ("Get more rows" in text and "hardly changed" in " ".join(told["evidence"]))
+        if "rare" in facts["test"]:
+            assert "come out right" not in text
+            assert "Wrong on" not in text

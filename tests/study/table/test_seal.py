@@ -1,0 +1,113 @@
+"""The seal: nothing of the test set is seen before, duplicates and groups stay together, every opening is counted."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from learnt.study import StudyError
+from learnt.study.table._problem import pose
+from learnt.study.table._seal import record_opening, rows_hash, seal
+
+N = 300
+
+
+def problem(seed=0, **options):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 40, N).astype(float)  # few different rows: many duplicates
+    frame = pl.DataFrame(
+        {
+            "x": x,
+            "z": rng.integers(0, 3, N).astype(str),
+            "who": rng.integers(0, 25, N),
+            "step": rng.permutation(N),
+            "y": np.where(x + rng.normal(scale=15, size=N) > 25, "yes", "no"),
+        }
+    )
+    options = {"drop": ("who", "step"), **options}
+    return pose(frame, "y", **options)
+
+
+def check_partition(sealed, n=N):
+    assert sorted(np.concatenate([sealed.development, sealed.test]).tolist()) == list(range(n))
+    for train, valid in sealed.folds:
+        assert not set(train) & set(valid)
+        assert max(*train, *valid) < len(sealed.development)
+
+
+def test_shuffled_rows_keep_duplicates_together_and_classes_in_proportion():
+    p = problem()
+    sealed = seal(p, seed=3)
+    check_partition(sealed)
+    rows = p.X.rows()
+    assert not {rows[k] for k in sealed.test} & {rows[k] for k in sealed.development}
+    for train, valid in sealed.folds:
+        inside, outside = sealed.development[train], sealed.development[valid]
+        assert not {rows[k] for k in inside} & {rows[k] for k in outside}
+    assert abs(np.mean(p.y[sealed.test] == "yes") - np.mean(p.y == "yes")) < 0.15
+    assert 0.1 < len(sealed.test) / N < 0.3
+
+
+def test_the_same_seed_seals_the_same_rows():
+    a, b, c = (seal(problem(), seed=s) for s in (1, 1, 2))
+    assert a.hash == b.hash != c.hash
+    assert np.array_equal(a.test, b.test)
+    assert all(np.array_equal(x[1], y[1]) for x, y in zip(a.folds, b.folds))
+
+
+def test_no_row_of_the_past_is_in_the_future():
+    p = problem(time="step", drop=("who",))
+    sealed = seal(p, seed=0)
+    check_partition(sealed)
+    assert p.when[sealed.development].max() < p.when[sealed.test].min()
+    for train, valid in sealed.folds:
+        when = p.when[sealed.development]
+        assert when[train].max() < when[valid].min()
+        assert len(train) >= len(sealed.development) // 2
+
+
+def test_groups_are_never_split():
+    p = problem(group="who", drop=("step",))
+    sealed = seal(p, seed=0)
+    check_partition(sealed)
+    assert not set(p.groups[sealed.test]) & set(p.groups[sealed.development])
+    inside = p.groups[sealed.development]
+    assert all(not set(inside[train]) & set(inside[valid]) for train, valid in sealed.folds)
+    assert "who" not in p.features
+
+
+def test_too_few_groups_is_said():
+    frame = pl.DataFrame({"x": np.arange(60.0) % 13, "g": np.arange(60) % 3, "y": np.arange(60) % 2})
+    with pytest.raises(StudyError, match="3 groups"):
+        seal(pose(frame, "y", group="g"), seed=0)
+
+
+def test_the_box_is_opened_once():
+    sealed = seal(problem(), seed=0)
+    X, y = sealed.box.open(reason="the test")
+    assert len(X) == len(y) == len(sealed.test)
+    assert len(sealed.box.log) == 1
+    with pytest.warns(UserWarning, match="2nd time"):
+        sealed.box.open(reason="again")
+
+
+def test_the_fingerprint_knows_content_and_not_order():
+    frame = pl.DataFrame({"a": [1, 2, 3], "b": ["x", None, "z"]})
+    assert rows_hash(frame) == rows_hash(frame.reverse()) == rows_hash(frame.select("b", "a"))
+    assert rows_hash(frame) != rows_hash(frame[:2])
+    assert rows_hash(frame) != rows_hash(frame.with_columns(b=pl.Series(["x", "", "z"])))
+
+
+def test_the_ledger_counts_uses_but_not_repetitions(tmp_path, monkeypatch):
+    monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "state" / "ledger.jsonl"))
+    spare = tmp_path / "spare.jsonl"
+    assert [record_opening("T", name, "t", spare) for name in ("a", "b", "a", "c")] == [1, 2, 1, 3]
+    assert record_opening("other", "a", "t", spare) == 1
+    assert not spare.exists()
+
+
+def test_a_ledger_that_cannot_be_written_is_replaced(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "file" / "ledger.jsonl"))  # a file where a folder should be
+    spare = tmp_path / "spare.jsonl"
+    assert [record_opening("T", name, "t", spare) for name in ("a", "b")] == [1, 2]
+    assert spare.exists()
