@@ -9,11 +9,12 @@ whose size depends on the data alone and whose sums are added in order: any numb
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from learnt.cluster import _kernels
+from learnt.cluster._kernels import Cells, Found, Moves, Tile, View
 from learnt.cluster._lloyd import Sums, farthest_rows
 from learnt.cluster._sums import cluster_sums, sparse_lane_rows
 from learnt.distances import round_rows, squared_norms
@@ -39,16 +40,6 @@ def lane_rows(n_rows: int, n_features: int, k: int) -> int:
     return max(_FEWEST_ROWS * (2 if n_features <= 8 else 1), 8 * k, -(-n_rows // _LANES))
 
 
-class Moves(NamedTuple):
-    """How far the centres moved since the last assignment, in scaled units, rounded up; see `_kernels.assign`."""
-
-    shift: np.ndarray
-    half: np.ndarray
-    most: np.float32
-    most_at: int
-    next_most: np.float32
-
-
 def no_moves(k: int) -> Moves:
     """For rows that have no label yet."""
     return Moves(np.zeros(k, np.float32), np.zeros(k, np.float32), np.float32(0), 0, np.float32(0))
@@ -69,23 +60,6 @@ def moves(new: np.ndarray, old: np.ndarray, n_rows: int) -> Moves:
         np.fill_diagonal(between, np.inf)
         half = (0.5 * (1 - 1e-6) * np.sqrt(np.maximum(between.min(axis=1), 0.0))).astype(np.float32)
     return Moves(shift, half, shift[most_at], most_at, others.max() if others.size else np.float32(0))
-
-
-class View(NamedTuple):
-    """Centres as the kernel wants them: about the origin, scaled, rounded like W, padded to a multiple of 4."""
-
-    centers: np.ndarray  # float64, as they are
-    scaled: np.ndarray  # float64, (c − origin) · scale
-    minus2: np.ndarray
-    extra: np.ndarray
-    radius: float
-    product_error: float
-    norm_error: float
-
-    @property
-    def bounds(self) -> tuple:
-        """What scores and their rounding are computed from."""
-        return self.minus2, self.extra, self.radius, self.product_error, self.norm_error
 
 
 def view(centers: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> View:
@@ -131,14 +105,12 @@ def settle(
     most = max(16, min(max(_TILE_ROWS, _TILE_WORK // (wide * d)), _TILE_CELLS // wide))
     width = -(-rows.size // max(1, -(-rows.size // most)))  # tiles of one size, for the last is computed whole
     above, below = np.empty((2, rows.size), dtype=np.float32)
-    gathered, scores = np.empty((width, d), dtype=W.dtype), np.empty((wide, width), dtype=W.dtype)
     best, second = np.empty((2, width), dtype=W.dtype)
+    gathered, scores = np.empty((width, d), dtype=W.dtype), np.empty((wide, width), dtype=W.dtype)
+    tile = Tile(gathered, scores, best, second, np.empty(width, dtype=np.int32))
     n_exact = 0
     if rows.size:
-        n_exact = _kernels.settle(
-            W, norms, X, rows, *v.bounds, v.centers, gathered, scores, best, second, np.empty(width, dtype=np.int32),
-            np.empty(d), label, above, below,
-        )  # fmt: skip
+        n_exact = _kernels.settle(W, norms, X, rows, v, tile, np.empty(d), Found(label, above, below))
     return above, below, n_exact
 
 
@@ -249,7 +221,7 @@ class DenseLloyd(_Kept):
             X, lane = self.X[lo:hi], lo // self.lane
             labels, upper, lower = self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi]
             rows = np.empty(hi - lo, dtype=np.int32)
-            rows = rows[: _kernels.unsettled(labels, *moved, upper, lower, rows)]
+            rows = rows[: _kernels.unsettled(labels, moved, upper, lower, rows)]
             label = np.empty(rows.size, dtype=np.int32)
             above, below, evaluated = settle(W, norms, X, rows, v, label)
             changed = _kernels.relabel(
@@ -304,9 +276,10 @@ class SparseLloyd(_Kept):
         X, old = self.X, self.labels.copy()
 
         def one(lo: int, hi: int) -> int:
+            cells = Cells(X.data, X.indices, X.indptr[lo : hi + 1])
             return _kernels.assign_sparse(
-                X.data, X.indices, X.indptr[lo : hi + 1], self.norms[lo:hi], side_by_side, extra, radius, 2.0**-51,
-                *moved, self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi],
+                cells, self.norms[lo:hi], side_by_side, extra, radius, 2.0**-51, moved, self.labels[lo:hi],
+                self.upper[lo:hi], self.lower[lo:hi],
             )  # fmt: skip
 
         changed = sum(for_blocks(one, self.n, grain=self.lane))

@@ -9,6 +9,8 @@ so the label of a row never depends on the precision of W, on blocks or on threa
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from learnt.distances import square_distance
@@ -19,6 +21,57 @@ EIGHT = 8  # centres whose products with a sparse row are computed together
 _TILE = 256  # sparse rows that take their turn with the same eight centres
 _TINY = 1e-30  # W is scaled to about 1: what underflows is smaller than this
 _UP, _DOWN = np.float32(1.000001), np.float32(0.999999)  # rounding of float32 bounds, away from the safe side
+
+
+class Moves(NamedTuple):
+    """How far the centres moved since the last assignment, in scaled units, rounded up: centre c by `shift[c]`, none
+    further than `most` (centre `most_at`) or else `next_most`; `half[c]` is half the distance from c to the centre
+    nearest to it.
+    """
+
+    shift: np.ndarray
+    half: np.ndarray
+    most: np.float32
+    most_at: int
+    next_most: np.float32
+
+
+class View(NamedTuple):
+    """Centres as the kernels want them: about the origin, scaled, rounded like W, padded to a multiple of 4."""
+
+    centers: np.ndarray  # float64, as they are
+    scaled: np.ndarray  # float64, (c − origin) · scale
+    minus2: np.ndarray
+    extra: np.ndarray
+    radius: float
+    product_error: float
+    norm_error: float
+
+
+class Tile(NamedTuple):
+    """Room for some rows of W and what is computed of them: a column of scores a row, and what `best_two` finds."""
+
+    gathered: np.ndarray
+    scores: np.ndarray
+    best: np.ndarray
+    second: np.ndarray
+    which: np.ndarray
+
+
+class Found(NamedTuple):
+    """Nearest centres of the listed rows, and bounds on the distances to them and to all others."""
+
+    label: np.ndarray
+    above: np.ndarray
+    below: np.ndarray
+
+
+class Cells(NamedTuple):
+    """A CSR matrix."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
 
 
 @kernel
@@ -69,12 +122,12 @@ def best_two(scores, extra, m, best, second, which):
 
 
 @kernel
-def unsettled(labels, shift, half, most, most_at, next_most, upper, lower, rows):
+def unsettled(labels, moves, upper, lower, rows):
     """Move the bounds with the centres, and list the rows whose centre they do not settle; how many there are.
 
-    Centre c moved by `shift[c]`, none further than `most` (centre `most_at`) or else `next_most`; `half[c]` is half the
-    distance from c to the centre nearest to it. There is no branch on the outcome, which would be a toss.
+    There is no branch on the outcome, which would be a toss.
     """
+    shift, half, most, most_at, next_most = moves
     m = 0
     for i in range(labels.shape[0]):
         a = max(labels[i], 0)  # a row without a label has upper = ∞
@@ -89,14 +142,13 @@ def unsettled(labels, shift, half, most, most_at, next_most, upper, lower, rows)
 
 
 @kernel
-def decide(
-    rows, start, m, scores, extra, best, second, which, norms, radius, product_error, norm_error, X, C, squares, label,
-    above, below,
-):  # fmt: skip
+def decide(rows, start, m, tile, view, norms, X, squares, found):
     """Settle the labels of m rows from `start` on, and bound their distances; how many had to be computed exactly.
 
-    Column r of `scores` belongs to row rows[start + r]; `best`, `second` and `which` are what `best_two` found there.
+    Column r of the tile's scores belongs to row rows[start + r].
     """
+    scores, best, second, C, extra = tile.scores, tile.best, tile.second, view.centers, view.extra
+    radius, product_error, norm_error = view.radius, view.product_error, view.norm_error
     evaluated = 0
     reach = norm_error * radius * radius + _TINY
     for r in range(m):
@@ -106,7 +158,7 @@ def decide(
         one = np.float64(best[r])
         high = one + norm + slack
         low = np.float64(second[r]) + norm - slack
-        label[start + r] = which[r]
+        found.label[start + r] = tile.which[r]
         if not np.float64(second[r]) - one > 2.0 * slack:
             # Too close for W's precision: compare the close ones exactly; the first of equals wins.
             least = _INF
@@ -116,24 +168,21 @@ def decide(
                     evaluated += 1
                     if exact < least:
                         least = exact
-                        label[start + r] = np.int32(c)
+                        found.label[start + r] = np.int32(c)
             high = one + norm + 3.0 * slack
             low = one + norm - slack
-        above[start + r] = np.float32(np.sqrt(max(high, 0.0))) * _UP
-        below[start + r] = np.float32(np.sqrt(max(low, 0.0))) * _DOWN
+        found.above[start + r] = np.float32(np.sqrt(max(high, 0.0))) * _UP
+        found.below[start + r] = np.float32(np.sqrt(max(low, 0.0))) * _DOWN
     return evaluated
 
 
 @kernel
-def settle(
-    W, norms, X, rows, minus2, extra, radius, product_error, norm_error, C, gathered, scores, best, second, which,
-    squares, label, above, below,
-):  # fmt: skip
+def settle(W, norms, X, rows, view, tile, squares, found):
     """Nearest centres of the listed rows and bounds on their distances, a matrix product of some rows at a time.
 
-    `gathered` has room for as many rows; `scores`, `best`, `second` and `which` for what is computed of them. How many
-    distances had to be computed exactly.
+    `squares` has room for a cell a column. How many distances had to be computed exactly.
     """
+    gathered = tile.gathered
     n, width, d = rows.shape[0], gathered.shape[0], gathered.shape[1]
     evaluated = 0
     for start in range(0, n, width):
@@ -142,12 +191,9 @@ def settle(
             i = rows[start + r]
             for j in range(d):
                 gathered[r, j] = W[i, j]
-        np.dot(minus2, gathered.T, scores)
-        best_two(scores, extra, m, best, second, which)
-        evaluated += decide(
-            rows, start, m, scores, extra, best, second, which, norms, radius, product_error, norm_error, X, C, squares,
-            label, above, below,
-        )  # fmt: skip
+        np.dot(view.minus2, gathered.T, tile.scores)
+        best_two(tile.scores, view.extra, m, tile.best, tile.second, tile.which)
+        evaluated += decide(rows, start, m, tile, view, norms, X, squares, found)
     return evaluated
 
 
@@ -206,15 +252,14 @@ def eight_products(data, indices, start, end, C, b, out):
 
 
 @kernel
-def assign_sparse(
-    data, indices, indptr, norms, C, extra, radius, norm_error, shift, half, most, most_at, next_most,
-    labels, upper, lower,
-):  # fmt: skip
+def assign_sparse(cells, norms, C, extra, radius, norm_error, moves, labels, upper, lower):
     """Labels of rows of a CSR matrix, in float64; C is the centres as `eight_products` reads them, extra their squared
     norms.
 
     A row goes to the first of the centres that rounding cannot tell from the nearest.
     """
+    data, indices, indptr = cells
+    shift, half, most, most_at, next_most = moves
     n, k = labels.shape[0], extra.shape[0]
     scores = np.empty((_TILE, EIGHT * C.shape[0]), np.float64)
     rows, known = np.empty(_TILE, np.int64), np.empty(_TILE, np.int64)
