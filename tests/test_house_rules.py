@@ -225,3 +225,11 @@ def test_rooms_do_not_ask_what_kind_of_data_they_have():
 def test_questions_are_counted():
     assert questions("sparse.issparse(X) or is_numpy(X)") == 2
     assert questions("import issparse") == 0
+
+
+def test_the_map_of_the_engine_names_every_file():
+    import learnt.engine
+
+    folder = Path(learnt.engine.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert files <= set(re.findall(r"\w+", learnt.engine.__doc__)), "name the file in engine/__init__.py"
