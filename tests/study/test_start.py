@@ -50,7 +50,7 @@ def instead(*arguments, **options):
         json.dump(sorted(sys.modules), file)
     raise SystemExit(9)
 
-_run.Beside.start = lambda self: None  # what runs beside the race need not be loaded before it
+_run.BackgroundCall.start = lambda self: None  # what runs beside the race need not be loaded before it
 _run.compile_ahead = lambda *arguments: 0.0
 _run.run_race = instead
 sys.exit(run(["study", sys.argv[1], "--target", "y", "--out", sys.argv[3], "--quiet"]))

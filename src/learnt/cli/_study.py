@@ -30,17 +30,17 @@ def run_study(
     options: dict[str, Any],
 ) -> int:
     """Run a study, tell what happens on standard error, and end with the path of the report on standard output."""
-    told = Console(stderr=True, highlight=False)
+    stderr = Console(stderr=True, highlight=False)
     if not quiet:
         progress.show("auto")
         if table is None:
-            told.print(
+            stderr.print(
                 "[dim]No table was named, so this is a study of one that ships with learnt: late deliveries.[/dim]"
             )
 
     def say(text: str) -> None:
         if not quiet:
-            told.print(f"[dim]·[/dim] {escape(text)}", soft_wrap=True)
+            stderr.print(f"[dim]·[/dim] {escape(text)}", soft_wrap=True)
 
     options = {k: tuple(v or ()) if k in ("keep", "drop") else v for k, v in options.items()}
     seconds, costs = parse_budget(budget), parse_cost(cost)
@@ -50,14 +50,14 @@ def run_study(
     try:
         found = study(table, target, out=out, say=say, budget=seconds, cost=costs, began=STARTED, **options)
     except KeyboardInterrupt:
-        raise Interrupted(_kept(Path(out))) from None
+        raise Interrupted(_interrupted_words(Path(out))) from None
     if not quiet:
         _tell(found)
     print(found.report)
     return NOTHING_BEAT_THE_CONSTANT if require_better and not found.beats_constant else 0
 
 
-def _kept(folder: Path) -> str:
+def _interrupted_words(folder: Path) -> str:
     journal = folder / "journal.jsonl"
     lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
     if lines == 0:

@@ -21,13 +21,13 @@ from learnt.study._predict import keep_with_model
 from learnt.study.choice._combine import Standing
 from learnt.study.choice._decide import (
     Decision,
-    Keeper,
+    HeldOutPredictions,
     choice_fact,
     chosen_fact,
     decide,
     fit_judged,
     fit_on_everything,
-    kept_out_of_fold,
+    journaled_out_of_fold,
     standing_rows,
 )
 from learnt.study.judgement._ceiling import unbracketed
@@ -35,7 +35,7 @@ from learnt.study.judgement._curve import diagnose
 from learnt.study.judgement._opening import Run as Opening
 from learnt.study.judgement._opening import add_importances, open_test_set
 from learnt.study.judgement._output import plain_data, write_text
-from learnt.study.race._beside import Beside
+from learnt.study.race._background import BackgroundCall
 from learnt.study.race._ground import Ground
 from learnt.study.race._race import Race
 from learnt.study.race._remote import Worker, readiest
@@ -71,10 +71,10 @@ class Conclusion:
         self.refit = self.settings.final == "all"
         self.judged = run.work / ("judged.learnt" if self.refit else "model.learnt")
 
-    def reach(self, workers: Sequence[Worker], race: Race, bracketing: Beside) -> dict[str, Any]:
+    def reach(self, workers: Sequence[Worker], race: Race, bracketing: BackgroundCall) -> dict[str, Any]:
         """Choose, fit, judge, fit again on all rows, diagnose; everything that is known, with what is to be drawn."""
         s, run = self.settings, self.run
-        keeper = Keeper(workers, race, self.budget)
+        held_out = HeldOutPredictions(workers, race, self.budget)
         decision = run.timed(
             "choice",
             decide,
@@ -82,7 +82,7 @@ class Conclusion:
             self.ground,
             self.journal,
             self.budget,
-            keeper,
+            held_out,
             prefer=s.prefer,
             refit=self.refit,
             threads=len(workers),
@@ -99,7 +99,7 @@ class Conclusion:
             refit=self.refit,
         )
         self._say_choice(decision, chosen)
-        out_of_fold = kept_out_of_fold(decision, chosen, self.journal, keeper)
+        out_of_fold = journaled_out_of_fold(decision, chosen, self.journal, held_out)
         ceiling = self._ceiling(bracketing)
         facts = self._facts(ceiling) | self._race_facts(decision, chosen, judged_rows)
         points = run.timed("test", open_test_set, facts, self.problem, self.sealed, out_of_fold, run, self.judged)
@@ -124,7 +124,7 @@ class Conclusion:
         rows = self.sealed.development
         return self.problem.X[rows], self.problem.y[rows]
 
-    def _ceiling(self, bracketing: Beside) -> dict[str, Any]:
+    def _ceiling(self, bracketing: BackgroundCall) -> dict[str, Any]:
         """The bracket that was worked out beside the race, written down; where it is not ready, all that is certain."""
         found = self.journal.get("ceiling", "")
         if found is not None:
@@ -193,14 +193,14 @@ class Conclusion:
 
     def _say_choice(self, decision: Decision, chosen: Standing) -> None:
         race = decision.race
-        told: dict[tuple[str, str, str], list[str]] = {}
+        unfinished: dict[tuple[str, str, str], list[str]] = {}
         for entry in race.entries:
             if entry.state in ("failed", "skipped"):
                 key = (entry.candidate.family.name, entry.state, entry.note)
-                told.setdefault(key, []).append(entry.candidate.label)
-        for (family, state, note), labels in told.items():
-            who = labels[0] if len(labels) == 1 else f"{family} ({len(labels)} settings)"
-            self.run.say(f"{who} {state}: {note.rstrip('.')}.")
+                unfinished.setdefault(key, []).append(entry.candidate.label)
+        for (family, state, note), labels in unfinished.items():
+            label = labels[0] if len(labels) == 1 else f"{family} ({len(labels)} settings)"
+            self.run.say(f"{label} {state}: {note.rstrip('.')}.")
         if race.halved:
             sizes = f"{race.rows:,} of {race.all_rows:,} rows"
             self.run.say(f"The budget let models race on {sizes} only; the final model is fitted on all of them.")
@@ -234,10 +234,10 @@ class Conclusion:
         run.timed("importances", add_importances, facts, self.problem, self.sealed, self.judged, run)
         facts["summary"] = summarise(facts)
         run.seconds["total"] = time.monotonic() - run.began
-        made = ["model.learnt"] + (["judged.learnt"] if facts["settings"]["final"] == "all" else [])
-        for name in made:
+        files = ["model.learnt"] + (["judged.learnt"] if facts["settings"]["final"] == "all" else [])
+        for name in files:
             keep_with_model(run.work / name, facts)
-        facts["model"]["judged_file"] = made[-1]
+        facts["model"]["judged_file"] = files[-1]
         facts["model"]["sha256"] = hashlib.sha256((run.work / "model.learnt").read_bytes()).hexdigest()
         facts["model"]["bytes"] = (run.work / "model.learnt").stat().st_size
         finished = datetime.now(UTC).isoformat(timespec="seconds")
@@ -246,9 +246,9 @@ class Conclusion:
         # Everything is made where nobody looks. The numbers come into place first: they say whose the other files are,
         # so that a study killed between two of them is known as its own when it goes on.
         write_text(run.folder / "study.json", text)
-        for name in [*made, "predictions.parquet"]:
+        for name in [*files, "predictions.parquet"]:
             os.replace(run.work / name, run.folder / name)
-        if "judged.learnt" not in made:
+        if "judged.learnt" not in files:
             (run.folder / "judged.learnt").unlink(missing_ok=True)  # of an earlier run
         write_report(run.folder / "report.html", facts, points)
         shutil.rmtree(run.work, ignore_errors=True)

@@ -21,10 +21,10 @@ from learnt.study._folder import check_nothing_is_lost, held, make_folder
 from learnt.study._journal import Journal
 from learnt.study._settings import Settings
 from learnt.study.judgement._ceiling import floor, floor_and_ceiling
-from learnt.study.race._ahead import compile_ahead
+from learnt.study.race._background import BackgroundCall
 from learnt.study.race._bench import MOST_CELLS, lay_out
-from learnt.study.race._beside import Beside
 from learnt.study.race._budget import Budget
+from learnt.study.race._compilation import compile_ahead
 from learnt.study.race._families import candidates_for
 from learnt.study.race._ground import Ground
 from learnt.study.race._metric import metric_of
@@ -145,7 +145,7 @@ class Run:
             self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
             self.budget.not_counted(self.seconds["compiling"])
             self._say_floor(problem, floor(problem, sealed.development))
-            bracketing = Beside(floor_and_ceiling, problem, sealed.development, s.seed)
+            bracketing = BackgroundCall(floor_and_ceiling, problem, sealed.development, s.seed)
             if self.journal.get("ceiling", "") is None:
                 bracketing.start()  # beside the race, which is run by other processes
             ground = self._partitions(ground)

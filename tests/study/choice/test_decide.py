@@ -8,7 +8,14 @@ import learnt
 from learnt.study._journal import Journal
 from learnt.study.choice._calibration import UNSEEN
 from learnt.study.choice._combine import combine, out_of_fold
-from learnt.study.choice._decide import Decision, Keeper, decide, fit_judged, fit_on_everything, kept_out_of_fold
+from learnt.study.choice._decide import (
+    Decision,
+    HeldOutPredictions,
+    decide,
+    fit_judged,
+    fit_on_everything,
+    journaled_out_of_fold,
+)
 from learnt.study.race._bench import Bench, lay_out, lay_out_all
 from learnt.study.race._budget import Budget
 from learnt.study.race._ground import Ground
@@ -46,7 +53,7 @@ def raced(request, tmp_path_factory):
     worker, journal = Here(folder), Journal(folder / "j.jsonl", "k")
     race = run_race([worker], journal, ground, Budget(1e6), task=task, most=10**9)
     decision = decide(
-        race, ground, journal, Budget(1e6), Keeper([worker], race, Budget(1e6)), prefer="best", refit=True
+        race, ground, journal, Budget(1e6), HeldOutPredictions([worker], race, Budget(1e6)), prefer="best", refit=True
     )
     return decision, worker, journal, X, None if labels is None else np.array(labels)
 
@@ -62,16 +69,16 @@ def test_a_blend_races_too_and_standings_are_those_of_held_out_rows(raced):
     doubt = 2 * UNSEEN / len(decision.ground.y)  # costs no more, and everybody has it
     for s in decision.standings:  # calibrated only where that lowered the loss
         assert s.calibrated_from is None or s.loss < s.calibrated_from + doubt
-    again = combine(decision.race, decision.ground, Keeper([worker], decision.race, Budget(1e6)), np.inf)
+    again = combine(decision.race, decision.ground, HeldOutPredictions([worker], decision.race, Budget(1e6)), np.inf)
     assert [s.plain() for s in again] == [s.plain() for s in decision.standings]
 
 
 def test_decisions_and_out_of_fold_predictions_are_kept_in_the_journal(raced):
     decision, worker, journal, *_ = raced
-    keeper = Keeper([worker], decision.race, Budget(1e6))
-    rows, predicted = kept_out_of_fold(decision, decision.chosen, journal, keeper)
+    held_out = HeldOutPredictions([worker], decision.race, Budget(1e6))
+    rows, predicted = journaled_out_of_fold(decision, decision.chosen, journal, held_out)
     assert sorted(rows) == list(range(300))
-    fresh = out_of_fold(decision.chosen, decision.race, decision.ground, keeper)
+    fresh = out_of_fold(decision.chosen, decision.race, decision.ground, held_out)
     np.testing.assert_array_equal(predicted, fresh[1])
 
     def never(entry, fold):
@@ -80,7 +87,7 @@ def test_decisions_and_out_of_fold_predictions_are_kept_in_the_journal(raced):
     reread = Journal(journal.path, "k")
     again = decide(decision.race, decision.ground, reread, Budget(1e6), never, prefer="best", refit=True)
     assert again.chosen.plain() == decision.chosen.plain()
-    np.testing.assert_array_equal(kept_out_of_fold(again, again.chosen, reread, never)[1], predicted)
+    np.testing.assert_array_equal(journaled_out_of_fold(again, again.chosen, reread, never)[1], predicted)
 
 
 def test_every_standing_can_be_fitted_saved_and_loaded_and_the_rows_are_all_there(raced, tmp_path):

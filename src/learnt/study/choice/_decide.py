@@ -28,7 +28,7 @@ from learnt.study.race._race import Entry, Race, fit_name, held_file
 from learnt.study.race._recipe import build_recipe
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
-MOST_KEPT = 20_000  # out-of-fold predictions written down
+MOST_STORED = 20_000  # out-of-fold predictions written down
 SHORTEST = 0.01  # seconds; nothing is fitted in less
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -56,7 +56,7 @@ class Decision:
         return self.standings[self.choice.simple]
 
 
-class Keeper:
+class HeldOutPredictions:
     """The held-out predictions of the race's fits, from their files; what is no longer there is worked out again."""
 
     def __init__(self, workers: Sequence[Worker], race: Race, budget: Budget) -> None:
@@ -84,7 +84,7 @@ def decide(
     ground: Ground,
     journal: Journal,
     budget: Budget,
-    held: Keeper,
+    held: HeldOutPredictions,
     *,
     prefer: str,
     refit: bool,
@@ -104,13 +104,13 @@ def decide(
     return Decision(race, ground, standings, choice)
 
 
-def kept_out_of_fold(decision: Decision, standing: Standing, journal: Journal, held: Keeper) -> Rows:
+def journaled_out_of_fold(decision: Decision, standing: Standing, journal: Journal, held: HeldOutPredictions) -> Rows:
     """Development rows and what models that had not seen them predicted; written down, so that it stays the same."""
     name = hashlib.sha256(standing.id.encode()).hexdigest()[:16] + f"@{decision.race.rows}"
     known = journal.get("out of fold", name)
     if known is None:
         rows, predicted = out_of_fold(standing, decision.race, decision.ground, held)
-        rows, predicted = rows[:MOST_KEPT], predicted[:MOST_KEPT]
+        rows, predicted = rows[:MOST_STORED], predicted[:MOST_STORED]
         known = journal.add("out of fold", name, {"rows": rows.tolist(), "predicted": predicted.tolist()})
     return np.array(known["rows"], dtype=np.int64), np.array(known["predicted"], dtype=np.float64)
 

@@ -54,14 +54,14 @@ def diagnose(
                 bar.advance()
 
         list(pool.map(work, workers))
-    kept = [size for size in sizes if all((size, fold) in points for fold in range(folds))]
-    if not kept:
+    complete = [size for size in sizes if all((size, fold) in points for fold in range(folds))]
+    if not complete:
         return None
-    loss = lambda key: np.array([[points[size, fold][key] for fold in range(folds)] for size in kept])  # noqa: E731
+    loss = lambda key: np.array([[points[size, fold][key] for fold in range(folds)] for size in complete])  # noqa: E731
     train, valid = loss("train_loss"), loss("loss")
     # The final model has seen all rows; a curve that ends before them says nothing about still more.
-    seen = 1.0 if kept[-1] >= 0.9 * ground.training_rows else None
-    return _read(kept, train, valid, ceiling, _level(ground, folds), seen)
+    seen = 1.0 if complete[-1] >= 0.9 * ground.training_rows else None
+    return _read(complete, train, valid, ceiling, _level(ground, folds), seen)
 
 
 class _Shared:

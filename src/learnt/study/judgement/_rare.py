@@ -60,18 +60,18 @@ def judge_rare(
     score : its probability.
     share : of the class among the development rows: the precision of calling rows at random.
     """
-    found, called, there = int((y & decided).sum()), int(decided.sum()), int(y.sum())
-    recall = wilson_interval(found, there, level) if there else None
+    found, called, actual = int((y & decided).sum()), int(decided.sum()), int(y.sum())
+    recall = wilson_interval(found, actual, level) if actual else None
     precision = wilson_interval(found, called, level) if called else None
     return {
         "share": share,
-        "rows": there,
+        "rows": actual,
         "found": found,
-        "missed": there - found,
+        "missed": actual - found,
         "false_alarms": called - found,
         "recall": None if recall is None else recall._asdict(),
         "precision": None if precision is None else precision._asdict(),
-        "average_precision": _area(y, score, level, seed) if 0 < there < len(y) else None,
+        "average_precision": _area(y, score, level, seed) if 0 < actual < len(y) else None,
     }
 
 

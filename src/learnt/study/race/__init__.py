@@ -8,6 +8,6 @@ _objective   the loss that is minimised; _metric   the metric that was asked for
 _recipe      from plain data to models: a specification, a blend
 _bench       fits in the worker process: prepared folds, losses, the final model
 _worker      the process itself; _remote   the study's end of it: orders with a time limit
-_ahead       kernels compiled before the clock starts
-_beside      a calculation in a thread while the race goes on
+_compilation kernels compiled before the clock starts
+_background  a calculation in a thread while the race goes on
 """

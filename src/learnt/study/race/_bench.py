@@ -24,7 +24,7 @@ from learnt.study.race._objective import Objective
 from learnt.study.race._recipe import Recipe, Spec, build, build_recipe, recalibrated, settled
 
 MOST_CELLS = 40_000_000  # of one prepared training fold
-MOST_KEPT = 100_000_000  # cells of all prepared folds that are kept
+MOST_STORED = 100_000_000  # cells of all prepared folds that are kept
 TRAIN_SAMPLE = 2_000  # rows on which the training loss is measured
 PATIENCE = 40  # rounds of boosting without a gain on the held-out rows, after which more are not grown
 
@@ -80,7 +80,7 @@ class Bench:
         if key not in self._prepared:
             train, valid = fold_rows(self.folds[fold], fold, self.seed, most)
             inside, outside = self._encoded(train, valid, encoding)
-            while self._prepared and sum(p[0].size for p in self._prepared.values()) + inside.size > MOST_KEPT:
+            while self._prepared and sum(p[0].size for p in self._prepared.values()) + inside.size > MOST_STORED:
                 del self._prepared[next(iter(self._prepared))]
             self._prepared[key] = (inside, self.y[train][: len(inside)], outside, self.y[valid], valid)
         return self._prepared[key]

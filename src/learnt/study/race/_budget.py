@@ -39,8 +39,8 @@ class Budget:
 
     def already_spent(self, seconds: float) -> None:
         """Time that an interrupted run has raced; what comes after the race keeps its share."""
-        kept = MOST_FINAL * self.seconds + self.choosing + self.closing
-        self.end -= min(seconds, max(self.left() - kept, 0.0))
+        reserved = MOST_FINAL * self.seconds + self.choosing + self.closing
+        self.end -= min(seconds, max(self.left() - reserved, 0.0))
 
     def notice_pace(self, wall: float, processor: float) -> None:
         """How busy the machine is, from steps that only calculate: their seconds by the clock and of the processor."""

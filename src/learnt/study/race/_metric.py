@@ -230,8 +230,8 @@ def _f(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, tn: np.ndarray, beta: flo
 
 
 def _balanced(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, tn: np.ndarray) -> np.ndarray:
-    there = int(np.max(tp + fn) > 0) + int(np.max(tn + fp) > 0)
-    return (_divide(tp, tp + fn) + _divide(tn, tn + fp)) / max(there, 1)
+    present = int(np.max(tp + fn) > 0) + int(np.max(tn + fp) > 0)
+    return (_divide(tp, tp + fn) + _divide(tn, tn + fp)) / max(present, 1)
 
 
 def _matthews(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, tn: np.ndarray) -> np.ndarray:

@@ -236,9 +236,9 @@ class _Race:
             self.closed = True
 
     def _measure(self, worker: Worker, entry: Entry, fold: int, left: float) -> dict[str, Any]:
-        kept = held_file(worker.folder / "held", fit_name(entry.candidate, self.rows, fold))
+        stored = held_file(worker.folder / "held", fit_name(entry.candidate, self.rows, fold))
         order = {"spec": entry.candidate.spec(), "fold": fold, "rows": self.rows, "most": self.rows}
-        return worker.call("evaluate", left, **order, keep=str(kept), threads=1)
+        return worker.call("evaluate", left, **order, keep=str(stored), threads=1)
 
     def _probe(self, worker: Worker, entry: Entry, left: float) -> None:
         """Foresee the time of a fit on all rows from one on few of them; once measured, that stays."""

@@ -118,14 +118,14 @@ def _ties(finished: list[dict[str, Any]]) -> str:
 
 def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Models that did not finish, settings of one family with the same fate in one line."""
-    fates: dict[tuple[str, str], list[str]] = {}
+    outcomes: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         if "loss" not in entry:
             said = entry["note"] if entry["state"] == "behind" else f"{entry['state']}: {entry['note']}"
-            fates.setdefault((entry["family"], said), []).append(entry["label"])
+            outcomes.setdefault((entry["family"], said), []).append(entry["label"])
     return [
         (labels[0] if len(labels) == 1 else f"{family}, {len(labels)} other settings", said)
-        for (family, said), labels in fates.items()
+        for (family, said), labels in outcomes.items()
     ]
 
 

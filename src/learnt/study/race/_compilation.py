@@ -35,7 +35,7 @@ PATIENCE = 600.0  # seconds for one rehearsal, compiling on a busy machine inclu
 MOST_ROWS = 5_000  # from here on no family takes another code path
 LABEL = "compiling machine code, once on this machine"
 ANNOUNCEMENT = "Compiling machine code, once on this machine; the budget's clock starts afterwards."
-NOTHING_KEPT = (
+NO_CACHE = (
     "Machine code cannot be kept on this machine, so this study compiles its own; the budget's clock starts afterwards."
 )
 
@@ -53,12 +53,12 @@ def compile_ahead(worker: Worker, families: Iterable[Family], sizes: list[int], 
     if not _numba_is_used():
         return 0.0
     jobs = _jobs(families, sizes)
-    kept = kernel_cache.info().folder
-    if kept is None:
-        _rehearse(jobs, [worker], _Announcement(NOTHING_KEPT, len(jobs), say))
+    folder = kernel_cache.info().folder
+    if folder is None:
+        _rehearse(jobs, [worker], _Announcement(NO_CACHE, len(jobs), say))
         return time.monotonic() - began
-    note = kept / f"study-{_state_of_the_machine(jobs, worker.folder)}.ready"
-    if _all_there(note):
+    note = folder / f"study-{_state_of_the_machine(jobs, worker.folder)}.ready"
+    if _is_complete(note):
         return 0.0
     count = max(1, min(thread_count(worker.threads), len(jobs)))
     helpers = [Worker(worker.folder, worker.threads, background=True) for _ in range(count)]
@@ -168,7 +168,7 @@ def _state_of_the_machine(jobs: list[Job], folder: Path) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _all_there(note: Path) -> bool:
+def _is_complete(note: Path) -> bool:
     try:
         names = json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):

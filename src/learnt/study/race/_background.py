@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Beside:
+class BackgroundCall:
     """One call, begun by `start` and fetched by `result`, which waits for it and raises what it raised.
 
     The thread does not keep the process alive: an interrupted study ends at once.
 
-    >>> sum_ = Beside(sum, [1, 2])
+    >>> sum_ = BackgroundCall(sum, [1, 2])
     >>> sum_.start()
     >>> sum_.result()
     3

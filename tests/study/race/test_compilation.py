@@ -10,8 +10,8 @@ from collections import Counter
 import pytest
 
 from learnt.engine import kernel_cache
-from learnt.study.race import _ahead
-from learnt.study.race._ahead import ANNOUNCEMENT, NOTHING_KEPT, compile_ahead
+from learnt.study.race import _compilation
+from learnt.study.race._compilation import ANNOUNCEMENT, NO_CACHE, compile_ahead
 from learnt.study.race._families import candidates_for
 from learnt.study.race._remote import Failed, TooSlow
 
@@ -24,7 +24,7 @@ def workers(monkeypatch, tmp_path):
     """Workers that answer at once: what they were asked, and whether they compile."""
     monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("LEARNT_CACHE", raising=False)
-    monkeypatch.setattr(_ahead, "thread_count", lambda n: n or 2)
+    monkeypatch.setattr(_compilation, "thread_count", lambda n: n or 2)
     (tmp_path / "cache").mkdir(mode=0o700)
     (tmp_path / "meta.json").write_text(json.dumps({"classes": ["no", "yes"]}))
 
@@ -53,7 +53,7 @@ def workers(monkeypatch, tmp_path):
         def stop(self):
             self.stopped = True
 
-    monkeypatch.setattr(_ahead, "Worker", Pretend)
+    monkeypatch.setattr(_compilation, "Worker", Pretend)
     return Pretend
 
 
@@ -101,7 +101,7 @@ def test_where_nothing_can_be_kept_the_races_own_process_compiles(workers, monke
     monkeypatch.setenv("LEARNT_CACHE", "0")
     said, own = [], workers()
     assert compile_ahead(own, FAMILIES, [900], said.append) > 0
-    assert said == [NOTHING_KEPT]
+    assert said == [NO_CACHE]
     assert workers.made == [own]
     assert not own.stopped
 
@@ -162,9 +162,9 @@ def test_a_first_study_says_that_it_compiles_and_a_second_does_not(classified, t
         assert done.returncode == 0, done.stderr
         told.append(done.stderr)
     assert told[0].count(ANNOUNCEMENT) == 1
-    assert _ahead.LABEL in told[0]
+    assert _compilation.LABEL in told[0]
     assert ANNOUNCEMENT not in told[1]
-    assert _ahead.LABEL not in told[1]
+    assert _compilation.LABEL not in told[1]
     facts = json.loads((tmp_path / "first" / "study.json").read_text(encoding="utf-8"))
     raced = {entry["family"] for entry in facts["race"]["entries"] if "loss" in entry}
     assert {"boosted trees", "random forest"} <= raced
