@@ -376,7 +376,8 @@ def fit_all(make: Callable[[], Any], X: Any, y: Any) -> Any:
 
 def _lighter(model: Any) -> Any:
     """The same model with little to do."""
-    for name, most in [("n_estimators", 2), ("max_iter", 20), ("n_clusters", 3), ("n_nonzero_coefs", 5)]:
+    few = {"n_estimators": 2, "max_iter": 20, "n_clusters": 3, "n_components": 2, "n_nonzero_coefs": 5}
+    for name, most in few.items():
         if getattr(model, name, None) is not None:
             model.set_params(**{name: most})
     return model

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from learnt.distances import Search, square_distances
+from learnt.engine.equal_rows import first_of_equal_rows
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
 
@@ -49,7 +50,7 @@ def voronoi_edited(X: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, str]:
     Exact where the rows span at most three dimensions; above, neighbours are those of the Gabriel graph, which is part
     of Voronoi's, so that more rows may be dropped and the boundary may move a little. Of equal rows the first counts.
     """
-    first = np.sort(np.unique(X, axis=0, return_index=True)[1])
+    first = np.flatnonzero(first_of_equal_rows(X))
     points, labels = X[first].astype(np.float64), codes[first]
     if np.unique(labels).size == 1:
         return first[:1], "voronoi"

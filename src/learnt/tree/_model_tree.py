@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.equal_rows import first_of_equal_rows
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.schema import FEATURES, Dims, Schema, estimator, listof, real, whole
@@ -134,8 +135,7 @@ class ModelTreeRegressor(RegressorMixin, Estimator):
         Z = (X - centre) / scale if linear else np.empty((n, 0))  # well scaled for the products below
         shift = np.average(y, weights=w)
         target = y - shift
-        first = np.zeros(n, dtype=bool)
-        first[np.unique(X, axis=0, return_index=True)[1]] = True
+        first = first_of_equal_rows(X)
         floor = 1e-22 * float(w @ target**2) / w.sum()
         nodes: list[dict[str, Any]] = [_node(np.arange(n), -1, 0)]
         stack = [0]
