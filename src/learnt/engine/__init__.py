@@ -17,18 +17,10 @@ arrays and rows
     arrays        which namespace and device an array belongs to
     matrices      questions about a matrix of any kind: cells, products, rows by number, code path
     rows          the summation form over memory (array_rows), files (table_rows, tables) and clusters (dask_rows)
+    equal_rows    the first of equal rows
     blocks, seen_rows
                   a block of rows and how sums are put together, rows seen through a function of their blocks
 input
-    equal_rows    the first of equal rows
-    rows          the summation form over memory, files and clusters
-    seen_rows     rows seen through a function of their blocks
-    posterior     from log p(x, c) to labels and probabilities, on every kind of data
-    class_labels  labels as positions among the classes, on every kind of data
-    intrinsics    machine instructions that Numba has no Python for
-    linear_classifier
-                  from scores to labels and probabilities, on every kind of data
-    random        a seed becomes independent streams
     validation    validation of data, once
     params, columns, weights, finite, single, bounds
                   parameters, names of columns, rows of weight 0, numbers that are finite, fit float32, are places
