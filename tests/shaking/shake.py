@@ -1,6 +1,7 @@
 """The tests under other processors' arithmetic, one thread, load and a random order: `make shake ARGS="tests/erm"`.
 
-A test that fails here hangs on the processor, on time or on another test. One line a variant, failures at the end.
+A test that fails here hangs on the processor, on time or on another test. One line a variant, failures at the end. The
+environment variable SHAKE_ONLY chooses variants by parts of their names: SHAKE_ONLY="ARMV8 THREADS" is two of them.
 """
 
 import os
@@ -33,6 +34,15 @@ def variants(seed: int) -> list[tuple[str, dict[str, str]]]:
     ]
 
 
+def chosen(names: str, seed: int) -> list[tuple[str, dict[str, str]]]:
+    """Those whose name has one of the parts; all where none is given."""
+    parts = names.split()
+    found = [variant for variant in variants(seed) if not parts or any(part in variant[0] for part in parts)]
+    if not found:
+        raise SystemExit(f"SHAKE_ONLY={names} is part of none of: {', '.join(name for name, _ in variants(seed))}.")
+    return found
+
+
 def run(extra: dict[str, str], arguments: list[str]) -> tuple[int, list[str], str]:
     """pytest's exit code, the tests that failed and its last line."""
     env = {**os.environ, **extra}
@@ -59,7 +69,7 @@ def run(extra: dict[str, str], arguments: list[str]) -> tuple[int, list[str], st
 def main(arguments: list[str]) -> int:
     seed = int(os.environ.get("SHAKE_SEED") or random.SystemRandom().randrange(10**6))
     wrong: list[tuple[str, str]] = []
-    for name, extra in variants(seed):
+    for name, extra in chosen(os.environ.get("SHAKE_ONLY", ""), seed):
         code, failed, last = run(extra, arguments)
         print(f"{'ok' if code == 0 else 'FAILED':<7}{name:<34}{last}", flush=True)
         if code:

@@ -3,6 +3,8 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
 shake = runpy.run_path(str(Path(__file__).parent / "shake.py"))
 
 
@@ -21,3 +23,12 @@ def test_variants():
     names = " ".join(name for name, _ in shake["variants"](7))
     for part in ("OPENBLAS_CORETYPE=", "NUMBA_CPU_NAME=generic", "OMP_NUM_THREADS=1", "load of 4", "SHAKE_SEED=7"):
         assert part in names
+
+
+def test_variants_are_chosen_by_parts_of_their_names():
+    everything = shake["variants"](7)
+    assert shake["chosen"]("", 7) == everything
+    found = [name for name, _ in shake["chosen"]("THREADS load", 7)]
+    assert found == ["OMP_NUM_THREADS=1", "load of 4"]
+    with pytest.raises(SystemExit, match=r"SHAKE_ONLY=nothing is part of none of: .*load of 4"):
+        shake["chosen"]("nothing", 7)
