@@ -137,6 +137,14 @@ class _Table(Estimator):
 _Table.__name__ = "dimensionality"
 
 
+def _ordinal(k: int) -> str:
+    """
+    >>> [_ordinal(k) for k in (1, 2, 3, 10, 11, 22)]
+    ['1st', '2nd', '3rd', '10th', '11th', '22nd']
+    """
+    return f"{k}{'th' if k % 100 // 10 == 1 else {1: 'st', 2: 'nd', 3: 'rd'}.get(k % 10, 'th')}"
+
+
 def _drawn(found: Dimensionality) -> Chart:
     width, height, left, bottom = 520.0, 240.0, 20.0, 200.0
     end = float(max(found.pair_distances.max(), found.nearest_distances.max())) or 1.0
@@ -144,7 +152,7 @@ def _drawn(found: Dimensionality) -> Chart:
     body = []
     for values, color, label, row in (
         (found.pair_distances, ACCENT, "any two rows", 0),
-        (found.nearest_distances, SECOND, f"a row and its {found.n_neighbors}th neighbour", 1),
+        (found.nearest_distances, SECOND, f"a row and its {_ordinal(found.n_neighbors)} neighbour", 1),
     ):
         counts = np.histogram(values, bins=_BINS, range=(0.0, end))[0]
         heights = 160.0 * counts / counts.max()

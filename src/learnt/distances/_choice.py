@@ -1,4 +1,4 @@
-"""Which way to look: the one that was asked for, or the one that will be quickest, judged from a sample."""
+"""Which index to build: the one that was asked for, or the quickest by a model of the work and a sample."""
 
 from __future__ import annotations
 

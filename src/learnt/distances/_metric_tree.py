@@ -126,17 +126,17 @@ def require_triangles(distances: Callable[[np.ndarray, np.ndarray], np.ndarray],
     """Refuse a function that is seen not to be a metric on some of the points."""
     rows = np.unique(np.linspace(0, T.shape[0] - 1, _TRIED).astype(np.int64))
     D = distances(T[rows], T[rows])
-    room = 1e-6 * float(np.abs(D).max(initial=0.0))
+    tolerance = 1e-6 * float(np.abs(D).max(initial=0.0))
     detour = (D[:, :, None] + D[None, :, :]).min(axis=1)
     reason = None
     if not np.isfinite(D).all() or D.min() < 0:
         reason = "it gives distances that are negative or not finite"
-    elif np.abs(np.diagonal(D)).max() > room:
+    elif np.abs(np.diagonal(D)).max() > tolerance:
         reason = "a row is not at distance 0 from itself"
-    elif np.abs(D - D.T).max() > room:
+    elif np.abs(D - D.T).max() > tolerance:
         reason = "the distance from a row to another is not that back"
-    elif (detour + room < D).any():
-        i, j = (int(rows[at]) for at in np.argwhere(detour + room < D)[0])
+    elif (detour + tolerance < D).any():
+        i, j = (int(rows[at]) for at in np.argwhere(detour + tolerance < D)[0])
         reason = f"from row {i} to row {j} it is nearer by way of a third row"
     if reason is not None:
         raise ValueError(

@@ -67,9 +67,9 @@ class Neighborhoods(NamedTuple):
     def without(self, entries: np.ndarray) -> Neighborhoods:
         """Leave out the entries where the mask is true."""
         counts = self.counts - np.bincount(self.query[entries], minlength=self.counts.size)
-        kept = ~entries
+        remaining = ~entries
         return Neighborhoods(
-            counts, self.indices[kept], self.distances[kept] if self.distances.size else self.distances
+            counts, self.indices[remaining], self.distances[remaining] if self.distances.size else self.distances
         )
 
     def lists(self) -> tuple[list[np.ndarray], list[np.ndarray]]:

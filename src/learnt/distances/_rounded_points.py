@@ -1,4 +1,4 @@
-"""Points rounded for fast matrix products, kept from query to query, and how far the products can be off."""
+"""Points rounded for fast matrix products, cached from query to query, and how far the products can be off."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnt.distances._rounding import round_rows
 from learnt.engine.threads import for_blocks
 
 TILE = 512  # points scored at once; chunks and tasks hold whole tiles
-_CHUNK_BYTES = 1 << 25  # rounded points held at once, and kept between queries
+_CHUNK_BYTES = 1 << 25  # rounded points held at once, and cached between queries
 
 
 class Rounding(NamedTuple):
@@ -58,7 +58,7 @@ class RoundedPoints:
         self.T = T
         self._whole: dict[type, bool] = {}
         self._about: tuple[np.ndarray, float] | None = None
-        self._kept: tuple[bool, Chunk] | None = None
+        self._cached: tuple[bool, Chunk] | None = None
 
     def rounding(self, Q: np.ndarray, dtype: type) -> Rounding:
         """How the points are rounded where these are the queries."""
@@ -75,32 +75,36 @@ class RoundedPoints:
     def chunks(self, how: Rounding, n_jobs: int | None) -> Iterator[Chunk]:
         """All points, some MiB at a time; single-precision points that are one chunk are kept for the next queries."""
         n, d = self.T.shape
-        kept = self.kept(how)
-        if kept is not None:
-            yield kept
+        cached = self.cached(how)
+        if cached is not None:
+            yield cached
             return
         size = max(TILE, _CHUNK_BYTES // (np.dtype(how.dtype).itemsize * d) // TILE * TILE)
         for first in range(0, n, size):
             chunk = self._chunk(how, first, min(first + size, n), n_jobs)
             if size >= n and how.dtype is np.float32:
-                self._kept = how.product_error == 0.0, chunk
+                self._cached = how.product_error == 0.0, chunk
             yield chunk
 
-    def kept(self, how: Rounding) -> Chunk | None:
+    def cached(self, how: Rounding) -> Chunk | None:
         """All points, if an earlier query has rounded them in this way."""
-        kept = self._kept
-        return None if kept is None or how.dtype is not np.float32 or kept[0] != (how.product_error == 0.0) else kept[1]
+        cached = self._cached
+        return (
+            None
+            if cached is None or how.dtype is not np.float32 or cached[0] != (how.product_error == 0.0)
+            else cached[1]
+        )
 
     def tiles(self, how: Rounding, lo: int, hi: int) -> Iterator[Chunk]:
         """Points lo…hi−1, a tile at a time; `lo` is a multiple of eight."""
-        kept = self.kept(how)
+        cached = self.cached(how)
         for first in range(lo, hi, TILE):
             last = min(first + TILE, hi)
-            if kept is None:
+            if cached is None:
                 yield self._chunk(how, first, last, 1)
             else:
                 padded = first + -(-(last - first) // 8) * 8
-                yield Chunk(first, kept.rows[first:padded], kept.norms[first:padded], kept.longest)
+                yield Chunk(first, cached.rows[first:padded], cached.norms[first:padded], cached.longest)
 
     def _chunk(self, how: Rounding, first: int, last: int, n_jobs: int | None) -> Chunk:
         d = self.T.shape[1]

@@ -53,8 +53,8 @@ class Search:
     be pickled; it is built again when it is read.
     """
 
-    def __init__(self, points: Any, index: Index, how: tuple) -> None:
-        self.points, self._index, self._how = points, index, how
+    def __init__(self, points: Any, index: Index, arguments: tuple) -> None:
+        self.points, self._index, self._arguments = points, index, arguments
 
     @staticmethod
     def build(
@@ -78,27 +78,27 @@ class Search:
         n_jobs : threads that build a tree
         """
         params = dict(params or {})
-        how = (metric, params, algorithm, leaf_size)
+        arguments = (metric, params, algorithm, leaf_size)
         metric, params = resolve_metric(SAME.get(metric, metric) if isinstance(metric, str) else metric, 2, params)
         if isinstance(metric, str) and metric == "precomputed":
-            return Search(points, Precomputed(points), how)
+            return Search(points, Precomputed(points), arguments)
         if algorithm == "kd_tree":
             if not tree_takes(points, metric, params):
                 raise ValueError(
                     f"{_shown(metric)} is an invalid metric for a KD-tree, which searches dense rows by "
                     f"{', '.join(METRICS)} with p >= 1 and without weights; use algorithm='auto'."
                 )
-            return Search(points, TreeIndex(points, metric, params, leaf_size, n_jobs), how)
+            return Search(points, TreeIndex(points, metric, params, leaf_size, n_jobs), arguments)
         if algorithm == "ball_tree":
             if tree_takes(points, metric, params):
-                return Search(points, TreeIndex(points, metric, params, leaf_size, n_jobs, balls=True), how)
+                return Search(points, TreeIndex(points, metric, params, leaf_size, n_jobs, balls=True), arguments)
             if not metric_tree_takes(points, metric, params):
                 raise ValueError(
                     f"A ball tree searches dense rows by a metric, which obeys the triangle inequality "
                     f"({', '.join(BALL_METRICS)} with p >= 1, or a function), and not by {_shown(metric)} here; use "
                     "algorithm='brute'."
                 )
-            return Search(points, MetricTree(BruteForce(points, metric, params), leaf_size), how)
+            return Search(points, MetricTree(BruteForce(points, metric, params), leaf_size), arguments)
         brute = BruteForce(points, metric, params)
         if algorithm == "approximate":
             dense = isinstance(points, np.ndarray) and params.get("w") is None
@@ -107,8 +107,8 @@ class Search:
                     f"Approximate search is by {', '.join(GRAPH_METRICS)} between dense rows without weights, and not "
                     f"by {_shown(metric)} here; use algorithm='auto'."
                 )
-            return Search(points, ApproximateIndex(brute), how)
-        return Search(points, brute, how)
+            return Search(points, ApproximateIndex(brute), arguments)
+        return Search(points, brute, arguments)
 
     @property
     def recall(self) -> float | None:
@@ -120,14 +120,14 @@ class Search:
 
         Brute force has nothing to build, a graph takes the new points in; trees are built anew.
         """
-        metric, params, algorithm, leaf_size = self._how
+        metric, params, algorithm, leaf_size = self._arguments
         if isinstance(self._index, ApproximateIndex):
             self._index.add(BruteForce(points, self._index.metric, {}))
-            return Search(points, self._index, self._how)
+            return Search(points, self._index, self._arguments)
         return Search.build(points, metric, params, algorithm=algorithm, leaf_size=leaf_size)
 
     def __reduce__(self) -> Any:
-        return _built_again, (self.points, *self._how)
+        return _rebuild, (self.points, *self._arguments)
 
     def nearest(self, queries: Any, k: int, *, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the k nearest points of each query, both of shape (n_queries, k), nearest first."""
@@ -219,7 +219,7 @@ class Search:
             lo, size = hi, max(_FEWEST, int(min(_PAIRS / each, 16 * size)))
 
 
-def _built_again(points: Any, metric: Any, params: dict, algorithm: str, leaf_size: int) -> Search:
+def _rebuild(points: Any, metric: Any, params: dict, algorithm: str, leaf_size: int) -> Search:
     return Search.build(points, metric, params, algorithm=algorithm, leaf_size=leaf_size)
 
 

@@ -1,8 +1,8 @@
-"""Compiled walks through a tree of boxes or balls.
+"""Compiled traversals of a tree of boxes or balls.
 
 Distances are sums of p-th powers in order of the features, without fused operations: the bits of brute force. Those of
 a leaf are summed side by side. A bound over a box is computed by the same steps from gaps that are no larger (or
-smaller), so rounding never puts it on the wrong side of a distance; a bound over a ball leaves room for rounding.
+smaller), so rounding never puts it on the wrong side of a distance; a bound over a ball allows for rounding errors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Tree(NamedTuple):
     """A balanced tree: the children of node i are 2i + 1 and 2i + 2, its points `order[starts[i, 0]:starts[i, 1]]`.
 
     `nodes[i]` is a box (lower and upper corner), or where `radii` are given a ball's centre; `cells[leaf]` its points,
-    feature by feature. `slack` is the room that rounding needs.
+    feature by feature. `slack` is the relative tolerance for rounding errors.
     """
 
     order: np.ndarray
@@ -36,17 +36,17 @@ class Tree(NamedTuple):
     slack: float
 
 
-class Room(NamedTuple):
-    """Memory of a walk: nodes that wait and their bounds, and the sums of a leaf."""
+class Workspace(NamedTuple):
+    """Memory of a traversal: the stack of nodes with their bounds, and the sums of a leaf."""
 
     stack: np.ndarray
     bounds: np.ndarray
     sums: np.ndarray
 
 
-def room_for(tree: Tree) -> Room:
-    """Memory for one walk at a time."""
-    return Room(np.empty(64, dtype=np.int64), np.empty(64), np.empty(tree.cells.shape[2]))
+def workspace_for(tree: Tree) -> Workspace:
+    """Memory for one traversal at a time."""
+    return Workspace(np.empty(64, dtype=np.int64), np.empty(64), np.empty(tree.cells.shape[2]))
 
 
 @kernel(fuse=False, allocates=False)
@@ -171,19 +171,20 @@ def nearest_leaves(tree, Q, leaves):
 
 
 @kernel(fuse=False, allocates=False)
-def nearest_points(tree, room, Q, turns, values, index):
-    """values[q], index[q]: the nearest points of query q by (sum of powers, index), ascending; in order of `turns`.
+def nearest_points(tree, workspace, Q, query_order, values, index):
+    """values[q], index[q]: the nearest points of query q by (sum of powers, index), ascending.
 
-    Those found so far are an ascending list where they are few, else a heap with the largest first.
+    Queries are answered in `query_order`. Those found so far are an ascending list where they are few, else a heap with
+    the largest first.
     """
     order, starts, cells = tree.order, tree.starts, tree.cells
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
     n_nodes, k = starts.shape[0], values.shape[1]
     few, squares = k <= _SHORT, p == 2.0 and radii.size == 0
     last = k - 1 if few else 0  # where the farthest of those found is
-    stack, bounds = room.stack, room.bounds
-    for turn in range(turns.size):
-        i = turns[turn]
+    stack, bounds = workspace.stack, workspace.bounds
+    for place in range(query_order.size):
+        i = query_order[place]
         best, rows = values[i], index[i]
         best[:], rows[:] = np.inf, order.size
         worst, filled = np.inf, 0
@@ -211,7 +212,7 @@ def nearest_points(tree, room, Q, turns, values, index):
             if node < 0:
                 continue
             lo = starts[node, 0]
-            sums = room.sums[: starts[node, 1] - lo]
+            sums = workspace.sums[: starts[node, 1] - lo]
             if not _leaf_sums(p, cells, node - n_nodes // 2, Q, i, worst, sums):
                 continue
             for t in range(sums.size):
@@ -229,16 +230,16 @@ def nearest_points(tree, room, Q, turns, values, index):
 
 
 @kernel(fuse=False, allocates=False)
-def points_within(tree, room, Q, limits, first, stop, counts, index, sums):
-    """The points within its limit of each query from `first` on, and their sums if there is room for these.
+def points_within(tree, workspace, Q, limits, first, stop, counts, index, sums):
+    """The points within its limit of each query from `first` on, and their sums if an array is given for these.
 
-    Returns how many were found and the query that could not be begun because there might be no room; where the whole of
-    a node is within the limit and no sums are wanted, its points are not looked at.
+    Returns how many were found, and the query that was not begun because the arrays might be too small. Where the whole
+    of a node is within the limit and no sums are wanted, its points are not looked at.
     """
     order, starts, cells = tree.order, tree.starts, tree.cells
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
     n_nodes, found = starts.shape[0], 0
-    stack, squares = room.stack, p == 2.0 and radii.size == 0
+    stack, squares = workspace.stack, p == 2.0 and radii.size == 0
     for i in range(first, stop):
         limit, before = limits[i], found
         stack[0], size = 0, 1
@@ -270,7 +271,7 @@ def points_within(tree, room, Q, limits, first, stop, counts, index, sums):
                     index[found] = order[t]
                     found += 1
                 continue
-            part = room.sums[: hi - lo]
+            part = workspace.sums[: hi - lo]
             if not _leaf_sums(p, cells, node - n_nodes // 2, Q, i, limit, part):
                 continue
             for t in range(part.size):
@@ -283,12 +284,12 @@ def points_within(tree, room, Q, limits, first, stop, counts, index, sums):
 
 
 @kernel(fuse=False, allocates=False)
-def count_within(tree, room, Q, limits, counts):
+def count_within(tree, workspace, Q, limits, counts):
     """counts[q, r]: how many points are within limits[q, r], which ascend; one row of limits serves all queries."""
     starts, cells = tree.starts, tree.cells
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
     n_nodes, n_limits = starts.shape[0], limits.shape[1]
-    stack, squares = room.stack, p == 2.0 and radii.size == 0
+    stack, squares = workspace.stack, p == 2.0 and radii.size == 0
     for i in range(Q.shape[0]):
         count = counts[i]
         limit = limits[min(i, limits.shape[0] - 1)]
@@ -316,7 +317,7 @@ def count_within(tree, room, Q, limits, counts):
                 stack[size], stack[size + 1] = 2 * node + 2, 2 * node + 1
                 size += 2
             else:
-                part = room.sums[: hi - lo]
+                part = workspace.sums[: hi - lo]
                 if _leaf_sums(p, cells, node - n_nodes // 2, Q, i, limit[n_limits - 1], part):
                     for t in range(part.size):
                         at = some

@@ -11,7 +11,7 @@ from learnt.distances._metrics import SAME
 from learnt.distances._minkowski import POWERS, root
 from learnt.distances._neighborhoods import Neighborhoods, joined
 from learnt.distances._select import Consume
-from learnt.distances._tree_kernels import Tree, room_for
+from learnt.distances._tree_kernels import Tree, workspace_for
 from learnt.engine.threads import for_blocks
 
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski")
@@ -75,7 +75,9 @@ class TreeIndex:
         def one(lo: int, hi: int) -> None:
             part = _wide(Q[lo:hi])
             sums, index = np.empty((hi - lo, k)), np.empty((hi - lo, k), dtype=np.int64)
-            _tree_kernels.nearest_points(self.tree, room_for(self.tree), part, self._turns(part), sums, index)
+            _tree_kernels.nearest_points(
+                self.tree, workspace_for(self.tree), part, self._query_order(part), sums, index
+            )
             consume(lo, hi, self._finish(sums), index)
 
         for_blocks(one, Q.shape[0], grain=min(max(_QUERIES, Q.shape[0] // 32), 8 * _QUERIES), n_jobs=n_jobs)
@@ -103,7 +105,7 @@ class TreeIndex:
         def one(lo: int, hi: int) -> None:
             rows = limits if len(limits) == 1 else limits[lo:hi]
             _tree_kernels.count_within(
-                self.tree, room_for(self.tree), _wide(Q[lo:hi]), np.ascontiguousarray(rows), out[lo:hi]
+                self.tree, workspace_for(self.tree), _wide(Q[lo:hi]), np.ascontiguousarray(rows), out[lo:hi]
             )
 
         if not exact:
@@ -114,14 +116,14 @@ class TreeIndex:
         return out
 
     def _found(self, Q: np.ndarray, limits: np.ndarray, distances: bool) -> Neighborhoods:
-        """The points within the limits, in one walk: where an array is full, a larger one takes the queries left."""
+        """The points within the limits: where an array is full, a larger one takes the queries that are left."""
         counts, n = np.empty(Q.shape[0], dtype=np.int64), self.tree.order.size
-        first, size, parts, room = 0, 1 << 12, [], room_for(self.tree)
+        first, size, parts, workspace = 0, 1 << 12, [], workspace_for(self.tree)
         while first < Q.shape[0]:
             index = np.empty(size, dtype=np.int64)
             sums = np.empty(size if distances else 0)
             found, first = _tree_kernels.points_within(
-                self.tree, room, Q, limits, first, Q.shape[0], counts, index, sums
+                self.tree, workspace, Q, limits, first, Q.shape[0], counts, index, sums
             )
             if found:
                 parts.append((index[:found], sums[:found]))
@@ -131,7 +133,7 @@ class TreeIndex:
         index, sums = (np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True))
         return Neighborhoods(counts, index, self._finish(sums))
 
-    def _turns(self, Q: np.ndarray) -> np.ndarray:
+    def _query_order(self, Q: np.ndarray) -> np.ndarray:
         """Queries in the order of their leaves, so that one after the other looks at the same memory."""
         if self.tree.order.size <= _SMALL or Q.shape[0] == 1:
             return np.arange(Q.shape[0])

@@ -153,7 +153,7 @@ class NeighborsBase(Estimator):
             )
         return X
 
-    def _ask(self, X: Any, n_neighbors: int | None = None) -> tuple[Any, int, int]:
+    def _checked_queries(self, X: Any, n_neighbors: int | None = None) -> tuple[Any, int, int]:
         """The queries, their number, and how many neighbours each is to have."""
         Q = self._queries(X)
         m = self.n_samples_fit_ if Q is None else Q.shape[0]
@@ -208,7 +208,7 @@ class KNeighborsMixin:
         distances : array of shape (n_queries, k), only if asked for
         index : array of shape (n_queries, k)
         """
-        Q, _, k = self._ask(X, n_neighbors)  # type: ignore[attr-defined]
+        Q, _, k = self._checked_queries(X, n_neighbors)  # type: ignore[attr-defined]
         distances, index = self._built().nearest(Q, k, n_jobs=self.n_jobs)  # type: ignore[attr-defined]
         return (distances, index) if return_distance else index
 

@@ -132,7 +132,7 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row; X = None asks for the training rows, each by its other rows (leave-one-out)."""
-        Q, m, k = self._ask(X)
+        Q, m, k = self._checked_queries(X)
         classes, codes = self._outputs()
         winners = np.empty((m, len(classes)), dtype=np.int64)
 
@@ -146,7 +146,7 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
 
     def predict_proba(self, X: Any) -> Any:
         """The share of the votes for each class, in the order of `classes_`; a list where y had several columns."""
-        Q, m, k = self._ask(X)
+        Q, m, k = self._checked_queries(X)
         classes, codes = self._outputs()
         out = [np.empty((m, names.size)) for names in classes]
 

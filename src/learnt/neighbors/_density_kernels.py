@@ -109,7 +109,7 @@ def _cosine_radii(rng: Any, n: int, d: int) -> np.ndarray:
     while left.size:
         squared = rng.beta(0.5 * d, 2.0, size=left.size)
         r = np.sqrt(squared)
-        kept = rng.uniform(size=left.size) * (1.0 - squared) <= np.cos(0.5 * math.pi * r)
-        out[left[kept]] = r[kept]
-        left = left[~kept]
+        accepted = rng.uniform(size=left.size) * (1.0 - squared) <= np.cos(0.5 * math.pi * r)
+        out[left[accepted]] = r[accepted]
+        left = left[~accepted]
     return out

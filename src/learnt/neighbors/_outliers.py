@@ -180,7 +180,7 @@ class LocalOutlierFactor(KNeighborsMixin, OutlierMixin, NeighborsBase):
 
         A training row among them is its own neighbour: its score is not that of `negative_outlier_factor_`.
         """
-        Q, m, k = self._ask(X, self._own_count())
+        Q, m, k = self._checked_queries(X, self._own_count())
         out = np.empty(m)
 
         def consume(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:

@@ -108,7 +108,7 @@ class KNeighborsRegressor(ChoiceOfK, KNeighborsMixin, NumberTargets, RegressorMi
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean target of each row's neighbours; X = None asks for the training rows, each by its other rows."""
-        Q, m, k = self._ask(X)
+        Q, m, k = self._checked_queries(X)
         y = self._columns()
         out = np.empty((m, y.shape[1]))
 

@@ -12,7 +12,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.linalg.exponential import exp_nonpositive
 
-_NOTHING = -200.0  # the exponential of less; numbers near 1e-308 would take a hundred times as long to multiply
+_NEGLIGIBLE = -200.0  # the exponential of less; numbers near 1e-308 would take a hundred times as long to multiply
 
 
 @kernel
@@ -40,7 +40,7 @@ def _exponentials(values, nearest):
     for j in range(values.size):
         gap = nearest - values[j]
         near = exp_nonpositive(gap)
-        values[j] = near if gap > _NOTHING else 0.0
+        values[j] = near if gap > _NEGLIGIBLE else 0.0
         total += values[j]
     return total
 

@@ -78,12 +78,12 @@ class PairsObjective:
         grain = max(height, -(-n // _SUMS))
 
         def part(lo: int, hi: int) -> tuple[np.ndarray, ...]:
-            value, degree, room = np.zeros(1), np.zeros(n), np.empty((min(height, hi - lo), n))
+            value, degree, buffer = np.zeros(1), np.zeros(n), np.empty((min(height, hi - lo), n))
 
             def blocks() -> Any:
                 for first in range(lo, hi, height):
                     mine = E[first : min(first + height, hi)]
-                    weights = np.matmul(mine, columns, out=room[: len(mine)])
+                    weights = np.matmul(mine, columns, out=buffer[: len(mine)])
                     value[0] += self._add(weights, squares, self.codes, self.ends, first, degree, *self._more)
                     yield first, weights
 
