@@ -28,7 +28,7 @@ from learnt.kernels import (
     kernel_rule,
     lower_gram,
     require_room,
-    rows_looked_at,
+    sample_places,
     solve_dual,
     warn_unless_positive,
 )
@@ -185,15 +185,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             raise ValueError(
                 "The kernel of KernelPCA gave NaN or infinity; look for them in the rows, or in the kernel function."
             )
-        places = rows_looked_at(n)
-        doubtful = K[np.ix_(places, places)] if on_host(X) and not self._proven(X) else None
+        places = sample_places(n)
+        sample = K[np.ix_(places, places)] if on_host(X) and not self._proven(X) else None
         k = n if self.n_components is None else min(n, self.n_components)
         power = None if self.iterated_power == "auto" else int(self.iterated_power)
         draw = random_state_of(self.random_state)
         solver = self._solver(n, k, not on_host(X))
         values, vectors = components(K, k, solver, float(self.tol), self.max_iter, power, draw)
-        if doubtful is not None:
-            warn_unless_positive(doubtful, places, "KernelPCA")
+        if sample is not None:
+            warn_unless_positive(sample, places, "KernelPCA")
         if self.remove_zero_eig or self.n_components is None:
             kept = int(namespace(values).sum(values > 0))
             values, vectors = values[:kept], vectors[:, :kept]

@@ -21,7 +21,7 @@ from learnt.gaussian_process._schema import CLASSIFIER
 from learnt.gaussian_process._search import best_theta, check_optimizer, warn_at_bounds
 from learnt.gaussian_process.kernels import CompoundKernel
 from learnt.kernels import CompoundKernel as AnyCompound
-from learnt.kernels import require_room, rows_looked_at, warn_unless_positive
+from learnt.kernels import require_room, sample_places, warn_unless_positive
 from learnt.linalg.tiles import solve_rows
 
 
@@ -109,7 +109,7 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
             )
         require_room("GaussianProcessClassifier", len(X), len(X), copies=4)
         if not getattr(kernel, "proven", False):
-            places = rows_looked_at(len(X))
+            places = sample_places(len(X))
             warn_unless_positive(kernel(X[places]), places, "GaussianProcessClassifier")
         before = getattr(self, "problems_", []) if self.warm_start else []
         self.X_train_ = X.copy() if self.copy_X_train else X

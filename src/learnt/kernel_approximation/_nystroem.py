@@ -25,7 +25,7 @@ from learnt.kernels import (
     kernel_of,
     kernel_rule,
     require_room,
-    rows_looked_at,
+    sample_places,
     warn_unless_positive,
 )
 
@@ -141,7 +141,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         else:
             K = widen(to_numpy(gram(kernel_of(self, X.shape[1]), rows)))
         if self.kernel == "precomputed" or not getattr(kernel_of(self, X.shape[1]), "proven", False):
-            places = rows_looked_at(len(K))
+            places = sample_places(len(K))
             warn_unless_positive(K[np.ix_(places, places)], places, "Nystroem")
         with single_blas():
             U, S, V = np.linalg.svd(K)

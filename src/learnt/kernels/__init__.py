@@ -11,7 +11,7 @@ Chi2, AdditiveChi2, SetIntersection                                           of
 Constant, White                                                               of neither (_constant)
 Sum, Product, Exponentiation, Exp, PolynomialOf, Warp, CompoundKernel         what operators make (_algebra)
 FromFunction, PairwiseKernel, named_kernel, kernel_of, check_kernel           what `kernel=` means (_named)
-is_kernel, is_positive_semidefinite, require_psd, Verdict, rows_looked_at, warn_unless_positive
+is_kernel, is_positive_semidefinite, require_psd, Verdict, sample_places, warn_unless_positive
                                                                              whether it is one (_positive)
 gram, gram_times, lower_gram, pull_back                                       whole matrices and gradients (_gram)
 require_room                                                                  whether a matrix fits in memory (_room)
@@ -44,7 +44,7 @@ from learnt.kernels._positive import (
     is_kernel,
     is_positive_semidefinite,
     require_psd,
-    rows_looked_at,
+    sample_places,
     warn_unless_positive,
 )
 from learnt.kernels._products import AllProducts, Cosine, DotProduct, Linear, Mahalanobis, Polynomial, Sigmoid
@@ -103,7 +103,7 @@ __all__ = [
     "pull_diagonal",
     "require_psd",
     "require_room",
-    "rows_looked_at",
+    "sample_places",
     "smooth_part",
     "solve_dual",
     "usable_kernel",

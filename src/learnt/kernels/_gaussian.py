@@ -41,7 +41,7 @@ def gaussian(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float, start: int 
     n, m, d = len(X), len(Z), X.shape[1]
     if d <= _NARROW:
         return _by_differences(X, Z, unit)
-    left, right = _about_mean(X, Z, unit)
+    left, right = _centred(X, Z, unit)
     rows, others = left[:, :d], right[:, :d]
     X_squares, Z_squares = row_squares(rows), row_squares(others)
     if not _error_bound(d, X_squares, Z_squares) <= _ERROR:
@@ -62,11 +62,11 @@ def gaussian(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float, start: int 
 def products_are_exact(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float) -> bool:
     """Whether square distances may be taken from products of the rows about their mean."""
     d = X.shape[1]
-    left, right = _about_mean(X, Z, unit)
+    left, right = _centred(X, Z, unit)
     return _error_bound(d, row_squares(left[:, :d]), row_squares(right[:, :d])) <= _ERROR
 
 
-def _about_mean(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+def _centred(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
     """Rows about the mean of Z in units, with room for two columns more."""
     d = X.shape[1]
     middle, found = Z.mean(axis=0) if len(Z) else np.zeros(d), []

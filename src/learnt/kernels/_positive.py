@@ -16,7 +16,7 @@ from learnt.kernels._gram import gram
 from learnt.kernels._named import FromFunction
 
 _POINTS, _TRIES = 40, 5
-_LOOKED_AT = 200  # rows of which a fit looks at the eigenvalues
+_SAMPLE = 200  # rows of which a fit looks at the eigenvalues
 _CLEARLY = 1e-6  # of the largest entry: more than single precision or a sum of many terms may be off
 
 
@@ -131,9 +131,9 @@ def require_psd(K: Any, what: str) -> None:
         raise ValueError(f"{what} is not positive semidefinite: {verdict.reason}; see learnt.kernels.is_kernel.")
 
 
-def rows_looked_at(n: int) -> np.ndarray:
+def sample_places(n: int) -> np.ndarray:
     """Some of n rows, evenly spread, on which `warn_unless_positive` is asked."""
-    return np.unique(np.linspace(0, n - 1, min(n, _LOOKED_AT)).astype(np.intp))
+    return np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp))
 
 
 def warn_unless_positive(K: Any, places: np.ndarray, name: str, stacklevel: int = 3) -> None:

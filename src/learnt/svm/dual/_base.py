@@ -17,7 +17,7 @@ from learnt.engine.matrices import dense, square
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
 from learnt.engine.schema import Check, anyof, choice, count, csr, number, real, table, whole
 from learnt.engine.validation import check_predict
-from learnt.kernels import kernel_object, rows_looked_at, warn_unless_positive
+from learnt.kernels import kernel_object, sample_places, warn_unless_positive
 from learnt.svm.dual._kernel import NAMES, Kernel, TrainingKernel, kernel_of_machine
 from learnt.svm.dual._problems import Effort, Machine, kernel_rows
 from learnt.svm.dual._rows import KernelRows
@@ -102,7 +102,7 @@ class KernelMachine(Estimator):
         self.shape_fit_ = X.shape
         kernel = self._kernel()
         if not kernel.proven:
-            places = rows_looked_at(X.shape[0])
+            places = sample_places(X.shape[0])
             warn_unless_positive(kernel.among(X, places), places, name)
         return X, kernel
 
@@ -197,7 +197,7 @@ NO_MISTAKE = (
 NO_MISS = "no miss of more than epsilon, and no function of this kernel comes so near to all targets"
 
 
-def without_limit(C: float, name: str, asked: str, upper: np.ndarray, solve: Callable[[], Machine]) -> Machine:
+def solve_or_refuse(C: float, name: str, asked: str, upper: np.ndarray, solve: Callable[[], Machine]) -> Machine:
     """What `solve` finds; C = ∞ has a solution only where a function without a mistake exists."""
     try:
         machine = solve()

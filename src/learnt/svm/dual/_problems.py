@@ -54,26 +54,29 @@ def finite_C(C: float, training: TrainingKernel) -> float:
     return HARD / (largest if 0 < largest < np.inf else 1.0) if np.isinf(C) else float(C)
 
 
-def classify(rows: KernelRows, y: np.ndarray, upper: np.ndarray, effort: Effort, longest: float = np.inf) -> Machine:
+def classify(rows: KernelRows, y: np.ndarray, upper: np.ndarray, effort: Effort, max_norm: float = np.inf) -> Machine:
     """C-classification: min ½‖w‖² + Σ upperᵢ ξᵢ.
 
-    Raises `Unbounded` where no ‖w‖² up to `longest` is without mistakes.
+    Raises `Unbounded` where no ‖w‖² up to `max_norm` is without mistakes.
     """
     n = len(y)
     problem = Dual(np.arange(n), y, -np.ones(n), upper, np.zeros(n))
-    found = solve(problem, rows, effort.tol, effort.max_iter, -0.5 * longest)
+    found = solve(problem, rows, effort.tol, effort.max_iter, -0.5 * max_norm)
     b = _between(found, problem)
     return Machine(y * found.alpha, b, found.steps, found.gap, _dual_gap(found, problem, b), found.converged)
 
 
 def regress(
-    rows: KernelRows, y: np.ndarray, upper: np.ndarray, epsilon: float, effort: Effort, longest: float = np.inf
+    rows: KernelRows, y: np.ndarray, upper: np.ndarray, epsilon: float, effort: Effort, max_norm: float = np.inf
 ) -> Machine:
-    """ε-regression: misses up to ε cost nothing; raises `Unbounded` where no ‖w‖² up to `longest` is without others."""
+    """ε-regression: misses up to ε cost nothing.
+
+    Raises `Unbounded` where no ‖w‖² up to `max_norm` is without larger ones.
+    """
     n = len(y)
     sign = np.repeat([1.0, -1.0], n)
     problem = Dual(np.tile(np.arange(n), 2), sign, epsilon - sign * np.tile(y, 2), np.tile(upper, 2), np.zeros(2 * n))
-    found = solve(problem, rows, effort.tol, effort.max_iter, -0.5 * longest)
+    found = solve(problem, rows, effort.tol, effort.max_iter, -0.5 * max_norm)
     b = _between(found, problem)
     coef = found.alpha[:n] - found.alpha[n:]
     return Machine(coef, b, found.steps, found.gap, _dual_gap(found, problem, b), found.converged)

@@ -103,5 +103,5 @@ class KernelRows:
         return self.place[at]
 
     def _free(self, count: int) -> np.ndarray:
-        """Slots for new rows: those that were never used, then those that were used longest ago."""
+        """Slots for new rows: those that were never used, then those that were used max_norm ago."""
         return np.sort(np.argsort(self.used, kind="stable")[:count])

@@ -91,24 +91,24 @@ def _allow(t, sign, upper, alpha, up, down):
 
 
 @kernel
-def _move(i, j, wanted, sign, upper, alpha):
+def _move(i, j, unclipped, sign, upper, alpha):
     """Move α of i along its sign and of j against it, to a bound at most; how far.
 
     Exactly at a bound where the step ends there, so that rounding leaves no α just beside it.
     """
     most_i = upper[i] - alpha[i] if sign[i] > 0.0 else alpha[i]
     most_j = alpha[j] if sign[j] > 0.0 else upper[j] - alpha[j]
-    if wanted >= most_i and most_i <= most_j:
+    if unclipped >= most_i and most_i <= most_j:
         alpha[i] = upper[i] if sign[i] > 0.0 else 0.0
         alpha[j] = min(max(alpha[j] - sign[j] * most_i, 0.0), upper[j])
         return most_i
-    if wanted >= most_j:
+    if unclipped >= most_j:
         alpha[j] = 0.0 if sign[j] > 0.0 else upper[j]
         alpha[i] = min(max(alpha[i] + sign[i] * most_j, 0.0), upper[i])
         return most_j
-    alpha[i] += sign[i] * wanted
-    alpha[j] -= sign[j] * wanted
-    return wanted
+    alpha[i] += sign[i] * unclipped
+    alpha[j] -= sign[j] * unclipped
+    return unclipped
 
 
 @kernel
@@ -163,9 +163,9 @@ def smo(K, sign, cut, upper, alpha, score, tol, most, stop):
                         best, i, block, highest = gain, first, c, top
         lo, hi = start[block], min(start[block] + _BLOCK, cut if block < in_first else n)
         j = lo + _second(K[i, lo:hi], own[lo:hi], score[lo:hi], down[lo:hi], own[i], highest, scales)
-        wanted = highest - score[j]
+        unclipped = highest - score[j]
         bend = max((own[i] + own[j] - 2.0 * K[i, j]) * scales[1], np.float64(_FLAT)) / scales[1]
-        move = _move(i, j, wanted / bend, sign, upper, alpha)
+        move = _move(i, j, unclipped / bend, sign, upper, alpha)
         _allow(i, sign, upper, alpha, up, down)
         _allow(j, sign, upper, alpha, up, down)
         steps += 1

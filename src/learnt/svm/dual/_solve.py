@@ -22,7 +22,7 @@ WORKING = 1024  # variables of a working set, at least
 _BESIDE = 2  # times as many as lie between their bounds, where that is more and their kernel matrix has room
 _STUCK = 3  # working sets one after the other in which nothing could be gained
 _INNER = 0.1  # of the whole problem's gap is left inside a working set
-_STRETCH = 20_000  # steps between two looks at the objective, where it has a limit
+_CHECK_EVERY = 20_000  # steps between two looks at the objective, where it has a limit
 
 
 class Unbounded(Exception):
@@ -82,8 +82,8 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
         before, inner = alpha[chosen], score[chosen]
         now, stop = before.copy(), np.zeros(1, np.int64)
         inner_goal = goal if len(chosen) == len(sign) else max(_INNER * gap, 0.5 * goal)
-        stretch = most - steps if np.isinf(lowest) else min(most - steps, _STRETCH)
-        call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, stretch, stop)
+        budget = most - steps if np.isinf(lowest) else min(most - steps, _CHECK_EVERY)
+        call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, budget, stop)
         taken, _ = stoppable(call, stop, long=len(chosen) > 256)
         steps += int(taken)
         stuck = 0 if taken else stuck + 1  # a product in single precision may differ from what a set was left with

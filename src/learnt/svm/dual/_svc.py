@@ -22,7 +22,7 @@ from learnt.engine.random import first_seed
 from learnt.engine.schema import Schema, flag, labels, real, whole
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
-from learnt.svm.dual._base import EXTRA, NO_MISTAKE, PARAMS, STATE, KernelMachine, without_limit
+from learnt.svm.dual._base import EXTRA, NO_MISTAKE, PARAMS, STATE, KernelMachine, solve_or_refuse
 from learnt.svm.dual._kernel import Kernel, TrainingKernel, machine_rule
 from learnt.svm.dual._pairs import couple, one_vs_rest, pair_probabilities, pairs_of, sigmoid_of, votes_of
 from learnt.svm.dual._problems import Machine, classify, classify_nu, finite_C, kernel_rows
@@ -352,10 +352,10 @@ class SVC(_Classification):
 
     def _machine(self, training: TrainingKernel, y: np.ndarray, weight: np.ndarray, pair: tuple[int, int]) -> Machine:
         C, effort = finite_C(self.C, training), self._effort()
-        upper, longest = C * weight, C if math.isinf(self.C) else math.inf
+        upper, max_norm = C * weight, C if math.isinf(self.C) else math.inf
         rows = kernel_rows(training, float(upper.max()), effort)
-        return without_limit(
-            self.C, type(self).__name__, NO_MISTAKE, upper, lambda: classify(rows, y, upper, effort, longest)
+        return solve_or_refuse(
+            self.C, type(self).__name__, NO_MISTAKE, upper, lambda: classify(rows, y, upper, effort, max_norm)
         )
 
 

@@ -15,7 +15,7 @@ from learnt.engine.params import check_number
 from learnt.engine.schema import Schema
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
-from learnt.svm.dual._base import EXTRA, NO_MISS, PARAMS, STATE, KernelMachine, without_limit
+from learnt.svm.dual._base import EXTRA, NO_MISS, PARAMS, STATE, KernelMachine, solve_or_refuse
 from learnt.svm.dual._kernel import TrainingKernel, machine_rule
 from learnt.svm.dual._problems import Machine, finite_C, kernel_rows, regress, regress_nu
 
@@ -137,13 +137,13 @@ class SVR(_Regression):
 
     def _solve(self, rows: Any, y: np.ndarray, upper: np.ndarray) -> Machine:
         # The function rises by the range of y over a thousandth of the data's size at most.
-        longest = float(upper.max()) * max(np.ptp(y), 1.0) ** 2 if math.isinf(self.C) else math.inf
-        return without_limit(
+        max_norm = float(upper.max()) * max(np.ptp(y), 1.0) ** 2 if math.isinf(self.C) else math.inf
+        return solve_or_refuse(
             self.C,
             type(self).__name__,
             NO_MISS,
             upper,
-            lambda: regress(rows, y, upper, float(self.epsilon), self._effort(), longest),
+            lambda: regress(rows, y, upper, float(self.epsilon), self._effort(), max_norm),
         )
 
 
