@@ -1,8 +1,13 @@
-"""KMeans against scikit-learn's two algorithms, inertia reached from the same starting centres; batches; trees."""
+"""KMeans against scikit-learn's two algorithms, inertia reached from the same starting centres; batches; trees.
+
+faiss and fastcluster are compared with where they are installed.
+"""
 
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 from harness import Task
@@ -42,6 +47,24 @@ def fit(package: str, **params):
     return work
 
 
+def faiss_means(max_iter: int):
+    """faiss computes in float32; labels, which the others give too, are one more search."""
+
+    def work(data: dict):
+        import faiss
+
+        X = data["X"].astype(np.float32)
+        n, d = X.shape
+        rows = {"max_points_per_centroid": n, "min_points_per_centroid": 1}
+        search = faiss.Kmeans(d, data["k"], niter=max_iter, seed=0, **rows)
+        search.train(X, init_centroids=data["start"].astype(np.float32))
+        return SimpleNamespace(
+            cluster_centers_=search.centroids.astype(np.float64), labels_=search.index.search(X, 1)[1][:, 0]
+        )
+
+    return work
+
+
 def inertia(model, data: dict) -> float:
     X, centres = data["X"], model.cluster_centers_[model.labels_]
     if not sparse.issparse(X):
@@ -53,6 +76,8 @@ def task(n: int, d: int, k: int, blobs: bool, tolerance: float = 1e-6, **params)
     kind = "blobs" if blobs else "one cloud"
     seeded = ", k-means++" if "random_state" in params else ""
     algorithms = {f"sklearn {a}": fit("sklearn", algorithm=a, **params) for a in ("lloyd", "elkan")}
+    if find_spec("faiss") and not seeded:
+        algorithms["faiss"] = faiss_means(params["max_iter"])
     return Task(
         name=f"KMeans {n // 1000}k×{d}, k={k}, {kind}{seeded}",
         family="cluster",
@@ -88,7 +113,9 @@ def mini_batch(package: str):
     def work(data: dict):
         from importlib import import_module
 
-        return import_module(f"{package}.cluster").MiniBatchKMeans(data["k"], random_state=0).fit(data["X"])
+        # One pass: when the smoothed inertia stops falling is a matter of luck, after 12 batches or after 200.
+        cls = import_module(f"{package}.cluster").MiniBatchKMeans
+        return cls(data["k"], n_init=3, random_state=0, max_iter=1, max_no_improvement=None).fit(data["X"])
 
     return work
 
@@ -119,6 +146,16 @@ def merged(package: str, linkage: str):
     return work
 
 
+def fastcluster_tree(linkage: str):
+    def work(data: dict):
+        import fastcluster
+
+        grow = fastcluster.linkage_vector if linkage in ("ward", "single") else fastcluster.linkage
+        return SimpleNamespace(distances_=grow(data["X"], linkage)[:, 2])
+
+    return work
+
+
 def tree_task(n: int, d: int, linkage: str) -> Task:
     return Task(
         name=f"AgglomerativeClustering {n // 1000}k×{d}, {linkage}",
@@ -126,7 +163,10 @@ def tree_task(n: int, d: int, linkage: str) -> Task:
         make=make(d, 5, False),
         rows=n,
         ours=merged("learnt", linkage),
-        peers={"scikit-learn": merged("sklearn", linkage)},
+        peers={
+            "scikit-learn": merged("sklearn", linkage),
+            **({"fastcluster": fastcluster_tree(linkage)} if find_spec("fastcluster") else {}),
+        },
         quality=lambda model, data: float(model.distances_.sum()),
         quality_name="sum of distances",
         required=1.0,

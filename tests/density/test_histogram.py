@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from learnt.density import Histogram
-from learnt.density._bins import edges_by_rule, sorted_column
+from learnt.statistics import edges_by_rule, sorted_column
 
 RNG = np.random.default_rng(0)
 COLUMNS = {

@@ -19,7 +19,7 @@ def make(n=900, seed=0):
     return X, y, rng.integers(1, 4, n).astype(float)
 
 
-@pytest.mark.parametrize("bins", [12, "scott", "sturges", "sqrt"])
+@pytest.mark.parametrize("bins", [12, "scott", "sturges", "rice", "sqrt"])
 def test_is_the_product_of_numpys_histograms(bins):
     X, y, w = make()
     model = HistogramNB(bins=bins, alpha=0).fit(X, y, w)
@@ -49,7 +49,7 @@ def test_scotts_width():
     model = HistogramNB().fit(X, y)
     for j, edges in enumerate(model.bin_edges_):
         squares = sum(((X[y == c, j] - X[y == c, j].mean()) ** 2).sum() for c in range(3))
-        width = 3.49 * np.sqrt(squares / len(y)) * (len(y) / 3) ** (-1 / 3)
+        width = (24 * np.sqrt(np.pi)) ** (1 / 3) * np.sqrt(squares / len(y)) * (len(y) / 3) ** (-1 / 3)
         assert edges[1] - edges[0] <= width
         assert len(edges) - 2 < np.ptp(X[:, j]) / width
 

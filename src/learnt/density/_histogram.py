@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from learnt.density._base import Density, check_sample, mapped
-from learnt.density._bins import RULES, edges_by_rule, sorted_column
 from learnt.engine.blocks import Block
 from learnt.engine.estimator import Takes, Trial
 from learnt.engine.params import ParameterError, check_number
@@ -17,6 +16,7 @@ from learnt.engine.random import random_state_of
 from learnt.engine.rows import in_memory
 from learnt.engine.schema import FEATURES, Dims, Schema, listof, number, real
 from learnt.engine.validation import check_fit
+from learnt.statistics import BIN_RULES, edges_by_rule, sorted_column
 
 _MOST_CELLS = 1 << 24
 
@@ -157,10 +157,10 @@ def _one_for_each(bins: Any, d: int) -> list[Any]:
 
 def _checked(bins: Any) -> Any:
     if isinstance(bins, str):
-        if bins not in RULES:
+        if bins not in BIN_RULES:
             raise ParameterError(
-                f"The 'bins' parameter of Histogram must be one of {', '.join(map(repr, RULES))}, a whole number of at "
-                f"least 1, or edges. Got {bins!r} instead."
+                f"The 'bins' parameter of Histogram must be one of {', '.join(map(repr, BIN_RULES))}, a whole number "
+                f"of at least 1, or edges. Got {bins!r} instead."
             )
         return bins
     if np.ndim(bins) == 0:

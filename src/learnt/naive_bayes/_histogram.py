@@ -14,9 +14,9 @@ from learnt.engine.rows import Block, as_rows
 from learnt.engine.schema import Dims, Schema, listof, real
 from learnt.naive_bayes._counts import COUNTED, CountsNB, logs, shares_of
 from learnt.naive_bayes._one_hot import bin_indicators, by_feature
-from learnt.statistics import Moments, moments, of_classes
+from learnt.statistics import Moments, bins_of_size, moments, of_classes, scott_width
 
-_RULES = ("scott", "sturges", "sqrt")
+_RULES = ("scott", "sturges", "rice", "sqrt")
 _MOST_BINS = 256  # of a rule: a few cells far away would ask for any number
 
 
@@ -43,10 +43,10 @@ class HistogramNB(CountsNB):
 
     Parameters
     ----------
-    bins : {"scott", "sturges", "sqrt"}, int, or array-like of edges, default="scott"
+    bins : {"scott", "sturges", "rice", "sqrt"}, int, or array-like of edges, default="scott"
         How many bins of equal width each feature has: by Scott's rule, a width of 3.49 σ m^(−1/3) with σ the standard
-        deviation within the classes and m the mean number of rows of a class; log₂ m + 1 of them; √m; a number; or the
-        edges themselves, one list for all features or a list of lists.
+        deviation within the classes and m the mean number of rows of a class; log₂ m + 1 of them; 2 ∛m; √m; a number;
+        or the edges themselves, one list for all features or a list of lists.
     alpha : float, default=1.0
         Smoothing α: rows in each bin, counted beforehand in each class. With 0 the densities are `numpy.histogram`'s.
     fit_prior : bool, default=True
@@ -165,9 +165,9 @@ def by_rule(span: np.ndarray, rule: str, found: Moments) -> np.ndarray:
     rows = max(float(weight.mean()), 1.0)
     if rule == "scott":
         deviation = np.sqrt(found.within() / weight.sum())
-        number = span / np.maximum(3.49 * deviation * rows ** (-1 / 3), span / _MOST_BINS)
+        number = span / np.maximum(scott_width(deviation, np.cbrt(rows)), span / _MOST_BINS)
     else:
-        number = np.full(len(span), np.log2(rows) + 1 if rule == "sturges" else np.sqrt(rows))
+        number = np.full(len(span), bins_of_size(rows, rule))
     # Not a bin more because of rounding.
     return np.clip(np.ceil(number * (1 - 1e-12)), 1, _MOST_BINS)
 

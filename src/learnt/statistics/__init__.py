@@ -22,9 +22,11 @@ are lost however far from 0 the data lie.
     _sparse   sums of a CSR block                                _kernels   the same by class, compiled
     _missing  sums without the cells that are NaN                _far_columns   sparse columns far from 0
     _joint    X and y together                                   _gaussians     Gaussian densities of rows
-    _expected moments from shares, with other sums of the pass
+    _expected moments from shares, with other sums of the pass   _bins      rules for the bins of histograms
 """
 
+from learnt.statistics._bins import RULES as BIN_RULES
+from learnt.statistics._bins import bins_of_size, edges_by_rule, scott_width, sorted_column
 from learnt.statistics._expected import expected_moments
 from learnt.statistics._gaussians import (
     COVARIANCES,
@@ -43,13 +45,16 @@ from learnt.statistics._points import far_from_zero
 from learnt.statistics._record import Moments
 
 __all__ = [
+    "BIN_RULES",
     "COVARIANCES",
     "Gaussians",
     "Groups",
     "JointMoments",
     "Moments",
+    "bins_of_size",
     "classes_in_y",
     "column_sums",
+    "edges_by_rule",
     "expected_moments",
     "far_from_zero",
     "gaussians",
@@ -64,5 +69,7 @@ __all__ = [
     "log_sum_exp",
     "moments",
     "of_classes",
+    "scott_width",
     "share_sums",
+    "sorted_column",
 ]

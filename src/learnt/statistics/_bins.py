@@ -7,13 +7,15 @@
     "sturges"    log₂ n + 1 bins;    "rice"  2 n^⅓;    "sqrt"  √n
     "auto"       the narrower of "fd" and "sturges"
 
+`density.Histogram` takes them from the values of each feature, `naive_bayes.HistogramNB` from its classes' moments.
+
 With d features n^(−1/3) becomes n^(−1/(d+2)), since a grid of d features has fewer rows in each cell.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,19 +68,33 @@ def edges_by_rule(column: Column, rule: str | int) -> np.ndarray:
 def _number(column: Column, rule: str) -> int:
     if rule in ("shimazaki", "cv", "stone"):
         return _best_number(column, rule)
-    n = column.total
-    widths = {
-        "scott": lambda: (24.0 * math.sqrt(math.pi)) ** (1.0 / 3.0) * _deviation(column) / column.power,
-        "fd": lambda: 2.0 * (_quantile(column, 0.75) - _quantile(column, 0.25)) / column.power,
-        "sturges": lambda: column.range / (math.log2(n) + 1.0),
-        "rice": lambda: column.range / (2.0 * n ** (1.0 / 3.0)),
-        "sqrt": lambda: column.range / math.sqrt(n),
-    }
     if rule == "auto":
-        width = min(widths["fd"]() or math.inf, widths["sturges"]())
+        width = min(_width(column, "fd") or math.inf, _width(column, "sturges"))
     else:
-        width = widths[rule]()
+        width = _width(column, rule)
     return min(_MOST_BINS, math.ceil(column.range / width)) if width > 0 else 1
+
+
+def _width(column: Column, rule: str) -> float:
+    if rule == "scott":
+        return scott_width(_deviation(column), column.power)
+    if rule == "fd":
+        return 2.0 * (_quantile(column, 0.75) - _quantile(column, 0.25)) / column.power
+    return column.range / bins_of_size(column.total, rule)
+
+
+def scott_width(deviation: Any, power: float) -> Any:
+    """Scott's width of features with these standard deviations; `power` is n^(1/3)."""
+    return (24.0 * math.sqrt(math.pi)) ** (1.0 / 3.0) * deviation / power
+
+
+def bins_of_size(n: float, rule: str) -> float:
+    """How many bins, not rounded, the rules ask for that look at the number of rows alone.
+
+    >>> bins_of_size(64, "sturges"), bins_of_size(64, "sqrt")
+    (7.0, 8.0)
+    """
+    return {"sturges": math.log2(n) + 1.0, "rice": 2.0 * n ** (1.0 / 3.0), "sqrt": math.sqrt(n)}[rule]
 
 
 def _best_number(column: Column, rule: str) -> int:
