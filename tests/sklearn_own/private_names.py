@@ -15,7 +15,9 @@ from learnt.ensemble.hist_boosting import _columns, _fit
 from learnt.mixture._em import SCATTER
 from learnt.mixture._gaussian import Parameters
 from learnt.mixture._starts import first_moments
-from learnt.neighbors import _base, _radius
+from learnt.neighbors import NeighborhoodComponentsAnalysis, _base, _outliers, _radius
+from learnt.neighbors.metric._kernels import stochastic_neighbors
+from learnt.neighbors.metric._pairs import PairsObjective
 from learnt.neural_network.training import LogisticOutput, SoftmaxOutput
 from learnt.statistics import moments
 
@@ -149,6 +151,14 @@ def put_on_neighbors(theirs):
     """The base classes that scikit-learn's tests ask for, and the name of the algorithm that was taken."""
     theirs.KNeighborsMixin, theirs.RadiusNeighborsMixin = _base.KNeighborsMixin, _radius.RadiusNeighborsMixin
     _base.NeighborsBase._fit_method = property(_fit_method)
+    _outliers.LocalOutlierFactor._predict = lambda self: np.where(self.negative_outlier_factor_ < self.offset_, -1, 1)
+    NeighborhoodComponentsAnalysis._loss_grad_lbfgs = _share_of_own_class
+
+
+def _share_of_own_class(self, packed, X, same_class, sign=1.0):
+    codes = np.unique(same_class.argmax(axis=1), return_inverse=True)[1]
+    value, slope = PairsObjective(X, codes, stochastic_neighbors).smooth(packed.reshape(-1, X.shape[1]))
+    return -sign * value, -sign * slope.ravel()
 
 
 def _init_centroids(self, X, x_squared_norms, init, random_state, sample_weight, n_centroids=None, init_size=None):

@@ -17,6 +17,7 @@ from learnt.engine.threads import single_blas
 _ROWS, _QUERIES = 2048, 128  # of the sample
 _TINY = 1e-300
 _FEWEST = 1000  # points below which brute force is as quick as anything
+_MEASURED = 2000  # points below which measuring the dimension takes longer than it can save
 _LEAF = 24.0  # points of a leaf, on average
 _ASKED = 0.25  # queries for each point that a tree is built for
 _SHORT = 50  # neighbours above which a list costs no more for each
@@ -45,6 +46,8 @@ def chosen_algorithm(points: Any, metric: Any, params: dict, algorithm: str, k: 
         return "brute"
     if tree_work(n, d, float(d), k) < brute:  # even if they fill the space
         return "kd_tree"
+    if n < _MEASURED:
+        return "brute"
     return "kd_tree" if tree_work(n, d, measured_dimension(points), k) < brute else "brute"
 
 
