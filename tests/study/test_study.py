@@ -207,7 +207,7 @@ def test_ended_while_its_files_are_written_it_knows_them_as_its_own(regressed, t
 
 
 def test_the_worker_dies_with_the_study(tmp_path):
-    from learnt.study.race._bench import lay_out
+    from learnt.study.race._layout import lay_out
     from learnt.study.race._remote import Worker
 
     frame = table(60)

@@ -13,7 +13,7 @@ from rich.markup import escape
 from learnt.cli._errors import Interrupted, tell
 from learnt.cli._started import STARTED
 from learnt.engine import progress
-from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, predict_table, read_table, study
+from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, study
 
 NOTHING_BEAT_THE_CONSTANT = 3
 
@@ -83,6 +83,8 @@ def run_predict(
     model: str, table: str, *, out: str | None, join: bool, lenient: bool = False, header: bool | None = None
 ) -> int:
     """Predict a table and write the predictions where they are wanted; what counts as missing is printed on stderr."""
+    from learnt.study import predict_table, read_table  # what a study need not load
+
     rows = read_table(table, header)
     predicted = predict_table(model, rows, lenient=lenient, header=header, say=tell)
     if join:

@@ -22,11 +22,11 @@ from learnt.study._journal import Journal
 from learnt.study._settings import Settings
 from learnt.study.judgement._ceiling import floor, floor_and_ceiling
 from learnt.study.race._background import BackgroundCall
-from learnt.study.race._bench import MOST_CELLS, lay_out
 from learnt.study.race._budget import Budget
 from learnt.study.race._compilation import compile_ahead
 from learnt.study.race._families import candidates_for
 from learnt.study.race._ground import Ground
+from learnt.study.race._layout import MOST_CELLS, lay_out
 from learnt.study.race._metric import metric_of
 from learnt.study.race._objective import Objective
 from learnt.study.race._race import Race, run_race

@@ -16,9 +16,10 @@ from learnt.study.choice._decide import (
     fit_on_everything,
     journaled_out_of_fold,
 )
-from learnt.study.race._bench import Bench, lay_out, lay_out_all
+from learnt.study.race._bench import Bench
 from learnt.study.race._budget import Budget
 from learnt.study.race._ground import Ground
+from learnt.study.race._layout import lay_out, lay_out_all
 from learnt.study.race._objective import Objective
 from learnt.study.race._race import run_race
 from learnt.study.race._remote import Failed, TooSlow

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from learnt.study.race import _families
-from learnt.study.race._bench import Bench, lay_out
+from learnt.study.race._bench import Bench
 from learnt.study.race._families import candidates_for
+from learnt.study.race._layout import lay_out
 from learnt.study.race._recipe import alone
 
 

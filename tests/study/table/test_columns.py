@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from learnt.study import StudyError
-from learnt.study.race._bench import Bench, lay_out
+from learnt.study.race._bench import Bench
+from learnt.study.race._layout import lay_out
 from learnt.study.table._columns import fingerprint
 from learnt.study.table._problem import pose
 from learnt.study.table._read import open_table

@@ -21,9 +21,9 @@ from learnt.study._errors import StudyError
 from learnt.study._journal import Journal
 from learnt.study.choice._choice import Choice, choose
 from learnt.study.choice._combine import Standing, combine, out_of_fold
-from learnt.study.race._bench import lay_out_all
 from learnt.study.race._budget import Budget, final_seconds
 from learnt.study.race._ground import Ground
+from learnt.study.race._layout import lay_out_all
 from learnt.study.race._race import Entry, Race, fit_name, held_file
 from learnt.study.race._recipe import build_recipe
 from learnt.study.race._remote import Failed, TooSlow, Worker

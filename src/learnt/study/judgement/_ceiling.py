@@ -10,7 +10,7 @@ import numpy as np
 
 from learnt.diagnosis import bootstrap_interval, row_losses, wilson_interval
 from learnt.engine.random import stream
-from learnt.preprocessing import StandardScaler, TableEncoder
+from learnt.preprocessing import TableEncoder
 from learnt.study.table._problem import Problem
 
 MOST_ROWS = 4000
@@ -106,6 +106,8 @@ def floor(problem: Problem, development: np.ndarray) -> dict[str, Any]:
 
 def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """The columns as numbers, scaled in three ways: alike, by their own correlation, by their weight in a line."""
+    from learnt.preprocessing import StandardScaler
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         X = TableEncoder(numeric="squash").fit_transform(problem.X[rows], problem.y[rows])

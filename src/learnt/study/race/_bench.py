@@ -20,40 +20,13 @@ from learnt.engine.random import generator, stream
 from learnt.engine.threads import set_threads
 from learnt.preprocessing import TableEncoder
 from learnt.study.race._ground import fold_rows
+from learnt.study.race._layout import MOST_CELLS
 from learnt.study.race._objective import Objective
 from learnt.study.race._recipe import Recipe, Spec, build, build_recipe, recalibrated, settled
 
-MOST_CELLS = 40_000_000  # of one prepared training fold
 MOST_STORED = 100_000_000  # cells of all prepared folds that are kept
 TRAIN_SAMPLE = 2_000  # rows on which the training loss is measured
 PATIENCE = 40  # rounds of boosting without a gain on the held-out rows, after which more are not grown
-
-
-def lay_out(
-    folder: Path,
-    X: pl.DataFrame,
-    y: np.ndarray,
-    folds: list,
-    classes: list | None,
-    seed: int,
-    metric: dict[str, Any] | None = None,
-) -> None:
-    """Write the development rows where a bench can find them; `y` holds class numbers or amounts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    X.write_ipc(folder / "rows.arrow")
-    np.save(folder / "y.npy", y)
-    arrays = {f"{part}{k}": rows for k, pair in enumerate(folds) for part, rows in zip(("train", "valid"), pair)}
-    np.savez(folder / "folds.npz", **arrays)
-    meta = {"folds": len(folds), "classes": classes, "seed": seed, "metric": metric}
-    part = folder / "meta.json.part"
-    part.write_text(json.dumps(meta), encoding="utf-8")
-    os.replace(part, folder / "meta.json")
-
-
-def lay_out_all(folder: Path, X: pl.DataFrame, y: np.ndarray) -> None:
-    """Write all labelled rows for the last fit, once the test set has been opened."""
-    X.write_ipc(folder / "all.arrow")
-    np.save(folder / "all-y.npy", y)
 
 
 class Bench:
