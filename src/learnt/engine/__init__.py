@@ -20,13 +20,13 @@ arrays and rows
     equal_rows    the first of equal rows
     blocks, seen_rows
                   a block of rows and how sums are put together, rows seen through a function of their blocks
-input
+what comes in
     validation    validation of data, once
     params, columns, weights, finite, single, bounds
                   parameters, names of columns, rows of weight 0, numbers that are finite, fit float32, are places
     labels, class_labels
                   labels as integers, in memory and on every kind of data
-estimators
+what estimators share
     estimator, schema
                   what a class declares about itself, and what its model files may hold
     linear_classifier, highest_plane, posterior, scoring
