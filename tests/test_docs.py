@@ -187,3 +187,10 @@ def test_every_public_name_exists():
         assert getattr(learnt, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         learnt.nonsense  # noqa: B018
+
+
+def test_the_count_of_the_coverage_page_is_that_of_its_rows():
+    page = (ROOT / "docs/coverage.md").read_text()
+    states = re.findall(r"(?m)^\| \d+\.\d+ \|.*\| (done|partly|not yet) \|", page)
+    expected = ", ".join(f"{states.count(state)} {state}" for state in ("done", "partly", "not yet"))
+    assert expected in page
