@@ -102,7 +102,7 @@ ELSEWHERE |= {"check_estimator", "OneVsRestClassifier", "NearestMean", "tests/ne
 
 def is_there(name, words):
     """Whether a name in backticks stands for something: a file, or words of the code."""
-    in_a_folder = name.startswith(("tests/", "src/", "docs/", "examples/", "benchmarks/"))
+    in_a_folder = name.startswith((".ci/", "tests/", "src/", "docs/", "examples/", "benchmarks/"))
     if in_a_folder or re.fullmatch(r"[\w/]+\.(py|md)", name):
         folders = [ROOT, ROOT / "src/learnt", *(ROOT / "src/learnt").glob("*/")]
         return any((folder / name).exists() for folder in folders)

@@ -10,7 +10,6 @@ novelties: rows less probable than all but a share `contamination` of the traini
 `plot` for one or two features.
 
 _base       what all of them have
-_bins       the rules for widths of bins
 _leaves     what a density tree has in its leaves
 _picture    one or two features as a picture
 """
