@@ -11,9 +11,6 @@ SOURCE = Path(learnt.__file__).parent
 EXCEPTIONS = {
     "cli/_app.py::study": 20,
     "cluster/hdbscan/_estimator.py::__init__": 15,  # scikit-learn's signature
-    "cluster/_kernels.py::decide": 18,
-    "cluster/_kernels.py::settle": 19,
-    "cluster/_kernels.py::assign_sparse": 16,
     "forestry/binned/_row_vectors.py::_counts": 15,
     "forestry/binned/_row_vectors.py::row_counts": 16,
 }
