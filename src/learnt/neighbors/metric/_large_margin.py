@@ -82,7 +82,9 @@ class LMNN(LinearMetric):
         params={"callback": none},
         state={**FEATURES, "components_": real(None, "d"), "n_iter_": count(1)},
     )
-    __learnt_trial__ = Trial(quick={"max_iter": 5}, warmup=(Warm("classes", {"max_iter": 2}),), target="classes")
+    __learnt_trial__ = Trial(
+        quick={"max_iter": 5}, warmup=(Warm("classes", {"max_iter": 2}),), most_rows=4000, target="classes"
+    )
 
     _method = "LMNN"
 
