@@ -323,6 +323,14 @@ def child(work: Work, first: int, last: int, step: int, shared: Any, failures: s
                 log.write(json.dumps({"index": index, "model": one.name, "change": story, "what": words}) + "\n")
                 log.flush()
         shared[0] = -1
+    _stop_workers()
+
+
+def _stop_workers() -> None:
+    """End the processes that a forged `n_jobs` made joblib start; the exit would wait until they were long idle."""
+    loky = sys.modules.get("joblib.externals.loky")
+    if loky is not None:
+        loky.get_reusable_executor().shutdown(wait=False, kill_workers=True)
 
 
 def _warm_up(work: Work) -> None:
