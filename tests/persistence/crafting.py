@@ -214,7 +214,7 @@ def _node(old: dict[str, Any], dice: Random) -> Any:
     """A changed node: an array, a scalar, a list in a wrapper, anything else with a key more or less."""
     if isinstance(old.get("array"), np.ndarray):
         return {"array": _array(old["array"], dice)}
-    if "scalar" in old and isinstance(old["scalar"], list):
+    if isinstance(old.get("scalar"), list) and old["scalar"]:
         name = dice.choice(["int8", "int64", "uint64", "float16", "float32", "float64", "bool"])
         return {"scalar": [dice.choice([name, old["scalar"][0]]), dice.choice(INTEGERS + REALS)]}
     if "float" in old:

@@ -12,11 +12,12 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from learnt.baseline import ConstantClassifier
-from learnt.decomposition import DictionaryLearning, FactorAnalysis, SparseCoder
+from learnt.decomposition import PCA, DictionaryLearning, FactorAnalysis, MiniBatchDictionaryLearning, SparseCoder
 from learnt.discriminant_analysis import LinearDiscriminantAnalysis
 from learnt.engine.bounds import offsets, pieces, rising, within
 from learnt.engine.schema import number, real
 from learnt.ensemble import (
+    AdaBoostClassifier,
     BaggingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -24,7 +25,7 @@ from learnt.ensemble import (
     RandomForestRegressor,
     StackingRegressor,
 )
-from learnt.kernel_approximation import AdditiveChi2Sampler, Nystroem
+from learnt.kernel_approximation import AdditiveChi2Sampler, Nystroem, PolynomialCountSketch, SkewedChi2Sampler
 from learnt.kernel_ridge import KernelRidge
 from learnt.linear_model import (
     ARDRegression,
@@ -414,3 +415,31 @@ def test_bounds_against_plain_integers():
             assert offsets(np.array([0, a, b, 3]), 3) == (0 <= a <= b <= 3)
             inside = a >= 0 and b >= 0 and a + b <= 3
             assert pieces(np.array([a]), np.array([b]), 3) == inside
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "value"),
+    [
+        (PCA(2), "svd_solver", {"array": np.array([1, 2])}),
+        (SkewedChi2Sampler(skewedness=9.0, n_components=4), "skewedness", "omp"),
+        (PolynomialCountSketch(n_components=8), "n_components", 2**31 - 1),
+        (MiniBatchDictionaryLearning(2, max_iter=1), "alpha", "auto"),
+        (DictionaryLearning(2, max_iter=1), "alpha", "auto"),
+    ],
+)
+def test_parameters_that_answers_depend_on(model, name, value):
+    taken = Taken(model.fit(X))
+    taken.params[name] = value
+    taken.refused(name)
+
+
+def test_members_answer_with_labels_that_the_ensemble_knows():
+    taken = Taken(AdaBoostClassifier(n_estimators=2).fit(X, town))
+    taken.state["classes_"]["texts"]["items"][2] = "z"
+    taken.refused("classes that it does not know")
+
+
+def test_a_density_has_rows():
+    taken = Taken(KernelDensity().fit(X))
+    taken.state["_fit_X"] = {"array": np.zeros((0, 3))}
+    taken.refused("no rows")

@@ -74,7 +74,8 @@ class DictionaryLearning(CallbackSupportMixin, CodingTransformer, Estimator):
     """
 
     __learnt_schema__ = Schema(
-        params=CODING, state={**FEATURES, "components_": atoms, "error_": listof(number()), "n_iter_": count()}
+        params={**CODING, "alpha": number(0)},
+        state={**FEATURES, "components_": atoms, "error_": listof(number()), "n_iter_": count()},
     )
     __learnt_trial__ = Trial(
         quick={"max_iter": 20, "transform_algorithm": "lasso_lars"},

@@ -17,7 +17,7 @@ from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
-from learnt.engine.schema import FEATURES, Schema, count, instance, real
+from learnt.engine.schema import FEATURES, Schema, count, instance, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 
@@ -83,7 +83,7 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
     """
 
     __learnt_schema__ = Schema(
-        params=CODING,
+        params={**CODING, "alpha": number(0)},
         state={**FEATURES, "components_": atoms, "n_steps_": count()},
         extra={
             "n_iter_": count(),

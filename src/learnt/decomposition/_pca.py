@@ -18,7 +18,7 @@ from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.matrices import Route
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Block, Rows, as_rows
-from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, number, real
+from learnt.engine.schema import FEATURES, Schema, anyof, choice, count, flag, number, real
 from learnt.engine.validation import check_fit, check_predict
 
 _SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
@@ -86,7 +86,7 @@ class PCA(PrincipalComponents):
     """
 
     __learnt_schema__ = Schema(
-        params={"whiten": flag},
+        params={"whiten": flag, "svd_solver": choice("auto", "full", "covariance_eigh", "arpack", "randomized")},
         state={
             **FEATURES,
             "n_components_": count(0, name="k"),

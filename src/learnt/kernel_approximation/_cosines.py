@@ -16,12 +16,12 @@ from learnt.engine.matrices import Route, route
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows
-from learnt.engine.schema import FEATURES, Schema, real
+from learnt.engine.schema import FEATURES, Schema, number, real
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linalg.cosine import cosines_in_place
 
 _CELLS = 1 << 16  # of a product: half a megabyte
-_SCHEMA = Schema(state={**FEATURES, "random_weights_": real("d", "k"), "random_offset_": real("k")})
+_STATE = {**FEATURES, "random_weights_": real("d", "k"), "random_offset_": real("k")}
 
 
 def cosines(block: Block, weights: Any, offset: Any) -> Any:
@@ -50,7 +50,7 @@ def _compiled_cosines(X: np.ndarray, weights: np.ndarray, offset: np.ndarray, sc
 
 
 class _Cosines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    __learnt_schema__ = _SCHEMA
+    __learnt_schema__ = Schema(state=_STATE)
 
     @property
     def _n_features_out(self) -> int:
@@ -147,6 +147,7 @@ class SkewedChi2Sampler(_Cosines):
     random_offset_ : array of shape (n_components,)
     """
 
+    __learnt_schema__ = Schema(params={"skewedness": number()}, state=_STATE)
     __learnt_trial__ = Trial(quick={"random_state": 0, "skewedness": 100.0})
 
     def __init__(self, *, skewedness=1.0, n_components=100, random_state=None):

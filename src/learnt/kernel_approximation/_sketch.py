@@ -19,6 +19,8 @@ from learnt.engine.rows import as_rows
 from learnt.engine.schema import FEATURES, Schema, count, number, whole
 from learnt.engine.validation import check_fit, check_predict
 
+MOST_COMPONENTS = 1 << 17  # a few rows of more would fill the memory
+
 
 def sketches(block: Block, tables: Any, constants: Any, gamma: float, n_components: int) -> np.ndarray:
     """The product of the count sketches of √γ x (and √c): a matrix product with a sparse table of signs each."""
@@ -55,7 +57,12 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
     """
 
     __learnt_schema__ = Schema(
-        params={"gamma": number(0), "degree": count(1), "coef0": number(0), "n_components": count(1, 2**31, name="k")},
+        params={
+            "gamma": number(0),
+            "degree": count(1),
+            "coef0": number(0),
+            "n_components": count(1, MOST_COMPONENTS, name="k"),
+        },
         state={
             **FEATURES,
             "indexHash_": whole("p", "width", below="k"),
@@ -86,7 +93,7 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         check_number(self, "gamma", 0)
         check_number(self, "degree", 1, integer=True)
         check_number(self, "coef0", 0)
-        check_number(self, "n_components", 1, integer=True)
+        check_number(self, "n_components", 1, MOST_COMPONENTS, integer=True)
         X, _, _ = check_fit(self, X)
         random = random_state_of(self.random_state)
         size = (self.degree, X.shape[1] + (self.coef0 != 0))

@@ -21,6 +21,8 @@ _METRICS = tuple(name for name in METRIC_NAMES if name not in ("precomputed", "n
 
 
 def _rule(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None:
+    if dims["n"] < 1:
+        return "has no rows"
     given = {"effective_metric_": model.metric, "effective_metric_params_": model.metric_params or {}, **state}
     return metric_rule(model, given, dims)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from learnt.engine.schema import Check, Dims, Schema, count, estimator, listof, real
 from learnt.ensemble._schema import LABELLED, fit_together
 
@@ -22,5 +24,15 @@ def _rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     return fit_together(state["estimators_"], dims["d"])
 
 
-CLASSIFIER = Schema(state={**_state, **LABELLED, "loss_bound_": real("m", low=0)}, rule=_rule)
+def _classifier_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
+    """Votes go to the places of the members' labels among those of the ensemble."""
+    known = set(state["classes_"].tolist())
+    for member in state["estimators_"]:
+        classes = getattr(member, "classes_", None)
+        if isinstance(classes, np.ndarray) and not known.issuperset(classes.tolist()):
+            return "has a member that answers with classes that it does not know"
+    return _rule(model, state, dims)
+
+
+CLASSIFIER = Schema(state={**_state, **LABELLED, "loss_bound_": real("m", low=0)}, rule=_classifier_rule)
 REGRESSOR = Schema(state=_state, rule=_rule)

@@ -66,6 +66,7 @@ FITTED: dict[str, Check] = {
     "scale_": real("channels", above=0),
     "n_outputs_": count(1, 2**31),
 }
+PARAMS: dict[str, Check] = {"layout": choice(*LAYOUTS)}
 TRAINED: dict[str, Check] = {
     "n_iter_": count(),
     "loss_": number(finite=False),

@@ -11,7 +11,7 @@ from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.labels import class_weights, encode_labels
 from learnt.engine.params import check_class_weight
 from learnt.engine.schema import Schema, labels
-from learnt.neural_network.convnet._base import FITTED, TRAINED, ConvNet, network_fits
+from learnt.neural_network.convnet._base import FITTED, PARAMS, TRAINED, ConvNet, network_fits
 from learnt.neural_network.training import Output, SoftmaxOutput
 
 
@@ -89,6 +89,7 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator):
     """
 
     __learnt_schema__ = Schema(
+        params=PARAMS,
         state={**FITTED, "classes_": labels("c", low=2)},
         extra=TRAINED,
         rule=_rule,

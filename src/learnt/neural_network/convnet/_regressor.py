@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 
 from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.schema import Schema, count, real
-from learnt.neural_network.convnet._base import FITTED, TRAINED, ConvNet, network_fits
+from learnt.neural_network.convnet._base import FITTED, PARAMS, TRAINED, ConvNet, network_fits
 from learnt.neural_network.training import Output, SquaredOutput
 
 
@@ -44,6 +44,7 @@ class ConvNetRegressor(ConvNet, RegressorMixin, Estimator):
     """
 
     __learnt_schema__ = Schema(
+        params=PARAMS,
         state={**FITTED, "y_mean_": real("targets"), "y_scale_": real("targets", above=0), "_y_ndim": count(1, 2)},
         extra=TRAINED,
         rule=_rule,
