@@ -126,3 +126,12 @@ def test_one_row_equal_rows_and_nothing_but_zeros():
     assert NMF(2, random_state=0).fit(np.zeros((4, 3))).reconstruction_err_ == 0.0
     more = NMF(5, random_state=0, max_iter=1000).fit(X[:3])  # more parts than rows: a random start
     assert np.isfinite(more.components_).all()
+
+
+def test_a_penalty_beyond_numbers_leaves_nothing():
+    """Its squares overflow; every weight is 0, at once."""
+    X = np.random.default_rng(0).uniform(size=(12, 4))
+    model = NMF(2, alpha_H=0.0, max_iter=5, tol=0.0).fit(X)
+    model.alpha_W = np.finfo(float).max
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(model.transform(X), 0)

@@ -11,7 +11,7 @@ from learnt.distances import METRIC_NAMES, Search, check_metric, chosen_algorith
 from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
-from learnt.engine.schema import FEATURES, Schema, anyof, choice, none, number, real
+from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real
 from learnt.engine.validation import check_fit, check_predict
 from learnt.neighbors._density_kernels import KERNELS, draw, log_volume
 from learnt.neighbors._density_sums import log_sums
@@ -66,6 +66,7 @@ class KernelDensity(Estimator):
             "kernel": choice(*KERNELS),
             "metric": choice(*_METRICS),
             "algorithm": choice("auto", "kd_tree", "ball_tree"),
+            "metric_params": anyof(none, instance(dict, "a dict")),
         },
         state={
             **FEATURES,

@@ -63,7 +63,7 @@ def coordinate_descent(
             size += float(np.abs(cross).sum())
         if n_iter == 1:
             first = violation
-        exact = violation <= k * float(np.finfo(W.dtype).eps) * size  # all that is left is rounding
+        exact = violation == 0 or violation <= k * float(np.finfo(W.dtype).eps) * size  # all that is left is rounding
         if exact or step(violation / first) or violation / first <= tol:
             break
     return W, Ht.T, n_iter
