@@ -23,6 +23,7 @@ from learnt.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    RandomTreesEmbedding,
     StackingRegressor,
 )
 from learnt.kernel_approximation import AdditiveChi2Sampler, Nystroem, PolynomialCountSketch, SkewedChi2Sampler
@@ -38,7 +39,7 @@ from learnt.linear_model import (
 from learnt.neighbors import LMNN, KernelDensity, NearestNeighbors, NeighborhoodComponentsAnalysis
 from learnt.persistence import LearntFileError
 from learnt.persistence._files import load_bytes, to_bytes
-from learnt.preprocessing import AnscombeTransformer, GaussianFeatures
+from learnt.preprocessing import AnscombeTransformer, FourierFeatures, GaussianFeatures
 from learnt.svm import SVR, OneClassSVM
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -426,6 +427,8 @@ def test_bounds_against_plain_integers():
         (MiniBatchDictionaryLearning(2, max_iter=1), "alpha", "auto"),
         (DictionaryLearning(2, max_iter=1), "alpha", "auto"),
         (KernelDensity(), "metric_params", {"array": np.ones(3)}),
+        (FourierFeatures(), "n_harmonics", 10**6),
+        (RandomTreesEmbedding(n_estimators=2), "sparse_output", {"array": np.ones((0, 3))}),
     ],
 )
 def test_parameters_that_answers_depend_on(model, name, value):
@@ -436,8 +439,14 @@ def test_parameters_that_answers_depend_on(model, name, value):
 
 def test_members_answer_with_labels_that_the_ensemble_knows():
     taken = Taken(AdaBoostClassifier(n_estimators=2).fit(X, town))
-    taken.state["classes_"]["texts"]["items"][2] = "z"
+    taken.state["classes_"]["texts"]["items"][-1] = "z"
     taken.refused("classes that it does not know")
+
+
+def test_labels_of_an_ensemble_rise():
+    taken = Taken(AdaBoostClassifier(n_estimators=2).fit(X, town))
+    taken.state["classes_"]["texts"]["items"].reverse()
+    taken.refused("classes out of order")
 
 
 def test_a_density_has_rows():

@@ -78,7 +78,7 @@ TRAINED: dict[str, Check] = {
     "dead_units_": listof(whole(None)),
     "_resume": record,
 }
-PARAMS: dict[str, Check] = {"activation": choice(*ACTIVATIONS)}
+PARAMS: dict[str, Check] = {"activation": choice(*ACTIVATIONS), "dropout": number(0, np.nextafter(1, 0))}
 
 
 def layers_fit(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None:

@@ -15,6 +15,7 @@ from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
 from learnt.preprocessing._feature_maps import names_in
 
+MOST_HARMONICS = 100_000
 _CELLS = 1 << 16  # cells a task: a sine costs some twenty multiplications
 
 
@@ -50,7 +51,7 @@ class FourierFeatures(TransformerMixin, Estimator):
     """
 
     __learnt_schema__ = Schema(
-        params={"n_harmonics": count(1, 10**6), "include_bias": flag},
+        params={"n_harmonics": count(1, MOST_HARMONICS), "include_bias": flag},
         state={**FEATURES, "period_": real("d", above=0)},
     )
 
@@ -61,7 +62,7 @@ class FourierFeatures(TransformerMixin, Estimator):
 
     def fit(self, X: Any, y: Any = None) -> FourierFeatures:
         """Find the periods, where they are not given."""
-        check_number(self, "n_harmonics", 1, integer=True)
+        check_number(self, "n_harmonics", 1, MOST_HARMONICS, integer=True)
         check_flag(self, "include_bias")
         X, _, _ = check_fit(self, X)
         if self.period is None:

@@ -14,6 +14,7 @@ from learnt.engine.schema import (
     choice,
     count,
     fields,
+    flag,
     none,
     number,
     real,
@@ -89,4 +90,4 @@ REGRESSOR = Schema(
     extra={**_score, "oob_prediction_": anyof(real(None), real(None, None))},
     rule=_numbers_rule,
 )
-EMBEDDING = Schema(state=_shared, rule=_numbers_rule)
+EMBEDDING = Schema(params={"sparse_output": flag}, state=_shared, rule=_numbers_rule)
