@@ -6,6 +6,7 @@
 Training needs PyTorch, prediction with a multilayer perceptron does not. The files:
 
     _mlp, _mlp_classifier, _mlp_regressor    the estimators
+    _trained     what all networks share around the training loop
     _forward     prediction with NumPy
     _labels_in_single    labels in single precision, where its error bound leaves no doubt
     _inputs      categories, empty cells and numbers as inputs of the first layer

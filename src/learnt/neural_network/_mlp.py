@@ -22,19 +22,18 @@ from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Check, anyof, choice, count, listof, none, number, real, record, whole
 from learnt.engine.single import refuse_sparse_missing
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_same_columns, check_weights
-from learnt.engine.verbose import tell
 from learnt.engine.weights import rows_as_given, without_absent
 from learnt.forestry import Categories
 from learnt.forestry.schema import categories_check
 from learnt.neural_network import _forward, _module
 from learnt.neural_network._inputs import Inputs, inputs_check
 from learnt.neural_network._torch import device_for, one_thread, tensor_of, torch_for
+from learnt.neural_network._trained import TrainedNetwork
 from learnt.neural_network.layers import BatchNorm, Dense, Dropout, summary
 from learnt.neural_network.layers._summary import NetworkSummary
 from learnt.neural_network.training import (
     Adagrad,
     Adam,
-    Checkpoint,
     Data,
     DenseNetwork,
     Descent,
@@ -48,7 +47,6 @@ from learnt.neural_network.training import (
     train,
 )
 from learnt.neural_network.training._activations import NAMES as ACTIVATIONS
-from learnt.neural_network.training._checkpoint import digest_of
 from learnt.neural_network.training._health import warn_of_dead
 from learnt.neural_network.training._rates import NAMES as RATES
 
@@ -114,7 +112,7 @@ def layers_fit(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str |
     return None
 
 
-class MultilayerPerceptron(progress.CallbackSupportMixin):
+class MultilayerPerceptron(TrainedNetwork):
     """`fit` and `partial_fit` of multilayer perceptrons. Subclasses say what y is and what outputs cost."""
 
     __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
@@ -138,14 +136,7 @@ class MultilayerPerceptron(progress.CallbackSupportMixin):
         """What the output layer is trained on: (n, outputs) or class numbers (n,), weights, and what outputs cost."""
         raise NotImplementedError
 
-    def _score_of(self, z: np.ndarray, y: np.ndarray, w: Any) -> float:
-        """The score of raw outputs on rows held out."""
-        raise NotImplementedError
-
     # --- parameters
-
-    def _get(self, name: str) -> Any:
-        return getattr(self, name)
 
     def _check_parameters(self) -> None:
         check_choice(self, "activation", ACTIVATIONS)
@@ -419,9 +410,7 @@ class MultilayerPerceptron(progress.CallbackSupportMixin):
             torch = torch_for("a network")
             parts = [network.predict(judged.X[a : a + _CHUNK]) for a in range(0, judged.n, _CHUNK)]
             z = torch.cat(parts)
-            loss = float(output.value_and_delta(z, judged.y, judged.w)[0])
-            z = z.cpu().numpy()
-            return (self._score_of(z, y, weights) if np.isfinite(z).all() else float("nan")), loss
+            return self._score_and_loss(z, judged, output, y, weights)
 
         return kept, judge
 
@@ -469,35 +458,9 @@ class MultilayerPerceptron(progress.CallbackSupportMixin):
             history.best_loss = np.inf if best is None else best
         return history
 
-    def _reporter(self, loop: Any, history: History) -> Any:
-        def report(note: str) -> bool:
-            if self._get("verbose"):
-                tell("Iteration %d, loss = %.8f", history.n_iter, history.loss)
-                if history.validation_scores:
-                    tell("Validation score: %f", history.validation_scores[-1])
-            return loop.step(note)
-
-        return report
-
-    def _checkpoint(self, X: Any, Y: Any, w: Any) -> Checkpoint | None:
-        path = self._get("checkpoint")
-        if path is None:
-            return None
-        if not isinstance(self._get("random_state"), Integral):
-            raise ParameterError(
-                f"checkpoint needs a whole number as random_state of {type(self).__name__}, so that training goes on "
-                f"with the same draws; got {self._get('random_state')!r}."
-            )
-        free = ("max_iter", "verbose", "checkpoint", "warm_start", "device")
-        settings = {k: v for k, v in self.get_params(deep=False).items() if k not in free}
-        return Checkpoint(path, digest_of({"class": type(self).__name__, **settings}, X, Y, w))
-
     def _record(self, end: History, optimiser: Optimiser, early: bool) -> None:
-        self.n_iter_, self.t_, self.loss_, self.loss_curve_ = end.n_iter, end.t, end.loss, end.loss_curve
-        self.best_loss_ = None if early else end.best_loss
-        self.validation_scores_ = end.validation_scores if early else None
-        self.validation_loss_curve_ = end.validation_losses if early else None
-        self.best_validation_score_ = end.best_score if early else None
+        self._record_curves(end, early)
+        self.t_ = end.t
         state = {name: tensor.cpu().numpy().copy() for name, tensor in optimiser.state().items()}
         self._resume = {
             "rate": float(optimiser.rate),

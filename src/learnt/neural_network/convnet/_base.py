@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,8 +15,8 @@ from learnt.engine.params import ParameterError, check_choice, check_flag, check
 from learnt.engine.random import entropy, random_state_of, task_seed
 from learnt.engine.schema import FEATURES, Check, anyof, choice, count, dictof, listof, none, number, real, text, whole
 from learnt.engine.validation import check_fit, check_predict
-from learnt.engine.verbose import tell
 from learnt.neural_network._torch import device_for, one_thread, tensor_of, torch_for
+from learnt.neural_network._trained import TrainedNetwork
 from learnt.neural_network.convnet._augment import Augment
 from learnt.neural_network.convnet._default import default_layers
 from learnt.neural_network.convnet._images import LAYOUTS, Images, as_images, flat_shape, shown
@@ -26,7 +25,6 @@ from learnt.neural_network.layers import LAYERS, Layer, NetworkSummary, plan, su
 from learnt.neural_network.training import (
     Adagrad,
     Adam,
-    Checkpoint,
     Data,
     Descent,
     History,
@@ -37,7 +35,6 @@ from learnt.neural_network.training import (
     dead_units,
     train,
 )
-from learnt.neural_network.training._checkpoint import digest_of
 from learnt.neural_network.training._health import warn_of_dead
 from learnt.neural_network.training._rates import NAMES as RATES
 
@@ -100,7 +97,7 @@ def network_fits(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str
     return None
 
 
-class ConvNet(progress.CallbackSupportMixin):
+class ConvNet(TrainedNetwork):
     """`fit` and `summary` of convolutional networks. Subclasses say what y is and what outputs cost."""
 
     __learnt_takes__ = Takes()
@@ -116,14 +113,7 @@ class ConvNet(progress.CallbackSupportMixin):
         """What outputs are trained on, class numbers (n,) or (n, outputs), weights, and what outputs cost."""
         raise NotImplementedError
 
-    def _score_of(self, z: np.ndarray, y: np.ndarray, w: Any) -> float:
-        """The score of raw outputs on rows held out."""
-        raise NotImplementedError
-
     # --- parameters
-
-    def _get(self, name: str) -> Any:
-        return getattr(self, name)
 
     def _check_parameters(self) -> None:
         check_choice(self, "layout", LAYOUTS)
@@ -270,9 +260,7 @@ class ConvNet(progress.CallbackSupportMixin):
 
         def judge(network: Any) -> tuple[float, float]:
             z = network.predict(judged.X)
-            loss = float(output.value_and_delta(z, judged.y, judged.w)[0])
-            z = z.cpu().numpy()
-            return (self._score_of(z, y, weights) if np.isfinite(z).all() else float("nan")), loss
+            return self._score_and_loss(z, judged, output, y, weights)
 
         return kept, judge
 
@@ -285,36 +273,9 @@ class ConvNet(progress.CallbackSupportMixin):
         momentum = 0.0 if solver == "sgd" else float(self._get("momentum"))
         return Descent(network.parameters, rate, momentum, solver == "nesterov")
 
-    def _reporter(self, loop: Any, history: History) -> Any:
-        def report(note: str) -> bool:
-            if self._get("verbose"):
-                tell("Iteration %d, loss = %.8f", history.n_iter, history.loss)
-                if history.validation_scores:
-                    tell("Validation score: %f", history.validation_scores[-1])
-            return loop.step(note)
-
-        return report
-
-    def _checkpoint(self, X: Any, Y: Any, w: Any) -> Checkpoint | None:
-        path = self._get("checkpoint")
-        if path is None:
-            return None
-        if not isinstance(self._get("random_state"), Integral):
-            raise ParameterError(
-                f"checkpoint needs a whole number as random_state of {type(self).__name__}, so that training goes on "
-                f"with the same draws; got {self._get('random_state')!r}."
-            )
-        free = ("max_iter", "verbose", "checkpoint", "device")
-        settings = {k: v for k, v in self.get_params(deep=False).items() if k not in free}
-        return Checkpoint(path, digest_of({"class": type(self).__name__, **settings}, X, Y, w))
-
     def _record(self, end: History, early: bool) -> None:
-        self.n_iter_, self.loss_, self.loss_curve_ = end.n_iter, end.loss, end.loss_curve
-        self.best_loss_ = None if early else end.best_loss
+        self._record_curves(end, early)
         self.best_epoch_ = end.best_epoch if early else None
-        self.validation_scores_ = end.validation_scores if early else None
-        self.validation_loss_curve_ = end.validation_losses if early else None
-        self.best_validation_score_ = end.best_score if early else None
 
     def _keep(self, network: LayersNetwork, data: Data) -> None:
         """The trained weights, and which units died."""
