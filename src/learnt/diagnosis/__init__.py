@@ -10,8 +10,9 @@ auc_interval                          is computed by learnt.model_selection.corr
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from learnt.engine.late_import import names_when_used
 
 if TYPE_CHECKING:
     from learnt.diagnosis._bayes import BayesErrorBounds as BayesErrorBounds
@@ -85,12 +86,4 @@ _FILES = {
     "wilson_interval": "_intervals",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _FILES:
-        return getattr(import_module(f"learnt.diagnosis.{_FILES[name]}"), name)
-    raise AttributeError(f"module 'learnt.diagnosis' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_when_used("learnt.diagnosis", _FILES)

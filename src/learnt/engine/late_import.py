@@ -4,6 +4,8 @@ scikit-learn imports `scipy.stats` and parts of SciPy that few models need, and 
 table of pandas, where that is installed. Together they take longer to load than all that a study needs. In a process
 of ours (the command, a study's worker), and nowhere else, a module that loads the real one at the first use stands in
 for them.
+
+A room of ours with `names_when_used` does the same with its own files.
 """
 
 from __future__ import annotations
@@ -112,6 +114,22 @@ def import_late(name: str, functions: tuple[str, ...] = (), classes: tuple[str, 
     if parent:
         setattr(sys.modules[parent], child, module)
     sys.modules[name] = module
+
+
+def names_when_used(package: str, files: dict[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a room whose public names are imported from their files when first named.
+
+    >>> of_room, names = names_when_used("learnt.engine", {"as_rows": "rows"})
+    >>> of_room("as_rows").__module__, names()
+    ('learnt.engine.rows', ['as_rows'])
+    """
+
+    def get(name: str) -> Any:
+        if name in files:
+            return getattr(importlib.import_module(f"{package}.{files[name]}"), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return get, lambda: sorted(files)
 
 
 def import_late_in_our_processes() -> None:

@@ -16,8 +16,9 @@ the fits and seeds of members, which all of them share.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from learnt.engine.late_import import names_when_used
 
 if TYPE_CHECKING:
     from learnt.ensemble.adaboost._classifier import AdaBoostClassifier as AdaBoostClassifier
@@ -90,12 +91,4 @@ _FILES = {
     "recalibrate": "stacking._probability_map",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _FILES:
-        return getattr(import_module(f"learnt.ensemble.{_FILES[name]}"), name)
-    raise AttributeError(f"module 'learnt.ensemble' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_when_used("learnt.ensemble", _FILES)

@@ -13,8 +13,9 @@ decides what a column is, `_coding`, `_categories` and `_words` turn it into num
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from learnt.engine.late_import import names_when_used
 
 if TYPE_CHECKING:
     from learnt.preprocessing._anscombe import AnscombeTransformer as AnscombeTransformer
@@ -49,12 +50,4 @@ _FILES = {
     "profile": "_profile",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _FILES:
-        return getattr(import_module(f"learnt.preprocessing.{_FILES[name]}"), name)
-    raise AttributeError(f"module 'learnt.preprocessing' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_when_used("learnt.preprocessing", _FILES)

@@ -17,8 +17,9 @@ _predict     a saved model used on a table                 _example    the table
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from learnt.engine.late_import import names_when_used
 
 if TYPE_CHECKING:
     from learnt.study._errors import StudyError as StudyError
@@ -56,12 +57,4 @@ _FILES = {
     "study": "_run",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _FILES:
-        return getattr(import_module(f"learnt.study.{_FILES[name]}"), name)
-    raise AttributeError(f"module 'learnt.study' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_when_used("learnt.study", _FILES)
