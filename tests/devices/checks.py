@@ -183,6 +183,37 @@ def memory_of_the_door(torch):
     assert taken < 0.25, f"the door took {taken:.2f} times the size of X"
 
 
+def recorded_steps(torch):
+    """Networks trained by recorded steps reach the loss that a CPU reaches, for every kind of network."""
+    from learnt.neural_network import ConvNetClassifier, MLPClassifier, MLPRegressor
+    from learnt.neural_network.training import _loop, _recorded
+
+    made = []
+
+    def spy(*given):
+        made.append(_recorded.recorded(*given))
+        return made[-1]
+
+    images = RNG.normal(size=(600, 8, 8))
+    kept = {"max_iter": 12, "n_iter_no_change": 12, "random_state": 0, "tol": 0.0}
+    cases = [
+        (MLPClassifier((20, 20), **kept), X, LABELS),
+        (MLPClassifier((20,), solver="sgd", batch_norm=True, early_stopping=True, **kept), X, LABELS),
+        (MLPRegressor((20,), **kept), X, NUMBERS),
+        (ConvNetClassifier(**kept), images, LABELS),
+    ]
+    _loop.recorded = spy
+    try:
+        for model, rows, y in cases:
+            on_gpu = model.set_params(device="cuda").fit(rows, y).loss_curve_
+            assert made.pop() is not None, f"{model} was not recorded"
+            on_cpu = model.set_params(device="cpu").fit(rows, y).loss_curve_
+            # float32, and TF32 in convolutions, through a few dozen steps
+            np.testing.assert_allclose(on_gpu, on_cpu, rtol=0.02)
+    finally:
+        _loop.recorded = _recorded.recorded
+
+
 def places():
     """name -> what puts a NumPy array on the device, for every library that sees one."""
     found = {}
@@ -224,6 +255,7 @@ def main():
             import torch
 
             tasks[f"{where}: memory_of_the_door"] = partial(memory_of_the_door, torch)
+            tasks[f"{where}: recorded_steps"] = partial(recorded_steps, torch)
     if not tasks:
         print("no device was found", file=sys.stderr)
         return 2

@@ -94,6 +94,22 @@ def test_steps_are_those_of_the_formula(name):
     np.testing.assert_allclose(run(make), formula(), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_steps_by_a_rate_on_the_device_are_those_of_the_formula(name):
+    """The form in which steps are recorded on a GPU; the bound is that of `step`."""
+    make, formula = RULES[name]
+    parameters = Parameters([("w", torch.from_numpy(START), True)])
+    optimiser = make(parameters)
+    for rates in (optimiser.next_rates(7), None):  # in two parts: rates go on where the last part ended
+        if rates is None:
+            rates = optimiser.next_rates(STEPS - 7)
+        for rate in torch.from_numpy(rates):
+            parameters.gradients.copy_(torch.from_numpy(gradient(parameters.values.numpy())))
+            optimiser.move(rate[None])
+        optimiser.t += len(rates)
+    np.testing.assert_allclose(parameters.values.numpy(), formula(), rtol=1e-12, atol=1e-12)
+
+
 def test_an_optimiser_goes_on_from_anothers_state():
     def make(parameters):
         return Adam(parameters, RATE)

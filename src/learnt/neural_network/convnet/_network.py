@@ -49,6 +49,7 @@ class LayersNetwork(ModuleNetwork):
         self.steps = list(steps)
         self.worker = 0  # of several that share a batch: each has draws of its own
         self._drops = any(isinstance(step.layer, Dropout) for step in steps)
+        self.repeatable = not self._drops
         rows = max(_LEAST_ROWS, _PRODUCTS // max(1, sum(step.n_products for step in steps)))
         # A batch norm looks at the whole batch; a device has threads of its own.
         whole = any(isinstance(step.layer, BatchNorm) for step in steps) or str(device) != "cpu"
@@ -83,7 +84,7 @@ class LayersNetwork(ModuleNetwork):
             value = value + more
             torch._foreach_add_(views, gradients)
         if self.alpha:
-            value = self.parameters.add_penalty(self.alpha / float(total), value)
+            value = self.parameters.add_penalty(self.alpha / (total if w is None else float(total)), value)
         return value
 
     def _piece_of(self, X: Any, y: Any, w: Any, seed: int | None, place: int, total: Any) -> tuple[Any, list[Any]]:

@@ -8,6 +8,7 @@ A network is anything with
     buffers()                     tensors by name that are learnt but not by gradients (moments of batch norm)
     layers()                      (what to call a layer, the name of its weights) from the input to the output
     active_units(X)               by layer, which units are not 0 for some row: those of rectified layers alone
+    repeatable                    whether a step is the same operations every time, without draws: it may be recorded
     generator                     the `torch.Generator` of its random draws (dropout), or None
 
 and there are two of them: `DenseNetwork`, a stack of dense layers whose back-propagation is written out over memory
@@ -25,6 +26,7 @@ The files:
     _data         rows, and how a batch is taken
     _optimisers   sgd, momentum, nesterov, adagrad, adam: one step on the vector
     _rates        how the learning rate changes from epoch to epoch
+    _recorded     steps on a GPU as a CUDA graph
     _loop         epochs: batches, stopping, the best weights, progress
     _lbfgs        the same network by L-BFGS, all rows at once
     _health       units that died, gradients that vanish or explode, losses that are not numbers

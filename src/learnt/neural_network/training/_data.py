@@ -29,13 +29,12 @@ class Data:
         self.n = int(X.shape[0])
         self._room: dict[int, Any] = {}  # memory for the rows of a batch, by their number
         self._order: np.ndarray | None = None
-        self._places: Any = None
+        self.places: Any = None  # the order of the epoch, where y is; None: as they are
 
     def begin_epoch(self, order: np.ndarray | None) -> None:
         """Rows come in this order from now on; None: as they are."""
         self._order = order
-        if order is not None:
-            self._places = torch_for("a network").from_numpy(order).to(self.y.device)
+        self.places = None if order is None else torch_for("a network").from_numpy(order).to(self.y.device)
 
     def batch(
         self, start: int, stop: int, batch_start: int | None = None, batch_stop: int | None = None
@@ -49,7 +48,7 @@ class Data:
             X, y = self.X[start:stop], self.y[start:stop]
             w = None if self.w is None else self.w[start:stop]
         else:
-            places = self._places[start:stop]
+            places = self.places[start:stop]
             X = self._rows(places, start, stop)
             y = self.y.index_select(0, places)
             w = None if self.w is None else self.w.index_select(0, places)
@@ -57,6 +56,11 @@ class Data:
             first = start if batch_start is None else batch_start
             X = self.change(X, start - first, (stop if batch_stop is None else batch_stop) - first)
         return X, y, w
+
+    def take(self, places: Any) -> tuple[Any, Any, Any]:
+        """The rows at some places, in new memory."""
+        w = None if self.w is None else self.w.index_select(0, places)
+        return self.X.index_select(0, places), self.y.index_select(0, places), w
 
     def _rows(self, places: Any, start: int, stop: int) -> Any:
         if not hasattr(self.X, "index_select"):

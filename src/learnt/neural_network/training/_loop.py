@@ -18,6 +18,7 @@ from learnt.neural_network.training._group import shared
 from learnt.neural_network.training._health import NetworkHealthWarning, refuse_nonfinite, warn_of_gradients
 from learnt.neural_network.training._optimisers import Optimiser
 from learnt.neural_network.training._rates import Rate
+from learnt.neural_network.training._recorded import RecordedSteps, recorded
 
 Judge = Callable[[Any], tuple[float, float]]  # of a network: a score, more is better, and a loss, on rows held out
 
@@ -90,13 +91,14 @@ def train(
     elif judge is not None and history.validation_scores:
         best.take(network)  # where the last training ended
     network, data, plan, judge, checkpoint = shared(network, data, optimiser, plan, judge, checkpoint)
+    steps = recorded(network, data, optimiser, plan.batch_size, plan.max_iter - history.n_iter)
     while history.n_iter < plan.max_iter and not history.converged:
         if plan.shuffle:
             drawn = np.arange(data.n)
             rng.shuffle(drawn)
             order = order[drawn]
         data.begin_epoch(order if plan.shuffle else None)
-        history.loss = _epoch(network, data, optimiser, plan.batch_size)
+        history.loss = _epoch(network, data, optimiser, plan.batch_size, steps)
         history.n_iter += 1
         history.t += data.n
         history.loss_curve.append(history.loss)
@@ -130,17 +132,18 @@ def train(
     return history
 
 
-def _epoch(network: Any, data: Data, optimiser: Optimiser, batch_size: int) -> float:
-    """One step for each batch; the mean of their losses."""
+def _epoch(network: Any, data: Data, optimiser: Optimiser, batch_size: int, steps: RecordedSteps | None) -> float:
+    """One step for each batch, those of full size from a recording where there is one; the mean of their losses."""
     torch, device = torch_for("a network"), network.parameters.values.device
     total = torch.zeros((), device=device, dtype=torch.float32 if device.type == "mps" else torch.float64)
     with torch.no_grad():
-        for start in range(0, data.n, batch_size):
+        before, first = (0.0, 0) if steps is None else steps.epoch()
+        for start in range(first, data.n, batch_size):
             stop = min(start + batch_size, data.n)
             value = network.loss_and_gradients(*data.batch(start, stop))
             total.add_(value, alpha=stop - start)
             optimiser.step()
-    return float(total) / data.n
+    return (before + float(total)) / data.n
 
 
 def _compare(network: Any, tol: float, history: History, judge: Judge | None, best: _Best) -> None:

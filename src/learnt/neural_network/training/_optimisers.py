@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from learnt.neural_network._torch import torch_for
 from learnt.neural_network.training._parameters import Parameters
 
@@ -22,6 +24,14 @@ class Optimiser:
         self.parameters, self.rate, self.t = parameters, rate, 0
 
     def step(self) -> None:
+        raise NotImplementedError
+
+    def next_rates(self, steps: int) -> np.ndarray:
+        """What `move` takes in each of the next steps, at today's learning rate."""
+        return np.full(steps, self.rate)
+
+    def move(self, rate: Any) -> None:
+        """`step` by a rate that is a tensor of one number on the device; `t` is for the caller to count."""
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
@@ -55,6 +65,18 @@ class Descent(Optimiser):
         else:
             w.add_(v)
 
+    def move(self, rate: Any) -> None:
+        w, g, v = self.parameters.values, self.parameters.gradients, self.velocity
+        pull = g * rate
+        if self.momentum == 0:
+            w.sub_(pull)
+            return
+        v.mul_(self.momentum).sub_(pull)
+        if self.nesterov:
+            w.add_(v, alpha=self.momentum).sub_(pull)
+        else:
+            w.add_(v)
+
     def state(self) -> dict[str, Any]:
         return {"velocity": self.velocity}
 
@@ -72,6 +94,11 @@ class Adagrad(Optimiser):
         g = self.parameters.gradients
         self.squares.addcmul_(g, g)
         self.parameters.values.addcdiv_(g, (self.squares + self.epsilon).sqrt_(), value=-self.rate)
+
+    def move(self, rate: Any) -> None:
+        g = self.parameters.gradients
+        self.squares.addcmul_(g, g)
+        self.parameters.values.addcdiv_(g * rate, (self.squares + self.epsilon).sqrt_(), value=-1)
 
     def state(self) -> dict[str, Any]:
         return {"squares": self.squares}
@@ -109,6 +136,17 @@ class Adam(Optimiser):
         self.squares.mul_(self.beta_2).addcmul_(g, g, value=1 - self.beta_2)
         torch_for("a network").sqrt(self.squares, out=self._room).add_(self.epsilon)
         w.addcdiv_(self.means, self._room, value=-self.rate * math.sqrt(short_2) / short_1)
+
+    def next_rates(self, steps: int) -> np.ndarray:
+        t = np.arange(self.t + 1, self.t + steps + 1)
+        return self.rate * np.sqrt(1 - self.beta_2**t) / (1 - self.beta_1**t)
+
+    def move(self, rate: Any) -> None:
+        g = self.parameters.gradients
+        self.means.lerp_(g, 1 - self.beta_1)
+        self.squares.mul_(self.beta_2).addcmul_(g, g, value=1 - self.beta_2)
+        torch_for("a network").sqrt(self.squares, out=self._room).add_(self.epsilon)
+        self.parameters.values.addcdiv_(self.means * rate, self._room, value=-1)
 
     def state(self) -> dict[str, Any]:
         return {"means": self.means, "squares": self.squares}
