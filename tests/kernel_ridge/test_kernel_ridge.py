@@ -141,3 +141,25 @@ def test_model_files_hold_kernels(tmp_path):
     again = learnt.load(tmp_path / "model.learnt")
     assert again.kernel == model.kernel
     np.testing.assert_array_equal(again.predict(Xt), model.predict(Xt))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.asarray, sparse.csr_matrix])
+def test_a_matrix_without_the_rows_of_weight_0(kind):
+    w = np.where(np.arange(300) % 3 == 0, 0.0, W)
+    K = RBF(1.0)(X)
+    targets = torch.asarray(Y) if kind is torch.asarray else Y
+    given = KernelRidge(0.5, kernel="precomputed").fit(kind(K), targets, w)
+    rows = KernelRidge(0.5, kernel=RBF(1.0)).fit(X, Y, w)
+    assert given.dual_coef_.shape == (300, 2)
+    assert (np.asarray(given.dual_coef_)[w == 0] == 0).all()
+    Kt = RBF(1.0)(Xt, X)
+    Kt[:, w == 0] = 7.0
+    np.testing.assert_allclose(np.asarray(given.predict(kind(Kt))), rows.predict(Xt), rtol=1e-9, atol=1e-11)
+    with pytest.raises(ValueError, match="a kernel matrix is square"):
+        KernelRidge(kernel="precomputed").fit(kind(K[:, :90]), targets, w)
+
+
+def test_a_matrix_that_lies_column_by_column():
+    K = RBF(1.0)(X)
+    given = KernelRidge(0.5, kernel="precomputed").fit(torch.asarray(K).T, torch.asarray(Y))
+    np.testing.assert_allclose(given.dual_coef_, KernelRidge(0.5, kernel="precomputed").fit(K, Y).dual_coef_, rtol=1e-9)

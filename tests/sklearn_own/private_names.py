@@ -195,3 +195,13 @@ def put_on_networks(neural_network):
     for cls in (neural_network.MLPClassifier, neural_network.MLPRegressor):
         cls._optimizer = property(lambda self: SimpleNamespace(learning_rate=self._resume["rate"]))
         cls._no_improvement_count = property(lambda self: self._resume["no_improvement"], lambda self, value: None)
+
+
+def _give_dual_coef(self, value):
+    self.dual_coef_ = -value if len(self.classes_) == 2 else value
+
+
+def put_on_machines(svm):
+    """The coefficients that predictions of scikit-learn's machines read: of two classes, the first is positive."""
+    for cls in (svm.SVC, svm.NuSVC):
+        cls._dual_coef_ = property(lambda self: -self.dual_coef_, _give_dual_coef)

@@ -10,12 +10,13 @@ from sklearn.base import MultiOutputMixin
 from learnt.engine.arrays import beside, namespace, to_numpy
 from learnt.engine.blocks import widen
 from learnt.engine.estimator import Estimator, Takes, Trial
-from learnt.engine.matrices import dense, on_host
+from learnt.engine.matrices import dense, join, on_host, take_rows
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.weights import present_rows, rows_given
 from learnt.kernels import (
     KERNEL_NAMES,
     check_kernel,
@@ -91,7 +92,12 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
         check_number(self, "gamma", 0, also=(None,))
         check_number(self, "degree", 0)
         check_number(self, "coef0")
+        places = present_rows(sample_weight, X) if self.kernel == "precomputed" else None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
+        whole = X
+        if places is not None:
+            whole = _in_their_places(dense(X), places, rows_given(sample_weight))
+            X = take_rows(dense(X).T, places).T if whole.shape[0] == whole.shape[1] else whole  # which is refused
         n = X.shape[0]
         Y = widen(y[:, None] if y.ndim == 1 else y)
         alpha = self._penalties(Y.shape[1])
@@ -99,8 +105,10 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
         if on_host(X):
             require_room("KernelRidge", n, n)
         dual = solve_dual(self._training_matrix(X), Y, alpha, root)
+        if places is not None:
+            dual = _in_their_places(dual, places, whole.shape[0])
         self.dual_coef_ = dual[:, 0] if y.ndim == 1 else dual
-        self.X_fit_ = X
+        self.X_fit_ = whole
         return self
 
     def _penalties(self, n_targets: int) -> np.ndarray:
@@ -146,3 +154,10 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
+
+
+def _in_their_places(values: Any, places: np.ndarray, n: int) -> Any:
+    """One entry or row of zeros for each of n rows, and `values` at `places`."""
+    order = np.full(n, len(places))
+    order[places] = np.arange(len(places))
+    return take_rows(join([values, values[:1, ...] * 0.0]), order)

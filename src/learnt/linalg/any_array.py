@@ -54,7 +54,8 @@ def cholesky_anywhere(K: Any, noise: Any) -> Any:
     noise = like(np.asarray(noise, dtype=np.float64), K)
     if root in ("torch", "cupy"):
         K = K.detach() if root == "torch" else K
-        K.reshape(-1)[:: K.shape[0] + 1] += noise
+        diagonal = K.diagonal()  # a view, in whatever order the matrix lies in memory
+        diagonal += noise
         return _in_tiles(K)
     xp = namespace(K)
     L = _corner(K + xp.eye(K.shape[0], dtype=K.dtype, device=K.device) * noise)

@@ -156,10 +156,14 @@ def test_the_starts_are_those_of_scikit_learn():
             NeighborhoodComponentsAnalysis(m, init=init).fit(rng.normal(size=(70, 99)), Y)
 
 
-def test_auto_takes_components_where_few_rows_give_no_discriminants():
+def test_few_rows_give_few_discriminants_and_components_beside_them():
     """Seven rows of five classes vary in two directions within them, and three are asked for."""
     X, y = np.random.default_rng(0).normal(size=(7, 4)), np.array([0, 1, 2, 3, 4, 0, 1])
-    auto, pca = (NeighborhoodComponentsAnalysis(3, init=init, max_iter=3).fit(X, y) for init in ("auto", "pca"))
-    np.testing.assert_array_equal(auto.components_, pca.components_)
-    with pytest.raises(ValueError, match="vary in 2 directions"):
-        NeighborhoodComponentsAnalysis(3, init="lda").fit(X, y)
+    auto, lda = (NeighborhoodComponentsAnalysis(3, init=init, max_iter=3).fit(X, y) for init in ("auto", "lda"))
+    np.testing.assert_array_equal(auto.components_, lda.components_)
+    start = discriminants(X, y, 3)
+    np.testing.assert_array_equal(start[:2], discriminants(X, y, 2))
+    np.testing.assert_allclose(start[:2] @ start[2], 0.0, atol=1e-12 * np.abs(start).max())
+    assert np.linalg.norm(start[2]) == pytest.approx(1.0, rel=1e-12)
+    alike = np.repeat(np.eye(4), 2, axis=0)  # the rows of each class are alike: no discriminant at all
+    assert discriminants(alike, np.repeat(np.arange(4), 2), 2).shape == (2, 4)

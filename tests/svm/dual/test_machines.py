@@ -7,7 +7,7 @@ import pytest
 import sklearn.svm as peer
 from scipy import sparse
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import learnt
 from learnt.engine.threads import set_threads
@@ -316,3 +316,61 @@ def test_no_miss_beyond_epsilon():
     X = np.linspace(0, 4, 9)[:, None]
     model = SVR(kernel="linear", C=np.inf, epsilon=0.1, **TIGHT).fit(X, 2 * X[:, 0] + 1)
     assert np.abs(model.predict(X) - (2 * X[:, 0] + 1)).max() <= 0.1 + 1e-6
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC, SVR, NuSVR, OneClassSVM])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_rows_of_weight_0_or_less_are_left_out(kind, kernel):
+    X, _ = classes()
+    y = (X[:, 0] > 0.5).astype(float)
+    w = np.random.default_rng(1).uniform(-1, 2, size=len(X))
+    w[::7] = 0.0
+    there = np.flatnonzero(w > 0)
+    table = RBF(1.0)(X) if kernel == "precomputed" else X
+    part = table[np.ix_(there, there)] if kernel == "precomputed" else X[there]
+    with pytest.warns(UserWarning, match="sample weights are below 0"):
+        whole = kind(kernel=kernel, gamma=0.5).fit(table, y, sample_weight=w)
+    alone = kind(kernel=kernel, gamma=0.5).fit(part, y[there], sample_weight=w[there])
+    np.testing.assert_array_equal(whole.support_, there[alone.support_])
+    np.testing.assert_array_equal(whole.dual_coef_, alone.dual_coef_)
+    assert whole.shape_fit_ == table.shape
+    np.testing.assert_allclose(whole.predict(table)[there], alone.predict(part), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC, SVR, NuSVR, OneClassSVM])
+@pytest.mark.parametrize("weight", [0.0, -0.5])
+def test_no_row_of_weight_above_0_is_refused(kind, weight):
+    X, _ = classes(n=20)
+    with pytest.raises(ValueError, match="all samples have zero or negative weights"):
+        kind().fit(X, np.arange(20) % 2, sample_weight=np.full(20, weight))
+
+
+@pytest.mark.filterwarnings("ignore:.*sample weights are below 0")
+@pytest.mark.parametrize("kind", [SVC, NuSVC])
+def test_weights_that_leave_one_class_are_refused(kind):
+    X, _ = classes(n=20)
+    y = np.arange(20) % 2
+    with pytest.raises(ValueError, match="all samples with positive weights belong to the same class, 0"):
+        kind().fit(X, y, sample_weight=np.where(y == 0, 1.0, -1.0))
+
+
+def common_letters(S, T):
+    return np.array([[len(set(s) & set(t)) for t in T] for s in S], dtype=float)
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC, SVR, OneClassSVM])
+def test_a_function_may_compare_texts(kind):
+    words = ["tree", "reed", "deer", "boat", "coat", "oats"]
+    y = np.array([0, 0, 0, 1, 1, 1])
+    K = common_letters(words, words)
+    by_words, by_matrix = kind(kernel=common_letters).fit(words, y), kind(kernel="precomputed").fit(K, y)
+    np.testing.assert_array_equal(by_words.predict(words[::-1]), by_matrix.predict(K[::-1]))
+    np.testing.assert_array_equal(by_words.support_vectors_, np.array(words)[by_matrix.support_])
+    np.testing.assert_array_equal(by_words.predict(np.array(words)), by_matrix.predict(K))
+
+
+def test_probabilities_that_were_not_fitted_are_no_attribute_of_the_fit():
+    X, y = classes()
+    model = SVC().fit(X, y).set_params(probability=True)
+    with pytest.raises(NotFittedError, match="fit again with probability=True"):
+        model.predict_proba(X)

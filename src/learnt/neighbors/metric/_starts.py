@@ -34,11 +34,7 @@ def start_of(model: Any, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
     m = d if wanted is None else int(wanted)
     init = model.init
     if init == "auto":
-        if m <= min(d, int(codes.max())):
-            found = _discriminants(X, codes)
-            if len(found) >= m:
-                return found[:m]
-        init = "pca" if m < min(d, n) else "identity"
+        init = "lda" if m <= min(d, int(codes.max())) else "pca" if m < min(d, n) else "identity"
     if init == "identity":
         return np.eye(m, d)
     if init == "random":
@@ -57,16 +53,21 @@ def components(X: np.ndarray, m: int) -> np.ndarray:
 
 
 def discriminants(X: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
-    """The m directions with the most variance between the classes, of variance 1 within them."""
+    """The m directions with the most variance between the classes, of variance 1 within them.
+
+    Few rows vary in few directions within their classes: those that are missing are principal components of what is
+    at right angles to the others.
+    """
     most = min(int(codes.max()), X.shape[1])
     if m > most:
         raise ValueError(
             f"n_components cannot be larger than min(n_features, n_classes - 1), {most}, with init='lda'; it is {m}."
         )
-    found = _discriminants(X, codes)
-    if len(found) < m:  # all rows of each class are alike
-        raise ValueError(f"The classes vary in {len(found)} directions and init='lda' needs {m}; take init='pca'.")
-    return found[:m]
+    found = _discriminants(X, codes)[:m]
+    if len(found) == m:
+        return found
+    across = np.linalg.svd(found)[2][len(found) :]  # (d − found, d)
+    return np.vstack([found, components((X - X.mean(axis=0)) @ across.T, m - len(found)) @ across])
 
 
 def _discriminants(X: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -5,4 +5,5 @@ _svr        SVR, NuSVR                      _solve      working sets, one after 
 _one_class  OneClassSVM                     _smo        one working set, two variables at a time, compiled
 _base       what the estimators share       _rows       rows of the kernel matrix, computed once and kept
 _pairs      many classes as pairs of two    _kernel     kernels from matrix products
+_inputs     rows, targets and weights, checked
 """

@@ -16,8 +16,8 @@ from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.matrices import dense, square
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
 from learnt.engine.schema import Check, anyof, choice, count, csr, number, real, table, whole
-from learnt.engine.validation import check_predict
 from learnt.kernels import kernel_object, sample_places, warn_unless_positive
+from learnt.svm.dual._inputs import Rows, predict_rows
 from learnt.svm.dual._kernel import NAMES, Kernel, TrainingKernel, kernel_of_machine
 from learnt.svm.dual._problems import Effort, Machine, kernel_rows
 from learnt.svm.dual._rows import KernelRows
@@ -86,25 +86,16 @@ class KernelMachine(Estimator):
         check_flag(self, "shrinking")
         check_verbose(self)
 
-    def _prepare(self, X: Any) -> tuple[Any, Kernel]:
-        """The table in double precision, and the kernel with its width."""
-        name = type(self).__name__
-        if self.kernel == "precomputed":
-            if sparse.issparse(X):
-                raise TypeError(f"Sparse precomputed kernels are not supported by {name}: pass X.toarray().")
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: {name} "
-                    "with kernel='precomputed' is fitted on the kernel between all training rows."
-                )
-        X = X.astype(np.float64, copy=False)
+    def _prepare(self, rows: Rows) -> Kernel:
+        """The kernel of the rows, with its width."""
+        X = rows.X
         self._gamma = self._width(X)
-        self.shape_fit_ = X.shape
+        self.shape_fit_ = rows.shape
         kernel = self._kernel()
         if not kernel.proven:
             places = sample_places(X.shape[0])
-            warn_unless_positive(kernel.among(X, places), places, name)
-        return X, kernel
+            warn_unless_positive(kernel.among(X, places), rows.place(places), type(self).__name__)
+        return kernel
 
     def _width(self, X: Any) -> float:
         if not isinstance(self.gamma, str):
@@ -120,7 +111,7 @@ class KernelMachine(Estimator):
         return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
 
     def _kernel(self) -> Kernel:
-        return kernel_of_machine(self, self.n_features_in_)
+        return kernel_of_machine(self, getattr(self, "n_features_in_", 0))
 
     def _effort(self) -> Effort:
         return Effort(float(self.tol), int(self.max_iter), self.cache_size * 1e6)
@@ -143,25 +134,26 @@ class KernelMachine(Estimator):
                 stacklevel=3,
             )
 
-    def _keep_one(self, X: Any, machine: Machine) -> None:
+    def _keep_one(self, rows: Rows, machine: Machine) -> None:
         """What is kept of the only machine of a model."""
         support = np.flatnonzero(machine.coef)
-        self._keep_vectors(X, support, machine.coef[None, support])
+        self._keep_vectors(rows, support, machine.coef[None, support])
         self.intercept_ = np.array([machine.intercept])
         self.n_iter_ = machine.steps
 
-    def _keep_vectors(self, X: Any, support: np.ndarray, coefficients: np.ndarray) -> None:
+    def _keep_vectors(self, rows: Rows, support: np.ndarray, coefficients: np.ndarray) -> None:
         """The rows with a coefficient; coefficients are sparse where the rows are, as in scikit-learn."""
+        X = rows.X
         if not np.isfinite(coefficients).all():
             raise ValueError(_TOO_LARGE)
-        self.support_ = support.astype(np.int32)
+        self.support_ = rows.place(support).astype(np.int32)
         self.dual_coef_ = sparse.csr_matrix(coefficients) if sparse.issparse(X) else coefficients
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[support]
 
     def _scores(self, X: Any, coefficients: np.ndarray) -> np.ndarray:
         """Kernel between X and the support vectors, times coefficients (support vectors, columns)."""
         check_is_fitted(self)
-        X = check_predict(self, X).astype(np.float64, copy=False)
+        X = predict_rows(self, X)
         if self.kernel == "precomputed":
             return dense(X)[:, self.support_] @ coefficients
         if sparse.issparse(X) and not sparse.issparse(self.support_vectors_):

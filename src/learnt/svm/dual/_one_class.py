@@ -13,8 +13,8 @@ from learnt.engine.matrices import dense
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema, real
 from learnt.engine.threads import single_blas
-from learnt.engine.validation import check_fit
 from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine
+from learnt.svm.dual._inputs import fit_rows
 from learnt.svm.dual._kernel import machine_rule
 from learnt.svm.dual._problems import enclose
 
@@ -80,15 +80,14 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.max_iter = max_iter
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
-        """Fit the surface; weights count rows."""
+        """Fit the surface; weights count rows, and one of 0 or less leaves its row out."""
         self._check_parameters()
         check_number(self, "nu", 0, 1, open_low=True)
-        X, _, w = check_fit(self, X, None, sample_weight, order="C")
-        X, _ = self._prepare(X)
-        weight = np.ones(X.shape[0]) if w is None else w
+        rows = fit_rows(self, X, None, sample_weight, None)
+        self._prepare(rows)
         with single_blas():
-            machine = enclose(self._rows(X, 1.0), weight, float(self.nu), self._effort())
-        self._keep_one(X, machine)
+            machine = enclose(self._rows(rows.X, 1.0), rows.w, float(self.nu), self._effort())
+        self._keep_one(rows, machine)
         self.offset_ = -self.intercept_
         self._record([machine])
         return self

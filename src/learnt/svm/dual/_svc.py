@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -21,8 +22,8 @@ from learnt.engine.params import check_choice, check_class_weight, check_flag, c
 from learnt.engine.random import first_seed
 from learnt.engine.schema import Schema, flag, labels, real, whole
 from learnt.engine.threads import run_tasks, single_blas
-from learnt.engine.validation import check_fit
 from learnt.svm.dual._base import EXTRA, NO_MISTAKE, PARAMS, STATE, KernelMachine, solve_or_refuse
+from learnt.svm.dual._inputs import Rows, fit_rows
 from learnt.svm.dual._kernel import Kernel, TrainingKernel, machine_rule
 from learnt.svm.dual._pairs import couple, one_vs_rest, pair_probabilities, pairs_of, sigmoid_of, votes_of
 from learnt.svm.dual._problems import Machine, classify, classify_nu, finite_C, kernel_rows
@@ -67,6 +68,7 @@ class _Classification(ClassifierMixin, KernelMachine):
 
     probability: bool
     class_weight: Any
+    _refusal: ClassVar[str] = "Invalid input"
     classes_: np.ndarray
     _n_support: np.ndarray
 
@@ -77,22 +79,30 @@ class _Classification(ClassifierMixin, KernelMachine):
         check_class_weight(self)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit to a table or, with kernel="precomputed", to the kernel between all training rows; weights multiply C."""
+        """Fit to a table or, with kernel="precomputed", to the kernel between all training rows.
+
+        Weights multiply C, and one of 0 or less leaves its row out.
+        """
         self._check_parameters()
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", order="C")
-        X, kernel = self._prepare(X)
-        self.classes_, codes = encode_labels(y)
+        rows = fit_rows(self, X, y, sample_weight, "label")
+        kernel, X, w = self._prepare(rows), rows.X, rows.w
+        self.classes_, codes = encode_labels(rows.y)
+        name, only = type(self).__name__, self.classes_.tolist()[0]
+        if len(self.classes_) < 2 and rows.places is not None:
+            raise ValueError(
+                f"{self._refusal} - all samples with positive weights belong to the same class, {only!r}, and {name} "
+                "needs two: give rows of another class weights above 0."
+            )
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, and y has one only: {self.classes_[0]!r}. The "
-                "number of classes has to be greater than one; got 1 class."
+                f"{name} needs at least two classes, and y has one only: {only!r}. The number of classes has to be "
+                "greater than one; got 1 class."
             )
-        w = np.ones(len(codes)) if w is None else w
         table = class_weights(self.class_weight, self.classes_, np.bincount(codes, minlength=len(self.classes_)))
         self.class_weight_ = np.asarray(table, dtype=np.float64)
         with single_blas():
             machines = self._machines(kernel, X, codes, w)
-            self._keep(X, codes, machines)
+            self._keep(rows, codes, machines)
             if self.probability:
                 self._fit_probabilities(kernel, X, codes, w)
         self._record([machine for machine, _ in machines])
@@ -119,19 +129,19 @@ class _Classification(ClassifierMixin, KernelMachine):
     def _machine(self, training: TrainingKernel, y: np.ndarray, weight: np.ndarray, pair: tuple[int, int]) -> Machine:
         raise NotImplementedError
 
-    def _keep(self, X: Any, codes: np.ndarray, machines: list[tuple[Machine, np.ndarray]]) -> None:
+    def _keep(self, rows: Rows, codes: np.ndarray, machines: list[tuple[Machine, np.ndarray]]) -> None:
         """Coefficients as scikit-learn lays them out: support vectors by class, one row for each other class."""
         k = len(self.classes_)
         full = np.zeros((k - 1, len(codes)))
-        for (i, j), (machine, rows) in zip(pairs_of(k), machines):
-            first = codes[rows] == i
-            full[j - 1, rows[first]] = machine.coef[first]
-            full[i, rows[~first]] = machine.coef[~first]
+        for (i, j), (machine, at) in zip(pairs_of(k), machines):
+            first = codes[at] == i
+            full[j - 1, at[first]] = machine.coef[first]
+            full[i, at[~first]] = machine.coef[~first]
         used = np.flatnonzero((full != 0).any(axis=0))
         used = used[np.argsort(codes[used], kind="stable")]
         self._n_support = np.bincount(codes[used], minlength=k).astype(np.int32)
         sign = -1.0 if k == 2 else 1.0  # with two classes the second is the positive one
-        self._keep_vectors(X, used, sign * full[:, used])
+        self._keep_vectors(rows, used, sign * full[:, used])
         self.intercept_ = sign * np.array([machine.intercept for machine, _ in machines])
         self.n_iter_ = np.array([machine.steps for machine, _ in machines], dtype=np.int32)
 
@@ -234,7 +244,9 @@ class _Classification(ClassifierMixin, KernelMachine):
         """Probabilities of the classes, from sigmoids of the decision values that were fitted by cross-validation."""
         check_is_fitted(self)
         if len(self.probA_) == 0:
-            raise ValueError("predict_proba needs a model that was fitted with probability=True: fit it again.")
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False: fit again with probability=True."
+            )
         pairs = pair_probabilities(self._pair_decisions(X), self._probA, self._probB)
         return couple(pairs, len(self.classes_))
 
@@ -256,8 +268,8 @@ class SVC(_Classification):
         The weight of mistakes against the width of the margin; infinity allows none.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, a kernel or function, default="rbf"
         k(x, z) = x·z; (γ x·z + coef0)^degree; exp(−γ‖x − z‖²); tanh(γ x·z + coef0); X is the kernel matrix; any other
-        name or object of `learnt.kernels` (`2 * RBF(1.0) + Linear()`); or a function of two tables that returns the
-        matrix of their kernels.
+        name or object of `learnt.kernels` (`2 * RBF(1.0) + Linear()`); or a function of two tables, or of two lists of
+        texts or sets, that returns the matrix of their kernels.
     degree : float, default=3
     gamma : {"scale", "auto"} or float, default="scale"
         "scale" is 1 / (n_features · variance of X), "auto" 1 / n_features.
@@ -385,6 +397,7 @@ class NuSVC(_Classification):
     """
 
     __learnt_schema__ = _SCHEMA
+    _refusal = "specified nu is infeasible"
     __learnt_trial__ = replace(
         _TRIAL,
         quick={"tol": 1e-10, "gamma": 1.0, "nu": 0.3},

@@ -14,8 +14,8 @@ from learnt.engine.matrices import dense
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema
 from learnt.engine.threads import single_blas
-from learnt.engine.validation import check_fit
 from learnt.svm.dual._base import EXTRA, NO_MISS, PARAMS, STATE, KernelMachine, solve_or_refuse
+from learnt.svm.dual._inputs import fit_rows
 from learnt.svm.dual._kernel import TrainingKernel, machine_rule
 from learnt.svm.dual._problems import Machine, finite_C, kernel_rows, regress, regress_nu
 
@@ -29,16 +29,18 @@ class _Regression(RegressorMixin, KernelMachine):
     C: float
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit to a table or, with kernel="precomputed", to the kernel between all training rows; weights multiply C."""
+        """Fit to a table or, with kernel="precomputed", to the kernel between all training rows.
+
+        Weights multiply C, and one of 0 or less leaves its row out.
+        """
         self._check_parameters()
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", order="C")
-        X, _ = self._prepare(X)
-        training = TrainingKernel(self._kernel(), X)
-        upper = finite_C(self.C, training) * (np.ones(len(y)) if w is None else w)
-        y = y.astype(np.float64)
+        rows = fit_rows(self, X, y, sample_weight, "number")
+        training = TrainingKernel(self._prepare(rows), rows.X)
+        upper = finite_C(self.C, training) * rows.w
+        y = rows.y.astype(np.float64)
         with single_blas():
             machine = self._solve(kernel_rows(training, float(upper.max()), self._effort()), y, upper)
-        self._keep_one(X, machine)
+        self._keep_one(rows, machine)
         self._record([machine])
         return self
 
@@ -58,7 +60,8 @@ class SVR(_Regression):
     ----------
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, a kernel or function, default="rbf"
         k(x, z) = x·z; (γ x·z + coef0)^degree; exp(−γ‖x − z‖²); tanh(γ x·z + coef0); X is the kernel matrix; any other
-        name or object of `learnt.kernels`; or a function of two tables that returns the matrix of their kernels.
+        name or object of `learnt.kernels`; or a function of two tables, or of two lists of texts or sets, that returns
+        the matrix of their kernels.
     degree : float, default=3
     gamma : {"scale", "auto"} or float, default="scale"
         "scale" is 1 / (n_features · variance of X), "auto" 1 / n_features.
