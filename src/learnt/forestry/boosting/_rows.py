@@ -15,6 +15,7 @@ from learnt.engine.kernel import kernel
 from learnt.forestry.boosting._histogram import CONSTANT, EXACT
 from learnt.forestry.boosting._search import side_value
 from learnt.linalg.exponential import exp_nonpositive
+from learnt.linalg.log_loss import log_chances
 
 ROWS = 2048  # of a block
 GIVEN, SQUARED, LOG, SOFTMAX = range(4)  # where gradients come from
@@ -34,8 +35,7 @@ def log_rows(lo, hi, y, score, g, h):
     for i in range(np.uint64(lo), np.uint64(hi)):
         s = score[i]
         e = exp_nonpositive(-abs(s))
-        large = 1.0 / (1.0 + e)
-        small = e * large
+        large, small = log_chances(e)
         h[i] = large * small
         one = large if s >= 0.0 else small
         zero = small if s >= 0.0 else large

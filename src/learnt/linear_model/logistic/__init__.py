@@ -8,6 +8,7 @@ _l1_design                 Columns for proximal Newton: slopes of all, curvature
 _l1_joint                  A step of proximal Newton in the coefficients of all classes at once
 _l1_loss                   The log loss as proximal Newton sees it: residuals u = ω(1[y = k] − p), curvatures
 _loss                      Log loss, its gradient and its curvature as sums over rows: statistics for `engine.rows`
+_margins                   The log loss of many margins at once, in NumPy
 _named_solvers             Logistic regression by the solvers of `learnt.erm.solvers`: Adagrad, IRLS, SGD, …
 _newton_cg                 Two classes over a sparse table of very many columns: Newton's method
 _newton_cg_classes         Many classes over a dense table: Newton's method in the table's principal axes

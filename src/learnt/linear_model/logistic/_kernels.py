@@ -13,36 +13,22 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.linalg.exponential import exp_nonpositive
+from learnt.linalg.log_loss import class_loss, log_both
 
 _CHUNK = 4096  # cells: 32 KiB of float64
 
 
 @kernel(reassociate=True)
 def log_link(scores, y, r, n):
-    """Σ rᵢ ℓ(yᵢ, scoresᵢ) over the first n rows; weights r become rᵢ (pᵢ − yᵢ). y is 0 or 1.
-
-    With m = ±s, the margin, and e = exp(−|s|):  ℓ = log(1 + e) + max(−m, 0),  1 − p = e/(1 + e) or 1/(1 + e) for the
-    class itself, and log(1 + e) = 2 artanh(u), u = e/(2 + e) ≤ 1/3, by a polynomial in u². Both quotients come from one
-    division. Nothing is taken from 1: all digits of small losses count where weights are large.
-    """
+    """Σ rᵢ ℓ(yᵢ, scoresᵢ) over the first n rows; weights r become rᵢ (pᵢ − yᵢ). y is 0 or 1."""
     loss = 0.0
     for i in range(n):
         s = scores[i]
         e = exp_nonpositive(-abs(s))
-        q = 1.0 / ((1.0 + e) * (2.0 + e))
-        u = e * q * (1.0 + e)
-        v = u * u
-        v2 = v * v
-        v4 = v2 * v2
-        low = (1.0 + 0.33333333333341286 * v) + v2 * (0.199999999976438 + 0.1428571455582858 * v)
-        high = (0.11111095430673142 + 0.09091429900236955 * v) + v2 * (0.07681838124445817 + 0.06795652742789947 * v)
-        tail = 0.04940394524382393 + 0.08890381913056651 * v
-        log1p = 2.0 * u * (low + v4 * high + (v4 * v4) * tail)
         side = 2.0 * y[i] - 1.0
-        margin = side * s
-        loss += r[i] * (log1p + max(-margin, 0.0))
-        p = q * (2.0 + e)
-        r[i] *= -side * (e * p if margin > 0.0 else p)
+        value, slope = log_both(side * s, e)
+        loss += r[i] * value
+        r[i] *= side * slope
     return loss
 
 
@@ -181,7 +167,7 @@ def softmax_link(S, codes, w, table):
             others += S[i, k]
         total += others
         weight = table[codes[i]] * (w[i] if w.size else 1.0)
-        loss += weight * (math.log1p(others) if own[i] == 0.0 else math.log(total) - own[i])
+        loss += weight * class_loss(own[i], others, total)
         factor = weight / total
         for k in range(K):
             S[i, k] *= factor

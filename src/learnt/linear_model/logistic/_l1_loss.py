@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from learnt.linear_model.logistic._margins import margin_losses
+
 _TINY, _ROUNDING = np.finfo(float).tiny, np.finfo(float).epsneg
 
 
@@ -31,11 +33,8 @@ class TwoClasses:
     def total(self, Z: np.ndarray) -> float:
         """The loss at these scores; what was computed for them last is kept."""
         if Z is not self._at:
-            margins = self._side * Z[:, 0]
-            small = np.exp(-np.abs(margins))
-            losses = np.log1p(small) - np.minimum(margins, 0.0)
-            self._wrong = np.where(margins >= 0, small, 1.0) / (1.0 + small)  # the probability of the other class
-            self._curve = self.weights * small / (1.0 + small) ** 2
+            losses, self._wrong, curve = margin_losses(self._side * Z[:, 0])
+            self._curve = self.weights * curve
             self._total, self._at = float(self.weights @ losses), Z
         return self._total
 

@@ -5,12 +5,11 @@ Where a row is nearly certain of its class, 1 − p of that class is the sum of 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.linalg.exponential import exp_nonpositive_single
+from learnt.linalg.log_loss import class_loss
 
 
 @kernel(reassociate=True)
@@ -38,7 +37,7 @@ def softmax_single(S, tops, codes, w, chances):
             S[i, k] = factor * chances[i, k]
             chances[i, k] *= unit
         S[i, own], chances[i, own] = -factor * others, mine * unit
-        loss += w[i] * (math.log1p(others) if margin == 0.0 else math.log(total) - margin)
+        loss += w[i] * class_loss(margin, others, total)
     return loss
 
 

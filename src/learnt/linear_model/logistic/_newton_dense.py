@@ -13,6 +13,7 @@ from scipy.linalg import blas, lapack  # plain routines: the wrappers cost more 
 
 from learnt.erm.solvers.curved import Flat, Outcome, Point, Progress, at_rest
 from learnt.linear_model.logistic._curvature import cholesky
+from learnt.linear_model.logistic._margins import margin_losses
 
 _NOISE = 1e-14  # of a value, relative
 _HALVINGS = 30
@@ -47,15 +48,8 @@ def newton(
     def look(u: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """The objective, its gradient, the scores, and the curve of each row's loss."""
         scores = A @ u
-        margins = scores * side
-        small = np.exp(-np.abs(margins))
-        total = small + 1.0
-        curve = small / total
-        residual = np.where(margins >= 0, curve, 1.0 - curve)
+        losses, residual, curve = margin_losses(scores * side)
         residual *= -side
-        curve /= total
-        losses = np.log1p(small, out=small)  # small losses with all their digits, which large weights bring out
-        losses -= np.minimum(margins, 0.0, out=margins)
         if w is not None:
             residual *= w
             curve *= w

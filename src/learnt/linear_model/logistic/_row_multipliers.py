@@ -24,6 +24,7 @@ from scipy.linalg import lapack
 
 from learnt.erm.solvers.curved import Flat, Outcome, Point, search
 from learnt.linear_model.least_squares._centred import CentredTable
+from learnt.linear_model.logistic._margins import margin_losses
 
 _SHARE, _POWER = 0.1, 0.2  # what equations may leave unsolved at first; less as it shrinks, by this power of it
 _CLOSE = 0.1  # of the distance asked for: nothing is solved more closely
@@ -76,12 +77,8 @@ class RowProblem:
 
     def look(self, t: np.ndarray, c: float, Gt: np.ndarray, pull: float) -> State:
         side = 2.0 * self.y - 1.0
-        margins = side * (Gt + c)
-        small = np.exp(-np.abs(margins))
-        total = 1.0 + small
-        wrong = np.where(margins >= 0, small, 1.0) / total
-        value = float(self.w @ (np.log1p(small) - np.minimum(margins, 0.0))) + pull
-        return State(t, c, Gt, pull, value, -self.w * side * wrong, self.w * small / (total * total))
+        losses, wrong, curve = margin_losses(side * (Gt + c))
+        return State(t, c, Gt, pull, float(self.w @ losses) + pull, -self.w * side * wrong, self.w * curve)
 
     def read(self, state: State) -> State:
         """The same place by the word of X."""
