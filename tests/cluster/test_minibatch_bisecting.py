@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import cluster as theirs
+from sklearn.exceptions import ConvergenceWarning
 
 import learnt
 from learnt.cluster import BisectingKMeans, KMeans, MiniBatchKMeans, k_means
@@ -122,7 +123,8 @@ def test_one_row_equal_rows_and_too_few(cls):
     one = cls(1, random_state=0).fit(X[:1])
     np.testing.assert_allclose(one.cluster_centers_, X[:1])
     assert one.inertia_ == pytest.approx(0.0, abs=1e-20)
-    same = cls(3, random_state=0).fit(np.ones((10, 2)))
+    with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(1\) found smaller than n_clusters \(3\)"):
+        same = cls(3, random_state=0).fit(np.ones((10, 2)))
     np.testing.assert_allclose(same.cluster_centers_, 1.0)
     with pytest.raises(ValueError, match="n_samples=3 should be >= n_clusters=8"):
         cls(random_state=0).fit(X[:3])

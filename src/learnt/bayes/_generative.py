@@ -85,7 +85,7 @@ class GenerativeClassifier(RowsClassifier, Estimator):
         classes, codes = encode_labels(y)
         weight = np.bincount(codes, w, minlength=len(classes)).astype(np.float64)
         self.class_prior_ = weight / weight.sum() if self.priors is None else checked_priors(self.priors, len(classes))
-        self.densities_ = [_fitted(density, X, codes == k, w) for k in range(len(classes))]
+        self.densities_ = [_fitted(density, X, codes == k, w, label) for k, label in enumerate(classes.tolist())]
         self.classes_ = classes
         return self
 
@@ -137,9 +137,15 @@ class GenerativeClassifier(RowsClassifier, Estimator):
         return joint
 
 
-def _fitted(density: Any, X: np.ndarray, inside: np.ndarray, w: Any) -> Any:
+def _fitted(density: Any, X: np.ndarray, inside: np.ndarray, w: Any, label: Any) -> Any:
     weights = {} if w is None else {"sample_weight": w[inside]}
-    return clone(density).fit(X[inside], **weights)
+    try:
+        return clone(density).fit(X[inside], **weights)
+    except ValueError as cause:
+        raise ValueError(
+            f"The density of class {label!r}, which has {np.count_nonzero(inside)} of the rows, could not be fitted: "
+            f"{str(cause).rstrip('.')}; give the class more rows, leave it out, or take another density."
+        ) from cause
 
 
 def _densities_fit(state: dict[str, Any], d: int) -> str | None:

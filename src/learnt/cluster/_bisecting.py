@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.cluster._kmeans import KMeans
+from learnt.cluster._kmeans import KMeans, warn_of_few
 from learnt.distances import center_errors, nearest_center
 from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
@@ -133,6 +133,7 @@ class BisectingKMeans(KMeans):
         self._record_tree(root, X, w)
         if present is not None:
             self._label_absent(given, present, rows_given(sample_weight))
+        warn_of_few(sum(len(leaf.rows) > 0 for leaf in root.leaves()), self.n_clusters, stacklevel=3)
         return self
 
     def _check_params(self) -> None:

@@ -331,7 +331,12 @@ def _reach(centers: np.ndarray, origin: np.ndarray) -> float:
     return float(np.abs(centers - origin).max())
 
 
-def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray) -> np.ndarray:
+def worth_compiling(X: Any, k: int) -> bool:
+    """Whether these are rows for `dense_labels`."""
+    return is_numpy(X) and X.size * k >= COMPILED_WORK and compilation_enabled()  # in this order: asking loads Numba
+
+
+def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray, grain: int = _FEWEST_ROWS) -> np.ndarray:
     """The nearest centre of each of many rows, as `nearest_center` says it."""
     labels = np.empty(X.shape[0], dtype=np.int32)
     scale = scale_of(_reach(centers, origin))
@@ -341,7 +346,7 @@ def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray) -> np.n
         W, norms = work_rows(X[lo:hi], origin, scale, np.float32)
         settle(W, norms, X[lo:hi], np.arange(hi - lo, dtype=np.int32), v, labels[lo:hi])
 
-    for_blocks(one, X.shape[0], grain=_FEWEST_ROWS)
+    for_blocks(one, X.shape[0], grain=grain)
     return labels
 
 
@@ -359,16 +364,20 @@ def dense_inertia(X: np.ndarray, weights: np.ndarray | None, centers: np.ndarray
 
 def quick_sums(block: Block, centers: np.ndarray, origin: np.ndarray) -> tuple:
     """`_sums.cluster_sums`, compiled where the block is dense and large enough."""
-    X = block.X
-    if not (is_numpy(X) and X.size * centers.shape[0] >= COMPILED_WORK and compilation_enabled()):
+    X, k = block.X, len(centers)
+    if not worth_compiling(X, k):
         return cluster_sums(block, centers, origin)
-    X, k = np.ascontiguousarray(X), centers.shape[0]
+    X = np.ascontiguousarray(X)
+    return labelled_sums(X, block.w, dense_labels(X, centers, origin), k, origin)
+
+
+def labelled_sums(X: np.ndarray, w: np.ndarray | None, labels: np.ndarray, k: int, origin: np.ndarray) -> tuple:
+    """Σ w (x − origin), Σ w and the number of rows with each of k labels."""
     n, d = X.shape
     sums, mass, counts = np.zeros((k, d)), np.zeros(k), np.zeros(k, dtype=np.int64)
     unused = np.empty(n, dtype=np.float32)
     _kernels.relabel(
-        np.arange(n, dtype=np.int32), dense_labels(X, centers, origin), unused, unused, X, origin,
-        _NO_WEIGHTS if block.w is None else block.w, np.full(n, -1, dtype=np.int32), unused, unused, sums, mass,
-        counts,
+        np.arange(n, dtype=np.int32), labels, unused, unused, X, origin, _NO_WEIGHTS if w is None else w,
+        np.full(n, -1, dtype=np.int32), unused, unused, sums, mass, counts,
     )  # fmt: skip
     return sums, mass, counts.astype(np.float64)

@@ -66,11 +66,14 @@ class ChosenK:
         return str(self.picture())
 
 
-class _Settings(BaseEstimator):
-    """Carries parameters to the checks."""
+class _ChooseK(BaseEstimator):
+    """Carries parameters to the checks, and the function's name to their messages."""
 
     def __init__(self, method: str, n_references: int, n_init: int, sample_size: int | None) -> None:
         self.method, self.n_references, self.n_init, self.sample_size = method, n_references, n_init, sample_size
+
+
+_ChooseK.__name__ = "choose_k"
 
 
 def choose_k(
@@ -115,7 +118,7 @@ def choose_k(
     >>> [choose_k(X, range(1, 7), method=m, random_state=0).k for m in ("elbow", "silhouette", "gap")]
     [3, 3, 3]
     """
-    settings = _Settings(method, n_references, n_init, sample_size)
+    settings = _ChooseK(method, n_references, n_init, sample_size)
     check_choice(settings, "method", _METHODS)
     check_number(settings, "n_references", 2, integer=True)
     check_number(settings, "n_init", 1, integer=True)
@@ -130,6 +133,8 @@ def choose_k(
     if method == "silhouette":
         sample = min(sample_size or len(X), len(X))
         scores = np.array([_silhouette(X, one, sample) for one in labels])
+        if np.isnan(scores).all():
+            raise ValueError("Rows of X that are all equal have no silhouettes; give other rows, or use method='gap'.")
         return ChosenK(int(ks[np.nanargmax(scores)]), method, ks, inertia, scores)
     gaps, spread = _gaps(X, ks, inertia, n_references, draw)
     return ChosenK(_first_large(ks, gaps, spread), method, ks, inertia, gaps, spread)

@@ -245,13 +245,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.n_iter_ = run.n_iter
         self.converged_ = run.converged
         used = run.n_used if is_lazy(run.labels) else int(np.count_nonzero(np.bincount(to_numpy(run.labels))))
-        if used < self.n_clusters:
-            warnings.warn(
-                f"Number of distinct clusters ({used}) found smaller than n_clusters ({self.n_clusters}). Possibly due "
-                "to duplicate points in X; ask for fewer clusters.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        warn_of_few(used, self.n_clusters, stacklevel=5)
 
     def predict(self, X: Any) -> Any:
         """The index of the nearest centre of each row."""
@@ -312,6 +306,17 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def warn_of_few(used: int, asked: int, stacklevel: int) -> None:
+    """Say that fewer clusters were found than asked for."""
+    if used < asked:
+        warnings.warn(
+            f"Number of distinct clusters ({used}) found smaller than n_clusters ({asked}). Possibly due to duplicate "
+            "points in X; ask for fewer clusters.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def _many(X: Any, k: int) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.cluster._kmeans import KMeans
-from learnt.cluster._minibatch_steps import Progress, reassign, step
+from learnt.cluster._kmeans import KMeans, warn_of_few
+from learnt.cluster._minibatch_steps import Progress, reassign, rounded_rows, step
 from learnt.cluster._spread import spread_of
 from learnt.cluster._starts import Starts, check_centers
 from learnt.cluster._sums import inertia_sum
@@ -150,6 +150,7 @@ class MiniBatchKMeans(KMeans):
             self._label(rows)
             if present is not None:
                 self._label_absent(given, present, rows_given(sample_weight))
+        warn_of_few(len(np.unique(self.cluster_centers_, axis=0)), self.n_clusters, stacklevel=4)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans:
@@ -207,7 +208,8 @@ class MiniBatchKMeans(KMeans):
             some = np.arange(n) if size >= n else np.sort(draw.choice(n, size, replace=False))
             part, weights = _taken(rows, some), None if w is None else w[some]
             among = as_rows(part, None, weights)
-            centers = Starts(part, among, weights, part.mean(axis=0), self.n_clusters, self.init, None).draw(draw)
+            rounded = rounded_rows(part, self.n_clusters)
+            centers = Starts(part, among, weights, part.mean(axis=0), self.n_clusters, self.init, rounded).draw(draw)
             if n_init == 1:
                 return centers
             labels = nearest_center(judges, centers, centers.mean(axis=0))

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.cluster._bounded import dense_labels, labelled_sums, scale_of, work_rows, worth_compiling
 from learnt.distances import center_errors, nearest_center
 from learnt.engine.matrices import dense
+
+_FEWEST_ROWS, _WORK = 256, 4_000_000  # of a thread: rows of a batch, and multiplications
 
 
 def step(X: Any, w: np.ndarray | None, centers: np.ndarray, counts: np.ndarray) -> float:
@@ -19,20 +22,30 @@ def step(X: Any, w: np.ndarray | None, centers: np.ndarray, counts: np.ndarray) 
 
     Both are changed in place. Gives the batch's inertia before the move.
     """
-    k = len(centers)
-    labels = nearest_center(X, centers, centers.mean(axis=0))
+    k, origin = len(centers), centers.mean(axis=0)
+    if worth_compiling(X, k):
+        labels = dense_labels(X, centers, origin, max(_FEWEST_ROWS, _WORK // (k * X.shape[1])))
+        sums, mass, _ = labelled_sums(X, w, labels, k, origin)
+    else:
+        labels = nearest_center(X, centers, origin)
+        values = np.ones(len(labels)) if w is None else w
+        members = sparse.csr_array((values, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
+        mass = np.bincount(labels, weights=w, minlength=k).astype(np.float64)
+        sums = dense(members @ X) - mass[:, None] * origin
     errors = center_errors(X, centers, labels)
-    members = sparse.csr_array(
-        (np.ones(len(labels)) if w is None else w, (labels, np.arange(len(labels)))), shape=(k, len(labels))
-    )
-    mass = np.bincount(labels, weights=w, minlength=k).astype(np.float64)
-    sums = members @ X
-    sums = dense(sums)
     moved = mass > 0
     total = counts[moved] + mass[moved]
-    centers[moved] += (sums[moved] - mass[moved, None] * centers[moved]) / total[:, None]
+    centers[moved] += (sums[moved] - mass[moved, None] * (centers[moved] - origin)) / total[:, None]
     counts[moved] = total
     return float(errors.sum() if w is None else errors @ w)
+
+
+def rounded_rows(X: Any, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """A copy of the rows on which k seeds are found quicker, and its norms; None where it does not pay."""
+    if not worth_compiling(X, k):
+        return None
+    origin = X.mean(axis=0, dtype=np.float64)
+    return work_rows(X, origin, scale_of(float(np.abs(X - origin).max())), np.float32)
 
 
 def reassign(X: Any, centers: np.ndarray, counts: np.ndarray, ratio: float, draw: np.random.RandomState) -> int:

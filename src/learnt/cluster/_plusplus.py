@@ -16,10 +16,13 @@ from learnt.engine.weights import present_rows, rows_given, take_params
 
 
 class _PlusPlus(BaseEstimator):
-    """Carries the names of parameters and columns to the checks."""
+    """Carries parameters and columns to the checks, and the function's name to their messages."""
 
     def __init__(self, n_clusters: int, n_local_trials: int | None) -> None:
         self.n_clusters, self.n_local_trials = n_clusters, n_local_trials
+
+
+_PlusPlus.__name__ = "kmeans_plusplus"
 
 
 def kmeans_plusplus(

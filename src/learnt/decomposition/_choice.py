@@ -72,13 +72,15 @@ def check_count(k: Any, n: int, d: int, solver: str) -> None:
                 )
         elif not 0 <= k <= side:
             raise ValueError(
-                f"n_components={k} must be between 0 and min(n_samples, n_features)={side} with svd_solver={solver!r}"
+                f"n_components={k} must be between 0 and min(n_samples, n_features)={side} with svd_solver={solver!r}; "
+                "ask for fewer components."
             )
     elif isinstance(k, str):
         raise ValueError(f"n_components={k!r} cannot be a string with svd_solver={solver!r}; give a number.")
     elif not 1 <= k <= side:
         raise ValueError(
-            f"n_components={k!r} must be between 1 and min(n_samples, n_features)={side} with svd_solver={solver!r}"
+            f"n_components={k!r} must be between 1 and min(n_samples, n_features)={side} with svd_solver={solver!r}; "
+            "ask for fewer components."
         )
     elif solver == "arpack" and k == side:
         raise ValueError(

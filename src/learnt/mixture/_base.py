@@ -211,11 +211,13 @@ class BaseMixture(CallbackSupportMixin, DensityMixin, Estimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        collapsed = int((_narrowest(self.covariance_type, self.covariances_) <= 1.01 * self.reg_covar).sum())
+        narrowest = _narrowest(self.covariance_type, self.covariances_)
+        collapsed = int((narrowest <= 1.01 * self.reg_covar).sum())
         if collapsed:
             warnings.warn(
-                f"{collapsed} of the covariances are singular (a constant feature, or components of too few different "
-                f"rows) but for reg_covar={self.reg_covar:g}; drop such features, or ask for fewer components.",
+                f"Singular covariances, {collapsed} of {len(narrowest)} (a constant feature, or components of too few "
+                f"different rows): reg_covar={self.reg_covar:g} was added to the variances; drop such features, or ask "
+                "for fewer components.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -297,6 +299,16 @@ def covariances_of(kind: str, found: Moments, reg_covar: float) -> np.ndarray:
     if kind == "spherical":
         return C.mean(axis=1) + reg_covar
     return C + (reg_covar if kind == "diag" else reg_covar * np.eye(C.shape[-1]))
+
+
+def invertible(kind: str, covariances: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Covariances to start from: a component of too few rows to have one takes the mean of all components'."""
+    if kind == "tied":
+        return covariances
+    mean = np.average(covariances, axis=0, weights=weight)
+    widest = np.max(np.diagonal(mean) if kind == "full" else mean)
+    flat = _narrowest(kind, covariances) <= 10 * covariances.shape[-1] * np.finfo(float).eps * widest
+    return np.where(flat.reshape(-1, *[1] * mean.ndim), mean, covariances)
 
 
 def disproved(model: Any, state: dict[str, Any], dims: Any) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from learnt.engine.estimator import Trial
 from learnt.engine.rows import as_rows
 from learnt.engine.validation import check_predict
-from learnt.mixture._base import BaseMixture, covariances_of, factors, precisions, schema
+from learnt.mixture._base import BaseMixture, covariances_of, factors, invertible, precisions, schema
 from learnt.mixture._em import Step
 from learnt.statistics import Gaussians, Moments, gaussians
 
@@ -151,7 +151,9 @@ class GaussianMixture(BaseMixture):
         weights = _shares(found) if weights is None else weights
         means = found.mean if means is None else means
         if F is None:
-            return self._maximise(found)._replace(weights=weights, means=means)
+            C = covariances_of(self.covariance_type, found, self.reg_covar)
+            C = invertible(self.covariance_type, C, found.weight)
+            return Parameters(weights, means, C, factors(self.covariance_type, C))
         P = precisions(self.covariance_type, F)
         C = 1.0 / P if self.covariance_type in ("diag", "spherical") else np.linalg.inv(P)
         return Parameters(weights, means, C, F)

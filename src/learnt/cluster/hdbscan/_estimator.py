@@ -157,7 +157,10 @@ class HDBSCAN(ClusterMixin, Estimator):
             )
         k = self.min_cluster_size if self.min_samples is None else self.min_samples
         if k > table.shape[0]:
-            raise ValueError(f"min_samples ({k}) must be at most the number of samples in X ({table.shape[0]})")
+            raise ValueError(
+                f"min_samples ({k}) must be at most the number of samples in X ({table.shape[0]}); give more rows, or "
+                "a smaller min_samples or min_cluster_size."
+            )
         pairs, lengths = self._of_distances(table, k) if precomputed else self._of_rows(table, k)
         if np.isinf(lengths).any():
             warnings.warn(
