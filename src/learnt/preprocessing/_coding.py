@@ -15,7 +15,7 @@ from learnt.preprocessing._dates import PARTS, calendar, circle, from_numbers, r
 from learnt.preprocessing._frame import Column
 from learnt.preprocessing._kinds import Decision
 from learnt.preprocessing._squash import robust_spread, squash
-from learnt.preprocessing._strings import factor, read_booleans, read_numbers
+from learnt.preprocessing._strings import factor, read_booleans, read_labels, read_numbers
 from learnt.preprocessing._words import encode_text, learn_text
 
 
@@ -97,13 +97,13 @@ def numbers_of(column: Column, point: str = ".") -> tuple[np.ndarray, int]:
         return column.values.astype(np.float64), 0
     if column.form == "date":
         return np.full(len(column.values), np.nan), int(np.isfinite(column.values).sum())
-    return _read(column, read_numbers(factor(column).labels, point))
+    return _read(column, read_labels(column, (point,), read_numbers))
 
 
 def booleans_of(column: Column) -> tuple[np.ndarray, int]:
     """A column as 0, 1 and NaN, and how many cells are neither."""
     if column.form in ("string", "label"):
-        return _read(column, read_booleans(factor(column).labels))
+        return _read(column, read_labels(column, (), read_booleans))
     values, unread = numbers_of(column)
     other = np.isfinite(values) & (values != 0) & (values != 1)
     return np.where(other, np.nan, values), unread + int(other.sum())
@@ -114,8 +114,8 @@ def days_of(column: Column, reading: dict[str, Any]) -> tuple[np.ndarray, int]:
     if column.form == "date":
         return column.values, 0
     if column.form in ("string", "label"):
-        labels = factor(column).labels
-        return _read(column, read_dates(labels, reading.get("order", "mdy"), reading.get("compact", True)))
+        how = (reading.get("order", "mdy"), reading.get("compact", True))
+        return _read(column, read_labels(column, how, read_dates))
     values = column.values.astype(np.float64)
     days = from_numbers(values) if reading.get("numbers") else np.full(len(values), np.nan)
     return days, int((np.isfinite(values) & np.isnan(days)).sum())

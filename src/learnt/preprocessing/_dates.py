@@ -47,14 +47,13 @@ def read_dates(labels: pl.Series, order: str = "mdy", compact: bool = False) -> 
     `order` says how "01/02/2020" is read, "dmy" or "mdy"; `compact` reads "20201231" too, which is else a number.
     """
     days = np.full(len(labels), np.nan)
-    for shape, (pattern, parts) in _SHAPES.items():
+    for shape, (pattern, parts) in _held_shapes(labels).items():
+        if shape == "compact" and not compact:
+            continue
         unread = np.isnan(days)
         if not unread.any():
             break
-        if shape == "compact" and not compact:
-            continue
-        found = _read_shape(labels, pattern, parts or order)
-        days = np.where(unread, found, days)
+        days = np.where(unread, _read_shape(labels, pattern, parts or order), days)
     clock = _read_clock(labels) if np.isnan(days).any() else days
     return np.where(np.isnan(days), clock, days)
 
@@ -62,7 +61,8 @@ def read_dates(labels: pl.Series, order: str = "mdy", compact: bool = False) -> 
 def day_order(labels: pl.Series) -> str:
     """Whether "01/02/2020" is day or month first, from all the strings of a column together."""
     pattern = _SHAPES["numeric"][0]
-    mdy, dmy = (np.isfinite(_read_shape(labels, pattern, order)).sum() for order in ("mdy", "dmy"))
+    numeric = labels.filter(labels.str.contains(pattern).fill_null(False))
+    mdy, dmy = (np.isfinite(_read_shape(numeric, pattern, o)).sum() if len(numeric) else 0 for o in ("mdy", "dmy"))
     if mdy != dmy:
         return "mdy" if mdy > dmy else "dmy"
     # Undecided (every day is 12 or less): slashes are the American habit, dots and dashes the European one.
@@ -70,31 +70,49 @@ def day_order(labels: pl.Series) -> str:
     return "dmy" if dotted > len(labels) / 2 else "mdy"
 
 
+# What follows asks Polars once for all that is wanted of a shape: a question costs more than a few hundred strings.
+
+
+def _held_shapes(labels: pl.Series) -> dict[str, tuple[str, str | None]]:
+    """The shapes that some of the strings have."""
+    text = labels.alias("text").to_frame()
+    held = text.select(pl.col("text").str.contains(p).any().alias(shape) for shape, (p, _) in _SHAPES.items())
+    return {shape: _SHAPES[shape] for shape in held.columns if held.item(0, shape)}
+
+
+def _groups(labels: pl.Series, pattern: str) -> pl.LazyFrame:
+    """The groups of a pattern as columns "1", "2", … of strings, null where it is not there."""
+    text = labels.alias("text").to_frame().lazy()
+    return text.select(pl.col("text").str.extract_groups(pattern)).unnest("text")
+
+
 def _read_shape(labels: pl.Series, pattern: str, order: str) -> np.ndarray:
-    groups = labels.str.extract_groups(pattern).struct.unnest()
-    groups.columns = [f"g{k}" for k in range(8)]
-    if groups["g0"].null_count() == len(labels):
-        return np.full(len(labels), np.nan)
-    year, month, day = (_integers(groups[f"g{order.index(letter)}"]) for letter in "ymd")
-    day = np.where(groups[f"g{order.index('d')}"].eq("").fill_null(False).to_numpy(), 1, day)
-    short = np.isfinite(year) & (groups[f"g{order.index('y')}"].str.len_chars().fill_null(0).to_numpy() == 2)
-    year = np.where(short, np.where(year < 69, 2000 + year, 1900 + year), year)
-    return (
-        civil_days(year, month, day) + _clock_days(*(groups[f"g{k}"] for k in range(3, 7))) - _zone_days(groups["g7"])
-    )
+    year, month, day = (str(order.index(letter) + 1) for letter in "ymd")
+    wanted = {
+        "year": _integer(year),
+        "month": _integer(month),
+        "day": pl.when(pl.col(day) == "").then(1.0).otherwise(_integer(day)),
+        "short": (pl.col(year).str.len_chars() == 2).fill_null(False),
+        **_clock_parts("4", "5", "6", "7"),
+        **_zone_parts("8"),
+    }
+    found = _groups(labels, pattern).select(**wanted).collect()
+    year_number = found["year"].to_numpy()
+    full = np.where(year_number < 69, 2000 + year_number, 1900 + year_number)
+    year_number = np.where(found["short"].to_numpy(), full, year_number)
+    moment = civil_days(year_number, found["month"].to_numpy(), found["day"].to_numpy())
+    return moment + _clock_days(found) - _zone_days(found)
 
 
 def _read_clock(labels: pl.Series) -> np.ndarray:
-    groups = labels.str.extract_groups("^" + _CLOCK + "$").struct.unnest()
-    groups.columns = [f"g{k}" for k in range(4)]
-    absent = groups["g0"].is_null().to_numpy()
-    return np.where(absent, np.nan, _clock_days(*(groups[f"g{k}"] for k in range(4))))
+    found = _groups(labels, "^" + _CLOCK + "$").select(**_clock_parts("1", "2", "3", "4")).collect()
+    return np.where(found["absent"].to_numpy(), np.nan, _clock_days(found))
 
 
-def _integers(texts: pl.Series) -> np.ndarray:
-    lower = texts.str.to_lowercase()
+def _integer(group: str) -> pl.Expr:
+    lower = pl.col(group).str.to_lowercase()
     names = lower.replace_strict(_MONTH_NUMBER, default=None, return_dtype=pl.Float64)
-    return lower.cast(pl.Float64, strict=False).fill_null(names).to_numpy() + 0.0
+    return lower.cast(pl.Float64, strict=False).fill_null(names)
 
 
 def civil_days(year: np.ndarray, month: np.ndarray, day: np.ndarray) -> np.ndarray:
@@ -106,24 +124,43 @@ def civil_days(year: np.ndarray, month: np.ndarray, day: np.ndarray) -> np.ndarr
     return np.where(fine, days.astype(np.int64), np.nan)
 
 
-def _clock_days(hour: pl.Series, minute: pl.Series, second: pl.Series, half: pl.Series) -> np.ndarray:
+def _clock_parts(hour: str, minute: str, second: str, half: str) -> dict[str, pl.Expr]:
+    letter = pl.col(half).str.slice(0, 1).str.to_lowercase()
+    return {
+        "absent": (pl.col(hour) == "").fill_null(True),
+        "hour": _number(pl.col(hour)),
+        "minute": _number(pl.col(minute)),
+        "second": _number(pl.col(second).str.replace(",", ".", literal=True)),
+        "pm": (letter == "p").fill_null(False),
+        "am": (letter == "a").fill_null(False),
+    }
+
+
+def _zone_parts(zone: str) -> dict[str, pl.Expr]:
+    sign, hours, minutes = (pl.col(zone).str.extract(r"^([+-])([0-9]{2}):?([0-9]{2})?$", k) for k in (1, 2, 3))
+    return {
+        "west": (sign == "-").fill_null(False),
+        "zone hours": _number(hours),
+        "zone minutes": _number(minutes),
+    }
+
+
+def _number(text: pl.Expr) -> pl.Expr:
+    return text.cast(pl.Float64, strict=False).fill_null(0.0)
+
+
+def _clock_days(found: pl.DataFrame) -> np.ndarray:
     """The fraction of a day; 0 where no time is given, NaN where there is no such time."""
-    absent = hour.fill_null("").eq("").to_numpy()
-    h, m = (part.cast(pl.Float64, strict=False).fill_null(0).to_numpy() for part in (hour, minute))
-    s = second.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).fill_null(0).to_numpy()
-    half = half.str.to_lowercase().str.slice(0, 1).fill_null("")
-    pm, am = half.eq("p").to_numpy(), half.eq("a").to_numpy()
+    h, m, s = (found[part].to_numpy() for part in ("hour", "minute", "second"))
+    pm, am = found["pm"].to_numpy(), found["am"].to_numpy()
     fine = (m < 60) & (s < 61) & np.where(pm | am, (h >= 1) & (h <= 12), h < 24)
     h = np.where(pm | am, h % 12, h) + 12.0 * pm
-    return np.where(absent, 0.0, np.where(fine, (h * 3600 + m * 60 + s) / 86400, np.nan))
+    return np.where(found["absent"].to_numpy(), 0.0, np.where(fine, (h * 3600 + m * 60 + s) / 86400, np.nan))
 
 
-def _zone_days(zone: pl.Series) -> np.ndarray:
-    parts = zone.str.extract_groups(r"^([+-])([0-9]{2}):?([0-9]{2})?$").struct.unnest()
-    parts.columns = ["sign", "hours", "minutes"]
-    hours, minutes = (parts[k].cast(pl.Float64, strict=False).fill_null(0).to_numpy() for k in ("hours", "minutes"))
-    sign = np.where(parts["sign"].eq("-").fill_null(False).to_numpy(), -1.0, 1.0)
-    return sign * (hours * 60 + minutes) / 1440
+def _zone_days(found: pl.DataFrame) -> np.ndarray:
+    sign = np.where(found["west"].to_numpy(), -1.0, 1.0)
+    return sign * (found["zone hours"].to_numpy() * 60 + found["zone minutes"].to_numpy()) / 1440
 
 
 # --- what a model sees ---------------------------------------------------------------------------------------

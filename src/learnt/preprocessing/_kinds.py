@@ -16,6 +16,7 @@ from learnt.preprocessing._strings import (
     factor,
     looks_boolean,
     looks_like_codes,
+    read_labels,
     read_numbers,
 )
 
@@ -159,7 +160,7 @@ def _readable(strings: Factor, column: Column, named: bool) -> Decision | None:
     sample = _sample(labels)
     if np.isfinite(read_dates(sample, day_order(sample), compact)).any():
         order = day_order(labels)
-        days = read_dates(labels, order, compact)
+        days = read_labels(column, (order, compact), read_dates)
         if strings.counts[np.isfinite(days)].sum() >= needed:
             return Decision(
                 "date", "strings that are dates" + _unread(strings, days), {"order": order, "compact": compact}
@@ -167,7 +168,7 @@ def _readable(strings: Factor, column: Column, named: bool) -> Decision | None:
     if not np.isfinite(read_numbers(sample, decimal_point(sample))).any():
         return None
     point = decimal_point(labels)
-    numbers = read_numbers(labels, point)
+    numbers = read_labels(column, (point,), read_numbers)
     if strings.counts[np.isfinite(numbers)].sum() < needed:
         return None
     if looks_like_codes(labels):

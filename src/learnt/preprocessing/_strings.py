@@ -7,6 +7,7 @@ thousand different strings cost a thousand readings.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +50,15 @@ def factor(column: Column) -> Factor:
     return column.cache["factor"]
 
 
+def read_labels(column: Column, how: tuple, read: Callable[..., np.ndarray]) -> np.ndarray:
+    """What `read(labels, *how)` says of a column's distinct strings; asked once for each column and way to read."""
+    key = (read.__name__, *how)
+    if key not in column.cache:
+        column.cache[key] = read(factor(column).labels, *how)
+        column.cache[key].setflags(write=False)
+    return column.cache[key]
+
+
 def _factor(column: Column) -> Factor:
     if column.form in ("string", "label"):
         raw, codes = _coded(column.values)
@@ -74,7 +84,8 @@ def _coded(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
         return pl.Series(list(place), dtype=pl.String), np.array(codes, dtype=np.int32)
     raw = strings.unique().drop_nulls()
     places = pl.Series(np.arange(len(raw), dtype=np.int32))
-    return raw, strings.replace_strict(raw, places, default=None, return_dtype=pl.Int32).fill_null(-1).to_numpy()
+    code = pl.col("text").replace_strict(raw, places, default=None, return_dtype=pl.Int32).fill_null(-1)
+    return raw, strings.alias("text").to_frame().select(code).to_series().to_numpy()
 
 
 def _labels_of(form: str, distinct: np.ndarray) -> pl.Series:
@@ -176,11 +187,24 @@ def looks_like_codes(labels: pl.Series) -> bool:
 
 
 def _parts(labels: pl.Series) -> pl.DataFrame:
-    text = labels.str.replace_all("−", "-", literal=True).str.replace_all(_SPACES, " ")
+    text = pl.col("text").str.replace_all("−", "-", literal=True).str.replace_all(_SPACES, " ")
     text = text.str.replace_all(_CURRENCY, "").str.strip_chars()
-    groups = text.str.extract_groups(_SHAPE).struct.unnest()
-    groups.columns = ["sign", "digits", "exponent", "scale", "percent", "after"]
-    bracketed = text.str.starts_with("(") & text.str.ends_with(")")
-    unbalanced = text.str.starts_with("(") ^ text.str.ends_with(")")
-    digits = groups["digits"].set(unbalanced.fill_null(False), None).str.strip_chars(" ")
-    return groups.with_columns(digits.alias("digits"), bracketed.alias("bracketed"))
+    opened, closed = pl.col("text").str.starts_with("("), pl.col("text").str.ends_with(")")
+    unbalanced = (opened != closed).fill_null(False)
+    return (
+        labels.alias("text")
+        .to_frame()
+        .lazy()
+        .select(text)
+        .select(
+            pl.col("text")
+            .str.extract_groups(_SHAPE)
+            .struct.rename_fields(["sign", "digits", "exponent", "scale", "percent", "after"])
+            .alias("groups"),
+            (opened & closed).alias("bracketed"),
+            unbalanced.alias("unbalanced"),
+        )
+        .unnest("groups")
+        .with_columns(pl.when(~pl.col("unbalanced")).then(pl.col("digits").str.strip_chars(" ")).alias("digits"))
+        .collect()
+    )
