@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from learnt.study.table._read import open_table
 from learnt.study.table._seal import PARTS, Sealed, seal
 
 LONG_ENOUGH = 30.0  # seconds of a budget that pay for more than one partition of few rows
+ENOUGH_TO_BRACKET = 8.0  # and for a bracket of the best possible error, each on an idle machine
 
 Say = Callable[[str], None]
 Moment = tuple[float, float]  # by the clock, and seconds of the processor
@@ -145,15 +147,14 @@ class Run:
             self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
             self.budget.not_counted(self.seconds["compiling"])
             self._say_floor(problem, floor(problem, sealed.development))
-            bracketing = BackgroundCall(floor_and_ceiling, problem, sealed.development, s.seed)
-            if self.journal.get("ceiling", "") is None:
-                bracketing.start()  # beside the race, which is run by other processes
+            beside = BackgroundCall(self._beside_the_race, problem, sealed.development)
+            beside.start()  # the race is run by other processes
             ground = self._partitions(ground)
             race = self._race(workers, problem, ground)
-            from learnt.study._conclude import Conclusion, Table  # what the race need not wait for
+            from learnt.study._conclude import Conclusion, Table
 
             conclusion = Conclusion(self, Table(frame, name, data_hash, example), problem, sealed, ground)
-            found = conclusion.reach(workers, race, bracketing)
+            found = conclusion.reach(workers, race, beside)
         return Study(conclusion.write(**found), self.folder)
 
     def _processes(self, frame: pl.DataFrame) -> int:
@@ -206,6 +207,17 @@ class Run:
             self.say(f'Always saying "{constant["predicts"]}" errs on {constant["error"]:.1%}.')
         else:
             self.say(f"Always saying the mean has an RMSE of {number(constant['rmse'])}.")
+
+    def _beside_the_race(self, problem: Problem, development: np.ndarray) -> dict[str, Any] | None:
+        """Load what is needed after the race, and bracket the best possible error where that is not known already.
+
+        A bracket takes seconds of the processor; where the whole study has few of them, there is none.
+        """
+        import_module("learnt.study._conclude")
+        known = self.journal.get("ceiling", "") is not None
+        if known or self.settings.budget < ENOUGH_TO_BRACKET * self.budget.pace:
+            return None
+        return floor_and_ceiling(problem, development, self.settings.seed)
 
     # --- step 4 ---
 

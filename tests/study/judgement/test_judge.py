@@ -5,6 +5,7 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+import sklearn.metrics
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import average_precision_score, f1_score
 
@@ -162,3 +163,24 @@ def test_a_metric_asked_for_is_judged_against_the_constant_with_an_interval():
         metric_of("roc_auc", "classify"), y, both, flat, **options | {"groups": np.arange(300) // 30}
     )
     assert grouped["low"] < grouped["estimate"] < grouped["high"]
+
+
+def test_what_is_counted_here_is_what_scikit_learn_counts():
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 3, 300)
+    p = rng.dirichlet(np.ones(3), 300).round(2) + 1e-3  # with ties
+    p /= p.sum(axis=1, keepdims=True)
+    shares = np.bincount(y) / len(y)
+    options = {"threshold": 0.5, "cost": None, "groups": None, "level": 0.95, "seed": 0}
+    found = judge.judge_classes(y, p, [0, 1, 2], shares, positive=None, **options)
+    assert found["confusion"] == sklearn.metrics.confusion_matrix(y, p.argmax(axis=1)).tolist()
+    assert found["log_loss"] == pytest.approx(sklearn.metrics.log_loss(y, p), rel=1e-12)
+    area = sklearn.metrics.roc_auc_score(y, p, multi_class="ovr")
+    assert found["auc"]["estimate"] == pytest.approx(area, rel=1e-12)
+    two = np.column_stack([1 - p[:, 1], p[:, 1]])
+    found = judge.judge_classes(y == 1, two, [False, True], shares[[0, 1]], positive=1, **options)
+    fpr, tpr, _ = sklearn.metrics.roc_curve(y == 1, p[:, 1], drop_intermediate=False)
+    assert found["auc"]["estimate"] == pytest.approx(sklearn.metrics.auc(fpr, tpr), rel=1e-12)
+    points = set(zip(fpr.round(12).tolist(), tpr.round(12).tolist()))
+    assert set(zip(np.round(found["roc"]["fpr"], 12), np.round(found["roc"]["tpr"], 12))) <= points
+    assert (found["roc"]["fpr"][0], found["roc"]["tpr"][-1]) == (0.0, 1.0)

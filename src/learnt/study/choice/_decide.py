@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from learnt.engine import progress
+from learnt.engine.random import generator
 from learnt.engine.threads import thread_count
 from learnt.model_selection import compare_scores, corrected_interval
 from learnt.persistence import save
@@ -29,6 +30,7 @@ from learnt.study.race._recipe import build_recipe
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
 MOST_STORED = 20_000  # out-of-fold predictions written down
+MOST_READ = 5_000  # rows from which a constant learns what its columns are
 SHORTEST = 0.01  # seconds; nothing is fitted in less
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -153,9 +155,7 @@ def fit_judged(
                 break
     constant = next(s for s in decision.standings if s.rank == 0)
     X, y = constant_rows()
-    part = path.with_suffix(".part")
-    save(_constant(constant, decision.ground.n_classes is not None).fit(X, y), part)
-    os.replace(part, path)
+    _save_constant(constant, decision.ground.n_classes is not None, X, y, path)
     return constant, len(y)
 
 
@@ -191,9 +191,7 @@ def fit_on_everything(
     `y` holds class numbers where there are `labels`.
     """
     if standing.rank == 0:
-        part = path.with_suffix(".part")
-        save(_constant(standing, labels is not None).fit(X, y if labels is None else labels[y]), part)
-        os.replace(part, path)
+        _save_constant(standing, labels is not None, X, y if labels is None else labels[y], path)
         return len(y)
     left = budget.for_the_refit()
     try:
@@ -208,8 +206,15 @@ def fit_on_everything(
     return None
 
 
-def _constant(standing: Standing, classify: bool) -> Any:
-    return build_recipe(standing.recipe, [] if classify else None)  # a constant has no map of probabilities
+def _save_constant(standing: Standing, classify: bool, X: pl.DataFrame, y: np.ndarray, path: Path) -> None:
+    """Fit the constant on every row; the columns, which it only knows by name and kind, are read off a few thousand."""
+    model = build_recipe(standing.recipe, [] if classify else None)  # a constant has no map of probabilities
+    few = np.sort(generator(0).permutation(len(y))[:MOST_READ])
+    model.fit(X[few], y[few])
+    model[-1].fit(np.broadcast_to(0.0, (len(y), model[-1].n_features_in_)), y)
+    part = path.with_suffix(".part")
+    save(model, part)
+    os.replace(part, path)
 
 
 # --- as facts ------------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ import polars as pl
 
 from learnt.diagnosis import Interval, auc_interval, bootstrap_interval, row_losses, spread_columns, wilson_interval
 from learnt.engine.random import stream
-from learnt.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
 from learnt.study.judgement._rare import judge_rare, lopsided, rare_class
-from learnt.study.race._metric import counts_by_threshold
+from learnt.study.race._metric import area_under_roc, counts_by_threshold
+from learnt.study.race._objective import row_losses as log_losses
 
 COVERAGE = 0.9
 _POINTS = 200
@@ -60,18 +60,22 @@ def choose_threshold(
     """
     fp, fn = cost
 
-    def curve(rows: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
-        cuts, *counts = counts_by_threshold(y_positive[rows], score[rows])
+    n, order = len(score), np.argsort(score, kind="stable")
+    y_positive, score = y_positive[order], score[order]  # sorted once, for all samples
+
+    def curve(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        there = times > 0
+        cuts, *counts = counts_by_threshold(y_positive[there], score[there], times[there])
         if value is not None:
             return cuts, -value(*counts)
-        return cuts, (fp * counts[1] + fn * counts[2]) / len(score)
+        return cuts, (fp * counts[1] + fn * counts[2]) / n
 
-    thresholds, costs = curve(slice(None))
+    thresholds, costs = curve(np.ones(n, dtype=np.int64))
     best = float(thresholds[int(costs.argmin())])
     rng = stream(seed, 11)
     again = []
     for _ in range(100):
-        t, c = curve(rng.integers(0, len(score), len(score)))
+        t, c = curve(np.bincount(rng.integers(0, n, n), minlength=n)[order])
         again.append(float(t[int(c.argmin())]))
     low, high = np.quantile(again, [0.05, 0.95])
     keep = np.unique(np.linspace(0, len(thresholds) - 1, _POINTS).round().astype(int))
@@ -118,9 +122,9 @@ def judge_classes(
         "constant_brier": float(constant.mean()),
         "brier_gain": _plain(gain),
         "fewer_errors": _plain(bootstrap_interval(usual - wrong, **options)),
-        "log_loss": float(log_loss(codes, np.clip(probability, 1e-15, 1), labels=np.arange(len(classes)))),
+        "log_loss": float(log_losses(codes, probability, len(classes)).mean()),
         "error_at_threshold": float(np.mean(decided != codes)),
-        "confusion": confusion_matrix(codes, decided, labels=np.arange(len(classes))).tolist(),
+        "confusion": _confusion(codes, decided, len(classes)).tolist(),
         "threshold": threshold,
     }
     found["per_class"] = _per_class(np.array(found["confusion"]), classes)
@@ -133,20 +137,22 @@ def judge_classes(
     if len(classes) == 2 and len(present) == 2:
         found |= _two_classes(codes == positive, probability[:, positive], threshold, level, cost)
     elif len(present) == len(classes):
-        found["auc"] = {"estimate": float(roc_auc_score(codes, probability, multi_class="ovr"))}
+        areas = [area_under_roc(codes == k, probability[:, k]) for k in range(len(classes))]
+        found["auc"] = {"estimate": float(np.mean(areas))}  # of each class against all others
     return found
 
 
 def _two_classes(
     y: np.ndarray, score: np.ndarray, threshold: float, level: float, cost: tuple[float, float] | None
 ) -> dict[str, Any]:
-    fpr, tpr, _ = roc_curve(y, score)
+    _, hits, alarms, *_ = (part[::-1] for part in counts_by_threshold(y, score))
+    fpr, tpr = alarms / alarms[-1], hits / hits[-1]
     keep = np.unique(np.linspace(0, len(fpr) - 1, _POINTS).round().astype(int))
     called = score >= threshold
     found: dict[str, Any] = {
         "auc": _plain(auc_interval(y, score, level)),
         "ranks": auc_interval(y, score, 1 - (1 - level) / 5).low > 0.5,  # better than chance, beyond doubt
-        "roc": {"fpr": np.asarray(fpr)[keep].tolist(), "tpr": np.asarray(tpr)[keep].tolist()},
+        "roc": {"fpr": fpr[keep].tolist(), "tpr": tpr[keep].tolist()},
         "at_threshold": {"fpr": float(called[~y].mean()), "tpr": float(called[y].mean())},
         "calibration": calibration_bins(y, score, level),
     }
@@ -170,6 +176,11 @@ def calibration_bins(y: np.ndarray, score: np.ndarray, level: float, bins: int =
         "high": [s.high for s in shares],
         "rows": [len(p) for p in parts],
     }
+
+
+def _confusion(codes: np.ndarray, decided: np.ndarray, n_classes: int) -> np.ndarray:
+    """How many rows of each class (lines) were called each class (columns)."""
+    return np.bincount(codes * n_classes + decided, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
 def _per_class(confusion: np.ndarray, classes: list) -> list[dict[str, Any]]:

@@ -79,6 +79,15 @@ _QUICKEST_FIRST = (  # on few rows
     "random forest",
     "boosted trees",
 )
+_IN_A_HURRY = (  # where a few seconds are all there is: each has something to say after a fraction of one
+    "constant",
+    "decision tree",
+    "ridge regression",
+    "logistic regression",
+    "boosted trees",
+    "naive Bayes",
+    "random forest",
+)
 MANY_TREES = (
     4  # the rank of what nobody can read: hundreds of trees or bumps, a blend; among these only the loss counts
 )
@@ -489,12 +498,12 @@ def _races(family: Family, rows: int, classes: int) -> bool:
     return rows >= family.least_rows and family.least_classes <= classes <= family.most_classes and installed
 
 
-def candidates_for(task: str, rows: int = 2000, classes: int | None = 2) -> list[Candidate]:
+def candidates_for(task: str, rows: int = 2000, classes: int | None = 2, in_a_hurry: bool = False) -> list[Candidate]:
     """Every entry of the race in the order of their turns: the constant, one of each family, then the rest in turn.
 
     Strong families come first, and the settings nearest to those that lead before the others. On few rows the quick
-    come first instead: a slow machine then has something, and any other tries them all. With LEARNT_STUDY_BRIEF=1,
-    which is for tests, only the leaders race, with few trees and short paths.
+    come first instead: a slow machine then has something, and any other tries them all. So they do `in_a_hurry`. With
+    LEARNT_STUDY_BRIEF=1, which is for tests, only the leaders race, with few trees and short paths.
     """
     brief = os.environ.get("LEARNT_STUDY_BRIEF", "0") == "1"
     trees = 10 if brief else 300 if rows < 10_000 else 200
@@ -508,8 +517,9 @@ def candidates_for(task: str, rows: int = 2000, classes: int | None = 2) -> list
             pairs = [(s, e) for s in family.settings for e in family.encodings]
             entries += [Candidate(family, s, e, k, trees) for k, (s, e) in enumerate(pairs)]
     order = [f.name for f in FAMILIES if f.task == task]
-    if rows < _FEW_ROWS:
-        order = [n for n in _QUICKEST_FIRST if n in order] + [n for n in order if n not in _QUICKEST_FIRST]
+    if in_a_hurry or rows < _FEW_ROWS:
+        first = _IN_A_HURRY if in_a_hurry else _QUICKEST_FIRST
+        order = [n for n in first if n in order] + [n for n in order if n not in first]
 
     def turn(entry: Candidate) -> tuple[int, int, int]:
         if entry.leads:

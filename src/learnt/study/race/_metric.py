@@ -217,6 +217,16 @@ def counts_by_threshold(
     return cuts, tp, fp, fn, tn
 
 
+def area_under_roc(y: np.ndarray, score: np.ndarray) -> float:
+    """The chance that a row of the positive class has the larger score, ties counting half; both classes are there.
+
+    >>> area_under_roc(np.array([False, True, False, True]), np.array([0.1, 0.2, 0.2, 0.7]))
+    0.875
+    """
+    _, tp, fp, *_ = counts_by_threshold(y, score)
+    return float(np.sum((fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])) / (2 * tp[0] * fp[0]))
+
+
 # --- from counts -----------------------------------------------------------------------------------------------
 
 

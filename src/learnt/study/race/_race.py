@@ -26,6 +26,7 @@ from learnt.study.race._remote import Failed, TooSlow, Worker
 LEAST_SECONDS = 0.3  # no fit is begun with less
 LONG = 25_000  # training rows from which on fits are first timed on fewer rows
 PROBED = 5_000  # so many
+HURRY = 4.0  # seconds of a race on an idle machine, in less of which the quick come first, on few rows of a long table
 SHARE_OF_LEADERS = 0.8  # of the race's time, which the leaders on all rows may take
 GROWTH = 1.15  # most fits grow a little faster than their rows
 GROWTH_OF_PROBED = 1.5  # many classes have a start that does not grow, one pair of them grows with the square
@@ -130,7 +131,8 @@ class _Race:
         self.folds = len(ground.folds)
         self.all_rows = ground.training_rows
         self.rows = min(self.all_rows, most)
-        self.entries = [Entry(c) for c in candidates_for(task, self.all_rows, ground.n_classes)]
+        self.in_a_hurry = budget.race_until(0.0) - budget.clock() < HURRY * budget.pace
+        self.entries = [Entry(c) for c in candidates_for(task, self.all_rows, ground.n_classes, self.in_a_hurry)]
         self.lock = threading.Condition()
         self.started = budget.clock()
         self.spent = 0.0  # seconds that earlier runs of the same study have raced
@@ -199,6 +201,8 @@ class _Race:
         known = self.journal.get("race rows", "")
         if known is not None:
             return int(known)
+        if self.in_a_hurry:
+            return int(self.journal.add("race rows", "", min(self.rows, PROBED)))
         seconds = 0.0
         leaders = [e for e in self.entries if e.candidate.leads and not e.candidate.is_constant]
         probes = leaders[:1] + [e for e in leaders[1:] if e.candidate.family.brief]  # trees take the most time

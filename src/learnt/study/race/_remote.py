@@ -89,7 +89,7 @@ class Worker:
 
     def call(self, do: str, timeout: float, **arguments: Any) -> dict[str, Any]:
         """Give one order and wait for its answer, at most `timeout` seconds."""
-        until = time.monotonic() + timeout
+        until = time.monotonic() + timeout - _grace(timeout) / 2  # so that it has mostly stopped when the time is over
         try:
             return self._carried_out(do, until, timeout, arguments)
         except Failed:
@@ -138,7 +138,7 @@ class Worker:
         if self._ready and not self._stopped and os.name == "posix":
             self._asked_to_stop = True
             process.send_signal(signal.SIGINT)
-            until = time.monotonic() + min(MOST_GRACE, GRACE * (1 + timeout))
+            until = time.monotonic() + _grace(timeout)
             with suppress(queue.Empty):
                 while True:
                     message = self._answers.get(timeout=max(until - time.monotonic(), 0.01))
@@ -204,6 +204,10 @@ class Worker:
 def readiest(workers: Sequence[Worker]) -> Worker:
     """One that has loaded, where there is one: a process that was ended loads again."""
     return max(workers, key=lambda worker: worker.ready)
+
+
+def _grace(timeout: float) -> float:
+    return min(MOST_GRACE, GRACE * (1 + timeout), timeout / 2)
 
 
 def _collect(stream: Any, answers: queue.Queue) -> None:
