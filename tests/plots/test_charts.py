@@ -1,5 +1,6 @@
 """Charts are well-formed, bounded in size, deterministic, and never let data become markup."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -98,3 +99,16 @@ def test_contours_lie_where_the_field_has_their_value():
     length = np.hypot(*(ends[::2] - ends[1::2]).T).sum()
     assert abs(length - 2 * np.pi) < 10 * h**2
     assert contour(x, x, field, 5.0) == []
+
+
+def test_the_line_of_the_constant_leaves_the_labels_and_numbers_of_a_race_alone():
+    rows = [plots.Row(name, value, value - 0.01, value + 0.01) for name, value in (("a", 0.3), ("b", 0.4), ("c", 0.69))]
+    chart = plots.race(rows, x_label="loss", reference=0.69)
+    (dashed,) = re.findall(r'<path d="([^"]*)"[^>]*stroke-dasharray', str(chart))
+    lines = [(float(y), float(y) + float(length)) for y, length in re.findall(r"M[\d.]+ ([\d.]+)v([\d.]+)", dashed)]
+    assert len(lines) == len(rows)
+    names = "|".join(row.label for row in rows)
+    baselines = [float(y) for y in re.findall(rf'<text [^>]*y="([\d.]+)"[^>]*>(?:{names}|0\.\d+)</text>', str(chart))]
+    assert len(baselines) >= 2 * len(rows)
+    tops = [(y - 10, y) for y in baselines if y < lines[-1][1]]  # digits are ten pixels high and stand on the line
+    assert not [pair for pair in tops for low, high in lines if pair[0] < high and low < pair[1]]

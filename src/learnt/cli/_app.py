@@ -73,16 +73,19 @@ def study(
 
     Exit code 0: the report is there; 2: an error; 3, with --require-better only: no model beat the best constant.
     """
-    from learnt.engine.late_import import import_late_in_our_processes
-
-    import_late_in_our_processes()
-    from learnt.cli._study import run_study
+    from learnt.study import head_start, parse_budget
 
     options = {"task": task, "time": time, "group": group, "keep": keep, "drop": drop, "seed": seed}
     options |= {"prefer": prefer, "final": final}
     options |= {"fresh": fresh, "threads": threads, "metric": metric, "header": header, "overwrite": overwrite}
     shown = {"quiet": quiet, "require_better": require_better}
-    return run_study(table, target, out=out, budget=budget, cost=cost, options=options, **shown)
+    with head_start(threads, parse_budget(budget)):  # the processes that fit models load while this one does
+        from learnt.engine.late_import import import_late_in_our_processes
+
+        import_late_in_our_processes()
+        from learnt.cli._study import run_study
+
+        return run_study(table, target, out=out, budget=budget, cost=cost, options=options, **shown)
 
 
 @app.command()

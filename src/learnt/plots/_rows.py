@@ -134,7 +134,7 @@ def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=Fals
         marks.append(tag("path", d=beside(x(value)), stroke=GRID))
         marks.append(text(x(value), bottom + 15, form(value), text_anchor="middle", font_size=11))
     if reference is not None:
-        marks.append(tag("path", d=f"M{x(reference):.1f} {top:.1f}V{bottom:.1f}", stroke=MUTED, stroke_dasharray="4 4"))
+        marks.append(tag("path", d=beside(x(reference)), stroke=MUTED, stroke_dasharray="4 4"))
     for k, row in enumerate(rows):
         middle = top + step * k + 27
         color = ACCENT if row.strong or bars else MUTED

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from learnt.study._settings import Settings as Settings
     from learnt.study._settings import parse_budget as parse_budget
     from learnt.study._settings import parse_cost as parse_cost
+    from learnt.study.race._process import head_start as head_start
     from learnt.study.table._read import read_table as read_table
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Study",
     "StudyError",
     "example_path",
+    "head_start",
     "parse_budget",
     "parse_cost",
     "predict_table",
@@ -50,6 +52,7 @@ _FILES = {
     "Study": "_run",
     "StudyError": "_errors",
     "example_path": "_example",
+    "head_start": "race._process",
     "parse_budget": "_settings",
     "parse_cost": "_settings",
     "predict_table": "_predict",

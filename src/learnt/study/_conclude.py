@@ -204,7 +204,8 @@ class Conclusion:
         if race.halved:
             sizes = f"{race.rows:,} of {race.all_rows:,} rows"
             self.run.say(f"The budget let models race on {sizes} only; the final model is fitted on all of them.")
-        done, all_of_them = sum(e.state == "finished" for e in race.entries), len(race.entries)
+        done = len(decision.standings)  # a blend among them, as in the report
+        all_of_them = done + sum(e.state != "finished" for e in race.entries)
         rule = choice_fact(decision, chosen, self.settings.prefer)["rule"]
         self.run.say(f"Raced {all_of_them} models, {done} to the end; chosen: {chosen.label} ({rule}).")
         if decision.simple is not decision.best and decision.choice.cost > 0:

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from learnt.engine import progress
-from learnt.engine.threads import thread_count
 from learnt.plots import number
 from learnt.study._errors import StudyError
 from learnt.study._example import TARGET
@@ -30,6 +29,7 @@ from learnt.study.race._ground import Ground
 from learnt.study.race._layout import MOST_CELLS, lay_out
 from learnt.study.race._metric import metric_of
 from learnt.study.race._objective import Objective
+from learnt.study.race._process import MOST, process_count
 from learnt.study.race._race import Race, run_race
 from learnt.study.race._remote import Worker
 from learnt.study.table._problem import Problem, pose
@@ -158,9 +158,9 @@ class Run:
         return Study(conclusion.write(**found), self.folder)
 
     def _processes(self, frame: pl.DataFrame) -> int:
-        """How many processes fit models: one a core, fewer where each would need much memory for its rows."""
+        """How many processes fit models: fewer where each would need much memory for its rows."""
         large = frame.height * frame.width > 5_000_000
-        return min(thread_count(self.settings.threads), 2 if large else 4)
+        return process_count(self.settings.threads, self.settings.budget, 2 if large else MOST)
 
     def _lay_out(self, problem: Problem, sealed: Sealed) -> Ground:
         s, y = self.settings, problem.y[sealed.development]

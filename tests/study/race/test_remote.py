@@ -7,9 +7,13 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+import polars as pl
 import pytest
 
-from learnt.study.race import _remote
+from learnt.study.race import _process, _remote
+from learnt.study.race._families import candidates_for
+from learnt.study.race._layout import lay_out
 from learnt.study.race._remote import Failed, TooSlow, Worker, readiest
 
 
@@ -124,3 +128,29 @@ def test_the_readiest_worker_is_one_that_has_loaded(listening, tmp_path):
     fresh = Echo(tmp_path)
     assert readiest([fresh, listening]) is listening
     assert readiest([fresh]) is fresh
+
+
+def test_processes_started_early_are_taken_over_and_the_others_end(tmp_path):
+    with _process.head_start(threads=2, budget=60.0):
+        early = [process for _, process in _process._early]
+        assert len(early) == 2
+        assert _process.take(tmp_path, threads=1) is None  # a process has its number of threads from its start
+        with Worker(tmp_path, threads=2) as worker:
+            worker.start()
+            assert worker._process in early
+            folds = [(np.arange(40), np.arange(40, 60))]
+            lay_out(tmp_path, pl.DataFrame({"x": np.arange(60.0)}), np.arange(60) % 2, folds, [0, 1], 0)
+            spec = candidates_for("classify")[1].spec()
+            assert worker.call("evaluate", 120.0, spec=spec, fold=0, rows=40, most=40)["rows"] == 40
+    assert all(process.poll() is not None for process in early)
+    assert _process.take(tmp_path, threads=2) is None
+
+
+def test_an_early_process_that_died_is_not_taken(tmp_path):
+    with _process.head_start(threads=1, budget=5.0):
+        ((_, process),) = _process._early
+        process.kill()
+        process.wait()
+        with Worker(tmp_path, threads=1) as worker:
+            worker.start()
+            assert worker._process is not process

@@ -7,7 +7,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from learnt.study._errors import StudyError
+from learnt.study.race._process import end, spawn, take
 
 STOPPED = "the process that fits models was stopped"
 GRACE, MOST_GRACE = 0.2, 1.0  # seconds that a process has to stop when asked: with the order's time more, at most
@@ -60,27 +60,8 @@ class Worker:
         self._launch()
 
     def _launch(self) -> None:
-        environment = dict(os.environ)
-        if self.threads is not None:
-            environment["LEARNT_NUM_THREADS"] = str(self.threads)
-        process = subprocess.Popen(
-            # -P: a file in the current folder must not stand in for a library's.
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "learnt.study.race._worker",
-                str(self.folder),
-                *["background"] * self.background,
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
-            env=environment,
-            start_new_session=True,  # Ctrl-C is for the study, which ends the worker itself
-        )
+        process = None if self.background else take(self.folder, self.threads)
+        process = process or spawn(self.folder, self.threads, background=self.background)
         self._process, self._answers = process, queue.Queue()
         threading.Thread(target=_collect, args=(process.stdout, self._answers), daemon=True).start()
         self._ready = self._asked_to_stop = False
@@ -181,12 +162,7 @@ class Worker:
             process, self._process = self._process, None
         if process is None:
             return
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            with suppress(OSError, ValueError):  # what was left in the pipe no longer matters
-                if stream is not None:
-                    stream.close()
+        end(process)
 
     def _last_words(self) -> str:
         log = self.folder / "worker.log"

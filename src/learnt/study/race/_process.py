@@ -1,0 +1,97 @@
+"""The process that fits models: how it is started, and a head start for the command.
+
+A process loads for about a second of the processor. The command starts its processes first of all, before it loads
+and reads anything itself; a study takes them over (`take`), and those that it does not need are ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from learnt.engine.threads import thread_count
+
+MOST = 4  # processes that fit models at once
+SHORT = 8.0  # seconds of a study, in less of which loading a second one would take more than it gives
+
+_early: list[tuple[int | None, subprocess.Popen]] = []
+_taking = threading.Lock()
+
+
+def spawn(folder: Path | None, threads: int | None, *, background: bool = False) -> subprocess.Popen:
+    """A process for the rows in a folder; without one it loads, and waits for a line that names it."""
+    environment = dict(os.environ)
+    if threads is not None:
+        environment["LEARNT_NUM_THREADS"] = str(threads)
+    place = [] if folder is None else [str(folder)]
+    return subprocess.Popen(
+        # -P: a file in the current folder must not stand in for a library's.
+        [sys.executable, "-P", "-m", "learnt.study.race._worker", *place, *["background"] * background],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        start_new_session=True,  # Ctrl-C is for the study, which ends the worker itself
+    )
+
+
+def process_count(threads: int | None, budget: float, most: int = MOST) -> int:
+    """How many processes fit models: one a core, and a single one where the time is short."""
+    return min(thread_count(threads), most if budget >= SHORT else 1)
+
+
+@contextmanager
+def head_start(threads: int | None, budget: float) -> Iterator[None]:
+    """Start the processes of a study that is about to begin; what it has not taken at its end is ended."""
+    try:
+        if threads is None or threads > 0:
+            for _ in range(process_count(threads, budget)):
+                process = spawn(None, threads)
+                with _taking:
+                    _early.append((threads, process))
+        yield
+    finally:
+        end_early()
+
+
+def take(folder: Path, threads: int | None) -> subprocess.Popen | None:
+    """A process that was started early, now for the rows in a folder; None where there is none."""
+    while True:
+        with _taking:
+            place = next((k for k, (given, _) in enumerate(_early) if given == threads), None)
+            process = None if place is None else _early.pop(place)[1]
+        if process is None:
+            return None
+        try:
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(str(folder)) + "\n")
+            process.stdin.flush()
+            return process
+        except OSError:  # it has died; one that is started anew will tell why
+            end(process)
+
+
+def end_early() -> None:
+    """End the processes that nobody has taken."""
+    with _taking:
+        left, _early[:] = list(_early), []
+    for _, process in left:
+        end(process)
+
+
+def end(process: subprocess.Popen) -> None:
+    """End a process at once."""
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        with suppress(OSError, ValueError):  # what was left in the pipe no longer matters
+            if stream is not None:
+                stream.close()
