@@ -50,3 +50,16 @@ def test_bootstrap_covers_a_mean_and_widens_with_groups():
     alone, together = bootstrap_interval(values), bootstrap_interval(values, groups=groups)
     assert together.high - together.low > 2 * (alone.high - alone.low)
     assert together.estimate == pytest.approx(alone.estimate)
+
+
+def test_columns_of_very_different_size_are_drawn_without_a_warning():
+    """Of many rows averages are drawn as normal ones: y, y² and a column that does not vary, at any scale."""
+    rng = np.random.default_rng(5)
+    y = 2e5 + 1e5 * rng.normal(size=5000)
+    squared = (1e5 * rng.normal(size=5000)) ** 2
+    both = np.column_stack([squared, y, y * y, np.full(5000, 3e7)])
+    r2 = lambda m: 1 - m[:, 0] / (m[:, 2] - m[:, 1] ** 2)  # noqa: E731
+    plain, scaled = (bootstrap_interval(both * [s, t, t * t, s], r2) for s, t in ((1.0, 1.0), (1e-10, 1e-5)))
+    assert plain.high - plain.low == pytest.approx(scaled.high - scaled.low, rel=0.2)  # other draws, the same spread
+    spread = squared.std() / squared.mean() / np.sqrt(5000)
+    assert 2 * 1.5 * spread < plain.high - plain.low < 2 * 3 * spread

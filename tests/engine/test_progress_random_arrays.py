@@ -1,6 +1,7 @@
 """Progress, random streams and array namespaces."""
 
 import io
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -46,6 +47,16 @@ def test_plain_lines(monkeypatch):
     assert any("letters 2/3" in line and "left" in line for line in lines)
     assert any("done in" in line for line in lines)
     assert any("a note" in line for line in lines)
+
+
+def test_work_that_ends_at_a_moment_is_not_said_to_take_longer():
+    bar = progress.Bar("race", total=1000)
+    bar.started, bar.done = time.monotonic() - 100.0, 1
+    assert progress._remaining(bar).startswith("about 99")  # thousands of seconds at this rate
+    bar.until = time.monotonic() + 30.4
+    assert progress._remaining(bar) == "about 30 s left"
+    bar.until = time.monotonic() - 1.0
+    assert progress._remaining(bar) == "about 0 s left"
 
 
 def test_rich_bars_go_to_standard_error(capfd):

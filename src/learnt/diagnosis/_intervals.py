@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri  # quantiles of the normal distribution, without the seconds that scipy.stats takes
@@ -85,8 +85,12 @@ def bootstrap_interval(
     if n > MANY:
         # So many units are averaged that the averages are normal: draw them instead of the rows.
         both = np.column_stack([sums, sizes])
-        covariance = np.atleast_2d(np.cov(both, rowvar=False)) / n
-        drawn = rng.multivariate_normal(both.mean(axis=0), covariance, size=n_resamples, method="eigh")
+        spread = both.std(axis=0, ddof=1)
+        scaled = (both - both.mean(axis=0)) / np.where(spread > 0, spread, 1.0)  # columns may differ by any factor
+        correlation = scaled.T @ scaled / (n - 1)
+        options: dict[str, Any] = {"method": "eigh", "check_valid": "ignore"}  # it is one but for rounding
+        unit = rng.multivariate_normal(np.zeros(len(spread)), correlation, size=n_resamples, **options)
+        drawn = both.mean(axis=0) + unit * spread / np.sqrt(n)
         means = drawn[:, :-1] / drawn[:, -1:]
     else:
         step = max(1, 100_000 // n)

@@ -46,6 +46,7 @@ class Bar:
     def __init__(self, label: str, total: int | None, display: Any = None) -> None:
         self.label, self.total, self.done, self.text = label, total, 0, ""
         self.started = time.monotonic()
+        self.until: float | None = None  # when it will be over, however much is left to do
         self._display = display
 
     def advance(self, n: int = 1, note: str = "") -> None:
@@ -92,7 +93,10 @@ class _PlainDisplay:
 def _remaining(bar: Bar) -> str:
     if not bar.total or not 0 < bar.done < bar.total:
         return ""
-    seconds = (time.monotonic() - bar.started) * (bar.total - bar.done) / bar.done
+    now = time.monotonic()
+    seconds = (now - bar.started) * (bar.total - bar.done) / bar.done
+    if bar.until is not None:
+        seconds = min(seconds, max(bar.until - now, 0.0))
     return f"about {seconds:.0f} s left"
 
 
@@ -106,19 +110,24 @@ class _RichDisplay:
     def begin(self, bar: Bar) -> None:
         if self._progress is None:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+            from rich.text import Text
+
+            class Remaining(ProgressColumn):
+                def render(self, task: Task) -> Text:
+                    return Text(_remaining(task.fields["bar"]), style="progress.remaining")
 
             self._progress = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=24),
                 MofNCompleteColumn(),
-                TimeRemainingColumn(compact=True),
+                Remaining(),
                 TextColumn("[dim]{task.fields[text]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
             self._progress.start()
-        self._tasks[id(bar)] = self._progress.add_task(bar.label, total=bar.total, text="")
+        self._tasks[id(bar)] = self._progress.add_task(bar.label, total=bar.total, text="", bar=bar)
 
     def update(self, bar: Bar) -> None:
         if (task := self._tasks.get(id(bar))) is not None:

@@ -224,6 +224,7 @@ class Run:
     def _race(self, workers: list[Worker], problem: Problem, ground: Ground) -> Race:
         started = time.monotonic()
         with progress.task("racing models") as bar:
+            bar.until = self.budget.race_until(0.0)
 
             def step(label: str, done: int, total: int) -> None:
                 bar.total, bar.done = total, done

@@ -10,7 +10,7 @@ from learnt.diagnosis import read_curve
 from learnt.study.judgement import _judge as judge
 from learnt.study.judgement._rare import judge_metric
 from learnt.study.race._metric import metric_of
-from learnt.study.report._words import UNKNOWN, summarise
+from learnt.study.report._words import NO_TIME, UNKNOWN, summarise
 
 RNG = np.random.default_rng(0)
 
@@ -61,7 +61,7 @@ def classes(
         "test": {**test, "use": 1}, "beats_constant": better, "settings": {"cost": None},
         "data": {"features": ["a"]}, "chosen": {"label": "boosted trees", "family": "boosted trees"},
         "model": {"rows": 400, "judged_rows": 400}, "race": {"entries": entries, "cut_short": cut},
-        "ceiling": {"constant": {"predicts": most}}, "diagnosis": told,
+        "ceiling": {"constant": {"predicts": most}, "rows": 300}, "diagnosis": told,
         "threshold": {"used": "rare" in test, "by": "best F1"},
         "bracket": {"lower": lower, "upper": 0.3, "known": known, "reached": 0.2},
     }  # fmt: skip
@@ -176,3 +176,12 @@ def test_no_sentence_denies_another(cut):
         if "rare" in facts["test"]:
             assert "come out right" not in text
             assert "Wrong on" not in text
+
+
+def test_what_there_was_no_time_for_is_not_called_impossible():
+    facts = classes(share=0.4, skill=1.0, known=False, lower=0.0, told=None, cut=True, n=300)
+    assert UNKNOWN in text_of(summarise(facts))
+    facts["ceiling"]["rows"] = 0
+    text = text_of(summarise(facts))
+    assert NO_TIME in text
+    assert UNKNOWN not in text

@@ -518,7 +518,7 @@ def candidates_for(task: str, rows: int = 2000, classes: int | None = 2, in_a_hu
             entries += [Candidate(family, s, e, k, trees) for k, (s, e) in enumerate(pairs)]
     order = [f.name for f in FAMILIES if f.task == task]
     if in_a_hurry or rows < _FEW_ROWS:
-        first = _IN_A_HURRY if in_a_hurry else _QUICKEST_FIRST
+        first = _QUICKEST_FIRST if rows < _FEW_ROWS else _IN_A_HURRY
         order = [n for n in first if n in order] + [n for n in order if n not in first]
 
     def turn(entry: Candidate) -> tuple[int, int, int]:

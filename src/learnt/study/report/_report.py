@@ -217,9 +217,11 @@ def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any
     curve = diagnosis["curve"]
     train, valid = scale(np.array(curve["train"])), scale(np.array(curve["valid"]))
     parts = diagnosis["parts"]
-    together = parts["noise"]["low"] == 0 and parts["bias"]["value"] == 0  # the two could not be told apart
-    names = {"noise": "noise or bias", "bias": ""} if together else {}
-    charts = {"parts": plots.decomposition([(names.get(k, k), parts[k]["value"]) for k in parts])}
+    together = parts["noise"]["low"] == 0 and parts["bias"]["low"] == 0  # the two could not be told apart
+    values = {name: part["value"] for name, part in parts.items()}
+    if together:
+        values = {"noise or bias": values["noise"] + values["bias"], "": 0.0, "variance": values["variance"]}
+    charts = {"parts": plots.decomposition(list(values.items()))}
     if len(curve["sizes"]) > 1:
         charts["curve"] = plots.learning_curve(
             curve["sizes"],

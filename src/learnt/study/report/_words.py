@@ -220,6 +220,7 @@ def _constant(facts: dict[str, Any]) -> str:
 
 
 UNKNOWN = "Neighbouring rows are too few or too far apart to say how good any model could be."
+NO_TIME = "There was no time to look at neighbouring rows, so how good any model could be is not known."
 
 
 def _ceiling_of_classes(facts: dict[str, Any]) -> str:
@@ -227,7 +228,7 @@ def _ceiling_of_classes(facts: dict[str, Any]) -> str:
         return ""  # a bound on the share of wrong rows says nothing about a class of few rows
     found = facts["bracket"]
     if not found["known"]:
-        return UNKNOWN
+        return UNKNOWN if facts["ceiling"]["rows"] else NO_TIME
     error, low, high = facts["test"]["error"], found["lower"], found["upper"]
     if low == 0:
         return f"Similar rows agree so well that a rule wrong on at most {share(high)} of rows should be possible."
@@ -269,7 +270,7 @@ def _amounts(facts: dict[str, Any]) -> list[dict[str, str]]:
 def _ceiling_of_amounts(facts: dict[str, Any]) -> str:
     found, now = facts["bracket"], facts["test"]["rmse"]["estimate"]
     if not found["known"]:
-        return UNKNOWN
+        return UNKNOWN if facts["ceiling"]["rows"] else NO_TIME
     if found["lower"] == 0:
         return f"Similar rows agree so well that an RMSE of at most {number(found['upper'])} should be possible."
     said = f"Noise that no model on these columns can remove is at least about {number(found['lower'])} (RMSE)"
