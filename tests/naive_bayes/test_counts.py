@@ -243,3 +243,47 @@ def test_large_sparse_tables_give_the_same_on_any_number_of_threads():
     oracle = sklearns.MultinomialNB().fit(X, y)
     np.testing.assert_allclose(found[0][0], oracle.feature_log_prob_, **CLOSE)
     np.testing.assert_allclose(found[0][1], oracle.predict_proba(X), **CLOSE)
+
+
+@pytest.mark.parametrize("k", [2, 3, 20])
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
+def test_large_sparse_tables_are_counted_and_classified_as_dense_ones(name, k):
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((3000, 500), density=0.1, format="csr", rng=rng)
+    X.data = np.ceil(3 * X.data) - (1.0 if name == "BernoulliNB" else 0.0)
+    y, w = rng.integers(0, k, 3000), rng.integers(1, 4, 3000).astype(float)
+    dense = getattr(ours, name)().fit(X.toarray(), y, sample_weight=w)
+    model = getattr(ours, name)().fit(X, y, sample_weight=w)
+    np.testing.assert_array_equal(model.feature_count_, dense.feature_count_)  # whole numbers
+    np.testing.assert_array_equal(model.class_count_, dense.class_count_)
+    scores = model.predict_joint_log_proba(X)
+    chosen = np.searchsorted(model.classes_, model.predict(X))
+    top = scores.max(axis=1)
+    # Both are sums of some fifty terms that are rounded once each, in different orders.
+    assert (top - scores[np.arange(3000), chosen] <= 1e-13 * np.abs(top)).all()
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_equal_planes_of_large_sparse_tables_give_the_first(k):
+    """Columns that no class differs in: single precision cannot tell, and double precision finds equal scores."""
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(sparse.random_array((4000, 200), density=0.2, format="csr", rng=rng).sign())
+    twice = sparse.vstack([X] * k, format="csr")
+    model = ours.MultinomialNB().fit(twice, np.repeat(np.arange(k), 4000))
+    assert (model.predict(X) == 0).all()
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_cells_of_large_sparse_tables_that_are_not_finite(name, bad):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((4000, 200), density=0.2, format="csr", rng=rng)
+    wrong = X.copy()
+    wrong.data[777] = bad
+    for k in (2, 3):
+        y = np.arange(4000) % k
+        model = getattr(ours, name)().fit(X, y)
+        with pytest.raises(ValueError, match="needs finite numbers"):
+            model.predict(wrong)
+        with pytest.raises(ValueError, match="needs finite numbers"):
+            model.fit(wrong, y)

@@ -29,7 +29,7 @@ what comes in
 what estimators share
     estimator, schema
                   what a class declares about itself, and what its model files may hold
-    linear_classifier, highest_plane, posterior, scoring
+    linear_classifier, highest_plane, highest_sparse_plane, posterior, scoring
                   from scores or log p(x, c) to labels and probabilities, R² and accuracy, on every kind of data
     progress, verbose
                   bars, logs and scikit-learn's callbacks, what `verbose` says

@@ -105,6 +105,13 @@ class BernoulliNB(CountsNB):
 
     _cells_of_answers = _cells
 
+    @property
+    def _above(self) -> float | None:  # type: ignore[override]
+        return self.binarize
+
+    def _finds_nan(self, X: Any) -> bool:
+        return self.binarize is not None and super()._finds_nan(X)
+
     def _estimate(self, counts: np.ndarray, alpha: Any) -> None:
         self.feature_count_ = counts
         total = self.class_count_[:, None]

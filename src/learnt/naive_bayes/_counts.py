@@ -25,16 +25,19 @@ from learnt.engine.class_labels import (
     require_same_classes,
 )
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.finite import require_finite_cells
 from learnt.engine.highest_plane import highest_planes
+from learnt.engine.highest_sparse_plane import highest_sparse_planes
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.labels import labels_at
-from learnt.engine.matrices import answer_dtype
+from learnt.engine.matrices import Route, answer_dtype, route
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.posterior import BayesAnswers
 from learnt.engine.rows import Block, as_rows
 from learnt.engine.schema import CLASSES, Check, real
 from learnt.engine.seen_rows import SeenRows
-from learnt.engine.validation import check_fit
+from learnt.engine.validation import check_fit, check_predict
+from learnt.naive_bayes._sparse_counts import sparse_counts
 from learnt.naive_bayes._sparse_scores import compiled_sparse_scores
 from learnt.statistics import column_sums, of_classes
 
@@ -64,7 +67,7 @@ class CountsNB(BayesAnswers, Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Count; a weight of 2 counts a row twice, 0 not at all."""
         self._check_parameters()
-        X, y, w = check_fit(self, X, y, sample_weight, target="label")
+        X, y, w = check_fit(self, X, y, sample_weight, target="label", allow_nan=self._finds_nan(X))
         y, w = in_memory_beside(X, y), in_memory_beside(X, w)
         classes, codes = encode(y)
         self._prepare(X, codes, w, classes, first=True)
@@ -80,7 +83,7 @@ class CountsNB(BayesAnswers, Estimator):
         first = not hasattr(self, "classes_")
         if first:
             require_classes(classes)
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", reset=first)
+        X, y, w = check_fit(self, X, y, sample_weight, target="label", allow_nan=self._finds_nan(X), reset=first)
         y, w = in_memory_beside(X, y), in_memory_beside(X, w)
         known = known_classes(y, classes) if first else self.classes_
         require_same_classes(classes, known)
@@ -96,6 +99,11 @@ class CountsNB(BayesAnswers, Estimator):
 
     def _sums(self, X: Any, codes: Any, w: Any, classes: Any) -> tuple[np.ndarray, np.ndarray]:
         """Weight of each class, and the sums of what is counted in it."""
+        if self._finds_nan(X):
+            found = sparse_counts(X, codes, w, len(classes), self._above)
+            if found is not None and found.fine:
+                return found.weight, found.counts
+            require_finite_cells(self, X.data)
         width, cells, state = self._cells(X)
         rows = SeenRows(as_rows(X, codes, w), width, cells, *state)
         weight, counts = column_sums(rows, of_classes(classes, codes))
@@ -104,6 +112,12 @@ class CountsNB(BayesAnswers, Estimator):
     def _cells(self, X: Any) -> tuple[int, Callable[..., Any], tuple]:
         """How many things are counted, and the function of a block, with its state, that gives them as columns."""
         return self.n_features_in_, not_negative, (f"{type(self).__name__} (input X)",)
+
+    _above: float | None = None  # cells of sparse rows count as 1 where they are greater; None: as they are
+
+    def _finds_nan(self, X: Any) -> bool:
+        """Whether sums over these rows show cells that are not finite, so that they need not be looked for."""
+        return route(X) is Route.SPARSE
 
     def _prepare(self, X: Any, codes: Any, w: Any, classes: Any, first: bool) -> None:
         """What must be known of the rows before they are counted."""
@@ -156,6 +170,12 @@ class CountsNB(BayesAnswers, Estimator):
         codes = None if self._encodes_cells else highest_planes(self, X, self._linear)
         if codes is not None:
             return self.classes_[codes]
+        if self._finds_nan(X):
+            X = check_predict(self, X, allow_nan=True)
+            codes = highest_sparse_planes(X, *self._linear(), self._above)
+            if codes is not None:
+                return self.classes_[codes]
+            require_finite_cells(self, X.data)
         two = len(getattr(self, "classes_", ())) == 2
         return self._map(X, label_of_side, labels=True, joint=self._side) if two else super().predict(X)
 
