@@ -122,8 +122,11 @@ class _Filled:
 
 
 def _filled(X: pd.DataFrame) -> pd.DataFrame:
-    named = {c: X[c].astype(object).where(X[c].notna(), "missing").astype(str) for c in X.columns if _is_named(X[c])}
-    return X.assign(**named)
+    filled = X.copy()  # not by `assign`, which takes no column named "self"
+    for column in X.columns:
+        if _is_named(X[column]):
+            filled[column] = X[column].astype(object).where(X[column].notna(), "missing").astype(str)
+    return filled
 
 
 def _is_named(column: pd.Series) -> bool:

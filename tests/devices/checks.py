@@ -195,11 +195,11 @@ def recorded_steps(torch):
         return made[-1]
 
     images = RNG.normal(size=(600, 8, 8))
-    kept = {"max_iter": 12, "n_iter_no_change": 12, "random_state": 0, "tol": 0.0}
+    kept = {"max_iter": 20, "n_iter_no_change": 20, "random_state": 0, "tol": 0.0}
     cases = [
         (MLPClassifier((20, 20), **kept), X, LABELS),
         (MLPClassifier((20,), solver="sgd", batch_norm=True, early_stopping=True, **kept), X, LABELS),
-        (MLPRegressor((20,), **kept), X, NUMBERS),
+        (MLPRegressor(hidden_layer_sizes=(20,), **kept), X, NUMBERS),
         (ConvNetClassifier(**kept), images, LABELS),
     ]
     _loop.recorded = spy

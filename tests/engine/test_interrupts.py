@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from learnt.engine.interrupts import Stopped, check_stopped, stoppable
+from learnt.engine.interrupts import Stopped, abandonable, check_stopped, stoppable
 from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import run_tasks, set_threads
@@ -81,6 +81,30 @@ def test_a_signal_stops_a_call_of_the_main_thread(alarm):
     with pytest.raises(Alarm):
         forever()
     assert not at_work()
+
+
+@needs_alarm
+def test_a_signal_leaves_a_call_that_cannot_be_stopped(alarm):
+    """The error comes while the call goes on; it ends later, on its own thread."""
+    let_go, ended = threading.Event(), threading.Event()
+
+    def call():
+        assert let_go.wait(HANGS)
+        ended.set()
+
+    alarm()
+    with pytest.raises(Alarm):
+        abandonable(call)
+    assert not ended.is_set()
+    let_go.set()
+    assert ended.wait(HANGS)
+
+
+def test_calls_that_are_not_left_give_results_and_errors():
+    assert abandonable(lambda: 5) == 5
+    assert abandonable(lambda: 5, long=False) == 5
+    with pytest.raises(ZeroDivisionError):
+        abandonable(lambda: 1 // 0)
 
 
 @needs_alarm

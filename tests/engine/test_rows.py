@@ -167,11 +167,15 @@ def test_float32_is_summed_in_float64():
 def test_memory_is_bounded_by_the_blocks():
     X = np.random.default_rng(0).normal(size=(400000, 20))  # 64 MB
     rows = ArrayRows(X, X[:, 0])
-    rows.sum(moments)
-    tracemalloc.start()
-    rows.sum(moments)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    set_threads(4)  # each has a block of its own
+    try:
+        rows.sum(moments)
+        tracemalloc.start()
+        rows.sum(moments)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        set_threads(None)
     assert peak < X.nbytes / 8
 
 

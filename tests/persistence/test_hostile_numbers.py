@@ -12,7 +12,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from learnt.baseline import ConstantClassifier
+from learnt.cluster import KMeans
 from learnt.decomposition import PCA, DictionaryLearning, FactorAnalysis, MiniBatchDictionaryLearning, SparseCoder
+from learnt.density import Histogram
 from learnt.discriminant_analysis import LinearDiscriminantAnalysis
 from learnt.engine.bounds import offsets, pieces, rising, within
 from learnt.engine.schema import number, real
@@ -26,6 +28,7 @@ from learnt.ensemble import (
     RandomTreesEmbedding,
     StackingRegressor,
 )
+from learnt.gaussian_process import GaussianProcessRegressor
 from learnt.kernel_approximation import AdditiveChi2Sampler, Nystroem, PolynomialCountSketch, SkewedChi2Sampler
 from learnt.kernel_ridge import KernelRidge
 from learnt.linear_model import (
@@ -429,6 +432,7 @@ def test_bounds_against_plain_integers():
         (KernelDensity(), "metric_params", {"array": np.ones(3)}),
         (FourierFeatures(), "n_harmonics", 10**6),
         (RandomTreesEmbedding(n_estimators=2), "sparse_output", {"array": np.ones((0, 3))}),
+        (KMeans(2), "verbose", {"array": np.ones(3)}),
     ],
 )
 def test_parameters_that_answers_depend_on(model, name, value):
@@ -447,6 +451,25 @@ def test_labels_of_an_ensemble_rise():
     taken = Taken(AdaBoostClassifier(n_estimators=2).fit(X, town))
     taken.state["classes_"]["texts"]["items"].reverse()
     taken.refused("classes out of order")
+
+
+def test_members_of_an_ensemble_are_fitted():
+    taken = Taken(AdaBoostClassifier(n_estimators=2).fit(X, town))
+    taken.state["estimators_"][0]["object"].pop("state")
+    taken.refused("never fitted")
+
+
+def test_bins_have_widths():
+    taken = Taken(Histogram(bins=2).fit(X))
+    most = np.finfo(np.float64).max
+    taken.state["bin_edges_"][0]["array"] = np.array([-most, 0.0, most])
+    taken.refused("wider than any number")
+
+
+def test_a_kernel_has_no_negative_factor():
+    taken = Taken(GaussianProcessRegressor(optimizer=None).fit(X, X[:, 0]))
+    taken.state["kernel_"]["record"]["fields"]["k1"]["record"]["fields"]["constant_value"] = -1.0
+    taken.refused("parameters that it cannot have")
 
 
 def test_a_density_has_rows():

@@ -10,6 +10,7 @@ from sklearn.utils.extmath import svd_flip
 
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks, single_blas
+from learnt.linalg import decompositions
 
 _UNUSED = 1e-6  # Σ w² of an atom that no row uses
 _GRAIN = 4096
@@ -83,7 +84,7 @@ def cost(X: np.ndarray, code: np.ndarray, D: np.ndarray, alpha: float) -> float:
 @single_blas()
 def leading_atoms(X: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """W (n, size) and D (size, d) from the singular vectors of X: W D is the best approximation of that rank."""
-    U, S, V = np.linalg.svd(X, full_matrices=False)
+    U, S, V = decompositions.svd(X, full_matrices=False)
     U, V = svd_flip(U, V)
     code, D = np.zeros((len(X), size)), np.zeros((size, X.shape[1]))
     rank = min(size, len(S))
@@ -95,7 +96,7 @@ def leading_atoms(X: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 def leading_rows(X: np.ndarray, size: int) -> np.ndarray:
     """At most `size` right singular vectors of X times their singular values, from the smaller of XᵀX and XXᵀ."""
     tall = X.shape[0] >= X.shape[1]
-    values, vectors = np.linalg.eigh(X.T @ X if tall else X @ X.T)
+    values, vectors = decompositions.eigh(X.T @ X if tall else X @ X.T)
     order = np.argsort(values)[::-1][:size]
     scale = np.sqrt(np.maximum(values[order], 0.0))
     rows = scale[:, None] * vectors[:, order].T if tall else vectors[:, order].T @ X

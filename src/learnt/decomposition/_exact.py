@@ -19,6 +19,7 @@ from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.matrices import Route
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.threads import single_blas
+from learnt.linalg import decompositions
 
 # A variance below this share of the largest has lost more than about 6 of its 16 digits by squaring (float64).
 _FAINT = 1e-10
@@ -133,7 +134,7 @@ def singular(R: Any) -> tuple[Any, Any]:
     """Singular values and right singular vectors, in float64."""
     if is_numpy(R):
         with single_blas():
-            return linalg.svd(R.astype(np.float64, copy=False), full_matrices=False, check_finite=False)[1:]
+            return decompositions.svd(R.astype(np.float64, copy=False))[1:]
     xp = namespace(R)
     return tuple(xp.linalg.svd(like(R, R, xp.float64), full_matrices=False))[1:]
 
@@ -155,7 +156,7 @@ def _some_eigen(S: np.ndarray, k: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, rising: all, or at least the k largest where that is less work."""
     size = S.shape[0]
     if k is None or k > size // 4:
-        return np.linalg.eigh(S)
+        return decompositions.eigh(S)
     if 0 < k <= size // 20 and size >= 400:
         from scipy.sparse.linalg import ArpackError, eigsh
 

@@ -210,8 +210,11 @@ def _log_density_of_block(block: Block, edges: list[np.ndarray], table: np.ndarr
 
 def _disproved(state: dict[str, Any], dims: Dims) -> str | None:
     edges = state["bin_edges_"]
-    if any(len(e) < 2 or not (np.diff(e) > 0).all() for e in edges):
+    if any(len(e) < 2 or not (e[1:] > e[:-1]).all() for e in edges):
         return "has edges of bins that do not rise"
+    with np.errstate(over="ignore"):
+        if not all(np.isfinite(e[-1] - e[0]) for e in edges):
+            return "has bins wider than any number"
     shape = tuple(len(e) - 1 for e in edges)
     if state["counts_"].shape != shape or state["density_"].shape != shape:
         return "has other numbers of counts than of bins"

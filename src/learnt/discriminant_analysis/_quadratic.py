@@ -21,6 +21,7 @@ from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.posterior import ScoreAnswers, difference
 from learnt.engine.schema import CLASSES, Dims, Schema, listof, real
 from learnt.engine.threads import single_blas
+from learnt.linalg import decompositions
 from learnt.statistics import Gaussians, inverse_factors, log_densities, log_determinants
 
 
@@ -171,7 +172,7 @@ class QuadraticDiscriminantAnalysis(ScoreAnswers, Estimator):
 @single_blas()
 def _principal_axes(C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Variances along the principal axes, largest first, and the axes in columns."""
-    values, vectors = np.linalg.eigh(C)
+    values, vectors = decompositions.eigh(C)
     return np.maximum(values[::-1], np.finfo(np.float64).tiny), vectors[:, ::-1].copy()
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from learnt.engine.threads import single_blas
+from learnt.linalg import decompositions
 
 
 class Planes(NamedTuple):
@@ -36,14 +37,14 @@ def whitened(priors: np.ndarray, mean: np.ndarray, within: np.ndarray, tol: floa
     centre = priors @ mean
     variance = np.diag(within)
     unit = np.sqrt(np.where(variance > 0, variance, 1.0))
-    values, vectors = np.linalg.eigh(within / np.outer(unit, unit))
+    values, vectors = decompositions.eigh(within / np.outer(unit, unit))
     deviation = np.sqrt(np.maximum(values, 0.0))[::-1]
     rank = int((deviation > tol).sum())
     if rank:
         scalings = vectors[:, ::-1][:, :rank] / unit[:, None] / deviation[:rank]
     else:
         scalings = np.eye(len(unit))
-    _, between, V = np.linalg.svd(np.sqrt(priors)[:, None] * (mean - centre) @ scalings, full_matrices=False)
+    _, between, V = decompositions.svd(np.sqrt(priors)[:, None] * (mean - centre) @ scalings, full_matrices=False)
     rank = int((between > tol * between[0]).sum())
     scalings = scalings @ V.T[:, :rank]
     return _about(priors, mean, centre, scalings)._replace(scalings=scalings, explained=_shares(between**2))

@@ -4,6 +4,7 @@ Python hears a signal between two of its own steps, on the main thread alone; a 
 
     stoppable(call, stop)      a compiled call that returns early once stop[0] is not 0: where the main thread asks for
                                it, another thread does it while the main one waits and hears
+    abandonable(call)          a call of a library that cannot be told to stop (LAPACK): it runs on unheeded
     check_stopped()            between the steps of Python's own loops on the pool; every call of a kernel does it
 
 Kernels look at the word by `intrinsics.atomic_load`, once for each node, column or epoch: whatever takes a tenth of a
@@ -110,8 +111,21 @@ def stoppable(call: Callable[[], T], stop: np.ndarray, *, long: bool = True) -> 
     return call() if scope is None else scope.run(call, stop)
 
 
-def _while_hearing(call: Callable[[], T], stop: np.ndarray) -> T:
-    """Have another thread make the call; what a signal raises here stops it."""
+def abandonable(call: Callable[[], T], *, long: bool = True) -> T:
+    """The result of a call that cannot be stopped: Ctrl-C leaves it to end on a thread of its own, its result unused.
+
+    It must change nothing that others see. A decomposition by LAPACK is such a call: 3,000 columns take half a minute.
+
+    >>> abandonable(lambda: 3)
+    3
+    """
+    if not long or threading.current_thread() is not threading.main_thread():
+        return call()
+    return _while_hearing(call, np.zeros(1, np.int64), wait=False)
+
+
+def _while_hearing(call: Callable[[], T], stop: np.ndarray, wait: bool = True) -> T:
+    """Have another thread make the call; what a signal raises here stops it, and waits for that where told."""
     scope = Scope()
     done = threading.Event()
     results: list[T] = []
@@ -135,7 +149,7 @@ def _while_hearing(call: Callable[[], T], stop: np.ndarray) -> T:
                 pass
         except BaseException:
             scope.stop()
-            if thread.ident is not None:
+            if wait and thread.ident is not None:
                 done.wait()
             raise
     if errors:

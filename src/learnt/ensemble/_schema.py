@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.schema import Check, count, labels
 
@@ -29,8 +31,12 @@ def known_classes(members: list[Any], n_classes: int) -> str | None:
 
 
 def fit_together(members: list[Any], columns: int) -> str | None:
-    """Members and their trees look at columns that are there."""
+    """Members are fitted, and they and their trees look at columns that are there."""
     for member in members:
+        try:
+            check_is_fitted(member)
+        except NotFittedError:
+            return "has members that were never fitted"
         for part in (member, getattr(member, "tree_", None)):
             width = getattr(part, "n_features_in_", getattr(part, "n_features", columns))
             if width != columns:

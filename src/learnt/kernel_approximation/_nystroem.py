@@ -28,6 +28,7 @@ from learnt.kernels import (
     sample_places,
     warn_unless_positive,
 )
+from learnt.linalg import decompositions
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -144,7 +145,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             places = sample_places(len(K))
             warn_unless_positive(K[np.ix_(places, places)], places, "Nystroem")
         with single_blas():
-            U, S, V = np.linalg.svd(K)
+            U, S, V = decompositions.svd(K)
             root = (U / np.sqrt(np.maximum(S, 1e-12))) @ V
         self.normalization_ = beside(root, X)
         self.components_ = rows

@@ -2,6 +2,7 @@
 penalty.
 
     any_array         Cholesky factors and triangular systems in every array library, of torch in their place
+    decompositions    Eigenvalues and singular values by NumPy, which Ctrl-C can leave
     exponential       The exponential function for loops over rows: plain arithmetic
     gram              Products of large matrices on all threads
     log_loss          The log loss of a margin, its slope and its curvature, for compiled loops

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.schema import FREE_FEATURES, Check, Dims, anyof, choice, count, dictof, none, shown, texts
+from learnt.engine.schema import FREE_FEATURES, Check, Dims, anyof, choice, count, dictof, flag, none, shown, texts
 from learnt.persistence._errors import Refused
 from learnt.persistence._registry import schema_of
 
 _N_JOBS = anyof(none, count(-1024, -1), count(1, 1024))
+_VERBOSE = anyof(flag, count())
 _OUTPUT = dictof(choice("transform"), choice("default", "pandas", "polars"))
 _BY_FEATURE = ("coef_", "components_", "mean_", "cluster_centers_", "scale_", "var_", "feature_importances_")
 
@@ -27,7 +28,7 @@ def check_model(model: Any, name: str, params: dict[str, Any], state: dict[str, 
     cls = type(model)
     schema = schema_of(cls, name)
     dims: Dims = {}
-    for key, check in {"n_jobs": _N_JOBS, **(schema.params if schema else {})}.items():
+    for key, check in {"n_jobs": _N_JOBS, "verbose": _VERBOSE, **(schema.params if schema else {})}.items():
         # A parameter that an older release did not have yet has its default.
         reason = check(params[key], dims) if key in params else None
         if reason is not None:

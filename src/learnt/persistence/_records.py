@@ -104,7 +104,7 @@ _bounds = anyof(choice("fixed"), _pair, real(None, finite=False), real(None, 2, 
 
 
 def _kernel(value: Any, dims: dict[str, int]) -> str | None:
-    return None if hasattr(value, "theta") and hasattr(value, "diag") else "is not a kernel"
+    return None if hasattr(type(value), "theta") and hasattr(type(value), "diag") else "is not a kernel"
 
 
 _two: dict[str, Check] = {"k1": _kernel, "k2": _kernel}

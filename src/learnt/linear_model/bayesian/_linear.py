@@ -17,6 +17,7 @@ from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
+from learnt.linalg import decompositions
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.bayesian._evidence import Evidence, Marginal, mean_and_deviation
@@ -109,7 +110,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
         _refuse_huge(np.abs(data.gram).max(initial=0.0), np.abs(data.cross).max(initial=0.0))
         # In the prior's own units, u = S^(−1/2)(b − m), the prior is N(0, τ²I).
         with single_blas():
-            values, vectors = np.linalg.eigh(root.T @ data.gram @ root)
+            values, vectors = decompositions.eigh(root.T @ data.gram @ root)
             values = np.clip(values, 0.0, None)
             values[values <= values.max(initial=0.0) * len(values) * np.finfo(float).eps] = 0.0
             along = vectors.T @ (root.T @ (data.cross - data.gram @ mean))
@@ -185,7 +186,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
     def sample_coefficients(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draws of b from the posterior, one a row."""
         check_predict(self, np.zeros((1, getattr(self, "n_features_in_", 1))))
-        values, vectors = np.linalg.eigh(self.covariance_)
+        values, vectors = decompositions.eigh(self.covariance_)
         normal = generator(random_state).standard_normal((n_samples, len(values)))
         return to_numpy(self.coef_).astype(np.float64) + (normal * np.sqrt(np.clip(values, 0, None))) @ vectors.T
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
+from learnt.linalg import decompositions
 from learnt.linalg.gram import gram
 from learnt.linear_model.bayesian._evidence import Evidence
 from learnt.linear_model.least_squares._centred import CentredRows
@@ -83,7 +84,7 @@ def spectrum(rows: Any, fit_intercept: bool) -> ColumnSpectrum | RowSpectrum:
 @single_blas()
 def _eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, largest first, those that are rounding alone as 0; and eigenvectors as columns."""
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = decompositions.eigh(matrix)
     values = np.clip(values[::-1], 0.0, None)
     values[values <= values.max(initial=0.0) * len(values) * np.finfo(float).eps] = 0.0
     return values, vectors[:, ::-1]

@@ -16,6 +16,7 @@ from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.matrices import dense
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
+from learnt.linalg import decompositions
 from learnt.statistics import JointMoments, joint_moments
 
 _SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
@@ -45,7 +46,7 @@ def spectrum(rows: Rows, center: bool, check_cells: Callable | None = None) -> S
     m = joint_moments(rows, center)
     require_finite(m.gram, check_cells)
     with single_blas():
-        values, vectors = np.linalg.eigh(m.gram)
+        values, vectors = decompositions.eigh(m.gram)
     return Spectrum(m, np.clip(values, 0, None), vectors, center)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.threads import run_tasks, single_blas
+from learnt.linalg import decompositions
 from learnt.linalg.positive import inverse_factor, inverse_from_factor
 from learnt.linear_model.least_squares._centred import CentredRows
 from learnt.linear_model.least_squares._leave_one_out import require_finite
@@ -205,7 +206,7 @@ def _by_eigenvalues(
     K: np.ndarray, T: np.ndarray, alphas: np.ndarray, center: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     with single_blas():
-        values, vectors = np.linalg.eigh(K)
+        values, vectors = decompositions.eigh(K)
         if center:
             values, vectors = values[:-1], vectors[:, :-1]
         values = np.clip(values, 0, None)

@@ -25,6 +25,7 @@ from learnt.engine.blocks import as_columns
 from learnt.engine.matrices import Route
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas
+from learnt.linalg import decompositions
 from learnt.linear_model.least_squares._basis import factor_by_basis
 from learnt.linear_model.least_squares._centred import CentredRows
 from learnt.linear_model.least_squares._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
@@ -197,7 +198,7 @@ def _corrected(rows: Rows, m: JointMoments, factor: Factor, coef: np.ndarray, ri
 
 def _by_spectrum(m: JointMoments, alpha: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
     """A ridge of its own for every target: one eigendecomposition serves all."""
-    values, vectors = np.linalg.eigh(m.gram)
+    values, vectors = decompositions.eigh(m.gram)
     values = np.clip(values, 0, None)
     denominator = values[:, None] + alpha
     rotated = vectors.T @ m.cross
@@ -211,7 +212,7 @@ def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
     m = joint_moments(rows, center)
     d, k = m.cross.shape
     alpha = np.broadcast_to(alpha, (k,))
-    values, vectors = np.linalg.eigh(m.gram)
+    values, vectors = decompositions.eigh(m.gram)
     coef = np.empty((d, k))
     for j in range(k):
         root = np.sqrt(np.clip(values, 0, None) + alpha[j])
@@ -240,7 +241,7 @@ def _by_factor(rows: Rows, center: bool, alpha: np.ndarray, solver: str, known_m
             triangle, rank = left[:d], _triangle_rank(left[:d])
             if rank == d:
                 coef = linalg.solve_triangular(triangle, right[:d])
-                return Solution(coef, x_mean, y_mean, "qr", d, np.linalg.svd(triangle, compute_uv=False))
+                return Solution(coef, x_mean, y_mean, "qr", d, decompositions.svd(triangle, compute_uv=False))
         if solver in ("augmented", "qr") and alpha.any():
             columns = [_augmented(left, right[:, j], alpha[j]) for j in range(k)]
             return Solution(np.column_stack(columns), x_mean, y_mean, solver)
@@ -252,7 +253,7 @@ def _from_factor(
 ) -> Solution:
     """The shortest solution from R and Qᵀy, by the singular values of R."""
     d, k = len(x_mean), right.shape[1]
-    U, s, Vt = np.linalg.svd(left, full_matrices=False)
+    U, s, Vt = decompositions.svd(left, full_matrices=False)
     # The cut-off that NumPy's lstsq takes by default.
     cut = float(np.finfo(np.float32 if "32" in str(rows.dtype) else np.float64).eps)
     cut *= max(left.shape[0], rows.n_rows, d) * (s[0] if s.size else 0.0)
@@ -290,7 +291,7 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, check_c
         return _by_factor(rows, center, alpha, "svd")
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:
-            values, vectors = np.linalg.eigh(K)
+            values, vectors = decompositions.eigh(K)
             denominator = np.clip(values, 0, None)[:, None] + alpha
             dual = vectors @ np.divide(vectors.T @ T, denominator, out=np.zeros_like(T), where=denominator > 0)
             return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual")

@@ -15,6 +15,7 @@ from learnt.engine.rows import Rows, as_rows
 from learnt.engine.schema import Schema, anyof, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
+from learnt.linalg import decompositions
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
@@ -133,17 +134,17 @@ def solve(factor: np.ndarray, d: int, n_free: int) -> Solution:
     k = factor.shape[1] - d
     X, Y = factor[:, :d], factor[:, d:]
     singular = np.zeros(d + k)
-    values = np.linalg.svd(factor, compute_uv=False)
+    values = decompositions.svd(factor, compute_uv=False)
     singular[: values.size] = values
     # Directions in which X does not vary are left out: they get no coefficient.
-    _, s, basis = np.linalg.svd(X, full_matrices=False)
+    _, s, basis = decompositions.svd(X, full_matrices=False)
     basis = basis[s > _EPS * max(n_free, d) * (s[0] if s.size else 0.0)]
     reduced = np.hstack([X @ basis.T, Y])
-    _, inner, vectors = np.linalg.svd(reduced, full_matrices=True)
+    _, inner, vectors = decompositions.svd(reduced, full_matrices=True)
     r = len(basis)
     smallest = vectors[r:].T  # (r + k, k): the directions to correct along
     V1, V2 = smallest[:r], smallest[r:]
-    closeness = np.linalg.svd(V2, compute_uv=False)
+    closeness = decompositions.svd(V2, compute_uv=False)
     if closeness[-1] <= 1e3 * _EPS:
         raise ValueError(
             "TotalLeastSquares found no finite coefficients: the plane nearest to the points is parallel to y, because "

@@ -8,6 +8,7 @@ import numpy as np
 
 from learnt.engine.params import ParameterError
 from learnt.engine.random import random_state_of
+from learnt.linalg import decompositions
 
 _FLAT = 1e-4  # a standard deviation within classes, in units of the columns' own, that is none
 
@@ -48,7 +49,7 @@ def components(X: np.ndarray, m: int) -> np.ndarray:
         raise ValueError(
             f"n_components={m} must be between 0 and min(n_samples, n_features)={min(X.shape)} with init='pca'."
         )
-    V = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:m]
+    V = decompositions.svd(X - X.mean(axis=0), full_matrices=False)[2][:m]
     return V * np.sign(V[np.arange(m), np.abs(V).argmax(axis=1)])[:, None]
 
 
@@ -66,7 +67,7 @@ def discriminants(X: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
     found = _discriminants(X, codes)[:m]
     if len(found) == m:
         return found
-    across = np.linalg.svd(found)[2][len(found) :]  # (d − found, d)
+    across = decompositions.svd(found, full_matrices=True)[2][len(found) :]  # (d − found, d)
     return np.vstack([found, components((X - X.mean(axis=0)) @ across.T, m - len(found)) @ across])
 
 
@@ -77,10 +78,10 @@ def _discriminants(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
     within = X - means[codes]
     unit = within.std(axis=0)
     unit[unit == 0] = 1.0
-    _, S, V = np.linalg.svd(within / unit / np.sqrt(len(X)), full_matrices=False)
+    _, S, V = decompositions.svd(within / unit / np.sqrt(len(X)), full_matrices=False)
     white = (V[S > _FLAT] / unit) / S[S > _FLAT][:, None]
     between = np.sqrt(counts)[:, None] * (means - X.mean(axis=0)) @ white.T
-    return np.linalg.svd(between, full_matrices=False)[2] @ white
+    return decompositions.svd(between, full_matrices=False)[2] @ white
 
 
 def check_continued(model: Any, X: Any) -> None:

@@ -13,6 +13,7 @@ from learnt.engine import progress
 from learnt.engine.estimator import Takes
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.random import entropy, random_state_of, task_seed
+from learnt.engine.rows import as_rows
 from learnt.engine.schema import FEATURES, Check, anyof, choice, count, dictof, listof, none, number, real, text, whole
 from learnt.engine.validation import check_fit, check_predict
 from learnt.neural_network._torch import device_for, one_thread, tensor_of, torch_for
@@ -37,6 +38,7 @@ from learnt.neural_network.training import (
 )
 from learnt.neural_network.training._health import warn_of_dead
 from learnt.neural_network.training._rates import NAMES as RATES
+from learnt.statistics import moments
 
 _BUILT: WeakKeyDictionary[Any, tuple[dict[str, np.ndarray], LayersNetwork]] = WeakKeyDictionary()
 _SMALL = 1 << 16  # products of a network that predicts in double precision
@@ -176,9 +178,11 @@ class ConvNet(TrainedNetwork):
 
     def _learn_scale(self, rows: np.ndarray) -> np.ndarray:
         """Means and standard deviations of the channels over all pixels; the images brought to 0 and 1."""
-        pixels = rows.reshape(-1, self.image_shape_[2])
-        self.mean_ = pixels.mean(axis=0, dtype=np.float64)
-        deviation = pixels.std(axis=0, dtype=np.float64)
+        found = moments(as_rows(rows))  # of every pixel alone; those of a channel have as many images each
+        means = found.mean.reshape(-1, self.image_shape_[2])
+        self.mean_ = means.mean(axis=0)
+        within = found.scatter.reshape(means.shape) / len(rows)
+        deviation = np.sqrt((within + (means - self.mean_) ** 2).mean(axis=0))
         flat = deviation <= 1e-12 * np.abs(self.mean_)
         self.scale_ = np.where(flat | (deviation == 0), 1.0, deviation)
         return self._scaled(rows).astype(np.float32, copy=False)
