@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.engine.progress import task
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.gaussian_process._bound import Sparse
-from learnt.kernels import gram_times
+from learnt.kernels import own_gram_times
 from learnt.linalg.tiles import triangle_solve
 
 _BLOCK = 2048
@@ -38,7 +38,7 @@ def system(smooth: Any, X: np.ndarray, noise: np.ndarray, found: Sparse) -> tupl
     for_blocks(fill, len(X), grain=_BLOCK)
 
     def product(V: np.ndarray) -> np.ndarray:
-        return gram_times(smooth, X, X, V) + noise[:, None] * V
+        return own_gram_times(smooth, X, V) + noise[:, None] * V
 
     def precondition(R: np.ndarray) -> np.ndarray:
         scaled = R / root

@@ -13,7 +13,7 @@ Sum, Product, Exponentiation, Exp, PolynomialOf, Warp, CompoundKernel         wh
 FromFunction, PairwiseKernel, named_kernel, kernel_of, check_kernel           what `kernel=` means (_named)
 is_kernel, is_positive_semidefinite, require_psd, Verdict, sample_places, warn_unless_positive
                                                                              whether it is one (_positive)
-gram, gram_times, lower_gram, pull_back                                       whole matrices and gradients (_gram)
+gram, gram_times, own_gram_times, lower_gram, pull_back                       whole matrices and gradients (_gram)
 require_room                                                                  whether a matrix fits in memory (_room)
 smooth_part, pull_diagonal                                                    a kernel without its noise (_noise)
 solve_dual                                                                    weights of rows of a kernel ridge (_solve)
@@ -35,7 +35,7 @@ from learnt.kernels._algebra import (
 )
 from learnt.kernels._base import Kernel, is_kernel_object, parameters_of
 from learnt.kernels._constant import Constant, White
-from learnt.kernels._gram import gram, gram_times, lower_gram, pull_back
+from learnt.kernels._gram import gram, gram_times, lower_gram, own_gram_times, pull_back
 from learnt.kernels._named import KERNEL_NAMES, FromFunction, PairwiseKernel, check_kernel, kernel_of, named_kernel
 from learnt.kernels._noise import pull_diagonal, smooth_part
 from learnt.kernels._parameter import Hyperparameter
@@ -98,6 +98,7 @@ __all__ = [
     "kernel_rule",
     "lower_gram",
     "named_kernel",
+    "own_gram_times",
     "parameters_of",
     "pull_back",
     "pull_diagonal",

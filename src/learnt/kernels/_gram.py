@@ -20,6 +20,8 @@ from learnt.kernels._differences import length
 _CELLS = 1 << 17  # entries of a block: a megabyte, which is read again while it is in the cache
 _ROWS = 64  # of a block at least: what is made of all columns for it, squares and products, is made once for these
 _DEVICE_CELLS = 1 << 26
+_FEW = 8  # columns of a product that costs less than the entries of the matrix
+_BAND, _RUNS = 256, 16  # rows at a time, and sums of their own
 
 
 def as_rows_of_kernel(X: Any) -> Any:
@@ -108,6 +110,41 @@ def gram_times(kernel: Any, X: Any, Y: Any, coef: Any) -> Any:
 
     run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(_ROWS, _CELLS // max(m, 1)))])
     return out
+
+
+def own_gram_times(kernel: Any, X: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """k(X, X) times `coef`: of a few columns, each pair of rows is compared once, and counts for both.
+
+    >>> from learnt.kernels import Linear
+    >>> own_gram_times(Linear(), np.array([[1.0], [2.0]]), np.array([[1.0], [1.0]]))
+    array([[3.],
+           [6.]])
+    """
+    n, k = coef.shape
+    X = widen(X)
+    if k > _FEW:
+        return np.concatenate(
+            run_tasks([partial(_band_times, kernel, X, coef, lo, hi) for lo, hi in _starts(n, max(_ROWS, _CELLS // n))])
+        )
+    bands = _starts(n, _BAND)
+
+    def part(own: list[tuple[int, int]]) -> np.ndarray:
+        total = np.zeros((n, k))
+        for lo, hi in own:
+            for first in range(0, hi, 2 * _BAND):
+                last = min(first + 2 * _BAND, hi)
+                K = kernel.block(X[lo:hi], X[first:last], lo - first if last > lo else None)
+                total[lo:hi] += K @ coef[first:last]
+                if (end := min(last, lo)) > first:
+                    total[first:end] += K[:, : end - first].T @ coef[lo:hi]
+        return total
+
+    parts = run_tasks([partial(part, bands[t::_RUNS]) for t in range(min(_RUNS, len(bands)))])
+    return np.sum(parts, axis=0)
+
+
+def _band_times(kernel: Any, X: np.ndarray, coef: np.ndarray, lo: int, hi: int) -> np.ndarray:
+    return kernel.block(X[lo:hi], X, lo) @ coef
 
 
 @single_blas()
