@@ -34,11 +34,13 @@ from learnt.kernels import (
     SetIntersection,
     Sigmoid,
     White,
+    gram,
     gram_times,
     lower_gram,
     named_kernel,
     pull_back,
 )
+from learnt.linalg.any_array import cholesky_anywhere
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(7, 3)), RNG.normal(size=(5, 3))
@@ -257,6 +259,40 @@ def test_every_array_library_gives_the_same(name, library):
     assert type(found) is type(rows)
     np.testing.assert_allclose(np.asarray(found), k(X, Z), **tolerance)
     np.testing.assert_allclose(np.asarray(k(rows)), k(X), **tolerance)
+
+
+def test_jax_is_told_to_multiply_with_all_digits(monkeypatch):
+    """On a GPU it would take 10 bits of a float32; here it is enough that it was told, for sums, blocks and factors."""
+    import jax
+
+    from learnt.engine.rows import as_rows
+    from learnt.linalg import any_array
+
+    told = []
+
+    def look(*_):
+        told.append(jax.config.jax_default_matmul_precision)
+        return 0.0
+
+    rows = jax.numpy.asarray(X.astype("f4"))
+    kernel = RBF(1.0)
+    monkeypatch.setattr(type(kernel), "block", look)
+    gram(kernel, rows)
+    as_rows(rows).reduce(look, lambda total, part: part)
+    monkeypatch.setattr(any_array, "_corner", look)
+    any_array.cholesky_anywhere(rows[:3, :3], 0.1)
+    assert told == ["highest"] * 3
+    assert jax.config.jax_default_matmul_precision is None
+
+
+def test_a_factor_in_jax_is_numpys():
+    import jax
+
+    rows = RNG.normal(size=(30, 40))
+    K = rows @ rows.T / 40
+    L = cholesky_anywhere(jax.numpy.asarray(K.astype("f4")), 0.1)
+    # 30 columns of sums of 30 products of numbers below 10, in float32
+    np.testing.assert_allclose(np.asarray(L), np.linalg.cholesky(K + 0.1 * np.eye(30)), atol=1e-4)
 
 
 def test_blocks_give_the_matrix_to_the_bit():

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine import blocks
-from learnt.engine.arrays import namespace, to_numpy
+from learnt.engine.arrays import all_digits, namespace, to_numpy
 from learnt.engine.blocks import Block
 from learnt.engine.matrices import Route, affine, dense, double, n_stored, route, take_rows
 from learnt.engine.threads import run_tasks, single_blas
@@ -135,8 +135,9 @@ class ArrayRows(Rows):
     def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
         if self._foreign:
             total = None
-            for block in self.blocks():
-                total = merge(total, statistic(block, *state))
+            with all_digits(self.X):
+                for block in self.blocks():
+                    total = merge(total, statistic(block, *state))
             return total
         size = self.block_size
         if self.n_rows <= size:
@@ -158,7 +159,8 @@ class ArrayRows(Rows):
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         if self._foreign:
-            parts = [function(block, *state) for block in self.blocks()]
+            with all_digits(self.X):
+                parts = [function(block, *state) for block in self.blocks()]
             return parts[0] if len(parts) == 1 else namespace(self.X).concat(parts)
         if self.n_rows <= self.block_size:
             return function(self.block(0, self.n_rows), *state)

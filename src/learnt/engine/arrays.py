@@ -8,6 +8,7 @@ namespace costs nothing and imports nothing.
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,15 @@ def to_numpy(x: Any) -> np.ndarray:
     if root == "array_api_strict":  # has devices that NumPy cannot read, as GPUs are
         return np.asarray(x.to_device(sys.modules[root].Device("CPU_DEVICE")))
     return np.asarray(x)
+
+
+def all_digits(X: Any) -> AbstractContextManager[Any]:
+    """Within it, products of float32 arrays are float32: on a GPU, JAX rounds their factors to 10 bits unless told."""
+    if type(X).__module__.partition(".")[0] not in ("jax", "jaxlib"):
+        return nullcontext()
+    import jax
+
+    return jax.default_matmul_precision("highest")
 
 
 def like(values: Any, reference: Any, dtype: Any = None) -> Any:

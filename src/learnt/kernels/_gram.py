@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import device_of, is_foreign_array, is_numpy, namespace
+from learnt.engine.arrays import all_digits, device_of, is_foreign_array, is_numpy, namespace
 from learnt.engine.blocks import widen
 from learnt.engine.matrices import join, take_rows
 from learnt.engine.threads import run_tasks, single_blas
@@ -55,10 +55,11 @@ def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
         return _shaped(kernel(X) if same else kernel(X, Y), n, m)
     if is_foreign_array(X):
         starts = _starts(n, max(1, _DEVICE_CELLS // max(m, 1)))
-        if len(starts) == 1:
-            return kernel.block(X, Y, 0 if same else None)
-        blocks = (kernel.block(X[lo:hi, ...], Y, lo if same else None) for lo, hi in starts)
-        return _joined(blocks, starts, n, m, X)
+        with all_digits(X):
+            if len(starts) == 1:
+                return kernel.block(X, Y, 0 if same else None)
+            blocks = (kernel.block(X[lo:hi, ...], Y, lo if same else None) for lo, hi in starts)
+            return _joined(blocks, starts, n, m, X)
     X, Y = widen(X), widen(Y)
     starts = _starts(n, max(_ROWS, _CELLS // max(m, 1)))
     if len(starts) == 1:
