@@ -268,13 +268,12 @@ def test_jax_is_told_to_multiply_with_all_digits(monkeypatch):
     from learnt.engine.rows import as_rows
     from learnt.linalg import any_array
 
-    told = []
+    rows, told = jax.numpy.asarray(X.astype("f4")), []
 
     def look(*_):
         told.append(jax.config.jax_default_matmul_precision)
-        return 0.0
+        return rows[:3, :3]
 
-    rows = jax.numpy.asarray(X.astype("f4"))
     kernel = RBF(1.0)
     monkeypatch.setattr(type(kernel), "block", look)
     gram(kernel, rows)
