@@ -141,3 +141,13 @@ def test_equal_rows_zero_variance_and_two_rows():
 def test_refusals(settings, rows, words):
     with pytest.raises(ValueError, match=words):
         AgglomerativeClustering(**settings).fit(rows)
+
+
+@pytest.mark.parametrize("d", [1, 2, 9])
+@pytest.mark.parametrize("scale", [1.0, 1e-170, 1e152])
+def test_wards_tree_of_many_cells_is_scipys_in_any_unit(d, scale):
+    """Several times 64 rows, which come in blobs of different sizes; squares of these units under- and overflow."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, d)) + 5.0 * rng.normal(size=(6, d))[np.minimum(rng.geometric(0.4, size=700), 6) - 1]
+    model = AgglomerativeClustering(4, compute_distances=True).fit(X * scale)
+    np.testing.assert_allclose(model.distances_, scale * hierarchy.linkage(X, "ward")[:, 2], rtol=1e-9)
