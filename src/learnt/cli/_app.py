@@ -37,7 +37,10 @@ def _options(
 @app.command()
 def study(
     table: Annotated[
-        str | None, typer.Argument(help="CSV, Parquet, Arrow, Feather or JSON lines. Without one: a table of ours.")
+        str | None,
+        typer.Argument(
+            help="CSV, Parquet, Arrow, Feather or JSON lines; .npz of images. Without one: a table of ours."
+        ),
     ] = None,
     target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")] = None,
     budget: Annotated[str, typer.Option(help="Wall-clock limit, such as 60s, 5m, 1h.")] = "60s",

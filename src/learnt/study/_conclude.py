@@ -175,6 +175,7 @@ class Conclusion:
                 "width": table.frame.width,
                 "rows_used": len(problem.y),
                 "features": problem.features,
+                "image": None if problem.image is None else problem.image.words,
                 "columns": problem.columns,
                 "set_aside": problem.set_aside,
                 "notes": problem.notes,

@@ -44,9 +44,7 @@ def predict_table(
         raise StudyError(f"{path} holds a {type(fitted).__name__}, which does not predict.")
     about = inspect(path).notes.get("study", {})
     encoders = list(_encoders(fitted))
-    names = getattr(fitted, "feature_names_in_", None)
-    if names is None and encoders:
-        names = getattr(encoders[0], "feature_names_in_", None)
+    names = next(_names(fitted), None)
     if header is False:
         table = _in_order(table, about, path)
     X: Any = table
@@ -73,11 +71,25 @@ def _encoders(model: Any) -> Iterator[TableEncoder]:
     """The table encoders inside a model, wherever pipelines and ensembles keep them."""
     if isinstance(model, TableEncoder):
         yield model
-    for part in (*(step for _, step in getattr(model, "steps", ())), getattr(model, "estimator_", None)):
-        yield from () if part is None else _encoders(part)
+    for part in _parts(model):
+        yield from _encoders(part)
+
+
+def _names(model: Any) -> Iterator[Any]:
+    """The columns that a model, or a part of it that reads the table, was learnt from."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        yield names
+    for part in _parts(model):
+        yield from _names(part)
+
+
+def _parts(model: Any) -> Iterator[Any]:
+    yield from (step for _, step in getattr(model, "steps", ()))
+    if getattr(model, "estimator_", None) is not None:
+        yield model.estimator_
     members = getattr(model, "estimators_", None)
-    for member in members if isinstance(members, list) else ():
-        yield from _encoders(member)
+    yield from members if isinstance(members, list) else ()
 
 
 def _check_cells(encoder: TableEncoder, X: pl.DataFrame, lenient: bool, say: Callable[[str], None]) -> None:

@@ -141,7 +141,7 @@ class Run:
             self.say(f"Sealed {len(sealed.test):,} test rows: {sealed.how}.")
             ground = self._lay_out(problem, sealed)
             self.budget.notice_pace(time.monotonic() - self.began, time.process_time() - self.calculated)
-            entries = candidates_for(problem.task, ground.training_rows, ground.n_classes)
+            entries = candidates_for(problem.task, ground.training_rows, ground.n_classes, image=ground.image)
             families = {c.family.name: c.family for c in entries}
             sizes = [min(ground.training_rows, 1000), ground.training_rows]
             self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
@@ -171,7 +171,7 @@ class Run:
             metric = Objective.plain(metric_of(s.metric, problem.task, n_classes or 2, problem.positive, s.cost))
         lay_out(self.work, problem.X[sealed.development], codes, sealed.folds, problem.classes, s.seed, metric)
         parts = min(PARTS, len(sealed.folds))
-        return Ground(codes, sealed.folds, parts, n_classes, Objective(n_classes, metric), s.seed)
+        return Ground(codes, sealed.folds, parts, n_classes, Objective(n_classes, metric), s.seed, problem.image)
 
     def _partitions(self, ground: Ground) -> Ground:
         """More than one partition of few rows where the time is long, for the pace of this machine; that stays."""
@@ -194,6 +194,8 @@ class Run:
                 kinds[column["kind"]] = kinds.get(column["kind"], 0) + 1
         held = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda kv: -kv[1]))
         what = f"{len(problem.classes)} classes" if problem.classes else "an amount"
+        if problem.grid is not None:
+            held = held.replace("1 image", f"images of {problem.grid.words}")
         self.say(f'Read {rows:,} rows; "{problem.target}" is {what}; columns to learn from: {held}.')
         for entry in problem.set_aside:
             self.say(f'Set aside "{entry["column"]}": {entry["reason"].rstrip(".")}.')

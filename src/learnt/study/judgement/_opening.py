@@ -107,7 +107,7 @@ def open_test_set(
 
 def add_importances(facts: dict[str, Any], problem: Problem, sealed: Sealed, judged: Path, run: Run) -> None:
     """What the judged model uses, measured on the opened test rows in the time that is left."""
-    if not facts["beats_constant"]:
+    if not facts["beats_constant"] or facts["data"]["image"] is not None:  # one pixel alone says nothing
         return
     rows = sealed.test
     with progress.task("importances"):

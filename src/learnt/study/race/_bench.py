@@ -61,6 +61,8 @@ class Bench:
     def _encoded(self, train: np.ndarray, valid: np.ndarray, encoding: str) -> tuple[np.ndarray, np.ndarray]:
         if encoding == "none":
             return np.zeros((len(train), 1)), np.zeros((len(valid), 1))
+        if encoding == "pixels":
+            return self.X[train].to_numpy().astype(np.float32), self.X[valid].to_numpy().astype(np.float32)
         encoder = TableEncoder(numeric=encoding)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # unreadable cells were counted in the profile

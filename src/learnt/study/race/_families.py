@@ -50,6 +50,7 @@ class Family:
     least_rows: int = 0  # of a training fold, for which it is worth its time; and classes
     least_classes: int = 0
     needs: str | None = None  # a package without which it does not race
+    images: bool = False  # it is for images alone, and first among models of them
     probed: int | None = None  # its time grows faster than the rows, and is foreseen from a fit on so many
     brief: dict[str, Any] = field(default_factory=dict)  # settings that make a fit short and still run all of its code
 
@@ -155,6 +156,17 @@ _SVC: dict[str, Any] = {
     "most_rows": 10_000,
     "most_classes": 30,  # every pair of classes is a fit
     "probed": 1_500,
+}
+
+_CONVOLUTIONS: dict[str, Any] = {
+    "rank": MANY_TREES,
+    "settings": ({"max_iter": 15},),
+    "fixed": {"random_state": 0},
+    "words": "looks through small windows that learn what to look for, wherever it is in the image",
+    "encodings": ("pixels",),
+    "needs": "torch",
+    "images": True,
+    "brief": {"max_iter": 1},
 }
 
 FAMILIES: tuple[Family, ...] = (
@@ -293,6 +305,8 @@ FAMILIES: tuple[Family, ...] = (
         least_classes=3,
         needs="torch",
     ),
+    Family("convolutional network", "classify", "learnt.neural_network.ConvNetClassifier", **_CONVOLUTIONS),
+    Family("convolutional network", "regress", "learnt.neural_network.ConvNetRegressor", **_CONVOLUTIONS),
     Family(
         "constant",
         "regress",
@@ -473,6 +487,7 @@ _WORDS = {
     "learning_rate": "rate",
     "l2_regularization": "l2",
     "hidden_layer_sizes": "units",
+    "max_iter": "epochs",
 }
 
 
@@ -492,24 +507,35 @@ def _for_many_classes(family: Family) -> Family:
     return replace(family, settings=settings, leader=1, path=path)
 
 
-def _races(family: Family, rows: int, classes: int) -> bool:
+def _races(family: Family, rows: int, classes: int, image: Any) -> bool:
     """Whether a family is for so many rows and classes on this machine."""
+    if family.images and image is None:
+        return False
     installed = family.needs is None or find_spec(family.needs) is not None  # looked for, and not imported
     return rows >= family.least_rows and family.least_classes <= classes <= family.most_classes and installed
 
 
-def candidates_for(task: str, rows: int = 2000, classes: int | None = 2, in_a_hurry: bool = False) -> list[Candidate]:
+def candidates_for(
+    task: str,
+    rows: int = 2000,
+    classes: int | None = 2,
+    in_a_hurry: bool = False,
+    image: tuple[int, int, int] | None = None,
+) -> list[Candidate]:
     """Every entry of the race in the order of their turns: the constant, one of each family, then the rest in turn.
 
     Strong families come first, and the settings nearest to those that lead before the others. On few rows the quick
-    come first instead: a slow machine then has something, and any other tries them all. So they do `in_a_hurry`. With
+    come first instead: a slow machine then has something, and any other tries them all. So they do `in_a_hurry`. Of an
+    `image` of so many rows, columns and channels, a convolutional network comes first. With
     LEARNT_STUDY_BRIEF=1, which is for tests, only the leaders race, with few trees and short paths.
     """
     brief = os.environ.get("LEARNT_STUDY_BRIEF", "0") == "1"
     trees = 10 if brief else 300 if rows < 10_000 else 200
     entries = []
     for family in map(_shortened, FAMILIES) if brief else FAMILIES:
-        if family.task == task and _races(family, rows, classes or 0):
+        if family.task == task and _races(family, rows, classes or 0, image):
+            if family.images and image is not None:
+                family = replace(family, fixed={**family.fixed, "image_shape": list(image)})
             if (classes or 0) >= MANY_CLASSES and not brief:
                 family = _for_many_classes(family)
             if family.path is not None:
@@ -520,6 +546,8 @@ def candidates_for(task: str, rows: int = 2000, classes: int | None = 2, in_a_hu
     if in_a_hurry or rows < _FEW_ROWS:
         first = _QUICKEST_FIRST if rows < _FEW_ROWS else _IN_A_HURRY
         order = [n for n in first if n in order] + [n for n in order if n not in first]
+
+    order.sort(key=lambda name: name not in ("constant", "convolutional network"))
 
     def turn(entry: Candidate) -> tuple[int, int, int]:
         if entry.leads:

@@ -30,6 +30,7 @@ class Ground:
     n_classes: int | None
     objective: Objective
     seed: int
+    image: tuple[int, int, int] | None = None  # rows, columns and channels, where all columns are pixels
 
     @cached_property
     def held(self) -> list[np.ndarray]:

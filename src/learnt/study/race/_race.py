@@ -132,13 +132,17 @@ class _Race:
         self.all_rows = ground.training_rows
         self.rows = min(self.all_rows, most)
         self.in_a_hurry = budget.race_until(0.0) - budget.clock() < HURRY * budget.pace
-        self.entries = [Entry(c) for c in candidates_for(task, self.all_rows, ground.n_classes, self.in_a_hurry)]
+        self.entries = [Entry(c) for c in self._candidates(task)]
         self.lock = threading.Condition()
         self.started = budget.clock()
         self.spent = 0.0  # seconds that earlier runs of the same study have raced
         self.closed = self.cut_short = False
         self.foreseen: dict[str, float | None] = {}  # seconds of a fit, by family; None while it is being probed
         self.trouble: BaseException | None = None
+
+    def _candidates(self, task: str) -> list[Candidate]:
+        ground = self.ground
+        return candidates_for(task, self.all_rows, ground.n_classes, self.in_a_hurry, ground.image)
 
     def run(self) -> Race:
         self._constant()
@@ -302,7 +306,8 @@ class _Race:
         entry.running.add(waiting[0])
         done = sum(e.state != "racing" or len(e.results) == self.folds for e in self.entries)
         self.on_step(entry.candidate.label, done, len(self.entries))
-        return entry, waiting[0], left / 2 if probed else left  # what was foreseen wrongly must not take everything
+        unforeseen = probed or family.images  # what takes much longer than thought must not take everything
+        return entry, waiting[0], left / 2 if unforeseen else left
 
     def _until(self) -> float:
         """When the race must be over, so that the leaders can be fitted for good."""

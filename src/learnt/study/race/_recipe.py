@@ -70,7 +70,7 @@ def build_recipe(recipe: Recipe, present: list[int] | None) -> Any:
         numeric = "raw" if spec["encoding"] == "none" else spec["encoding"]
         models = [_calibrated(bare(m["spec"]), m["calibration"], present) for m in members]
         model = _average(models, [m["weight"] for m in members], classify)
-        steps = [("table", TableEncoder(numeric=numeric))]
+        steps: list[Any] = [] if spec["encoding"] == "pixels" else [("table", TableEncoder(numeric=numeric))]
         steps += [(f"prepare{k}", step) for k, step in enumerate(preparation(spec), 1)]
         parts.append((Pipeline([*steps, ("model", model)]), sum(m["weight"] for m in members)))
     whole = _average([part for part, _ in parts], [weight for _, weight in parts], classify)

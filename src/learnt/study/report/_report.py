@@ -267,6 +267,8 @@ def _class_charts(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _values(column: dict[str, Any]) -> str:
     """A few words on what a column holds."""
+    if column["kind"] == "image":
+        return f"{column['reason']}, {number(column['min'])} to {number(column['max'])}"
     if column.get("mean") is not None:
         return f"{number(column['min'])} to {number(column['max'])}, mean {number(column['mean'])}"
     if column.get("min") is not None:

@@ -134,6 +134,8 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
     if facts["task"] == "classify" and len(facts["classes"]) == 2:
         kind = " or ".join(str(c) for c in facts["classes"])
     columns = f"{len(data['features'])} column{'s' if len(data['features']) != 1 else ''}"
+    if data.get("image"):
+        columns = f"images of {data['image']} pixels"
     test = facts["test"]
     if not has_model(facts):
         constant = facts["ceiling"]["constant"]["predicts"]

@@ -13,6 +13,7 @@ from learnt.engine.random import generator
 from learnt.preprocessing import TableEncoder, profile
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study.table._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
+from learnt.study.table._images import Grid, grid_of
 
 FEW_CLASSES = 10  # integers with more different values than this are amounts, not labels
 MANY_CLASSES = 100
@@ -21,6 +22,7 @@ LEAST_PER_CLASS = 5
 _POSITIVE = ("1", "true", "yes", "y", "t", "positive", "pos", "on")
 _NOT_WHEN = re.compile(r"birth|dob|born", re.IGNORECASE)
 _PROFILED = 30_000  # of a longer table a sample of rows is profiled
+_PROFILED_CELLS = 5_000_000  # and of a wide one a smaller
 _UNUSABLE = ("identifier", "constant", "empty", "duplicate", "nested", "drop")
 
 
@@ -45,10 +47,16 @@ class Problem:
     group: str | None = None
     groups: np.ndarray | None = None
     notes: list[str] = field(default_factory=list)
+    grid: Grid | None = None  # of a table of images
 
     @property
     def classify(self) -> bool:
         return self.task == "classify"
+
+    @property
+    def image(self) -> Grid | None:
+        """The images, where there is nothing else to learn from."""
+        return self.grid if self.grid is not None and self.features == self.grid.names else None
 
     @property
     def X(self) -> pl.DataFrame:
@@ -92,9 +100,13 @@ def pose(
     if candidates == [target]:
         raise StudyError(f'The table has no column beside "{target}"; there is nothing to predict from.')
     found = _profile(table.select(candidates), target, y)
-    set_aside = unreadable + _set_aside(found, set(keep))
+    grid = grid_of(candidates)
+    pixels = set() if grid is None else set(grid.names)
+    found["findings"] = [f for f in found["findings"] if f["column"] not in pixels]  # one pixel says nothing
+    set_aside = unreadable + _set_aside(found, set(keep) | pixels)
     unused = {entry["column"] for entry in set_aside}
-    features = [c["name"] for c in found["columns"] if c["name"] not in unused]
+    features = [c["name"] for c in found["columns"] if c["name"] not in unused | pixels]
+    features = ([] if grid is None else grid.names) + features
     if not features:
         raise StudyError(
             "Every column was set aside as an identifier, a constant or a leak; add columns or --keep one."
@@ -114,7 +126,7 @@ def pose(
         task=kind,
         y=y,
         features=features,
-        columns=[{**c, "used": c["name"] in features} for c in found["columns"]],
+        columns=_described(found["columns"], features, grid),
         findings=found["findings"],
         set_aside=set_aside,
         classes=classes,
@@ -124,6 +136,7 @@ def pose(
         group=group,
         groups=None if group is None else as_text(table[group]).fill_null("(missing)").to_numpy(),
         notes=notes,
+        grid=grid,
     )
 
 
@@ -232,9 +245,23 @@ def _positive(classes: list[Any], y: np.ndarray) -> int:
 def _profile(table: pl.DataFrame, target: str, y: np.ndarray) -> dict[str, Any]:
     """What `learnt.preprocessing.profile` says about the features, on a sample of a long table."""
     table = table.with_columns(pl.Series(target, y))
-    if len(table) > _PROFILED:
-        table = table[np.sort(generator(0).permutation(len(table))[:_PROFILED])]
+    rows = max(min(_PROFILED, _PROFILED_CELLS // table.width), LEAST_ROWS)
+    if len(table) > rows:
+        table = table[np.sort(generator(0).permutation(len(table))[:rows])]
     return profile(table, target)
+
+
+def _described(columns: list[dict[str, Any]], features: list[str], grid: Grid | None) -> list[dict[str, Any]]:
+    """What each column holds, and whether it is used; the pixels of images in one line."""
+    pixels = set() if grid is None else set(grid.names)
+    found = [{**c, "used": c["name"] in features} for c in columns if c["name"] not in pixels]
+    if grid is not None:
+        held = [c for c in columns if c["name"] in pixels]
+        low, high = (end(c.get(k) or 0.0 for c in held) for end, k in ((min, "min"), (max, "max")))
+        missing = float(np.mean([c["missing"] for c in held]))
+        about = {"name": "pixels", "kind": "image", "reason": f"images of {grid.words}", "missing": missing}
+        found.insert(0, {**about, "unique": len(held), "min": low, "max": high, "used": True})
+    return found
 
 
 def _set_aside(found: dict[str, Any], keep: set[str]) -> list[dict[str, str]]:

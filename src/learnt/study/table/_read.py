@@ -16,12 +16,14 @@ from learnt.study._errors import StudyError, did_you_mean, one_line
 from learnt.study._example import example_path
 from learnt.study.table._columns import fingerprint
 from learnt.study.table._header import looks_like_data
+from learnt.study.table._images import read_images
 
 FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".csv.gz": "csv", ".tsv.gz": "csv",
     ".parquet": "parquet", ".pq": "parquet",
     ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc",
     ".jsonl": "ndjson", ".ndjson": "ndjson", ".json": "json",
+    ".npz": "images", ".npy": "images",
 }  # fmt: skip
 _DELIMITERS = ",;\t|"
 _PIECE = 1 << 25
@@ -29,7 +31,7 @@ _CHECKED_BYTES = 5_000_000  # a larger file is looked at line by line only where
 
 
 def read_table(path: str | Path, header: bool | None = None) -> pl.DataFrame:
-    """Read CSV (any of four delimiters, four encodings, gzip), Parquet, Arrow/Feather or JSON lines.
+    """Read CSV (any of four delimiters, four encodings, gzip), Parquet, Arrow/Feather, JSON lines; .npz of images.
 
     `header` is about text tables: False where the first line is a row like the others (columns are then called
     column_1, column_2, …), True where it holds names whatever it looks like, None where it should be looked at.
@@ -47,6 +49,8 @@ def read_table(path: str | Path, header: bool | None = None) -> pl.DataFrame:
     try:
         if kind == "csv":
             table = _read_csv(path, header)
+        elif kind == "images":
+            table = read_images(path)
         elif kind == "parquet":
             table = pl.read_parquet(path)
         elif kind == "ipc":
@@ -83,7 +87,7 @@ def _format(path: Path) -> str:
         return "parquet"
     if head.startswith(b"ARROW1"):
         return "ipc"
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith(b"PK\x03\x04") and suffix != ".npz":
         raise StudyError(f"{path} looks like a spreadsheet or a zip archive; save the sheet as CSV first.")
     if suffix in FORMATS:
         return FORMATS[suffix]
