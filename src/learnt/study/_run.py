@@ -76,7 +76,8 @@ def study(
 
     Parameters
     ----------
-    table : path of a CSV, Parquet, Arrow, Feather or JSON-lines file, or a data frame; None: the shipped example.
+    table : path of a CSV, Parquet, Arrow, Feather or JSON-lines file, of an .npz of images, or a data frame; None: the
+        shipped example.
     target : name of the column to predict.
     out : folder for the report, the model, the numbers and the predictions; ``learnt-study-<name>`` by default.
     say : called with one sentence whenever something worth saying happened.

@@ -160,8 +160,8 @@ _SVC: dict[str, Any] = {
 
 _CONVOLUTIONS: dict[str, Any] = {
     "rank": MANY_TREES,
-    "settings": ({"max_iter": 15},),
-    "fixed": {"random_state": 0},
+    "settings": ({"max_iter": 10}, {"max_iter": 30}),
+    "fixed": {"learning_rate_init": 2e-3, "random_state": 0},
     "words": "looks through small windows that learn what to look for, wherever it is in the image",
     "encodings": ("pixels",),
     "needs": "torch",
