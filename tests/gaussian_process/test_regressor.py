@@ -172,6 +172,7 @@ def test_a_matrix_that_does_not_fit(monkeypatch):
 
 BAD = {
     "kernel": ({"kernel": "rbf"}, "'kernel' parameter of GaussianProcessRegressor"),
+    "negative": ({"kernel": named.RBF(1.0) * named.ConstantKernel(-1.0)}, "below 0, in .* give positive ones"),
     "alpha": ({"alpha": -1.0}, "'alpha' parameter"),
     "alphas": ({"alpha": np.ones(3)}, "same number of entries as y"),
     "optimizer": ({"optimizer": "newton"}, "'optimizer' parameter"),

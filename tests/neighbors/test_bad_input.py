@@ -1,6 +1,7 @@
 """What a user may get wrong with neighbours: one sentence each, and unusual tables that are right."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -123,3 +124,14 @@ def test_a_constant_column_changes_nothing(algorithm):
     without = NearestNeighbors(algorithm=algorithm).fit(CONSTANT[:, :2]).kneighbors()
     for a, b in zip(with_it, without, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_negative_distances_are_told_and_a_rounding_error_is_none():
+    with pytest.warns(UserWarning, match="it gives negative numbers. The nearest are those with the lowest"):
+        index = (
+            NearestNeighbors(n_neighbors=1, metric=lambda a, b: -(a @ b)).fit(X).kneighbors(X, return_distance=False)
+        )
+    np.testing.assert_array_equal(index[:, 0], (X @ X.T).argmax(axis=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NearestNeighbors(n_neighbors=1, metric=lambda a, b: np.linalg.norm(a - b) - 1e-12).fit(X).kneighbors(X)

@@ -7,6 +7,7 @@ Euclidean and cosine distances are searched by matrix products (`_products.py`);
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,8 @@ _OF_NUMBERS = {"braycurtis", "canberra", "chebyshev", "correlation", "hamming", 
 _OF_NUMBERS |= {"seuclidean", "haversine", "nan_euclidean"}
 _OF_FLAGS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 METRIC_NAMES = tuple(sorted({*BY_PRODUCTS, *_OF_NUMBERS, *_OF_FLAGS, *SAME, "precomputed"}))
+_ROUNDED = 1e-6  # of the largest distance: a negative one that is no rounding error
+_TRIED = 8  # points between which a function is tried
 _CANCELS = 1e-6  # of ‖q‖² + ‖t‖²: below, products leave fewer than nine digits of a squared distance
 _PAIRS = 1 << 14  # of rows whose differences are taken at a time
 SPARSE_METRIC_NAMES = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed", "sqeuclidean")
@@ -185,6 +188,18 @@ def _numbers(values: list[list[Any]]) -> np.ndarray:
             "give one nonnegative number for every pair of rows."
         )
     return distances
+
+
+def warn_of_negative(metric: Any, params: dict, T: Any) -> None:
+    """Say that a user's function is no metric where it gives clearly negative numbers for some of the points."""
+    rows = np.unique(np.linspace(0, T.shape[0] - 1, _TRIED).astype(np.int64))
+    distances = _by_function(metric, params, T[rows], T[rows])
+    if distances.min() < -_ROUNDED * np.abs(distances).max():
+        warnings.warn(
+            "The function given as metric is not one: for some rows of X it gives negative numbers. The nearest are "
+            "those with the lowest; weights and densities by distance have no meaning.",
+            stacklevel=5,
+        )
 
 
 def sparse_scores(Q: Any, T: Any) -> np.ndarray:

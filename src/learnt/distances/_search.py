@@ -12,7 +12,7 @@ from learnt.distances._approximate import ApproximateIndex
 from learnt.distances._brute import BruteForce
 from learnt.distances._metric_tree import METRICS as BALL_METRICS
 from learnt.distances._metric_tree import MetricTree, metric_tree_takes
-from learnt.distances._metrics import SAME, resolve_metric
+from learnt.distances._metrics import SAME, resolve_metric, warn_of_negative
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._precomputed import Precomputed
 from learnt.distances._select import Consume
@@ -108,6 +108,8 @@ class Search:
                     f"by {_shown(metric)} here; use algorithm='auto'."
                 )
             return Search(points, ApproximateIndex(brute), arguments)
+        if callable(metric):
+            warn_of_negative(metric, params, points)
         return Search(points, brute, arguments)
 
     @property

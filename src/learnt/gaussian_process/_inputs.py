@@ -21,6 +21,14 @@ def check_gp_kernel(estimator: Any) -> None:
             f"The 'kernel' parameter of {type(estimator).__name__} must be a kernel of "
             f"learnt.gaussian_process.kernels or learnt.kernels, or None. Got {estimator.kernel!r} instead."
         )
+    if estimator.kernel is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            theta = estimator.kernel.theta
+        if np.isnan(theta).any():
+            raise ParameterError(
+                f"The 'kernel' parameter of {type(estimator).__name__} has parameters to be learnt that are below 0, "
+                f"in {estimator.kernel}: a kernel times such a number is none; give positive ones."
+            )
 
 
 def prior_kernel(estimator: Any) -> Any:

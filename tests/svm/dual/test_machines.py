@@ -280,7 +280,7 @@ def test_stopping_early_says_how_far_it_is():
         (SVC(gamma=-1.0), "'gamma' parameter"),
         (NuSVC(nu=1.5), "'nu' parameter"),
         (SVR(epsilon=-0.1), "'epsilon' parameter"),
-        (NuSVC(nu=0.99), "specified nu is infeasible.*at most"),
+        (NuSVC(nu=0.99), "specified nu is infeasible.*classes 'a' and 'b' has.*at most"),
     ],
 )
 def test_refusals_say_what_to_do(model, match):

@@ -447,7 +447,7 @@ class NuSVC(_Classification):
     def _machine(self, training: TrainingKernel, y: np.ndarray, weight: np.ndarray, pair: tuple[int, int]) -> Machine:
         most = 2 * min(weight[y > 0].sum(), weight[y < 0].sum()) / weight.sum()
         if self.nu > most:
-            names = " and ".join(repr(self.classes_[k]) for k in pair)
+            names = " and ".join(repr(name) for name in self.classes_[list(pair)].tolist())
             raise ValueError(
                 f"specified nu is infeasible: nu={self.nu:g} asks for more rows in the margin than the smaller of the "
                 f"classes {names} has; give nu of at most {most:.3g}."
