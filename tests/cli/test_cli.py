@@ -186,13 +186,25 @@ def test_version(capfd):
 
 
 @pytest.mark.long
-def test_warmup_fits_everything_it_lists(capfd, monkeypatch, tmp_path):
-    monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path / "kernels"))
+def test_warmup_fits_everything_it_lists():
+    """With the kernels that other tests have compiled, where there are any."""
     from learnt.cli._warmup import warm
 
     assert warm() == []
+
+
+def test_warmup_removes_what_is_kept(capfd, monkeypatch, tmp_path):
+    monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path / "kernels"))
+    from learnt.engine import kernel_cache
+
+    # A process of its own, in which nothing is compiled yet.
+    code = "from learnt.cli._warmup import warm_one; assert warm_one('learnt.cluster.DBSCAN') == []"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    kept = kernel_cache.info().entries
+    assert kept > 0
     assert run(["warmup", "--clear"]) == 0
-    assert "removed" in capfd.readouterr().out
+    assert f"{kept} compiled kernels removed" in capfd.readouterr().out
+    assert kernel_cache.info().entries == 0
 
 
 def test_warmup_knows_fits_of_every_estimator():

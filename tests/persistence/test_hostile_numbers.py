@@ -47,6 +47,7 @@ from learnt.svm import SVR, OneClassSVM
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 crafting = runpy.run_path(str(Path(__file__).with_name("crafting.py")))
+pytestmark = pytest.mark.long  # forged files, as those of `test_crafted` and `test_fuzz`; `test_hostile` is quick
 
 TOP = 2**63 - 1
 i = np.arange(24)

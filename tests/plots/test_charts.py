@@ -69,7 +69,7 @@ def test_the_list_of_charts_is_complete():
 
 
 def test_size_does_not_grow_with_the_data():
-    small, large = charts(1_000), charts(200_000)
+    small, large = charts(1_000), charts(40_000)
     for name in ("roc", "cost_curve", "density", "boundary", "scatter"):
         assert len(str(large[name])) < 100_000
         assert len(str(large[name])) < 2.5 * len(str(small[name]))

@@ -102,6 +102,7 @@ def test_the_final_model_has_seen_every_row_and_the_judged_one_every_development
         assert "refitted on all 420 labelled rows" in report
 
 
+@pytest.mark.long
 def test_final_judged_keeps_the_model_as_it_was_and_reuses_every_fit(regressed, tmp_path):
     out = tmp_path / "out"
     out.mkdir()

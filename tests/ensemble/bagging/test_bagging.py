@@ -157,6 +157,7 @@ def test_a_sample_of_one_class_is_answered_by_that_class():
         BaggingClassifier(LogisticRegression()).fit(X * np.nan, y)
 
 
+@pytest.mark.long
 def test_several_targets():
     X, _, score = table()
     both = BaggingRegressor(n_estimators=5, random_state=0, oob_score=False).fit(X, np.c_[score, -score])

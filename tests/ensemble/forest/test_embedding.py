@@ -84,6 +84,7 @@ def test_trees_are_extra_trees_of_a_random_target(X):
         np.testing.assert_array_equal(clone(member).fit(X, target).apply(X), model.apply(X)[:, k])
 
 
+@pytest.mark.long
 def test_sparse_and_frames_and_warm_start(X):
     thin = np.where(np.abs(X) < 0.5, 0, X)
     dense = RandomTreesEmbedding(5, random_state=0).fit_transform(thin)

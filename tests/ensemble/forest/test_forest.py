@@ -19,6 +19,11 @@ REGRESSORS = {"forest": RandomForestRegressor, "extra": ExtraTreesRegressor}
 ALL = {**{f"{k} classes": v for k, v in CLASSIFIERS.items()}, **{f"{k} numbers": v for k, v in REGRESSORS.items()}}
 
 
+def long_but(*quick, of=tuple(ALL)):
+    """Kinds of forests, of which all but `quick` are marked long: what such a test needs is compiled for each kind."""
+    return [pytest.param(kind, marks=[pytest.mark.long] * (kind not in quick)) for kind in of]
+
+
 def class_data(n=600, k=3, seed=0):
     return make_classification(n, 8, n_informative=5, n_classes=k, flip_y=0.05, random_state=seed)
 
@@ -197,7 +202,7 @@ def test_warm_start_adds_the_trees_that_would_have_been(kind):
         model.set_params(n_estimators=3).fit(X, y)
 
 
-@pytest.mark.parametrize("splitter", ["exact", "binned"])
+@pytest.mark.parametrize("splitter", ["exact", pytest.param("binned", marks=pytest.mark.long)])
 def test_class_weights_move_the_vote(splitter):
     X, y = make_classification(800, 6, weights=[0.93], flip_y=0.1, random_state=1)
     shares = {}
@@ -219,7 +224,7 @@ def test_weights_without_bootstrap_are_rows():
     np.testing.assert_allclose(weighted.predict_proba(X[counts > 0]), repeated.predict_proba(X[counts > 0]))
 
 
-@pytest.mark.parametrize("kind", CLASSIFIERS)
+@pytest.mark.parametrize("kind", long_but("forest", of=CLASSIFIERS))
 @pytest.mark.parametrize("splitter", ["exact", "binned"])
 def test_several_outputs_of_classes(kind, splitter):
     X, y = class_data(500, 4)
@@ -234,7 +239,7 @@ def test_several_outputs_of_classes(kind, splitter):
     assert (found[:, 1] == Y[300:, 1]).mean() > 0.85
 
 
-@pytest.mark.parametrize("kind", REGRESSORS)
+@pytest.mark.parametrize("kind", long_but("forest", of=REGRESSORS))
 @pytest.mark.parametrize("splitter", ["exact", "binned"])
 def test_several_outputs_of_numbers(kind, splitter):
     X, Y = make_regression(400, 6, n_targets=3, random_state=0)
@@ -247,7 +252,7 @@ def test_several_outputs_of_numbers(kind, splitter):
         model.predict_interval(X)
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", long_but("forest classes", "extra numbers"))
 def test_sparse_is_dense(kind):
     X, y = data_for(kind, 200)
     X = X * (np.abs(X) > 0.6)
@@ -260,7 +265,7 @@ def test_sparse_is_dense(kind):
 
 
 @pytest.mark.parametrize("splitter", ["exact", "binned"])
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", long_but("forest classes", "extra numbers"))
 def test_missing_values_are_learnt_from(kind, splitter):
     """A value that is missing where y is large: the forest must see it."""
     rng = np.random.default_rng(0)
@@ -280,7 +285,7 @@ def test_missing_only_at_prediction(kind):
     assert np.isfinite(answer(model, X)).all()
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", long_but("forest classes", "extra numbers"))
 def test_categories_without_an_order(kind):
     rng = np.random.default_rng(0)
     level = rng.integers(0, 300, size=1500)
@@ -330,7 +335,7 @@ def test_pruning_makes_trees_smaller(kind):
     assert sizes[1] < 0.7 * sizes[0]
 
 
-@pytest.mark.parametrize("criterion", ["absolute_error", "poisson"])
+@pytest.mark.parametrize("criterion", [pytest.param("absolute_error", marks=pytest.mark.long), "poisson"])
 def test_other_criteria_of_numbers(criterion):
     X, y = number_data(200)
     model = RandomForestRegressor(10, criterion=criterion, random_state=0, min_samples_leaf=5).fit(X, np.abs(y))
@@ -347,7 +352,7 @@ def test_an_old_name_of_squared_error_warns(kind):
     np.testing.assert_array_equal(old.predict(X), kind(3, random_state=0).fit(X, y).predict(X))
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", long_but("forest numbers"))
 def test_limits_are_kept(kind):
     X, y = data_for(kind)
     for splitter in ("exact", "binned"):

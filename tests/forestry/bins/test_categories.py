@@ -77,6 +77,7 @@ def test_many_categories_of_many_classes_nearly_the_best(criterion):
         assert whole - left_by(tree) >= 0.97 * (whole - best)
 
 
+@pytest.mark.long
 def test_absolute_error_and_several_outputs_split_categories():
     x, y = problem(0, 6, 0)
     assert left_by(stump(x, y, "absolute_error", 0, 6)) < len(y) * np.mean(np.abs(y - np.median(y)))
