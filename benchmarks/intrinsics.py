@@ -20,7 +20,16 @@ from machine import processor
 
 from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
-from learnt.forestry.binned._row_vectors import BYTE_LANES, MOST_IN_A_BYTE, ROWS_A_SUM, row_counts, row_range, row_sums
+from learnt.forestry.binned._row_vectors import (
+    BYTE_LANES,
+    MOST_IN_A_BYTE,
+    ROWS_A_SUM,
+    Fields,
+    Part,
+    row_counts,
+    row_range,
+    row_sums,
+)
 from learnt.forestry.exact._four_columns import (
     ABSENT,
     COLUMN,
@@ -44,8 +53,7 @@ FAR = 1 << 20  # rows of 64 bytes
 
 @kernel
 def ours_range(table, marks, n, low, high):
-    zero = np.int64(0)
-    row_range(table, np.int64(table.shape[1]), zero, marks, zero, n, np.int64(SHIFT), low, high)
+    row_range(table, marks, Part(table.shape[1], 0, 0, n, SHIFT), low, high)
 
 
 @kernel
@@ -62,13 +70,10 @@ def plain_range(table, marks, n, low, high):
 
 @kernel
 def ours_counts(table, marks, n, cuts, weights, inside):
-    zero, step = np.int64(0), np.int64(table.shape[1])
-    part = np.int64(MOST_IN_A_BYTE // MASK)
+    step, part = table.shape[1], np.int64(MOST_IN_A_BYTE // MASK)
     for at in range(0, n, part):
-        row_counts(
-            table, step, zero, marks, np.int64(at), min(part, n - at), np.int64(SHIFT), np.int64(BITS), np.int64(MASK),
-            np.int64(LABELS), np.int64(1), cuts, np.int64(at), weights, inside,
-        )  # fmt: skip
+        rows = Part(step, 0, at, min(part, n - at), SHIFT)
+        row_counts(table, marks, rows, Fields(BITS, MASK, LABELS, 1), cuts, np.int64(at), weights, inside)
 
 
 @kernel
@@ -87,10 +92,10 @@ def plain_counts(table, marks, n, cuts, weights, inside):
 
 @kernel
 def ours_sums(table, marks, n, cuts, amounts, counts, sums):
-    zero, step, part = np.int64(0), np.int64(table.shape[1]), np.int64(ROWS_A_SUM)
+    step, part = table.shape[1], np.int64(ROWS_A_SUM)
     for at in range(0, n, part):
         m = min(part, n - at)
-        row_sums(table, step, zero, marks, np.int64(at), m, np.int64(SHIFT), cuts, amounts, np.int64(at), counts, sums)
+        row_sums(table, marks, Part(step, 0, at, m, SHIFT), cuts, amounts, np.int64(at), counts, sums)
 
 
 @kernel

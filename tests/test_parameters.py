@@ -5,14 +5,15 @@ from pathlib import Path
 
 import learnt
 
-MOST = 14
+MOST = 12
 SOURCE = Path(learnt.__file__).parent
 # How many they take now: a list that only gets shorter.
 EXCEPTIONS = {
     "cli/_app.py::study": 20,
     "cluster/hdbscan/_estimator.py::__init__": 15,  # scikit-learn's signature
-    "forestry/binned/_row_vectors.py::_counts": 15,
-    "forestry/binned/_row_vectors.py::row_counts": 16,
+    "forestry/boosting/_kernel.py::work": 14,
+    "forestry/kept/_grove.py::__init__": 14,  # the fields of a saved forest
+    "forestry/kept/_short_words.py::lay_bytes": 14,
 }
 
 

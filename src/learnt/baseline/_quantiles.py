@@ -40,5 +40,5 @@ def row_worth(weight: np.ndarray | None, n: int) -> float:
     if weight is None:
         return float(n)
     total = weight.sum()
-    whole = bool((weight == np.rint(weight)).all())
-    return float(total if whole else total**2 / (weight**2).sum())
+    are_counts = bool((weight == np.rint(weight)).all())
+    return float(total if are_counts else total**2 / (weight**2).sum())

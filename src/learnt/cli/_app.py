@@ -16,8 +16,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         from learnt import __version__
 
         print(f"learnt {__version__}")

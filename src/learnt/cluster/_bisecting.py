@@ -13,7 +13,7 @@ from learnt.distances import center_errors, nearest_center
 from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
-from learnt.engine.schema import FEATURES, Schema, anyof, number, real, whole
+from learnt.engine.schema import FEATURES, Schema, anyof, integers, number, real
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.weights import present_rows, rows_given
@@ -78,9 +78,9 @@ class BisectingKMeans(KMeans):
             "cluster_centers_": real("k", "d"),
             "inertia_": anyof(number(0), real(low=0)),
             "split_centers_": real("m", 2, "d"),
-            "split_children_": whole("m", 2, low=-(2**31), below="m"),
+            "split_children_": integers("m", 2, low=-(2**31), below="m"),
         },
-        extra={"labels_": whole(None, low=-1, below="k")},
+        extra={"labels_": integers(None, low=-1, below="k")},
         rule=lambda model, state, dims: _goes_down(state["split_children_"], dims["k"]),
     )
     __learnt_takes__ = Takes(sparse=True)

@@ -226,7 +226,7 @@ class DenseLloyd(_Kept):
             above, below, evaluated = settle(W, norms, X, rows, v, label)
             changed = _kernels.relabel(
                 rows, label, above, below, X, self.origin, self._weights(lo, hi), labels, upper, lower,
-                self.sums[lane], self.mass[lane], self.counts[lane],
+                (self.sums[lane], self.mass[lane], self.counts[lane]),
             )  # fmt: skip
             return changed, evaluated
 
@@ -245,8 +245,8 @@ class DenseLloyd(_Kept):
             lane, upper, lower = lo // self.lane, self.upper[lo:hi], self.lower[lo:hi]
             _kernels.relabel(
                 np.arange(hi - lo, dtype=np.int32), labels[lo:hi], upper, lower, self.X[lo:hi], self.origin,
-                self._weights(lo, hi), self.labels[lo:hi], upper, lower, self.sums[lane], self.mass[lane],
-                self.counts[lane],
+                self._weights(lo, hi), self.labels[lo:hi], upper, lower,
+                (self.sums[lane], self.mass[lane], self.counts[lane]),
             )  # fmt: skip
 
         for_blocks(one, self.n, grain=self.lane)
@@ -378,6 +378,6 @@ def labelled_sums(X: np.ndarray, w: np.ndarray | None, labels: np.ndarray, k: in
     unused = np.empty(n, dtype=np.float32)
     _kernels.relabel(
         np.arange(n, dtype=np.int32), labels, unused, unused, X, origin, _NO_WEIGHTS if w is None else w,
-        np.full(n, -1, dtype=np.int32), unused, unused, sums, mass, counts,
+        np.full(n, -1, dtype=np.int32), unused, unused, (sums, mass, counts),
     )  # fmt: skip
     return sums, mass, counts.astype(np.float64)

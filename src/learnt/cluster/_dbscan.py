@@ -14,7 +14,7 @@ from learnt.distances import Neighborhoods, Search, check_metric, chosen_algorit
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import stored
 from learnt.engine.params import check_choice, check_number
-from learnt.engine.schema import FEATURES, Dims, Schema, real, whole
+from learnt.engine.schema import FEATURES, Dims, Schema, integers, real
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows
 
@@ -72,8 +72,8 @@ class DBSCAN(ClusterMixin, Estimator):
     __learnt_schema__ = Schema(
         state={
             **FEATURES,
-            "labels_": whole(None, low=-1),
-            "core_sample_indices_": whole(None),
+            "labels_": integers(None, low=-1),
+            "core_sample_indices_": integers(None),
             "components_": _components,
         }
     )

@@ -198,11 +198,12 @@ def settle(W, norms, X, rows, view, tile, squares, found):
 
 
 @kernel
-def relabel(rows, label, above, below, X, origin, weights, labels, upper, lower, sums, mass, counts):
+def relabel(rows, label, above, below, X, origin, weights, labels, upper, lower, totals):
     """Write down labels and bounds; the sums follow the labels by differences. How many labels changed.
 
-    `sums` are Σ w (x − origin), `mass` Σ w and `counts` the rows with weight, for each centre; label −1 is in none.
+    `totals` are Σ w (x − origin), Σ w and the number of rows with weight, for each centre; label −1 is in none.
     """
+    sums, mass, counts = totals
     d = X.shape[1]
     changed = 0
     for r in range(rows.shape[0]):

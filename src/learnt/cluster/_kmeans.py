@@ -33,7 +33,7 @@ from learnt.engine.params import ParameterError, check_choice, check_flag, check
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Rows, as_rows, transform
-from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, number, real, whole
+from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, integers, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_weights, frame_matrix, is_frame
 from learnt.engine.verbose import tell
@@ -102,7 +102,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     __learnt_schema__ = Schema(
         state={**FEATURES, "cluster_centers_": real("k", "d"), "inertia_": anyof(number(0), real(low=0))},
-        extra={"labels_": whole(None, low=-1, below="k"), "n_iter_": count(), "converged_": flag},
+        extra={"labels_": integers(None, low=-1, below="k"), "n_iter_": count(), "converged_": flag},
     )
     __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
     __learnt_trial__ = Trial(

@@ -19,7 +19,7 @@ from learnt.engine.params import check_flag, check_number
 from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of, stream
 from learnt.engine.rows import Rows, as_rows, in_memory
-from learnt.engine.schema import FEATURES, Schema, anyof, count, number, real, whole
+from learnt.engine.schema import FEATURES, Schema, anyof, count, integers, number, real
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.engine.verbose import tell
@@ -87,7 +87,7 @@ class MiniBatchKMeans(KMeans):
         state={**FEATURES, "cluster_centers_": real("k", "d"), "counts_": real("k", low=0)},
         extra={
             "inertia_": anyof(number(0), real(low=0)),
-            "labels_": whole(None, low=-1, below="k"),
+            "labels_": integers(None, low=-1, below="k"),
             "n_iter_": count(),
             "n_steps_": count(),
             "n_samples_seen_": count(),

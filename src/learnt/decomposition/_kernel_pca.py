@@ -294,8 +294,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 f"inverse_transform takes scores of {self._n_features_out} components, a row for each; it got an array "
                 f"of shape {tuple(X.shape)}."
             )
-        there = beside(self.X_transformed_fit_, X)
-        return gram_times(kernel_of(self, self.n_features_in_), X, there, beside(self.dual_coef_, X))
+        fitted = beside(self.X_transformed_fit_, X)
+        return gram_times(kernel_of(self, self.n_features_in_), X, fitted, beside(self.dual_coef_, X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from learnt.decomposition._schema import CODING
 from learnt.decomposition._sparse_coding import ALGORITHMS, encode
 from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
-from learnt.engine.schema import ANY_FEATURES, Dims, Schema, anyof, count, none, real, whole
+from learnt.engine.schema import ANY_FEATURES, Dims, Schema, anyof, count, integers, none, real
 from learnt.engine.validation import check_fit, check_predict
 
 
@@ -122,7 +122,7 @@ class SparseCoder(CodingTransformer, Estimator):
     """
 
     __learnt_schema__ = Schema(
-        params={**CODING, "dictionary": anyof(none, real(None, "d"), whole(None, "d", low=-(2**62)))},
+        params={**CODING, "dictionary": anyof(none, real(None, "d"), integers(None, "d", low=-(2**62)))},
         state={**ANY_FEATURES, "n_components_": count(1)},
         rule=_as_many_as_atoms,
     )

@@ -220,19 +220,19 @@ def check_tree_params(model: Any) -> None:
     check_number(model, "max_depth", 1, integer=True, also=(None,))
     check_number(model, "min_samples_leaf", 1, integer=True)
     model._check_contamination()
-    asked = model.max_features
-    good = asked is None or (isinstance(asked, Real) and not isinstance(asked, bool) and float(asked) > 0)
-    if not good or (not isinstance(asked, Integral | None) and float(asked) > 1):
+    given = model.max_features
+    good = given is None or (isinstance(given, Real) and not isinstance(given, bool) and float(given) > 0)
+    if not good or (not isinstance(given, Integral | None) and float(given) > 1):
         raise ParameterError(
             f"The 'max_features' parameter of {type(model).__name__} must be a whole number of at least 1, a share "
-            f"above 0 and at most 1, or None. Got {asked!r} instead."
+            f"above 0 and at most 1, or None. Got {given!r} instead."
         )
 
 
 def cell_rules(model: Any) -> CellRules:
     """The parameters of growth as `forestry` takes them."""
-    d, asked = model.n_features_in_, model.max_features
-    features = d if asked is None else min(d, asked if isinstance(asked, Integral) else max(1, math.floor(asked * d)))
+    d, given = model.n_features_in_, model.max_features
+    features = d if given is None else min(d, given if isinstance(given, Integral) else max(1, math.floor(given * d)))
     return CellRules(
         model.criterion,
         model.splitter == "random",

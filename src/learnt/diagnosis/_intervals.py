@@ -98,9 +98,9 @@ def bootstrap_interval(
             rows = rng.integers(0, n, (min(step, n_resamples - start), n))
             means[start : start + step] = sums[rows].sum(axis=1) / sizes[rows].sum(axis=1)[:, None]
     found = np.asarray(statistic(means))
-    whole = float(statistic((sums.sum(axis=0) / sizes.sum())[None])[0])
+    estimate = float(statistic((sums.sum(axis=0) / sizes.sum())[None])[0])
     low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(whole, float(low), float(high))
+    return Interval(estimate, float(low), float(high))
 
 
 def auc_interval(y_true: np.ndarray, score: np.ndarray, level: float = 0.95) -> Interval:

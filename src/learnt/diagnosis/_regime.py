@@ -212,8 +212,8 @@ def _evidence(
     return tuple(said)
 
 
-def _share(part: float, whole: float) -> str:
-    share = 100 * part / whole if whole > 0 else 0.0
+def _share(part: float, total: float) -> str:
+    share = 100 * part / total if total > 0 else 0.0
     return f"{min(max(share, 0.0), 100.0):.0f}%"
 
 

@@ -205,9 +205,9 @@ def exact_pairs(Q, T, query, rows, ends, squares, index, out):
     lo = 0
     for q in range(Q.shape[0]):  # each query's pairs now end where the next one's began
         hi = ends[q]
-        whole = hi - (hi - lo) % 4
-        for i in range(lo, whole, 4):
+        fours = hi - (hi - lo) % 4
+        for i in range(lo, fours, 4):
             _four_distances(Q, q, T, index[i:], out[i:])
-        for i in range(whole, hi):
+        for i in range(fours, hi):
             out[i] = square_distance(Q, q, T, index[i], squares)
         lo = hi

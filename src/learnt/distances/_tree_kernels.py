@@ -247,11 +247,11 @@ def points_within(tree, workspace, Q, limits, first, stop, counts, index, sums):
             size -= 1
             node = stack[size]
             lo, hi = starts[node, 0], starts[node, 1]
-            whole = False
+            all_inside = False
             if sums.size == 0:
                 end = _square_end(nodes, node, Q, i) if squares else _most(p, slack, nodes, radii, node, Q, i)
-                whole = end <= limit
-            if not whole and 2 * node + 2 < n_nodes:
+                all_inside = end <= limit
+            if not all_inside and 2 * node + 2 < n_nodes:
                 node = 2 * node + 1
                 if squares:
                     a, b = _square_bound(nodes, node, Q, i), _square_bound(nodes, node + 1, Q, i)
@@ -266,7 +266,7 @@ def points_within(tree, workspace, Q, limits, first, stop, counts, index, sums):
                 continue
             if found + hi - lo > index.size:
                 return before, i
-            if whole:
+            if all_inside:
                 for t in range(lo, hi):
                     index[found] = order[t]
                     found += 1

@@ -20,8 +20,8 @@ from learnt.engine.validation import FLOATS
 def highest_planes(estimator: Any, X: Any, planes: Callable[[], tuple[Any, Any]]) -> np.ndarray | None:
     """The number of the plane with the largest w·x + b at each row, the first among equals; X not validated yet.
 
-    `planes()` gives W (K × d) and b (K). None where the rows are few, are not a NumPy array of floats that the
-    estimator was fitted on the like of, or where no score is finite: then whoever asks goes the usual way.
+    `planes()` gives W (K × d) and b (K). None where the rows are few, are not a NumPy array of floats of the kind
+    that the estimator was fitted on, or where no score is finite: the caller then takes the general code path.
     """
     if not _many_plain_rows(estimator, X) or not compilation_enabled():
         return None

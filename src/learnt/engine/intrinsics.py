@@ -149,7 +149,7 @@ def _store(array, index, value):
     array[index] = value
 
 
-def _nothing():
+def _do_nothing():
     """Another thread of this processor may go on."""
 
 
@@ -160,5 +160,5 @@ def _ahead(array, index):
 atomic_add = Intrinsic(_add, _build_add)  # type: ignore[arg-type]
 atomic_load = Intrinsic(_load, _build_load)  # type: ignore[arg-type]
 atomic_store = Intrinsic(_store, _build_store)  # type: ignore[arg-type]
-let_others_run = Intrinsic(_nothing, _build_rest)  # type: ignore[arg-type]
+let_others_run = Intrinsic(_do_nothing, _build_rest)  # type: ignore[arg-type]
 prefetch = Intrinsic(_ahead, _build_prefetch)  # type: ignore[arg-type]

@@ -23,22 +23,25 @@ class _Unmarked:
 
 
 def without_mark(value: Any) -> Any:
-    """A view of a read-only array that compiled code takes for a writable one, also inside named tuples.
+    """A view of a read-only array that compiled code takes for a writable one, also inside tuples.
 
     >>> kept = np.arange(3.0)
     >>> kept.flags.writeable = False
     >>> without_mark(kept).flags.writeable, np.shares_memory(without_mark(kept), kept)
     (True, True)
+    >>> without_mark((7, kept))[1].flags.writeable
+    True
     >>> without_mark(7)
     7
     """
     if isinstance(value, np.ndarray):
         marked = not value.flags.writeable and value.dtype.kind in "biufc"
         return np.asarray(_Unmarked(value)) if marked else value
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        fields = [without_mark(field) for field in value]
-        same = all(new is old for new, old in zip(fields, value, strict=True))
-        return value if same else type(value)(*fields)
+    if isinstance(value, tuple):
+        fields = tuple(map(without_mark, value))
+        if all(new is old for new, old in zip(fields, value, strict=True)):
+            return value
+        return type(value)(*fields) if hasattr(value, "_fields") else fields
     return value
 
 

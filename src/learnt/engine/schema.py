@@ -4,7 +4,7 @@ A check is a function of a value and of the sizes seen so far (`dims`: "d" is `n
 by the first attribute that shows them). It returns None when the value is fine and the end of a sentence when not.
 
     real("c", "d")                a finite floating-point array with one row per class and one column per feature
-    whole("n", below="c")         an array of integers from 0 to c - 1: safe to index with
+    integers("n", below="c")      an array of integers from 0 to c - 1: safe to index with
     anyof(none, real("d"))        either
 """
 
@@ -86,7 +86,7 @@ def real(
     return check
 
 
-def whole(*shape: Any, low: int = 0, below: Any = None, kinds: str = "i") -> Check:
+def integers(*shape: Any, low: int = 0, below: Any = None, kinds: str = "i") -> Check:
     """An array of integers at least `low` and less than `below`."""
 
     def check(value: Any, dims: Dims) -> str | None:

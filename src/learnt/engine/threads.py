@@ -249,8 +249,8 @@ def single_blas() -> Iterator[None]:
     with state.blas_lock:
         state.blas_users += 1
         if state.blas_users == 1:
-            for ask, set_blas in _blas_libraries():
-                threads = ask()
+            for get_blas, set_blas in _blas_libraries():
+                threads = get_blas()
                 if threads is not None and threads > 1:
                     state.blas_before.append((set_blas, threads))
                     set_blas(1)
@@ -270,10 +270,10 @@ def _blas_libraries() -> list[tuple[Callable[[], int | None], Setter]]:
     import scipy.linalg  # noqa: F401  its own BLAS must be loaded to be found
     from threadpoolctl import ThreadpoolController
 
-    return [_ask_and_set(library) for library in ThreadpoolController().select(user_api="blas").lib_controllers]
+    return [_get_and_set(library) for library in ThreadpoolController().select(user_api="blas").lib_controllers]
 
 
-def _ask_and_set(library: Any) -> tuple[Callable[[], int | None], Setter]:
+def _get_and_set(library: Any) -> tuple[Callable[[], int | None], Setter]:
     """The two functions of a library that threadpoolctl found.
 
     The threads of OpenBLAS are the whole process's. threadpoolctl lets the Python thread that set them first set them
@@ -283,7 +283,7 @@ def _ask_and_set(library: Any) -> tuple[Callable[[], int | None], Setter]:
     if library.internal_api == "openblas" and getattr(library, "threading_layer", "openmp") != "openmp":
         for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):
             names = (f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
-            ask, set_blas = (getattr(library.dynlib, name, None) for name in names)
-            if ask is not None and set_blas is not None:
-                return ask, set_blas
+            get_blas, set_blas = (getattr(library.dynlib, name, None) for name in names)
+            if get_blas is not None and set_blas is not None:
+                return get_blas, set_blas
     return library.get_num_threads, library.set_num_threads

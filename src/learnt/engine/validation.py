@@ -121,8 +121,8 @@ def _accepted(
     categories: bool | None,
 ) -> Takes:
     """What comes through: as a call says, or as the class declares."""
-    asked = {"sparse": sparse, "tensors": tensors, "lazy": lazy, "missing": missing, "categories": categories}
-    return replace(takes_of(estimator), **{key: value for key, value in asked.items() if value is not None})
+    needed = {"sparse": sparse, "tensors": tensors, "lazy": lazy, "missing": missing, "categories": categories}
+    return replace(takes_of(estimator), **{key: value for key, value in needed.items() if value is not None})
 
 
 def _matrix(estimator: Any, X: Any, reset: bool, accepted: Takes, min_rows: int, order: str | None) -> Any:

@@ -13,9 +13,9 @@ from learnt.engine.schema import (
     anyof,
     count,
     either,
+    integers,
     labels,
     plain,
-    whole,
 )
 from learnt.forestry import Categories, Surrogates, Tree
 
@@ -61,7 +61,7 @@ def category_values(value: Any, dims: Dims) -> str | None:
 
 OUTPUT_CLASSES: dict[str, Check] = {
     "classes_": either(labels(None)),
-    "n_classes_": anyof(either(count(1)), whole(None, low=1)),
+    "n_classes_": anyof(either(count(1)), integers(None, low=1)),
 }
 
 

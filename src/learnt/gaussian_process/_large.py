@@ -117,8 +117,8 @@ def _system(kernel: Any, X: np.ndarray, noise: Any, found: Sparse) -> Any:
     return system(smooth, X, noise_of(kernel, smooth, X, noise)[0], found)
 
 
-def explained(model: Any, X: np.ndarray, found: Sparse, noise: Any, whole: bool) -> np.ndarray:
-    """What the training rows tell about the function at X: of its variance, or of its `whole` covariance.
+def explained(model: Any, X: np.ndarray, found: Sparse, noise: Any, full: bool) -> np.ndarray:
+    """What the training rows tell about the function at X: of its variance, or of its `full` covariance.
 
     By conjugate gradients this is kᵀv + vᵀr with v ≈ K⁻¹k and r = k − Kv: never more than kᵀK⁻¹k, off by the square of
     the error of v.
@@ -126,11 +126,11 @@ def explained(model: Any, X: np.ndarray, found: Sparse, noise: Any, whole: bool)
     kernel = model.kernel_
     if model.method_ == "inducing":
         V, W = projections(kernel, found, X)
-        return V @ V.T - W @ W.T if whole else np.einsum("ij,ij->i", V, V) - np.einsum("ij,ij->i", W, W)
+        return V @ V.T - W @ W.T if full else np.einsum("ij,ij->i", V, V) - np.einsum("ij,ij->i", W, W)
     product, precondition = _system(kernel, model.X_train_, noise, found)
     parts = []
-    for lo in range(0, len(X), len(X) if whole else _QUERIES):
-        B = kernel(model.X_train_, X if whole else X[lo : lo + _QUERIES])
+    for lo in range(0, len(X), len(X) if full else _QUERIES):
+        B = kernel(model.X_train_, X if full else X[lo : lo + _QUERIES])
         V, R = solve(product, precondition, B, model.cg_tol)
-        parts.append(B.T @ V + V.T @ R if whole else np.einsum("ij,ij->j", B + R, V))
-    return parts[0] if whole else np.concatenate(parts)
+        parts.append(B.T @ V + V.T @ R if full else np.einsum("ij,ij->j", B + R, V))
+    return parts[0] if full else np.concatenate(parts)

@@ -198,8 +198,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
 
     def _sparse(self) -> Sparse:
         """The posterior through inducing points, as far as predictions need it."""
-        nothing = np.empty((len(self.L_), 0))
-        return Sparse(self.inducing_points_, self.L_, self.inducing_factor_, nothing, nothing, 0.0)
+        empty = np.empty((len(self.L_), 0))
+        return Sparse(self.inducing_points_, self.L_, self.inducing_factor_, empty, empty, 0.0)
 
     def _noise(self, n: int) -> Any:
         """The variance of the noise, one number or one a row."""

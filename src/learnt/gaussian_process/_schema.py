@@ -15,11 +15,11 @@ from learnt.engine.schema import (
     count,
     fields,
     flag,
+    integers,
     listof,
     none,
     number,
     real,
-    whole,
 )
 from learnt.kernels import Kernel, kernel_object, usable_kernel
 
@@ -61,7 +61,7 @@ CLASSIFIER = Schema(
             fields(
                 pair=listof(count(0, 2**31), 2, tuple),
                 kernel=usable_kernel,
-                rows=whole(None, below="n"),
+                rows=integers(None, below="n"),
                 target=real(None, low=0, high=1),
                 latent=real(None),
                 probability=real(None, low=0, high=1),

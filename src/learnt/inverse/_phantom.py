@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.inverse._radon import is_whole
+from learnt.inverse._radon import is_integer
 
 # Value, half axes, centre and rotation in degrees, on a square from −1 to 1.
 _ELLIPSES = (
@@ -31,7 +31,7 @@ def shepp_logan(n: int = 256) -> np.ndarray:
     >>> image.shape, float(image.max()), float(image[52, 32].round(2))
     ((64, 64), 1.0, 0.2)
     """
-    if not is_whole(n):
+    if not is_integer(n):
         raise ValueError(f"n must be the number of pixels along a side, a whole number of at least 1; got {n!r}.")
     ticks = (np.arange(n * _FINE) + 0.5) * 2.0 / (n * _FINE) - 1.0
     x, y = ticks[None, :], -ticks[:, None]

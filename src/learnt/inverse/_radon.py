@@ -65,7 +65,7 @@ class RadonOperator(LinearOperator):
             n_detectors += (
                 self.image_shape[1] - n_detectors
             ) % 2  # rays through pixels' middles, not along their edges
-        elif not is_whole(n_detectors):
+        elif not is_integer(n_detectors):
             raise ValueError(f"n_detectors must be a whole number of at least 1, or None; got {n_detectors!r}.")
         self.sinogram_shape = (len(self.angles), int(n_detectors))
         self._cosines, self._sines = np.cos(self.angles), np.sin(self.angles)
@@ -125,7 +125,7 @@ class _Transposed(LinearOperator):
         return self._operator
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     """Whether `value` is an integer of at least 1."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
@@ -136,7 +136,7 @@ def is_number(value: Any) -> bool:
 
 def _image_shape(shape: Any) -> tuple[int, int]:
     pair = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else (shape, shape)
-    if len(pair) != 2 or not all(is_whole(n) for n in pair):
+    if len(pair) != 2 or not all(is_integer(n) for n in pair):
         raise ValueError(f"shape must be the rows and columns of the image, two whole numbers; got {shape!r}.")
     return int(pair[0]), int(pair[1])
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine import progress
-from learnt.inverse._radon import RadonOperator, is_number, is_whole
+from learnt.inverse._radon import RadonOperator, is_integer, is_number
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _check(operator: Any, sinogram: Any, ridge: Any = 0.0, max_iter: Any = 1, to
         raise ValueError(f"The sinogram holds {bad} values that are NaN or infinite: replace or leave out those rays.")
     if not (is_number(ridge) and 0 <= ridge < math.inf):
         raise ValueError(f"ridge must be a number of at least 0; got {ridge!r}.")
-    if not is_whole(max_iter):
+    if not is_integer(max_iter):
         raise ValueError(f"max_iter must be a whole number of at least 1; got {max_iter!r}.")
     if not (is_number(tol) and tol >= 0):
         raise ValueError(f"tol must be a number of at least 0; got {tol!r}.")

@@ -76,8 +76,8 @@ class AdditiveChi2Sampler(TransformerMixin, Estimator):
         if not sparse.issparse(X):
             return np.hstack([block.astype(X.dtype, copy=False) for block in blocks])
         made = [sparse.csr_array((block, X.indices, X.indptr), shape=X.shape) for block in blocks]
-        whole = sparse.hstack(made, format="csr")
-        return sparse.csr_matrix(whole) if isinstance(X, sparse.spmatrix) else whole
+        joined = sparse.hstack(made, format="csr")
+        return sparse.csr_matrix(joined) if isinstance(X, sparse.spmatrix) else joined
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names with _sqrt, _cos1, _sin1, …"""

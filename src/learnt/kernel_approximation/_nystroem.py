@@ -14,7 +14,7 @@ from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import cast, dense, on_host, take_rows
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
-from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table, whole
+from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, integers, none, number, real, table
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.kernels import (
@@ -75,7 +75,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         state={
             **FEATURES,
             "components_": table("k", "d"),
-            "component_indices_": whole("k"),
+            "component_indices_": integers("k"),
             "normalization_": real("k", "k"),
         },
         rule=lambda model, state, dims: (

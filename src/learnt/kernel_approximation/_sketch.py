@@ -16,7 +16,7 @@ from learnt.engine.matrices import dense
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows
-from learnt.engine.schema import FEATURES, Schema, count, number, whole
+from learnt.engine.schema import FEATURES, Schema, count, integers, number
 from learnt.engine.validation import check_fit, check_predict
 
 MOST_COMPONENTS = 1 << 17  # a few rows of more would fill the memory
@@ -65,8 +65,8 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         },
         state={
             **FEATURES,
-            "indexHash_": whole("p", "width", below="k"),
-            "bitHash_": whole("p", "width", low=-1, below=2),
+            "indexHash_": integers("p", "width", below="k"),
+            "bitHash_": integers("p", "width", low=-1, below=2),
         },
         rule=lambda model, state, dims: (
             None

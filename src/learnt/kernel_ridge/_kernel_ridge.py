@@ -94,10 +94,10 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
         check_number(self, "coef0")
         places = present_rows(sample_weight, X) if self.kernel == "precomputed" else None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
-        whole = X
+        full = X
         if places is not None:
-            whole = _in_their_places(dense(X), places, rows_given(sample_weight))
-            X = take_rows(dense(X).T, places).T if whole.shape[0] == whole.shape[1] else whole  # which is refused
+            full = _in_their_places(dense(X), places, rows_given(sample_weight))
+            X = take_rows(dense(X).T, places).T if full.shape[0] == full.shape[1] else full  # which is refused
         n = X.shape[0]
         Y = widen(y[:, None] if y.ndim == 1 else y)
         alpha = self._penalties(Y.shape[1])
@@ -106,9 +106,9 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
             require_room("KernelRidge", n, n)
         dual = solve_dual(self._training_matrix(X), Y, alpha, root)
         if places is not None:
-            dual = _in_their_places(dual, places, whole.shape[0])
+            dual = _in_their_places(dual, places, full.shape[0])
         self.dual_coef_ = dual[:, 0] if y.ndim == 1 else dual
-        self.X_fit_ = whole
+        self.X_fit_ = full
         return self
 
     def _penalties(self, n_targets: int) -> np.ndarray:

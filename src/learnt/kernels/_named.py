@@ -104,9 +104,9 @@ def kernel_of(estimator: Any, n_features: int) -> Any:
     """The kernel that an estimator's `kernel`, `gamma`, `degree`, `coef0` and `kernel_params` mean."""
     kernel, params = estimator.kernel, dict(estimator.kernel_params or {})
     if isinstance(kernel, str):
-        asked = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")} | params
-        degree, coef0 = (default if asked[name] is None else asked[name] for name, default in _DEFAULTS.items())
-        return named_kernel(kernel, asked["gamma"], degree, coef0, n_features)
+        settings = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")} | params
+        degree, coef0 = (default if settings[name] is None else settings[name] for name, default in _DEFAULTS.items())
+        return named_kernel(kernel, settings["gamma"], degree, coef0, n_features)
     if is_kernel_object(kernel):
         return kernel
     return FromFunction(kernel, params)

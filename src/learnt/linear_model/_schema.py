@@ -12,12 +12,12 @@ from learnt.engine.schema import (
     anyof,
     count,
     flag,
+    integers,
     listof,
     none,
     number,
     real,
     record,
-    whole,
 )
 
 WITH_INTERCEPT: dict[str, Check] = {"fit_intercept": flag}
@@ -26,7 +26,7 @@ _intercept = anyof(ONE, real(None))
 LINE: dict[str, Check] = {**FEATURES, "coef_": real("d"), "intercept_": _intercept}
 LINES: dict[str, Check] = {**FEATURES, "coef_": anyof(real("d"), real("t", "d")), "intercept_": _intercept}
 
-COUNTS = anyof(none, count(), listof(count()), whole(None))
+COUNTS = anyof(none, count(), listof(count()), integers(None))
 _gaps = anyof(number(finite=False), listof(number(finite=False)), real(None, finite=False))
 SWEEPS: dict[str, Check] = {"n_iter_": COUNTS, "dual_gap_": _gaps}
 CHOSEN: dict[str, Check] = {"alpha_": number(0), "mse_path_": record, "alphas_": record, **SWEEPS}

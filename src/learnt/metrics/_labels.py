@@ -141,13 +141,14 @@ def encode(y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
         return _encode_integers(y)
     if kind == "f":
         with np.errstate(invalid="ignore"):
-            whole = y.astype(np.int64)
-        if not (whole == y).all():
+            integers = y.astype(np.int64)
+        if not (integers == y).all():
             check_finite(y, name)
             raise ValueError(
-                f"continuous is not supported: {name} holds fractions such as {y[whole != y][0]!s}, not class labels."
+                f"continuous is not supported: {name} holds fractions such as {y[integers != y][0]!s}, "
+                "not class labels."
             )
-        classes, codes = _encode_integers(whole)
+        classes, codes = _encode_integers(integers)
         return classes.astype(y.dtype), codes
     if kind == "U" and y.size > SMALL:
         return _encode_by_hash(y)

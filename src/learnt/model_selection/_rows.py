@@ -16,15 +16,15 @@ def _size(size: Any, name: str, n: int) -> float | int | None:
     """A share in (0, 1) or a number of rows, checked."""
     if size is None:
         return None
-    whole = isinstance(size, Integral) and not isinstance(size, bool)
-    if not whole and not isinstance(size, float | np.floating):
+    is_count = isinstance(size, Integral) and not isinstance(size, bool)
+    if not is_count and not isinstance(size, float | np.floating):
         raise ValueError(f"Invalid value for {name}: {size!r} is neither a share nor a number of rows.")
-    if (whole and not 0 < size < n) or (not whole and not 0 < size < 1):
+    if (is_count and not 0 < size < n) or (not is_count and not 0 < size < 1):
         raise ValueError(
             f"{name}={size} should be either positive and smaller than the number of samples {n} "
             "or a float in the (0, 1) range."
         )
-    return int(size) if whole else float(size)
+    return int(size) if is_count else float(size)
 
 
 def split_sizes(n: int, test_size: Any, train_size: Any, default_test: float) -> tuple[int, int]:
@@ -70,17 +70,17 @@ def shuffled(n: int, n_train: int, n_test: int, rng: np.random.RandomState) -> t
 def _shares(counts: np.ndarray, draws: int, rng: np.random.RandomState) -> np.ndarray:
     """The likeliest numbers of each class among `draws` rows; ties for the last places are drawn."""
     exact = counts / counts.sum() * draws
-    whole = np.floor(exact)
-    missing = int(draws - whole.sum())
-    rest = exact - whole
+    rounded_down = np.floor(exact)
+    missing = int(draws - rounded_down.sum())
+    rest = exact - rounded_down
     for value in np.unique(rest)[::-1]:
         if missing <= 0:
             break
         (candidates,) = np.nonzero(rest == value)
         chosen = rng.choice(candidates, size=min(len(candidates), missing), replace=False)
-        whole[chosen] += 1
+        rounded_down[chosen] += 1
         missing -= len(chosen)
-    return whole.astype(int)
+    return rounded_down.astype(int)
 
 
 def stratified(y: Any, n_train: int, n_test: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:

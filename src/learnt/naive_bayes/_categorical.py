@@ -11,7 +11,7 @@ from learnt.engine.arrays import namespace, to_numpy
 from learnt.engine.estimator import Takes, Trial
 from learnt.engine.params import check_number
 from learnt.engine.rows import Block, as_rows
-from learnt.engine.schema import Dims, Schema, listof, real, whole
+from learnt.engine.schema import Dims, Schema, integers, listof, real
 from learnt.naive_bayes._counts import COUNTED, CountsNB, logs, shares_of
 from learnt.naive_bayes._one_hot import by_feature, category_indicators, require_categories
 
@@ -84,7 +84,7 @@ class CategoricalNB(CountsNB):
             **COUNTED,
             "category_count_": listof(real("c", None, low=0), "d"),
             "feature_log_prob_": listof(real("c", None, high=0), "d"),
-            "n_categories_": whole("d", low=1),
+            "n_categories_": integers("d", low=1),
         },
         rule=one_table_a_feature,
     )

@@ -23,7 +23,7 @@ from learnt.naive_bayes._histogram import HistogramNB
 from learnt.naive_bayes._multinomial import MultinomialNB
 
 KINDS = ("gaussian", "categorical", "bernoulli", "multinomial", "histogram")
-_FEW = 10  # different whole numbers that are taken for categories
+_FEW = 10  # different integers that are taken for categories
 
 
 def one_model_a_kind(model: Any, state: dict[str, Any], dims: Dims) -> str | None:

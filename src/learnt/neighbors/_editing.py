@@ -8,7 +8,7 @@ import numpy as np
 
 from learnt.engine.estimator import Trial
 from learnt.engine.matrices import dense
-from learnt.engine.schema import Schema, choice, whole
+from learnt.engine.schema import Schema, choice, integers
 from learnt.neighbors._classification import KNeighborsClassifier
 from learnt.neighbors._fewer_rows import condensed, voronoi_edited
 from learnt.neighbors._schema import CODES, METRIC, RECALL, SEARCH, votes_rule
@@ -71,7 +71,7 @@ class CondensedNearestNeighbor(_Edited):
     """
 
     __learnt_schema__ = Schema(
-        params=METRIC, state={**SEARCH, **CODES, "kept_indices_": whole("n")}, extra=RECALL, rule=votes_rule
+        params=METRIC, state={**SEARCH, **CODES, "kept_indices_": integers("n")}, extra=RECALL, rule=votes_rule
     )
 
     def __init__(self, *, algorithm="auto", leaf_size=30, p=2, metric="minkowski", metric_params=None, n_jobs=None):
@@ -120,7 +120,7 @@ class VoronoiEditing(_Edited):
 
     __learnt_schema__ = Schema(
         params=METRIC,
-        state={**SEARCH, **CODES, "kept_indices_": whole("n"), "graph_": choice("voronoi", "gabriel")},
+        state={**SEARCH, **CODES, "kept_indices_": integers("n"), "graph_": choice("voronoi", "gabriel")},
         extra=RECALL,
         rule=votes_rule,
     )

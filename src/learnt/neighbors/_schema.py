@@ -18,12 +18,12 @@ from learnt.engine.schema import (
     either,
     flag,
     instance,
+    integers,
     labels,
     none,
     number,
     real,
     scalar,
-    whole,
 )
 
 _w = anyof(none, real("d", low=0))
@@ -81,7 +81,7 @@ def votes_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
         outputs = [(codes, classes)]
     for column, names in outputs:
         sizes = {"n": dims["n"]}
-        reason = labels("c")(names, sizes) or whole("n", below="c")(column, sizes)
+        reason = labels("c")(names, sizes) or integers("n", below="c")(column, sizes)
         if reason is not None:
             return f"has classes or codes of which one {reason}"
     return None
@@ -104,7 +104,7 @@ SEARCH: dict[str, Check] = {
 CODES: dict[str, Check] = {
     "outputs_2d_": flag,
     "classes_": either(labels(None)),
-    "_y": anyof(whole("n"), whole("n", None)),
+    "_y": anyof(integers("n"), integers("n", None)),
 }
 AMOUNTS: dict[str, Check] = {"_y": anyof(real("n"), real("n", None))}
 # What `n_neighbors="auto"` adds.

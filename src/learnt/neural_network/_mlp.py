@@ -19,7 +19,7 @@ from learnt.engine.finite import require_finite
 from learnt.engine.matrices import Route, dense, route, stored
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.random import random_state_of
-from learnt.engine.schema import FEATURES, Check, anyof, choice, count, listof, none, number, real, record, whole
+from learnt.engine.schema import FEATURES, Check, anyof, choice, count, integers, listof, none, number, real, record
 from learnt.engine.single import refuse_sparse_missing
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_same_columns, check_weights
 from learnt.engine.weights import rows_as_given, without_absent
@@ -73,7 +73,7 @@ TRAINED: dict[str, Check] = {
     "validation_scores_": anyof(none, listof(number(finite=False))),
     "validation_loss_curve_": anyof(none, listof(number(finite=False))),
     "best_validation_score_": anyof(none, number(finite=False)),
-    "dead_units_": listof(whole(None)),
+    "dead_units_": listof(integers(None)),
     "_resume": record,
 }
 PARAMS: dict[str, Check] = {"activation": choice(*ACTIVATIONS), "dropout": number(0, np.nextafter(1, 0))}

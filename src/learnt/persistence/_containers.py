@@ -23,6 +23,7 @@ from learnt.engine.schema import (
     estimator,
     flag,
     instance,
+    integers,
     labels,
     listof,
     none,
@@ -32,7 +33,6 @@ from learnt.engine.schema import (
     scalar,
     text,
     texts,
-    whole,
 )
 from learnt.preprocessing._scaler_schema import SCALER, SEEN
 
@@ -215,8 +215,8 @@ _categories = {
     "_infrequent_enabled": flag,
 }
 _groups = {
-    "_infrequent_indices": listof(anyof(none, whole(None)), "d"),
-    "_default_to_infrequent_mappings": listof(anyof(none, whole(None)), "d"),
+    "_infrequent_indices": listof(anyof(none, integers(None)), "d"),
+    "_default_to_infrequent_mappings": listof(anyof(none, integers(None)), "d"),
 }
 _dropped = anyof(none, instance(np.ndarray, "an array"))
 
@@ -399,7 +399,7 @@ SKLEARN_SCHEMAS = {
         state={
             "n_features_in_": count(1, name="d"),
             "_n_features": count(1, name="d"),
-            "features_": whole(None, below="d"),
+            "features_": integers(None, below="d"),
             "_precomputed": flag,
         },
     ),

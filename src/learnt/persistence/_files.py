@@ -124,11 +124,11 @@ def inspect(path: str | os.PathLike[str]) -> FileSummary:
         first = file.read(_FIRST)
         length = container.header_length(first, size)
         head = first + file.read(8 + length - _FIRST)
-        whole = hashlib.sha256(head)
+        digest = hashlib.sha256(head)
 
         def chunks() -> Iterator[bytes]:
             while chunk := file.read(_CHUNK):
-                whole.update(chunk)
+                digest.update(chunk)
                 yield chunk
 
         container.verify(head, chunks())
@@ -148,7 +148,7 @@ def inspect(path: str | os.PathLike[str]) -> FileSummary:
         return FileSummary(
             path=str(source),
             file_size=size,
-            sha256=whole.hexdigest(),
+            sha256=digest.hexdigest(),
             format_version=version,
             versions={key: metadata[key][:40] for key in ("learnt", "numpy", "sklearn") if key in metadata},
             model=model,

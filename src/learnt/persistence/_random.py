@@ -39,12 +39,12 @@ def state_of(source: Any) -> dict[str, Any]:
     return state
 
 
-def _whole(value: Any, below: int) -> bool:
+def _is_integer(value: Any, below: int) -> bool:
     return type(value) is int and 0 <= value < below
 
 
 def _seed_list(value: Any) -> bool:
-    return type(value) is list and len(value) <= 1024 and all(_whole(n, _LONG) for n in value)
+    return type(value) is list and len(value) <= 1024 and all(_is_integer(n, _LONG) for n in value)
 
 
 def from_state(state: dict[str, Any]) -> Any:
@@ -54,7 +54,11 @@ def from_state(state: dict[str, Any]) -> Any:
         raise Refused("is a random generator of an unknown kind")
     if kind == "SeedSequence" and state.keys() == {"kind", "entropy", "spawn_key", "spawned"}:
         entropy, key = state["entropy"], state["spawn_key"]
-        if (_whole(entropy, 1 << 4096) or _seed_list(entropy)) and _seed_list(key) and _whole(state["spawned"], _WORD):
+        if (
+            (_is_integer(entropy, 1 << 4096) or _seed_list(entropy))
+            and _seed_list(key)
+            and _is_integer(state["spawned"], _WORD)
+        ):
             return np.random.SeedSequence(entropy, spawn_key=tuple(key), n_children_spawned=state["spawned"])
     elif kind in ("Generator", "RandomState"):
         return _generator(state)
@@ -64,12 +68,17 @@ def from_state(state: dict[str, Any]) -> Any:
 def _generator(state: dict[str, Any]) -> Any:
     gauss = state.get("gauss", [0, 0.0])
     fields = {"kind", "bits"} | ({"gauss"} if state["kind"] == "RandomState" else set())
-    good = type(gauss) is list and len(gauss) == 2 and _whole(gauss[0], 2) and type(gauss[1]) is float
+    good = type(gauss) is list and len(gauss) == 2 and _is_integer(gauss[0], 2) and type(gauss[1]) is float
     name = state.get("bits")
     if name == "MT19937" and good and state.keys() == fields | {"key", "pos"}:
         key = state["key"]
         # `pos` indexes the key in C: one past its end means "refill".
-        if type(key) is np.ndarray and key.dtype == np.uint32 and key.shape == (624,) and _whole(state["pos"], 625):
+        if (
+            type(key) is np.ndarray
+            and key.dtype == np.uint32
+            and key.shape == (624,)
+            and _is_integer(state["pos"], 625)
+        ):
             inner: Any = {"bit_generator": name, "state": {"key": key, "pos": state["pos"]}}
             if state["kind"] == "RandomState":
                 source = np.random.RandomState(0)
@@ -80,8 +89,8 @@ def _generator(state: dict[str, Any]) -> Any:
             return np.random.Generator(bits)
     elif name in _PCG and state["kind"] == "Generator" and state.keys() == fields | {"state", "inc", "half"}:
         half = state["half"]
-        whole = _whole(state["state"], _LONG) and _whole(state["inc"], _LONG) and state["inc"] % 2 == 1
-        if whole and type(half) is list and len(half) == 2 and _whole(half[0], 2) and _whole(half[1], _WORD):
+        valid = _is_integer(state["state"], _LONG) and _is_integer(state["inc"], _LONG) and state["inc"] % 2 == 1
+        if valid and type(half) is list and len(half) == 2 and _is_integer(half[0], 2) and _is_integer(half[1], _WORD):
             pcg = _PCG[name](0)
             pcg.state = {"bit_generator": name, "state": {"state": state["state"], "inc": state["inc"]},
                          "has_uint32": half[0], "uinteger": half[1]}  # fmt: skip

@@ -18,19 +18,19 @@ from learnt.engine.schema import (
     dictof,
     flag,
     instance,
+    integers,
     listof,
     none,
     number,
     real,
     text,
-    whole,
 )
 
 _LEAST = -(2**63)
-_places = whole("n", low=_LEAST)  # held against their bounds by `validate`
+_places = integers("n", low=_LEAST)  # held against their bounds by `validate`
 _numbers = real("n", finite=False)
-_bytes = whole("n", kinds="u", below=256)
-_table = whole(None, low=_LEAST)
+_bytes = integers("n", kinds="u", below=256)
+_table = integers(None, low=_LEAST)
 _features: Check = count(1, 2**31)
 
 
@@ -47,13 +47,13 @@ _BOOSTED: dict[str, Check] = {
     "missing_left": _bytes,
     "cover": _numbers,
     "gain": _numbers,
-    "roots": whole("t", low=_LEAST),
-    "outputs": whole("t", low=_LEAST),
+    "roots": integers("t", low=_LEAST),
+    "outputs": integers("t", low=_LEAST),
     "table": _table,
 }
 _TREE: dict[str, Check] = {
     "n_features": _features,
-    "n_classes": whole("o", low=1),
+    "n_classes": integers("o", low=1),
     "value": real("n", "o", None, finite=False),
     "table": _table,
     "surrogates": _surrogates,
@@ -63,27 +63,27 @@ _TREE: dict[str, Check] = {
     "missing_go_to_left": _bytes,
 }
 _SURROGATES: dict[str, Check] = {
-    "start": whole(None, low=_LEAST),
+    "start": integers(None, low=_LEAST),
     **dict.fromkeys(("feature", "table_start", "table_size"), _places),
     **dict.fromkeys(("threshold", "agreement", "adjusted"), _numbers),
     "left_below": _bytes,
-    "table": whole(None, kinds="u", below=256),
+    "table": integers(None, kinds="u", below=256),
 }
 _GROVE: dict[str, Check] = {
     "n_features": _features,
-    "n_classes": whole("o", low=1),
+    "n_classes": integers("o", low=1),
     "criterion": choice(
         "gini", "entropy", "log_loss", "error", "squared_error", "friedman_mse", "absolute_error", "poisson"
     ),
-    "sizes": whole("t", low=1),
-    "feature": whole("n", low=-1),
+    "sizes": integers("t", low=1),
+    "feature": integers("n", low=-1),
     "threshold": real("inner", finite=False),
-    "missing_left": whole("inner", kinds="u", below=2),
+    "missing_left": integers("inner", kinds="u", below=2),
     "value": real("leaves", None, finite=False),
-    "count": whole("leaves"),
+    "count": integers("leaves"),
     "weight": real("leaves", finite=False),
     "impurity": real(None, finite=False),
-    "table_start": whole(None, low=-1),
+    "table_start": integers(None, low=-1),
     "table": _table,
 }
 _splitter: dict[str, Check] = {
@@ -210,7 +210,7 @@ RECORD_FIELDS: dict[str, dict[str, Check]] = {
     **KERNELS,
     **NETWORK_LAYERS,
     "learnt.forestry.BoostedTrees": _BOOSTED,
-    "learnt.forestry.Categories": {"columns": whole("k"), "values": listof(instance(np.ndarray, "an array"), "k")},
+    "learnt.forestry.Categories": {"columns": integers("k"), "values": listof(instance(np.ndarray, "an array"), "k")},
     "learnt.forestry.Grove": _GROVE,
     "learnt.forestry.Surrogates": _SURROGATES,
     "learnt.forestry.Tree": _TREE,

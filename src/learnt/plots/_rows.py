@@ -138,11 +138,11 @@ def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=Fals
     for k, row in enumerate(rows):
         middle = top + step * k + 27
         color = ACCENT if row.strong or bars else MUTED
-        whole: str = hint(f"{row.label}: {form(row.value)}, {form(row.low)} to {form(row.high)}")
+        tooltip: str = hint(f"{row.label}: {form(row.value)}, {form(row.low)} to {form(row.high)}")
         weight = 600 if row.strong else None
         label = text(left, middle - 13, _short(row.label, 44), fill=INK, font_weight=weight)
         shown = text(WIDTH - right, middle - 13, form(row.value), text_anchor="end", font_weight=weight)
-        inside: list[str] = [whole, label, shown]
+        inside: list[str] = [tooltip, label, shown]
         if bars:
             a, b = sorted((x(0.0), x(row.value)))
             inside.append(tag("rect", x=a, y=middle - 5, width=max(b - a, 1.0), height=10.0, rx=2, fill=SOFT))

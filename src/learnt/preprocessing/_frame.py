@@ -282,10 +282,10 @@ def number_labels(numbers: np.ndarray) -> pl.Series:
     """Numbers as category labels: 3 and 3.0 are the same label "3"."""
     if numbers.dtype.kind in "iu":
         return pl.Series(numbers).cast(pl.String)
-    whole = np.isfinite(numbers) & (np.abs(numbers) < 2**62) & (numbers == np.floor(numbers))
-    integers = pl.Series(np.where(whole, numbers, 0).astype(np.int64)).cast(pl.String)
+    are_integers = np.isfinite(numbers) & (np.abs(numbers) < 2**62) & (numbers == np.floor(numbers))
+    integers = pl.Series(np.where(are_integers, numbers, 0).astype(np.int64)).cast(pl.String)
     floats = pl.Series(numbers.astype(np.float64)).fill_nan(None).cast(pl.String)
-    return pl.select(pl.when(pl.Series(whole)).then(integers).otherwise(floats)).to_series()
+    return pl.select(pl.when(pl.Series(are_integers)).then(integers).otherwise(floats)).to_series()
 
 
 def _number(name: str, values: np.ndarray) -> Column:

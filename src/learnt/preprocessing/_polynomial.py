@@ -141,10 +141,10 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         table = self._terms()
         kept = self._kept(table.starts)
         out = np.empty((len(X), self.n_output_features_), dtype=X.dtype, order=self.order)
-        whole = isinstance(kept, slice)
+        all_columns = isinstance(kept, slice)
 
         def work(lo: int, hi: int) -> None:
-            if whole:
+            if all_columns:
                 self._fill(X[lo:hi], table, out[lo:hi])
             else:
                 full = np.empty((hi - lo, table.starts[-1]), dtype=X.dtype, order=self.order)

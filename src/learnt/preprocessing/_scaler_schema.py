@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnt.engine.schema import ANY_FEATURES, Dims, Schema, anyof, count, flag, none, number, real, whole
+from learnt.engine.schema import ANY_FEATURES, Dims, Schema, anyof, count, flag, integers, none, number, real
 
-SEEN = anyof(count(0), number(0), whole("d"), real("d", low=0))
+SEEN = anyof(count(0), number(0), integers("d"), real("d", low=0))
 _moments = anyof(none, real("d", finite=False))
 
 

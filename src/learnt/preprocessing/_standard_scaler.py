@@ -87,7 +87,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
         if sparse.issparse(X) and self.with_mean:
             raise ValueError(_NO_CENTRE)
         found = moments(as_rows(X, None, w), missing=True)
-        self._record(found if before is None else before.merge(found), whole=w is None)
+        self._record(found if before is None else before.merge(found), integer_weights=w is None)
         return self
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
@@ -135,10 +135,10 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
         )
         return Moments(weight, mean, squares, "diagonal")
 
-    def _record(self, found: Moments, whole: bool) -> None:
+    def _record(self, found: Moments, integer_weights: bool) -> None:
         weight, mean = found.weight, found.mean
         xp = namespace(mean)
-        self.n_samples_seen_ = _seen(weight, whole, xp)
+        self.n_samples_seen_ = _seen(weight, integer_weights, xp)
         if not self.with_mean and not self.with_std:
             self.mean_ = self.var_ = self.scale_ = None
             return
@@ -223,9 +223,9 @@ def _refuse_infinite(X: Any) -> None:
         raise ValueError("X contains inf, which StandardScaler cannot scale; replace infinities by NaN or by numbers.")
 
 
-def _seen(weight: Any, whole: bool, xp: Any) -> Any:
+def _seen(weight: Any, integer_weights: bool, xp: Any) -> Any:
     """One number where all columns saw the same rows; integers where rows have no weights."""
     low, high = float(xp.min(weight)), float(xp.max(weight))
     if low == high:
-        return int(low) if whole and low.is_integer() else low
-    return weight.astype(np.int64) if whole and isinstance(weight, np.ndarray) else weight
+        return int(low) if integer_weights and low.is_integer() else low
+    return weight.astype(np.int64) if integer_weights and isinstance(weight, np.ndarray) else weight

@@ -3,7 +3,7 @@
     moments          Σw, the means and the scatter about them; by class or by responsibility; weights; NaN left out
     joint_moments    the same of X and y together: what least squares fits from
     joint_means      the means of X and y alone
-    column_sums      Σw and Σwx alone, about 0, so that counts stay whole numbers
+    column_sums      Σw and Σwx alone, about 0, so that counts stay integers
     expected_moments of groups that rows have shares in, with other sums of the same pass: an EM step
     gaussians        K Gaussian densities with full, tied, diagonal or spherical covariances; log_densities of rows
 

@@ -59,7 +59,8 @@ class Dual:
         order = (runs[:, None] * _RUN + np.arange(_RUN)).ravel()
         out = np.zeros(2)
         moving = (rows[order[order < rows.size]], self._firm, self.beta, self.w, self._active, out)
-        sweep(*self._matrix, self._terms, float(self.loss.epsilon), _BEYOND, *moving)
+        *csr, bias = self._matrix
+        sweep(tuple(csr), bias, self._terms, float(self.loss.epsilon), _BEYOND, *moving)
         self._firm = out[0]
         return float(out[1]), out[0] > 0.0
 

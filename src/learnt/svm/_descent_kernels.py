@@ -13,7 +13,7 @@ from learnt.engine.kernel import kernel
 
 
 @kernel(reassociate=True)
-def sweep(data, indices, indptr, bias, terms, epsilon, beyond, order, firm, beta, w, active, out):
+def sweep(csr, bias, terms, epsilon, beyond, order, firm, beta, w, active, out):
     """Visit the rows in `order`; `out` gets the largest change of a residual and the gap seen.
 
     `terms` has a row's numbers side by side: target, bounds, 1/stiffness, stiffness (0 for infinite), the dual's
@@ -21,6 +21,7 @@ def sweep(data, indices, indptr, bias, terms, epsilon, beyond, order, firm, beta
     each row had before its step, so an estimate. Indices are unsigned: a signed one would be tested every time for
     counting from the end.
     """
+    data, indices, indptr = csr
     d = w.size - 1
     largest, gap = 0.0, 0.0
     intercept = w[d]

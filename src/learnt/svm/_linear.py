@@ -67,7 +67,7 @@ def watcher(estimator: Any, loop: progress.FitLoop) -> Callable[[float, int], bo
     return watch
 
 
-def warn_unfinished(estimator: Any, gap: float, asked: float) -> None:
+def warn_unfinished(estimator: Any, gap: float, goal: float) -> None:
     """One sentence: how far off, and what to raise."""
     name = type(estimator).__name__
     if estimator.n_iter_ >= estimator.max_iter:
@@ -76,7 +76,7 @@ def warn_unfinished(estimator: Any, gap: float, asked: float) -> None:
         remedy = "float64 can go no further: bring the columns to like units, or lower C"
     warnings.warn(
         f"{name} failed to converge: after {estimator.n_iter_} steps its objective may be {gap:.1e} (relative) above "
-        f"the minimum, where tol={estimator.tol:g} asks for {asked:.1e}; {remedy}.",
+        f"the minimum, where tol={estimator.tol:g} asks for {goal:.1e}; {remedy}.",
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -209,8 +209,8 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
 
     def _goal(self) -> float:
         """The relative duality gap at which a plane is found."""
-        sparse_road = self.penalty == "l1" and self.multi_class == "ovr"
-        return max(self.tol**1.5, goal(0.0)) if sparse_road else goal(self.tol)
+        l1_planes = self.penalty == "l1" and self.multi_class == "ovr"
+        return max(self.tol**1.5, goal(0.0)) if l1_planes else goal(self.tol)
 
     def _record(self, outcomes: list[Outcome], bias: float, dtype: Any) -> None:
         if self.multi_class == "crammer_singer":

@@ -53,8 +53,8 @@ def newton(
         ww, square = float(w @ step), float(step @ step)
         low, low_slope, high, high_slope, a = 0.0, first, np.inf, 0.0, 1.0
         for _ in range(TRIALS):
-            there = s + a * along
-            beta, free = multipliers(there)
+            trial = s + a * along
+            beta, free = multipliers(trial)
             slope = ww + a * square - float(beta @ along)
             if abs(slope) <= 0.1 * abs(first):
                 break
@@ -65,7 +65,7 @@ def newton(
             last, a = a, next_trial(low, low_slope, high, high_slope, a)
         else:
             a = last
-        return a, there, beta, free
+        return a, trial, beta, free
 
     beta, free = multipliers(s)
     widened = 0

@@ -212,9 +212,9 @@ class BaseTree(MultiOutputMixin, Estimator):
 def _check_count(tree: Any, name: str, low: int) -> None:
     """The parameter is an integer of at least `low`, or a share of the rows."""
     value: Any = getattr(tree, name)
-    whole = isinstance(value, WHOLE) and not isinstance(value, bool) and value >= low
+    is_count = isinstance(value, WHOLE) and not isinstance(value, bool) and value >= low
     share = isinstance(value, REAL) and 0 < value <= 1
-    if not whole and not (share and (low == 2 or value < 1)):
+    if not is_count and not (share and (low == 2 or value < 1)):
         raise ParameterError(
             f"The {name!r} parameter of {type(tree).__name__} must be an int in the range [{low}, inf) or a float in "
             f"the range (0.0, 1.0{']' if low == 2 else ')'}, a share of the rows. Got {value!r} instead."
@@ -224,9 +224,9 @@ def _check_count(tree: Any, name: str, low: int) -> None:
 def check_max_features(tree: Any) -> None:
     """The parameter `max_features` is a number of columns, a share of them, "sqrt", "log2" or None."""
     value: Any = tree.max_features
-    whole = isinstance(value, WHOLE) and not isinstance(value, bool) and value >= 1
+    is_count = isinstance(value, WHOLE) and not isinstance(value, bool) and value >= 1
     share = isinstance(value, REAL) and 0 < value <= 1
-    if not (value is None or whole or share or (isinstance(value, str) and value in ("sqrt", "log2"))):
+    if not (value is None or is_count or share or (isinstance(value, str) and value in ("sqrt", "log2"))):
         raise ParameterError(
             f"The 'max_features' parameter of {type(tree).__name__} must be a whole number of at least 1, a share of "
             f"the columns between 0 and 1, 'sqrt', 'log2' or None. Got {value!r} instead."

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import random_state_of
-from learnt.engine.schema import FEATURES, Dims, Schema, anyof, count, estimator, flags, listof, number, real, whole
+from learnt.engine.schema import FEATURES, Dims, Schema, anyof, count, estimator, flags, integers, listof, number, real
 from learnt.engine.validation import check_fit, check_predict
 from learnt.tree._dyadic_cells import MOST_COLUMNS, Cells
 from learnt.tree._dyadic_models import CellModels, fit_cells
@@ -90,19 +90,19 @@ class DyadicPartitionRegressor(RegressorMixin, Estimator):
             **FEATURES,
             "lower_": real("d"),
             "upper_": real("d"),
-            "cell_level_": whole("m", below=64),
-            "cell_keys_": whole(None),
+            "cell_level_": integers("m", below=64),
+            "cell_keys_": integers(None),
             "cell_refined_": flags("m"),
             "cell_coef_": real("m", None),
             "cell_intercept_": real("m"),
-            "cell_count_": whole("m"),
+            "cell_count_": integers("m"),
             "estimators_": listof(estimator("predict")),
             "depth_": count(),
             "n_cells_": count(1),
         },
         extra={
             "tau_": number(0),
-            "cv_values_": anyof(real(None, low=0), whole(None)),
+            "cv_values_": anyof(real(None, low=0), integers(None)),
             "cv_errors_": real(None, low=0),
         },
         rule=_cells_hang_together,

@@ -63,26 +63,26 @@ def _one_row(model: Any, x: Any) -> np.ndarray:
 
 def _reasons(wording: Wording, steps: list[tuple[int, Branch]], row: np.ndarray) -> list[str]:
     """One phrase a column, in the order in which the tree first asks about it."""
-    asked: dict[int, list[Branch]] = {}
+    branches: dict[int, list[Branch]] = {}
     for column, branch in steps:
-        asked.setdefault(column, []).append(branch)
-    return [_reason(wording, column, branches, row[column]) for column, branches in asked.items()]
+        branches.setdefault(column, []).append(branch)
+    return [_reason(wording, column, branches, row[column]) for column, branches in branches.items()]
 
 
-def _reason(wording: Wording, column: int, asked: list[Branch], value: float) -> str:
-    name = asked[0].feature
+def _reason(wording: Wording, column: int, branches: list[Branch], value: float) -> str:
+    name = branches[0].feature
     if np.isnan(value):
         return f"{name} is missing"
-    above = [branch.value for branch in asked if branch.relation == ">"]
-    below = [branch.value for branch in asked if branch.relation == "<="]
+    above = [branch.value for branch in branches if branch.relation == ">"]
+    below = [branch.value for branch in branches if branch.relation == "<="]
     if above and below:
         return f"{max(above):.4g} < {name} ≤ {min(below):.4g} (it is {value:.4g})"
     if above or below:
         bound = f"> {max(above):.4g}" if above else f"≤ {min(below):.4g}"
         return f"{name} {bound} (it is {value:.4g})"
-    reach = wording.reaching(asked[-1].child, column)
+    reach = wording.reaching(branches[-1].child, column)
     if not len(reach):
-        return f"{words(asked[-1])} (it is {value:.4g})"
+        return f"{words(branches[-1])} (it is {value:.4g})"
     if value < 0 or value >= len(reach):
         return f"{name} is none of the categories of training"
     own = wording.category(column, int(value))

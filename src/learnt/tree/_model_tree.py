@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.equal_rows import first_of_equal_rows
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
-from learnt.engine.schema import FEATURES, Dims, Schema, estimator, listof, real, whole
+from learnt.engine.schema import FEATURES, Dims, Schema, estimator, integers, listof, real
 from learnt.engine.validation import check_fit, check_predict
 from learnt.forestry import Tree
 from learnt.forestry.schema import tree_check
@@ -74,7 +74,7 @@ class ModelTreeRegressor(RegressorMixin, Estimator):
         state={
             **FEATURES,
             "tree_": tree_check(n_classes=False),
-            "leaves_": whole("m"),
+            "leaves_": integers("m"),
             "coef_": real("m", None),
             "intercept_": real("m"),
             "estimators_": listof(estimator("predict")),
@@ -145,13 +145,13 @@ class ModelTreeRegressor(RegressorMixin, Estimator):
             rows = node["rows"]
             node["value"] = float(np.average(y[rows], weights=w[rows]))
             node["weight"] = float(w[rows].sum())
-            whole = Half(Z[rows], target[rows], w[rows])
-            node["error"] = whole.error / node["weight"]
+            unsplit = Half(Z[rows], target[rows], w[rows])
+            node["error"] = unsplit.error / node["weight"]
             deep = self.max_depth is not None and node["depth"] >= self.max_depth
             if deep or len(rows) < 2 * least or node["error"] <= floor:
                 continue
             cut = best_cut(X[rows], Z[rows], target[rows], w[rows], first[rows], least)
-            if cut is None or not self._worth(whole.error, cut.error, node["weight"], floor, Z.shape[1]):
+            if cut is None or not self._worth(unsplit.error, cut.error, node["weight"], floor, Z.shape[1]):
                 continue
             left = X[rows, cut.feature] <= cut.threshold
             node.update(feature=cut.feature, threshold=cut.threshold, left=len(nodes), right=len(nodes) + 1)

@@ -91,20 +91,20 @@ class Wording:
     def reaching(self, node: int, column: int) -> np.ndarray:
         """Which categories of a column a row at this node may have: a flag for each code; none of a number."""
         tree = self.tree
-        asked = []  # the nodes above that ask about the column's categories, and where they send the row
+        above = []  # the nodes above that ask about the column's categories, and where they send the row
         child, at = node, int(tree.parent[node])
         while at >= 0:
             if tree.feature[at] == column and self._has_table(at):
-                asked.append((at, child))
+                above.append((at, child))
             child, at = at, int(tree.parent[at])
-        tables = [at for at, _ in asked]
+        tables = [at for at, _ in above]
         if tree.feature[node] == column and self._has_table(node):
             tables.append(node)
         if not tables:
             return np.zeros(0, dtype=bool)
         size = max(len(self._table(at)) for at in tables)
         found = np.ones(size, dtype=bool)
-        for at, child in asked:
+        for at, child in above:
             found &= self._goes(at, size) == child
         return found
 
@@ -186,9 +186,9 @@ def in_lines(branch: Branch, digits: int, room: int) -> list[str]:
     >>> in_lines(Branch(1, "home town", "in", ["Bern", "Rome", "Oslo"]), 4, 20)
     ['home town', 'is Bern, Rome or Oslo']
     """
-    whole = words(branch, digits)
-    if len(whole) <= room:
-        return [whole]
+    text = words(branch, digits)
+    if len(text) <= room:
+        return [text]
     rest = [_said(branch, digits, most).strip() for most in (4, 3, 2, 1)]
     fitting = next((said for said in rest if len(said) <= room + 1), shorten(rest[-1], room))
     return [shorten(branch.feature, room), fitting]

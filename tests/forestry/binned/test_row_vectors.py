@@ -11,6 +11,8 @@ from learnt.forestry.binned._row_vectors import (
     MOST_IN_A_BYTE,
     MOST_OF_A_ROW,
     ROWS_A_SUM,
+    Fields,
+    Part,
     row_counts,
     row_range,
     row_sums,
@@ -44,13 +46,11 @@ def plain(function):
 
 @kernel
 def all_of_rows(table, step, column, marks, start, n, cuts, amounts, low, high, weights, inside, counts, sums):
-    row_range(table, step, column, marks, start, n, np.int64(SHIFT), low, high)
+    part = Part(step, column, start, n, SHIFT)
+    row_range(table, marks, part, low, high)
     for more in range(2):
-        row_counts(
-            table, step, column, marks, start, n, np.int64(SHIFT), np.int64(BITS), np.int64(MASK), np.int64(3),
-            np.int64(1), cuts, np.int64(more), weights, inside,
-        )  # fmt: skip
-        row_sums(table, step, column, marks, start, n, np.int64(SHIFT), cuts, amounts, np.int64(more), counts, sums)
+        row_counts(table, marks, part, Fields(BITS, MASK, 3, 1), cuts, np.int64(more), weights, inside)
+        row_sums(table, marks, part, cuts, amounts, np.int64(more), counts, sums)
 
 
 def marks_of(rng, rows):
@@ -152,11 +152,9 @@ def test_four_columns_count_rows_where_there_is_no_mask(n):
 
 @kernel
 def counts_without_weights(table, step, marks, n, cuts, weights, inside, amounts, counts, sums):
-    zero, shift = np.int64(0), np.int64(SHIFT)
-    row_counts(
-        table, step, zero, marks, zero, n, shift, zero, zero, np.int64(3), np.int64(1), cuts, zero, weights, inside
-    )
-    row_sums(table, step, zero, marks, zero, min(n, ROWS_A_SUM), shift, cuts, amounts, zero, counts, sums)
+    zero = np.int64(0)
+    row_counts(table, marks, Part(step, 0, 0, n, SHIFT), Fields(0, 0, 3, 1), cuts, zero, weights, inside)
+    row_sums(table, marks, Part(step, 0, 0, min(n, ROWS_A_SUM), SHIFT), cuts, amounts, zero, counts, sums)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

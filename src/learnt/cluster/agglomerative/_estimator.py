@@ -13,7 +13,7 @@ from learnt.cluster.agglomerative._linkage import EUCLIDEAN, free_tree, graph_tr
 from learnt.cluster.agglomerative._tree import Tree, cut, roots
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
-from learnt.engine.schema import FEATURES, Schema, count, real, whole
+from learnt.engine.schema import FEATURES, Schema, count, integers, real
 from learnt.engine.validation import check_fit
 
 _METRICS = ("euclidean", "l1", "l2", "manhattan", "cityblock", "cosine", "precomputed")
@@ -73,8 +73,8 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
             "n_leaves_": count(2, name="n"),
             "n_clusters_": count(1, name="k"),
             "n_connected_components_": count(1),
-            "labels_": whole("n", below="k"),
-            "children_": whole("m", 2),
+            "labels_": integers("n", below="k"),
+            "children_": integers("m", 2),
         },
         extra={"distances_": real("m", low=0)},
     )

@@ -17,7 +17,7 @@ from learnt.distances import Search, check_metric, metric_tree_takes, resolve_me
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, dense, route, stored
 from learnt.engine.params import check_choice, check_flag, check_number
-from learnt.engine.schema import FEATURES, Dims, Schema, real, whole
+from learnt.engine.schema import FEATURES, Dims, Schema, integers, real
 from learnt.engine.validation import check_fit
 
 INFINITE, MISSING = -2, -3
@@ -98,9 +98,9 @@ class HDBSCAN(ClusterMixin, Estimator):
     __learnt_schema__ = Schema(
         state={
             **FEATURES,
-            "labels_": whole(None, low=MISSING),
+            "labels_": integers(None, low=MISSING),
             "probabilities_": real(None, finite=False),
-            "_pairs": whole(None, 2),
+            "_pairs": integers(None, 2),
             "_lengths": real(None, low=0, finite=False),
         },
         extra={"centroids_": real(None, "d"), "medoids_": real(None, "d")},

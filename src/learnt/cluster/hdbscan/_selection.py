@@ -22,7 +22,7 @@ def stabilities(tree: Clusters) -> np.ndarray:
         return np.nan_to_num(rows + below, nan=0.0, posinf=np.inf)
 
 
-def select(tree: Clusters, method: str, whole: bool, most: int | None, epsilon: float) -> np.ndarray:
+def select(tree: Clusters, method: str, allow_single: bool, most: int | None, epsilon: float) -> np.ndarray:
     """A flag for each cluster that is taken; of a cluster and one inside it only one is.
 
     method : "eom", the clusters with the largest sum of stabilities, or "leaf", those without clusters inside
@@ -32,7 +32,7 @@ def select(tree: Clusters, method: str, whole: bool, most: int | None, epsilon: 
     """
     n = len(tree.parent)
     inner = np.bincount(tree.parent[1:], minlength=n)
-    first = 0 if whole else 1
+    first = 0 if allow_single else 1
     if method == "leaf":
         taken = inner == 0
         taken[0] = False
@@ -46,7 +46,7 @@ def select(tree: Clusters, method: str, whole: bool, most: int | None, epsilon: 
                 below[tree.parent[c]] += worth[c] if taken[c] else below[c]
         taken = _outermost(taken, tree.parent)
     if epsilon > 0 and not taken[0]:
-        taken = _outermost(_widened(taken, tree, epsilon, whole), tree.parent)
+        taken = _outermost(_widened(taken, tree, epsilon, allow_single), tree.parent)
     return taken
 
 
@@ -58,7 +58,7 @@ def _outermost(taken: np.ndarray, parent: np.ndarray) -> np.ndarray:
     return taken & ~inside
 
 
-def _widened(taken: np.ndarray, tree: Clusters, epsilon: float, whole: bool) -> np.ndarray:
+def _widened(taken: np.ndarray, tree: Clusters, epsilon: float, allow_single: bool) -> np.ndarray:
     """In place of a cluster that parted at less than `epsilon`, the one around it that did not."""
     with np.errstate(divide="ignore"):
         distance = 1.0 / tree.birth
@@ -68,7 +68,7 @@ def _widened(taken: np.ndarray, tree: Clusters, epsilon: float, whole: bool) -> 
             up = tree.parent[c]
             while up != 0 and distance[up] <= epsilon:
                 c, up = up, tree.parent[up]
-            c = up if up != 0 or whole else c
+            c = up if up != 0 or allow_single else c
         out[c] = True
     return out
 

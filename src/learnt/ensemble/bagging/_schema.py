@@ -13,11 +13,11 @@ from learnt.engine.schema import (
     count,
     estimator,
     flag,
+    integers,
     listof,
     none,
     number,
     real,
-    whole,
 )
 from learnt.ensemble._schema import LABELLED, fit_together, known_classes
 
@@ -25,8 +25,8 @@ _state: dict[str, Check] = {
     "n_features_in_": count(1, name="d"),
     "estimator_": estimator("fit", "predict"),
     "estimators_": listof(estimator("predict"), "m"),
-    "estimators_features_": listof(whole(None, below="d")),
-    "_seeds": whole("m", below=2**32),
+    "estimators_features_": listof(integers(None, below="d")),
+    "_seeds": integers("m", below=2**32),
     "_n_samples": count(1, 2**40),
     "_max_samples": count(1, 2**40),
     "_max_features": count(1, FREE_FEATURES),

@@ -15,10 +15,10 @@ from learnt.engine.schema import (
     count,
     fields,
     flag,
+    integers,
     none,
     number,
     real,
-    whole,
 )
 from learnt.forestry import Grove
 from learnt.forestry.schema import OUTPUT_CLASSES, categories_check, classes_of_outputs, numbers_of_outputs
@@ -41,7 +41,7 @@ def _grove(value: Any, dims: Dims) -> str | None:
 
 
 def _leaf_samples(value: Any, dims: Dims) -> str | None:
-    reason = fields(sizes=whole(None, low=1, below=17), targets=real(None))(value, {})
+    reason = fields(sizes=integers(None, low=1, below=17), targets=real(None))(value, {})
     if reason is not None:
         return reason
     fits = len(value["sizes"]) in (0, dims["leaves"]) and value["sizes"].sum() == len(value["targets"])
@@ -71,7 +71,7 @@ _shared: dict[str, Check] = {
     "n_features_in_": count(1, name="d"),
     "n_outputs_": count(1),
     "grove_": _grove,
-    "seeds_": whole("t", below=2**32),
+    "seeds_": integers("t", below=2**32),
     "_importance_sum": real("d", low=-1e-6),
     "_sample": _sample,
     "_categories": anyof(none, categories_check),

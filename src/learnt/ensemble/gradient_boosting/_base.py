@@ -86,8 +86,8 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         check_flag(self, "warm_start")
         check_verbose(self)
         for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
-            whole = isinstance(getattr(self, name), int | np.integer)
-            check_number(self, name, least if whole else 0, None if whole else 1, open_low=not whole)
+            is_count = isinstance(getattr(self, name), int | np.integer)
+            check_number(self, name, least if is_count else 0, None if is_count else 1, open_low=not is_count)
         init = self.init
         model = hasattr(init, "fit") and not isinstance(init, type)
         if not (init is None or (isinstance(init, str) and init == "zero") or model):

@@ -117,8 +117,8 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             if not as_codes:
                 validation = with_codes(validation[0], self._categories, non_negative=True), *validation[1:]
         if weights is not None and not (weights > 0).all():
-            there = weights > 0
-            X, codes, weights = X[there], codes[there], weights[there]
+            weighted = weights > 0
+            X, codes, weights = X[weighted], codes[weighted], weights[weighted]
         coded = None if as_codes else category_codes(X, self._categories)
         power = loss.power(codes)
         if power:

@@ -16,17 +16,17 @@ from learnt.engine.schema import (
     count,
     estimator,
     flag,
+    integers,
     labels,
     listof,
     none,
     number,
     real,
     text,
-    whole,
 )
 from learnt.ensemble._schema import known_classes, same_width
 
-_weights = anyof(none, listof(number(0)), listof(number(0), kind=tuple), real(None, low=0), whole(None))
+_weights = anyof(none, listof(number(0)), listof(number(0), kind=tuple), real(None, low=0), integers(None))
 
 
 def _given(value: Any, dims: Dims) -> str | None:

@@ -29,7 +29,7 @@ class Solver:
         raise NotImplementedError
 
     def check(self, problem: Problem) -> None:
-        """Refuse before working, in one sentence that names who could."""
+        """Refuse before working, in one sentence that names the solvers that could."""
         name, loss, penalty = type(self).__name__, type(problem.loss).__name__, type(problem.penalty).__name__
         if not hasattr(problem.loss, "gradient"):
             raise ValueError(

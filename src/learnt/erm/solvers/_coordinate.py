@@ -64,8 +64,9 @@ def dense_cycles(X, columns, h, r, w, l1, l2, intercept, tol, cycles, stop):
 
 
 @kernel
-def sparse_cycles(data, rows, starts, columns, h, r, w, l1, l2, intercept, tol, cycles, stop):
-    """The same on the columns of a CSC matrix."""
+def sparse_cycles(csc, columns, h, r, w, l1, l2, intercept, tol, cycles, stop):
+    """The same on the columns of a CSC matrix: its cells, their rows, and where columns start."""
+    data, rows, starts = csc
     n, moved, total = r.size, 0.0, 0.0
     for i in range(n):
         total += h[i]
@@ -201,17 +202,17 @@ class CoordinateDescent(Solver):
         if len(working) <= min(_FEW, len(r)):
             shift = self._by_products(problem, working, h, r, w, l1, l2, tol)
         else:
-            cycles = dense_cycles if len(columns) == 1 else sparse_cycles
+            cycles, table = (dense_cycles, columns[0]) if len(columns) == 1 else (sparse_cycles, tuple(columns))
             stop = np.zeros(1, np.int64)
-            descent = partial(cycles, *columns, working, h, r, w, l1, l2, problem.fit_intercept, tol, self.cycles, stop)
+            descent = partial(cycles, table, working, h, r, w, l1, l2, problem.fit_intercept, tol, self.cycles, stop)
             shift = stoppable(descent, stop, long=self.cycles * columns[0].size > _LONG)
-        there = theta.copy()
-        there[: len(w)] = w
+        trial = theta.copy()
+        trial[: len(w)] = w
         if problem.fit_intercept:
-            there[-1] += shift
+            trial[-1] += shift
         if float(bend.min()) == float(bend.max()) == getattr(problem.loss, "steepest", None):
-            return there  # the parabola is the loss
-        now, move = problem.objective(theta), there - theta
+            return trial  # the parabola is the loss
+        now, move = problem.objective(theta), trial - theta
         for _ in range(40):
             if problem.objective(theta + move) <= now:
                 return theta + move

@@ -30,11 +30,11 @@ def backtrack(problem: Problem, theta: Any, value: float, gradient: Any, step: f
     xp = namespace(theta)
     slack = 4 * np.finfo(np.float64).eps * abs(value)
     while step > 1e-18:
-        there = problem.prox(theta - step * gradient, step)
-        move = there - theta
+        trial = problem.prox(theta - step * gradient, step)
+        move = trial - theta
         model = value + float(xp.sum(gradient * move)) + float(xp.sum(move**2)) / (2 * step)
-        if problem.smooth(there)[0] <= model + slack:
-            return there, step
+        if problem.smooth(trial)[0] <= model + slack:
+            return trial, step
         step /= 2
     return theta, 0.0
 
@@ -92,12 +92,12 @@ class FISTA(Solver):
         while step > 0:
             n += 1
             left = residual(problem, ahead, gradient, n)
-            there, step = backtrack(problem, ahead, value, gradient, step)
-            if float(xp.sum((ahead - there) * (there - theta))) > 0:
+            trial, step = backtrack(problem, ahead, value, gradient, step)
+            if float(xp.sum((ahead - trial) * (trial - theta))) > 0:
                 t = 1.0
             t_next = (1 + math.sqrt(1 + 4 * t * t)) / 2
-            ahead = there + ((t - 1) / t_next) * (there - theta)
-            theta, t = there, t_next
+            ahead = trial + ((t - 1) / t_next) * (trial - theta)
+            theta, t = trial, t_next
             yield theta, left
             value, gradient = problem.smooth(ahead)
 

@@ -161,7 +161,7 @@ def _grow_as_given(
     entropy = criterion in ("entropy", "log_loss")
     y = y.reshape(y.shape[0], -1)
     rows = np.arange(len(y), dtype=np.uint32) if weights is None else np.flatnonzero(weights > 0).astype(np.uint32)
-    w = _bytes_if_whole(np.ones(len(y), np.uint8) if weights is None else weights)
+    w = _bytes_if_integers(np.ones(len(y), np.uint8) if weights is None else weights)
     outputs = y.shape[1]
     per_output = np.asarray(n_classes, dtype=np.int64) if classes else np.ones(outputs, dtype=np.int64)
     width = int(per_output.max())
@@ -214,7 +214,7 @@ def _grow_as_given(
         plain=_YES if plain else None,
         general=None if plain else _YES,
         at_random=_YES if random_splits else None,
-        whole=w.dtype == np.uint8,
+        integer_weights=w.dtype == np.uint8,
         classes=classes,
         entropy=entropy,
     )
@@ -281,7 +281,7 @@ def harvest(nodes, edges, small, places, gains):
     return among
 
 
-def _bytes_if_whole(weights: np.ndarray) -> np.ndarray:
+def _bytes_if_integers(weights: np.ndarray) -> np.ndarray:
     """Weights as bytes where they are whole numbers below 256, as the counts of a bootstrap are; else as float64."""
     if weights.dtype == np.uint8:
         return weights

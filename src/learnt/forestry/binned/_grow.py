@@ -189,7 +189,7 @@ class Kind(NamedTuple):
     plain: np.ndarray | None
     general: np.ndarray | None
     at_random: np.ndarray | None  # None: every cut is looked at
-    whole: bool  # weights are bytes
+    integer_weights: bool  # weights are bytes
     classes: bool
     entropy: bool
 
@@ -299,8 +299,8 @@ def grow(table, kind, limits, draws, sample, histogram, work, nodes):
     for i in range(n):
         root_weight += w[rows[i]]
         alike &= w[rows[i]] == 1
-    # Sums of whole numbers are exact: those of a child follow from the split, and a leaf is never looked at.
-    in_bytes = classes and kind.whole
+    # Sums of integers are exact: those of a child follow from the split, and a leaf is never looked at.
+    in_bytes = classes and kind.integer_weights
     known = kind.plain is not None and in_bytes and not best_first
     while size > 0 and atomic_load(state, STOP) == 0:
         if best_first:

@@ -71,7 +71,7 @@ class Histogram(NamedTuple):
     weights: np.ndarray
     targets: np.ndarray
     counts: np.ndarray
-    there: np.ndarray
+    present: np.ndarray
 
 
 def first_state(seed: int) -> np.ndarray:
@@ -188,7 +188,7 @@ def pair_sums(place, m, w, v, wt, st, limits, draws, n_bins, histogram):
     min_leaf, min_weight, max_features = limits.min_leaf, limits.min_weight, limits.max_features
     features, state = draws.features, draws.state
     hw, hs = histogram.weights, histogram.targets
-    counts, there = histogram.counts, histogram.there
+    counts, present = histogram.counts, histogram.present
     zero = 0 * wt
     remaining, visited, useful = features.size, 0, 0
     best, below, chosen, cut, right_bin, best_w, best_s = -1.0, 1.0, -1, 0, 0, zero, 0 * st
@@ -206,13 +206,13 @@ def pair_sums(place, m, w, v, wt, st, limits, draws, n_bins, histogram):
                 counts[codes[rows[lo + i] * step + offset]] += 1
         k = np.uint64(0)
         for c in range(np.uint64(n_bins[f])):  # the bins that have rows, without a branch to guess
-            there[k] = c
+            present[k] = c
             k += np.uint64(1) if hw[c] != zero else np.uint64(0)
         useful += k > np.uint64(1)
         wl, sl, left = zero, 0 * st, 0
-        last = there[0]
+        last = present[0]
         for p in range(k):
-            b = there[p]
+            b = present[p]
             wr = wt - wl
             if p > np.uint64(0) and wl >= min_weight and wr >= min_weight:
                 t = np.float64(sl) * wt - np.float64(st) * wl

@@ -1,7 +1,7 @@
 """Extremely randomised trees on binned features: one number or two classes a row, nothing missing, depth first.
 
 The rows of a node lie side by side in `marks`: row, whole weight and class of each in 32 bits. Numbers go along in
-`ys`; searches sum whole numbers for their distances from the mean, what is kept of a node is summed in float64. Two
+`ys`; searches sum integers for their distances from the mean, what is kept of a node is summed in float64. Two
 children lie next to each other and after their parent: right = left + 1.
 """
 
@@ -283,8 +283,8 @@ def grow_at_random(
     """Grow one tree on a `BinnedTable` into `nodes`; the number of its nodes."""
     n, d, step, bins = len(marks), table.n_features, table.row_step, table.bins
     low = layout.label_bits
-    whole = step <= _NARROW or limits.max_features * 4 >= d
-    width = step if whole else BYTE_LANES
+    all_columns = step <= _NARROW or limits.max_features * 4 >= d
+    width = step if all_columns else BYTE_LANES
     rules = Rules(
         shift=layout.row_shift,
         bits=low,
@@ -321,10 +321,10 @@ def grow_at_random(
         Rows(np.concatenate([marks, np.zeros(n, np.uint32)]), ys, amounts),
         ones,
         draws,
-        None if whole else Copies(np.zeros(n * BYTE_LANES, np.uint8), np.empty(n, np.uint32)),
+        None if all_columns else Copies(np.zeros(n * BYTE_LANES, np.uint8), np.empty(n, np.uint32)),
         Lanes._make([*lanes, sums]),
         Work(
-            near=np.empty(_NEAR * step if whole and n > _NEAR else 0, np.uint8),
+            near=np.empty(_NEAR * step if all_columns and n > _NEAR else 0, np.uint8),
             few=np.zeros((N_FEW, FEW), np.int64),
             best=np.zeros(2),
             found=np.zeros(N_FOUND, np.int64),

@@ -1,7 +1,7 @@
 """Random splits of a node on binned features: the ranges of columns, a bin drawn of some, what lies at or below them.
 
 Ranges and sums are those of all columns at once (`_row_vectors`), so that the rows of a node are read twice. Of a wide
-table, of which few columns are drawn, their codes are first copied side by side. Numbers are summed as whole numbers:
+table, of which few columns are drawn, their codes are first copied side by side. Numbers are summed as integers:
 distances from the mean in steps of a thousandth of the largest.
 """
 
@@ -18,6 +18,8 @@ from learnt.forestry.binned._row_vectors import (
     BYTE_LANES,
     MOST_IN_A_BYTE,
     MOST_OF_A_ROW,
+    Fields,
+    Part,
     row_counts,
     row_range,
     row_sums,
@@ -156,18 +158,16 @@ def weigh(table, step, width, marks, lo, m, rules, amounts, lanes):
             n = min(rules.piece, m - at)
             if sums is not None:
                 here = counts if mask == 0 else rows
-                row_sums(table, step, column, marks, lo + at, n, shift, cuts, amounts, at, here, sums)
+                row_sums(table, marks, Part(step, column, lo + at, n, shift), cuts, amounts, at, here, sums)
             if sums is None or mask > 0:
-                row_counts(
-                    table, step, column, marks, lo + at, n, shift, bits, mask, one, one, cuts, at, counts, ones
-                )  # fmt: skip
+                part = Part(step, column, lo + at, n, shift)
+                row_counts(table, marks, part, Fields(bits, mask, one, one), cuts, at, counts, ones)
             at += n
         at = zero
         while sums is None and mask > 0 and rules.min_leaf > 1 and at < m:
             n = min(most, m - at)
-            row_counts(
-                table, step, column, marks, lo + at, n, shift, bits, zero, zero, one, cuts, at, rows, lanes.unused
-            )
+            part = Part(step, column, lo + at, n, shift)
+            row_counts(table, marks, part, Fields(bits, zero, zero, one), cuts, at, rows, lanes.unused)
             at += n
 
 
@@ -213,7 +213,7 @@ def search_all(here, table, marks, node, rules, amounts, draws, lanes, best, fou
     step, lo, m = table.step, node.lo, node.m
     small, large, picked = lanes.small, lanes.large, draws.picked
     for column in range(np.int64(0), step, np.int64(BYTE_LANES)):
-        row_range(here, step, column, marks, lo, m, rules.shift, small, large)
+        row_range(here, marks, Part(step, column, lo, m, rules.shift), small, large)
     remaining, visited, useful = draws.features.size, 0, 0
     while remaining > 0 and (visited < rules.max_features or useful == 0):
         f = draw_column(draws.state, draws.features, remaining)
@@ -261,7 +261,7 @@ def search_some(table, marks, node, to, rules, amounts, draws, copies, lanes, be
             remaining -= 1
             n += 1
         copy_codes(table, node.lo, m, to, rules.shift, marks, picked, n, copied)
-        row_range(copied, width, zero, local, to, m, rules.shift, small, large)
+        row_range(copied, local, Part(width, zero, to, m, rules.shift), small, large)
         varied = 0
         for k in range(n):
             if small[k] < large[k] and (visited < rules.max_features or useful == 0):

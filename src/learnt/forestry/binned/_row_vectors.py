@@ -15,7 +15,7 @@ fast, row_counts 2.5, 4.4 and 3.6, row_sums 2.3, 4.1 and 3.7 (benchmarks/intrins
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,27 @@ BYTE_LANES = 32  # columns that a call handles
 _AHEAD = 12  # rows that `row_sums` asks for before it reads them
 MOST_IN_A_BYTE = 255  # weight that `row_counts` adds up in one call
 ROWS_A_SUM, MOST_OF_A_ROW = 32, 1023  # rows that `row_sums` adds up in one call, and the most that each may have: int16
+
+
+class Part(NamedTuple):
+    """What a call handles: rows marks[start : start + n] and the columns from `column` on, of rows of `step` bytes."""
+
+    step: int
+    column: int
+    start: int
+    n: int
+    shift: int
+
+
+class Fields(NamedTuple):
+    """Where a mark has a row's weight, in the bits from `bits` on under `mask` (0: all are 1), and its class, under
+    `label_mask`, which is compared with `label`.
+    """
+
+    bits: int
+    mask: int
+    label_mask: int
+    label: int
 
 
 def _build() -> dict[str, Any]:
@@ -46,19 +67,25 @@ def _build() -> dict[str, Any]:
         def __init__(self, context, builder, signature, arguments):
             self.builder = builder
             self.kind = ir.VectorType(byte, BYTE_LANES)
-            marks = context.make_array(signature.args[3])(context, builder, arguments[3])
+            marks = context.make_array(signature.args[1])(context, builder, arguments[1])
             self.last = builder.sub(marks.nitems, long(1))
-            self.given = [
-                context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
-                for kind, value in zip(signature.args, arguments, strict=True)
-            ]
+            self.given = []
+            for kind, value in zip(signature.args, arguments, strict=True):
+                if isinstance(kind, types.Array):
+                    self.given.append(context.make_array(kind)(context, builder, value).data)
+                elif isinstance(kind, types.BaseTuple):
+                    items = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
+                    self.given.append([context.cast(builder, item, of, types.int64) for of, item in items])
+                else:
+                    self.given.append(value)
+            self.table, self.marks, (self.step, self.column, self.start, self.n, self.shift) = self.given[:3]
 
         def splat(self, value):
             """A number in every lane."""
             kind = ir.VectorType(value.type, BYTE_LANES)
-            nothing = ir.Constant(kind, ir.Undefined)
-            first = self.builder.insert_element(nothing, value, word(0))
-            return self.builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(word, BYTE_LANES), None))
+            undefined = ir.Constant(kind, ir.Undefined)
+            first = self.builder.insert_element(undefined, value, word(0))
+            return self.builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(word, BYTE_LANES), None))
 
         def load(self, array, index, kind, size):
             """A vector that begins anywhere."""
@@ -90,19 +117,18 @@ def _build() -> dict[str, Any]:
             node, but not past the marks.
             """
             builder = self.builder
-            table, step, column, marks, start, n, shift = self.given[:7]
-            small_shift = builder.trunc(shift, word)
-            first = cgutils.gep(builder, table, column)
+            small_shift = builder.trunc(self.shift, word)
+            first = cgutils.gep(builder, self.table, self.column)
             kind = ir.FunctionType(ir.VoidType(), [first.type, word, word, word])
             prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
 
             def row_at(index):
-                mark = builder.load(cgutils.gep(builder, marks, index))
+                mark = builder.load(cgutils.gep(builder, self.marks, index))
                 row = builder.zext(builder.lshr(mark, small_shift), long)
-                return mark, builder.gep(first, [builder.mul(row, step)])
+                return mark, builder.gep(first, [builder.mul(row, self.step)])
 
-            with cgutils.for_range(builder, n) as loop:
-                index = builder.add(start, loop.index)
+            with cgutils.for_range(builder, self.n) as loop:
+                index = builder.add(self.start, loop.index)
                 if ahead:
                     later = builder.add(index, long(ahead))
                     later = builder.select(builder.icmp_signed("<", later, self.last), later, self.last)
@@ -113,32 +139,28 @@ def _build() -> dict[str, Any]:
                 yield loop.index, mark, value
 
     @intrinsic
-    def row_range(typing, table, step, column, marks, start, n, shift, low, high):
+    def row_range(typing, table, marks, part, low, high):
         def code(context, builder, signature, arguments):
             c = Code(context, builder, signature, arguments)
-            column, low, high = c.given[2], c.given[7], c.given[8]
+            low, high = c.given[3:]
             least, most = (c.variable(ir.Constant(c.kind, [end] * BYTE_LANES)) for end in (255, 0))
             with c.rows() as (_, _, value):
                 for sign, place in (("<", least), (">", most)):
                     kept = builder.load(place)
                     builder.store(builder.select(builder.icmp_unsigned(sign, value, kept), value, kept), place)
-            c.store(builder.load(least), low, column, 1)
-            c.store(builder.load(most), high, column, 1)
+            c.store(builder.load(least), low, c.column, 1)
+            c.store(builder.load(most), high, c.column, 1)
             return context.get_dummy_value()
 
-        whole = types.int64
-        return types.void(table, whole, whole, marks, whole, whole, whole, low, high), code
+        return types.void(table, marks, part, low, high), code
 
     @intrinsic
-    def row_counts(
-        typing, table, step, column, marks, start, n, shift, bits, mask, label_mask, label, cuts, more, weights, inside
-    ):
+    def row_counts(typing, table, marks, part, fields, cuts, more, weights, inside):
         def code(context, builder, signature, arguments):
             c = Code(context, builder, signature, arguments)
-            column = c.given[2]
-            bits, mask, label_mask, label = (builder.trunc(value, word) for value in c.given[7:11])
-            cuts, more, weights, inside = c.given[11:15]
-            cut = c.load(cuts, column, c.kind, 1)
+            fields, cuts, more, weights, inside = c.given[3:]
+            bits, mask, label_mask, label = (builder.trunc(value, word) for value in fields)
+            cut = c.load(cuts, c.column, c.kind, 1)
             sums = [c.variable(ir.Constant(c.kind, [0] * BYTE_LANES)) for _ in range(2)]
             unit = builder.select(builder.icmp_unsigned("==", mask, word(0)), word(1), word(0))
             with c.rows() as (_, mark, value):
@@ -151,37 +173,32 @@ def _build() -> dict[str, Any]:
             wide = ir.VectorType(word, BYTE_LANES)
             for place, out in zip(sums, (weights, inside), strict=True):
                 found = builder.zext(builder.load(place), wide)
-                c.store(builder.add(c.before(more, out, column, wide), found), out, column, 4)
+                c.store(builder.add(c.before(more, out, c.column, wide), found), out, c.column, 4)
             return context.get_dummy_value()
 
-        whole = types.int64
-        return types.void(
-            table, whole, whole, marks, whole, whole, whole, whole, whole, whole, whole, cuts, whole, weights, inside
-        ), code
+        return types.void(table, marks, part, fields, cuts, types.int64, weights, inside), code
 
     @intrinsic
-    def row_sums(typing, table, step, column, marks, start, n, shift, cuts, amounts, more, counts, sums):
+    def row_sums(typing, table, marks, part, cuts, amounts, more, counts, sums):
         def code(context, builder, signature, arguments):
             c = Code(context, builder, signature, arguments)
-            column = c.given[2]
-            start, (cuts, amounts, more, counts, sums) = c.given[4], c.given[7:12]
-            cut = c.load(cuts, column, c.kind, 1)
+            cuts, amounts, more, counts, sums = c.given[3:]
+            cut = c.load(cuts, c.column, c.kind, 1)
             pair = ir.VectorType(short, BYTE_LANES)
             count, total = (c.variable(ir.Constant(kind, [0] * BYTE_LANES)) for kind in (c.kind, pair))
             with c.rows(ahead=_AHEAD) as (i, _, value):
                 left = builder.sext(builder.icmp_unsigned("<=", value, cut), c.kind)
                 builder.store(builder.sub(builder.load(count), left), count)
-                amount = c.splat(builder.load(cgutils.gep(builder, amounts, builder.add(start, i))))
+                amount = c.splat(builder.load(cgutils.gep(builder, amounts, builder.add(c.start, i))))
                 builder.store(builder.add(builder.load(total), builder.and_(builder.sext(left, pair), amount)), total)
             wide, floats = (ir.VectorType(kind, BYTE_LANES) for kind in (word, single))
             found = builder.zext(builder.load(count), wide)
-            c.store(builder.add(c.before(more, counts, column, wide), found), counts, column, 4)
+            c.store(builder.add(c.before(more, counts, c.column, wide), found), counts, c.column, 4)
             found = builder.sitofp(builder.load(total), floats)
-            c.store(builder.fadd(c.before(more, sums, column, floats), found), sums, column, 4)
+            c.store(builder.fadd(c.before(more, sums, c.column, floats), found), sums, c.column, 4)
             return context.get_dummy_value()
 
-        whole = types.int64
-        return types.void(table, whole, whole, marks, whole, whole, whole, cuts, amounts, whole, counts, sums), code
+        return types.void(table, marks, part, cuts, amounts, types.int64, counts, sums), code
 
     return {"range": row_range, "counts": row_counts, "sums": row_sums}
 
@@ -198,47 +215,44 @@ class _RowVectors(Intrinsic):
         return hash_parts([self.name, str((BYTE_LANES, _AHEAD)), *_code()])
 
 
-def _rows(table, step, column, marks, start, n, shift):
-    """The part of the table that a call looks at."""
-    rows = marks[start : start + n].astype(np.int64) >> shift
-    return table.reshape(-1)[rows[:, None] * step + np.arange(column, column + BYTE_LANES)]
+def _values(table, marks, part):
+    """The marks, columns and cells that a call handles."""
+    mark = marks[part.start : part.start + part.n].astype(np.int64)
+    columns = np.arange(part.column, part.column + BYTE_LANES)
+    cells = table.reshape(-1)[(mark >> part.shift)[:, None] * part.step + columns]
+    return mark, slice(part.column, part.column + BYTE_LANES), cells
 
 
-def _range(table, step, column, marks, start, n, shift, low, high):
-    """Smallest and largest value of the columns into `low` and `high`, from `column` on."""
-    part = _rows(table, step, column, marks, start, n, shift)
-    here = slice(column, column + BYTE_LANES)
-    low[here], high[here] = part.min(axis=0), part.max(axis=0)
+def _range(table, marks, part, low, high):
+    """Smallest and largest value of the columns into `low` and `high`."""
+    _, here, cells = _values(table, marks, part)
+    low[here], high[here] = cells.min(axis=0), cells.max(axis=0)
 
 
-def _counts(table, step, column, marks, start, n, shift, bits, mask, label_mask, label, cuts, more, weights, inside):
+def _counts(table, marks, part, fields, cuts, more, weights, inside):
     """The weights of rows at or below the cuts into `weights`, and of those of class `label` into `inside`; `more`: are
     added to what is there.
-
-    A weight is in the bits of a mark from `bits` on, under `mask` (0: all are 1), a class under `label_mask`.
     """
-    part = _rows(table, step, column, marks, start, n, shift)
-    here = slice(column, column + BYTE_LANES)
-    mark = marks[start : start + n].astype(np.int64)
-    weight = (mark >> bits) & mask if mask else np.ones(n, np.int64)
-    left = part <= cuts[here]
+    mark, here, cells = _values(table, marks, part)
+    bits, mask, label_mask, label = fields
+    weight = (mark >> bits) & mask if mask else np.ones(part.n, np.int64)
+    left = cells <= cuts[here]
     if not more:
         weights[here] = inside[here] = 0
     weights[here] += (left * weight[:, None]).sum(axis=0)
     inside[here] += (left * (weight * ((mark & label_mask) == label))[:, None]).sum(axis=0)
 
 
-def _sums(table, step, column, marks, start, n, shift, cuts, amounts, more, counts, sums):
+def _sums(table, marks, part, cuts, amounts, more, counts, sums):
     """The number of rows at or below the cuts into `counts`, and of their int16 `amounts`, one a mark, into the float32
     `sums`; `more`: are added to what is there.
     """
-    part = _rows(table, step, column, marks, start, n, shift)
-    here = slice(column, column + BYTE_LANES)
-    left = part <= cuts[here]
+    _, here, cells = _values(table, marks, part)
+    left = cells <= cuts[here]
     if not more:
         counts[here] = sums[here] = 0
     counts[here] += left.sum(axis=0)
-    sums[here] += (left * amounts[start : start + n, None]).sum(axis=0, dtype=np.int16)
+    sums[here] += (left * amounts[part.start : part.start + part.n, None]).sum(axis=0, dtype=np.int16)
 
 
 row_range = _RowVectors(_range, lambda: _build()["range"])  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ A sweep goes over the rows whose value is there, from a side that has nothing or
 split. Codes ascend from 0; 255 is missing, whatever code the table has for it.
 
 One loop a function, since Numba counts references to the arrays of a function with two, which costs more than a node
-of few rows. Weights and targets may be bytes: `zero` is then a whole number, and so are all sums.
+of few rows. Weights and targets may be bytes: `zero` is then an integer, and so are all sums.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers and categories as small whole numbers: every column in at most 255 bins, one byte a cell.
+"""Numbers and categories as small integers: every column in at most 255 bins, one byte a cell.
 
 A number x has the code  #{k : edge_k < x},  so that "code ≤ k" and "x ≤ edge_k" are the same question. The edges cut
 the training rows into bins of equal weight; a value that fills a bin alone gets one of its own, and the others share

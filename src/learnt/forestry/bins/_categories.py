@@ -12,7 +12,7 @@ from learnt.engine.threads import run_tasks
 from learnt.engine.validation import is_frame, is_missing
 
 _FROM_DTYPE = "from_dtype"
-_SMALL = 1 << 16  # whole numbers below are looked up in a table
+_SMALL = 1 << 16  # integers below are looked up in a table
 
 
 class Categories:
@@ -73,25 +73,25 @@ def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
         mask = np.array([_says_categories(frame[:, j]) for j in range(frame.shape[1])], dtype=bool)
         return mask if mask.any() else None
     n_features = frame.shape[1] if frame is not None else np.shape(X)[1]
-    asked = np.asarray(given)
-    if asked.size == 0:
+    chosen = np.asarray(given)
+    if chosen.size == 0:
         return None
-    if asked.dtype.kind not in "biuUSO" or asked.ndim != 1:
+    if chosen.dtype.kind not in "biuUSO" or chosen.ndim != 1:
         raise ValueError(
             "categorical_features must be an array-like of bool, int or str, got an array of "
-            f"{asked.dtype} in {asked.ndim} dimensions."
+            f"{chosen.dtype} in {chosen.ndim} dimensions."
         )
-    if asked.dtype.kind == "b":
-        if len(asked) != n_features:
+    if chosen.dtype.kind == "b":
+        if len(chosen) != n_features:
             raise ValueError(
-                f"categorical_features set as a boolean mask must have shape (n_features,), got: {asked.shape}."
+                f"categorical_features set as a boolean mask must have shape (n_features,), got: {chosen.shape}."
             )
-        return asked if asked.any() else None
+        return chosen if chosen.any() else None
     mask = np.zeros(n_features, dtype=bool)
-    if asked.dtype.kind in "USO":
-        kinds = {type(item).__name__ for item in asked.tolist()}
+    if chosen.dtype.kind in "USO":
+        kinds = {type(item).__name__ for item in chosen.tolist()}
         if kinds != {"str"}:
-            found = ", ".join(sorted(kinds)) if asked.dtype.kind == "O" else asked.dtype.name
+            found = ", ".join(sorted(kinds)) if chosen.dtype.kind == "O" else chosen.dtype.name
             raise ValueError(f"categorical_features must be an array-like of bool, int or str, got: {found}.")
         if frame is None:
             raise ValueError(
@@ -99,7 +99,7 @@ def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
                 "fitted on data without feature names."
             )
         columns = list(frame.columns)
-        for item in asked.tolist():
+        for item in chosen.tolist():
             if item not in columns:
                 raise ValueError(
                     f"categorical_features has an item value {item!r} which is not a valid feature name of the "
@@ -107,11 +107,11 @@ def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
                 )
             mask[columns.index(item)] = True
         return mask
-    if asked.min() < 0 or asked.max() >= n_features:
+    if chosen.min() < 0 or chosen.max() >= n_features:
         raise ValueError(
             f"categorical_features set as integer indices must be in [0, n_features - 1], here 0 to {n_features - 1}."
         )
-    mask[asked] = True
+    mask[chosen] = True
     return mask
 
 
@@ -168,8 +168,8 @@ def _places(column: np.ndarray, known: np.ndarray) -> np.ndarray:
     if known[-1] < _SMALL and (known == np.rint(known)).all():
         table = np.full(int(known[-1]) + 1, -1, dtype=np.int32)
         table[known.astype(np.int64)] = np.arange(len(known))
-        whole = np.where(present, column, 0).astype(np.int32)
-        return np.where(present & (whole == column), table[whole], np.int32(-1))
+        integers = np.where(present, column, 0).astype(np.int32)
+        return np.where(present & (integers == column), table[integers], np.int32(-1))
     place = np.searchsorted(known, column).astype(np.int32)
     return np.where(present & (known[np.minimum(place, len(known) - 1)] == column), place, np.int32(-1))
 
@@ -177,9 +177,9 @@ def _places(column: np.ndarray, known: np.ndarray) -> np.ndarray:
 def _distinct(values: np.ndarray) -> np.ndarray:
     """The distinct values, sorted: counted where they are small whole numbers, as most categories are."""
     if len(values) and values.min() >= 0 and values.max() < _SMALL:
-        whole = values.astype(np.int64)
-        if (whole == values).all():
-            return np.flatnonzero(np.bincount(whole)).astype(np.float64)
+        integers = values.astype(np.int64)
+        if (integers == values).all():
+            return np.flatnonzero(np.bincount(integers)).astype(np.float64)
     return np.unique(values)
 
 

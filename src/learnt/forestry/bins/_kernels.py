@@ -61,9 +61,9 @@ def equal_weight_edges(values, weights, max_bins, length, out):
         for i in range(distinct - 1):
             out[i] = between(values[i], values[i + 1])
         return distinct - 1, distinct
-    whole_way = 0.5 * values[distinct - 1] - 0.5 * values[0]
-    if length > 0.0 and whole_way > 0.0 and not math.isinf(whole_way):
-        a_way = 0.5 * length * total / whole_way
+    width = 0.5 * values[distinct - 1] - 0.5 * values[0]
+    if length > 0.0 and width > 0.0 and not math.isinf(width):
+        a_way = 0.5 * length * total / width
         for i in range(distinct):
             mass[i] += a_way * (0.5 * values[min(i + 1, distinct - 1)] - 0.5 * values[max(i - 1, 0)])
         total += length * total

@@ -1,7 +1,7 @@
 """Trees of boosted models, grown from histograms of gradients by a team of threads.
 
 _grower     A tree for gradients: leaf by leaf, or level by level, from histograms
-_histogram  Sums of gradients, hessians and counts by bin, in whole numbers
+_histogram  Sums of gradients, hessians and counts by bin, in integers
 _kernel     Growing one tree: take the open leaf with the largest gain, split it, and so on
 _rows       Passes over all rows of a table around the growth of a tree: gradients, rounding, sums of leaves
 _search     The best split of a node by a threshold, from its histogram

@@ -1,6 +1,6 @@
-"""Sums of gradients, hessians and counts by bin, in whole numbers.
+"""Sums of gradients, hessians and counts by bin, in integers.
 
-Whole numbers make three things true: a parent's histogram less one child's is exactly the other's; the order of rows
+Integers make three things true: a parent's histogram less one child's is exactly the other's; the order of rows
 and the number of threads change nothing; and one addition serves all three sums. A row's gradient and hessian are
 rounded to fixed point, in one of three forms:
 
@@ -258,9 +258,10 @@ def empty_scratch(n_cells, layout, scratch, at, cells):
 
 
 @kernel(allocates=False)
-def histogram(part, lo, hi, layout, flush, width, rounded, fresh, at, cells, scratch, taken, adds):
+def histogram(part, lo, hi, layout, flush, width, rounded, fresh, at, cells, work):
     """Set the cells from `at` on, those of some features, to the sums over rows lo…hi, or add to what is there."""
     n_features, words = part.n_features, rounded.words
+    scratch, taken, adds = work  # of this thread
     if fresh:
         clear(at, at + (1 if layout.single else 2) * n_features * width, cells)
     if layout.single:

@@ -2,7 +2,7 @@
 
 Rows are worked on in blocks, in order, so that every pass reads and writes memory from one end to the other. The leaf
 of each row is written down once (`name_leaves`); what follows then needs no list of a leaf's rows. Sums of floating
-point are kept by block and sums of leaves are whole numbers: nothing depends on who did which block.
+point are kept by block and sums of leaves are integers: nothing depends on who did which block.
 """
 
 from __future__ import annotations
@@ -95,8 +95,12 @@ def loss_rows(code, output, lo, hi, y, score, norm, with_h, g, h):
 
 
 @kernel(allocates=False)
-def gradients(code, output, constant, lo, hi, y, score, norm, w, g, h, counts, found):
-    """Gradients and hessians of rows lo…hi, and what is kept of their block."""
+def gradients(code, output, constant, lo, hi, rows, g, h, counts, found):
+    """Gradients and hessians of rows lo…hi, and what is kept of their block.
+
+    `rows` are their targets, scores, norms and weights.
+    """
+    y, score, norm, w = rows
     loss_rows(code, output, lo, hi, y, score, norm, not constant, g, h)
     if code != GIVEN and w.size > 0:
         weigh(lo, hi, w, g, h)
@@ -145,10 +149,12 @@ def round_pair(lo, hi, g, h, to_g, to_h, salt, words):
 
 
 @kernel(allocates=False)
-def quantise(form, lo, hi, g, h, to_g, to_h, shift, salt, counts, grad, hess, words):
+def quantise(form, lo, hi, g, h, rounding, counts, rounded):
     """Fixed-point forms of rows lo…hi."""
+    to_g, to_h, shift, salt = rounding
+    words = rounded.words
     if form == EXACT:
-        round_exact(lo, hi, g, h, to_g, to_h, shift, counts, grad, hess)
+        round_exact(lo, hi, g, h, to_g, to_h, shift, counts, rounded.gradient, rounded.hessian)
     elif form == CONSTANT:
         round_constant(lo, hi, g, to_g, words)
     else:

@@ -4,7 +4,7 @@ With G and H the sums of gradients and hessians of a side, its value is  v = −
 0 by l1, and the split gains  S(G_L)² / (H_L + l2) + S(G_R)² / (H_R + l2) − S(G)² / (H + l2).  Where values are bounded,
 by a monotone constraint further up, a side gains  −2Gv − (H + l2)v² − 2·l1·|v|  at its clipped value instead.
 
-Both sides are computed alike from whole numbers, so that a split and its mirror image on another column gain the same
+Both sides are computed alike from integers, so that a split and its mirror image on another column gain the same
 to the last bit, and the first column wins.
 """
 

@@ -18,7 +18,7 @@ from learnt.forestry.boosting._rows import (
 )
 from learnt.forestry.boosting._search import may_be_better, search_numbers
 from learnt.forestry.boosting._sets import SUPPORT, bound_categories, search_categories, told_apart
-from learnt.forestry.boosting._state import Codes, Layout, Node
+from learnt.forestry.boosting._state import Codes, Layout, Node, Rounding
 from learnt.forestry.boosting._team import ARGUMENTS
 
 PARTITION, COPY, SUM, SEARCH, SUM_AND_SEARCH = 1, 2, 3, 4, 5
@@ -27,14 +27,14 @@ GRADIENTS, QUANTISE, NO_LEAVES, LEAVES, LEAF_SUMS, UPDATE = 6, 7, 8, 9, 10, 11
 COMMAND, LO, HI, FEATURE, SMALL, LARGE, SEARCH_SMALL, SEARCH_LARGE, PARTS, FRESH, IN_ORDER, TOTALS = (
     ARGUMENTS + k for k in range(12)
 )
-# Settings that are whole numbers, and those that are not.
+# Settings that are integers, and those that are not.
 MAX_LEAVES, MAX_DEPTH, MIN_LEAF, ORDER, FORM, SHIFT, STRIDE, SLOTS = range(8)
 WIDTH, SINGLE, LOW_BITS, UP, FLUSH, THREADS, GRADIENT_BITS, HESSIAN_BITS = range(8, 16)
 N_ROWS, NOISY, SOURCE, OUTPUT, SALT, TO_UPDATE, PART, SUM_AGAIN = range(16, 24)
 SCALE_G, SCALE_H, MIN_HESSIAN, L1, L2, NOISE, RATE, TO_G, TO_H, LEAF_G, LEAF_H, MIN_ROWS = range(12)
 TEAM_SIZE = ARGUMENTS + 16
 _CATEGORIES_COST = 2  # of searching sets of categories, in searches of thresholds
-# What is known of a node in whole numbers.
+# What is known of a node in integers.
 LEFT, SPLIT, BIN, WAY, START, END, G, HC, LEFT_G, LEFT_HC, DEPTH, SLOT = range(12)
 GAIN, LOW, HIGH = range(3)  # and in others
 # Stages of the leader: those of growing, then those around it.
@@ -308,7 +308,7 @@ def sum_share(me, n_members, team, table, words, ints, room):
         part = Codes(table.by_row, ints[STRIDE], f // 8, min(BLOCK, last - f), room.rows, team[IN_ORDER])
         histogram(
             part, begin, end, layout_of(ints), ints[FLUSH], ints[WIDTH], words, team[FRESH],
-            cell_place(slot, f, ints, n_features), room.pool, room.scratch[me], room.taken[me], room.adds[me],
+            cell_place(slot, f, ints, n_features), room.pool, (room.scratch[me], room.taken[me], room.adds[me]),
         )  # fmt: skip
 
 
@@ -325,12 +325,11 @@ def rows_share(me, n_members, team, words, ints, floats, rows, leaf_of, node_int
         if command == GRADIENTS:
             if ints[PART] == 0:
                 in_order(lo, hi, rows)
-            gradients(ints[SOURCE], ints[OUTPUT], form == CONSTANT, lo, hi, y, score, norm, w, g, h, counts, blocks[b])
+            seen = (y, score, norm, w)
+            gradients(ints[SOURCE], ints[OUTPUT], form == CONSTANT, lo, hi, seen, g, h, counts, blocks[b])
         elif command == QUANTISE:
-            quantise(
-                form, lo, hi, g, h, floats[TO_G], floats[TO_H], ints[SHIFT], ints[SALT], counts, words.gradient,
-                words.hessian, words.words,
-            )  # fmt: skip
+            rounding = Rounding(floats[TO_G], floats[TO_H], ints[SHIFT], ints[SALT])
+            quantise(form, lo, hi, g, h, rounding, counts, words)
         elif command == NO_LEAVES:
             no_leaves(lo, hi, nodes.shape[1] - 1, leaf_of)
         elif command == LEAF_SUMS:

@@ -24,6 +24,15 @@ class Rounded(NamedTuple):
     words: Any
 
 
+class Rounding(NamedTuple):
+    """How gradients and hessians become integers."""
+
+    to_g: float  # what gradients are multiplied by
+    to_h: float
+    shift: int  # bits below a hessian, for counts
+    salt: int  # of the hash that rounds up or down
+
+
 class Room(NamedTuple):
     """Memory that is taken once: for the rows of the nodes, for histograms, and for each thread's search."""
 
@@ -37,7 +46,7 @@ class Room(NamedTuple):
     found_gain: Any
     found: Any
     bounds: Any
-    sums: Any  # running sums, in whole numbers
+    sums: Any  # running sums, in integers
     rough: Any  # the same in single precision
     taken: Any
     adds: Any

@@ -142,14 +142,13 @@ class BoostedTrees:
     def contributions(self, X: np.ndarray) -> np.ndarray:
         """Shapley values (n, n_outputs, n_features + 1): what each column adds to the score, and the expected score."""
         out = np.zeros((X.shape[0], self.n_outputs, self.n_features + 1))
-        flat, row_step, column_step = flat_view(X)
-        deep = self.depth + 2
+        view, deep = flat_view(X), self.depth + 2
         packed = self.packed
 
         def work(lo: int, hi: int) -> None:
             shapley_rows(
-                flat, row_step, column_step, lo, hi,
-                packed.nodes, self.left, self.feature, self.cover, self.roots, self.outputs, self.table, deep, out,
+                view, lo, hi, packed.nodes, self.left, self.feature, self.cover, self.roots, self.outputs, self.table,
+                deep, out,
             )  # fmt: skip
 
         for_blocks(work, X.shape[0], grain=64)

@@ -57,10 +57,10 @@ def grow_density(X: np.ndarray, w: np.ndarray | None, box: Box, rules: CellRules
     ints[0, _grow.END], ints[0, _grow.LEFT] = n, -1
     floats[0, _grow.WEIGHT] = n if w is None else w.sum()
     weights = np.empty(0) if w is None else np.ascontiguousarray(w, dtype=np.float64)
-    kept = grow_cells(
-        _as_array(rules, d), values, order, weights, uniform, lower, upper, ints, floats, np.empty(nodes + 1, np.int64),
-        np.empty(d, np.int64), np.empty(n, np.uint8), np.empty(n, np.int32), np.empty(n),
+    work = (
+        np.empty(nodes + 1, np.int64), np.empty(d, np.int64), np.empty(n, np.uint8), np.empty(n, np.int32), np.empty(n)
     )  # fmt: skip
+    kept = grow_cells(_as_array(rules, d), values, order, weights, uniform, lower, upper, ints, floats, work)
     return _tree(d, ints[:kept], floats[:kept])
 
 
@@ -157,8 +157,8 @@ def prune_by_likelihood(tree: Tree, worth: np.ndarray, held: np.ndarray) -> Tree
     to choose; were every split judged by itself, many would be kept by chance.
     """
     unit = tree.weighted_n_node_samples[0] / tree.n_node_samples[0]
-    whole = (worth[tree.is_leaf].sum() - worth[0]) / unit
-    prices = unit * np.append(0.0, np.geomspace(_LEAST_PRICE, max(whole, 2 * _LEAST_PRICE), _PRICES))
+    total = (worth[tree.is_leaf].sum() - worth[0]) / unit
+    prices = unit * np.append(0.0, np.geomspace(_LEAST_PRICE, max(total, 2 * _LEAST_PRICE), _PRICES))
     choices = [best_leaves(tree, worth, price) for price in prices]
     likeliest = int(np.argmax([held[leaf].sum() for _, leaf in choices]))
     return keep_nodes(tree, choices[likeliest][0])

@@ -141,13 +141,13 @@ def add_cell(child, parent, is_left, first, last, weight, lower, upper, ints, fl
 
 
 @kernel(allocates=False)
-def grow_cells(
-    rules, values, order, weights, uniform, lower, upper, ints, floats, heap, chosen, side, spare_order, spare_values
-):
+def grow_cells(rules, values, order, weights, uniform, lower, upper, ints, floats, work):
     """Grow from node 0, whose record is written, until no cut is worth anything or there are enough leaves.
 
-    Returns the number of nodes; children come in pairs, left before right.
+    Returns the number of nodes; children come in pairs, left before right. `work` is room for the heap of leaves, the
+    columns drawn, the sides of rows, and a line of order and values.
     """
+    heap, chosen, side, spare_order, spare_values = work
     total, count, leaves, n_heap, gain = floats[0, WEIGHT], 1, 1, 1, np.int64(GAIN)
     search(0, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, total)
     heap[0] = 0

@@ -90,32 +90,34 @@ def list_errors(output, column, m, first, shift, count, weights, medians):
     for k in range(1, count + 1):
         total += room[values, k]
         below += room[values, k] if k < middle else 0.0
-    there, sum_there, below_there, left_there = middle, total, below, count
-    here, sum_here, below_here, left_here = middle, total, below, count
+    right_median, right_sum, right_below, right_count = middle, total, below, count
+    left_median, left_sum, left_below, left_count = middle, total, below, count
     for k in range(1, m):
         at = first + m - k
         row = (a[f, lo + (at if at < m else at - m)] & LOW) >> shift
         place = np.uint32(ranks[output, row])
         if weights.size:
             copies = np.int64(weights[row])
-        sum_here -= copies * room[values, place]
+        left_sum -= copies * room[values, place]
         for c in range(copies):
-            here, below_here = take_out(np.uint32(place + c), left_here, here, below_here, way, values, links, room)
-            left_here -= 1
-        error = sum_here - 2.0 * below_here - room[values, here] * (2 - (left_here & 1))
+            left_median, left_below = take_out(
+                np.uint32(place + c), left_count, left_median, left_below, way, values, links, room
+            )
+            left_count -= 1
+        error = left_sum - 2.0 * left_below - room[values, left_median] * (2 - (left_count & 1))
         room[_ERROR, m - k] += error
         at = first + k - 1
         row = (a[f, lo + (at if at < m else at - m)] & LOW) >> shift
         place = np.uint32(ranks[output, row])
         if weights.size:
             copies = np.int64(weights[row])
-        sum_there -= copies * room[values, place]
+        right_sum -= copies * room[values, place]
         for c in range(copies):
-            there, below_there = take_out(
-                np.uint32(place + c), left_there, there, below_there, other, values, links, room
+            right_median, right_below = take_out(
+                np.uint32(place + c), right_count, right_median, right_below, other, values, links, room
             )
-            left_there -= 1
-        error = sum_there - 2.0 * below_there - room[values, there] * (2 - (left_there & 1))
+            right_count -= 1
+        error = right_sum - 2.0 * right_below - room[values, right_median] * (2 - (right_count & 1))
         room[_ERROR + 1, k] += error
 
 

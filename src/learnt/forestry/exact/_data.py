@@ -20,7 +20,7 @@ FEATURE, POSITION, MISSING_LEFT, N_MISSING, N_BRANCHES, SEED, STOP, N_CHOSEN = r
 MANY = 1 << 16  # rows of a node whose every column takes long enough to look whether growth is to end
 LONG = 1 << 18  # cells of a table that a tree takes a fraction of a second to grow on
 SLOT = 0  # of `places`: where in its node a row is
-# a node's whole numbers, and its other numbers
+# a node's integers, and its other numbers
 LEFT, LAST, SPLIT, START, END, DEPTH, KNOWN, GO_LEFT, TABLE, TABLE_SIZE, N_INTS = range(11)
 CUT, IMPURITY, WEIGHT, GAIN, LOWER, UPPER, N_FLOATS = range(7)
 # how far growth has come, where it stops for more room and goes on
@@ -68,7 +68,7 @@ class Target(NamedTuple):
 
     y: np.ndarray  # (n, outputs); no rows where the records have the classes
     weights: np.ndarray  # empty where all are 1
-    logs: np.ndarray | None  # classes; n log₂ n of whole numbers for entropy, or empty
+    logs: np.ndarray | None  # classes; n log₂ n of integers for entropy, or empty
     amounts: np.ndarray | None  # sums of numbers (any array)
     medians: Medians | None
 

@@ -1,7 +1,7 @@
 """Four columns of a node side by side: read, ranged and summed in vectors of four.
 
 A table has the bits of float32 as int32, row by row. The rows of a node are marks[start : start + n]: each mark has the
-number of a row in its bits from `shift` on. What is asked and found of column b is in drawn[b], whole numbers under the
+number of a row in its bits from `shift` on. What is asked and found of column b is in drawn[b], integers under the
 names below; numbers are there by their bits. Numba's own loops take one column at a time. Without compilation plain
 Python stands in.
 
@@ -43,7 +43,7 @@ def _build() -> dict[str, Any]:
 
     word, long, single, double = ir.IntType(32), ir.IntType(64), ir.FloatType(), ir.DoubleType()
     floats, words, doubles = (ir.VectorType(kind, FOUR) for kind in (single, word, double))
-    whole = types.int64
+    int64 = types.int64
 
     def given(context, builder, signature, arguments):
         """Arrays as where they begin."""
@@ -58,11 +58,11 @@ def _build() -> dict[str, Any]:
         return place
 
     def splat(builder, value):
-        nothing = ir.Constant(ir.VectorType(value.type, FOUR), ir.Undefined)
-        first = builder.insert_element(nothing, value, word(0))
-        return builder.shuffle_vector(first, nothing, ir.Constant(words, None))
+        undefined = ir.Constant(ir.VectorType(value.type, FOUR), ir.Undefined)
+        first = builder.insert_element(undefined, value, word(0))
+        return builder.shuffle_vector(first, undefined, ir.Constant(words, None))
 
-    def ask(builder, drawn, name, kind):
+    def read(builder, drawn, name, kind):
         """What is asked of the four columns, as a vector."""
         value = ir.Constant(kind, ir.Undefined)
         for b in range(FOUR):
@@ -134,8 +134,8 @@ def _build() -> dict[str, Any]:
                     for sign, place in (("<", low), (">", high)):
                         kept = builder.load(place)
                         builder.store(builder.select(builder.fcmp_ordered(sign, row, kept), row, kept), place)
-                    nothing = builder.sext(builder.fcmp_unordered("uno", row, row), words)
-                    builder.store(builder.sub(builder.load(absent), nothing), absent)
+                    is_nan = builder.sext(builder.fcmp_unordered("uno", row, row), words)
+                    builder.store(builder.sub(builder.load(absent), is_nan), absent)
 
             with builder.if_else(builder.icmp_signed(">", n, long(_MANY))) as (many, few):
                 with many:
@@ -146,14 +146,14 @@ def _build() -> dict[str, Any]:
                 answer(builder, drawn, name, place)
             return context.get_dummy_value()
 
-        return types.void(table, whole, marks, whole, whole, whole, copied, drawn), code
+        return types.void(table, int64, marks, int64, int64, int64, copied, drawn), code
 
     @intrinsic
     def count_four(typing, copied, marks, start, n, bits, mask, label_mask, label, drawn):
         def code(context, builder, signature, arguments):
             copied, marks, start, n, *rules, drawn = given(context, builder, signature, arguments)
             bits, mask, label_mask, label = (builder.trunc(value, word) for value in rules)
-            cut = ask(builder, drawn, CUT, floats)
+            cut = read(builder, drawn, CUT, floats)
             rows, weights, inside = (variable(builder, words, 0) for _ in range(3))
             unit = builder.zext(builder.icmp_unsigned("==", mask, word(0)), word)
             with cgutils.for_range(builder, n) as loop:
@@ -169,16 +169,16 @@ def _build() -> dict[str, Any]:
                 answer(builder, drawn, name, place)
             return context.get_dummy_value()
 
-        return types.void(copied, marks, whole, whole, whole, whole, whole, whole, drawn), code
+        return types.void(copied, marks, int64, int64, int64, int64, int64, int64, drawn), code
 
     @intrinsic
     def sum_four(typing, copied, heaps, length, n, drawn):
         def code(context, builder, signature, arguments):
             copied, heaps, length, n, drawn = given(context, builder, signature, arguments)
-            cut = ask(builder, drawn, CUT, floats)
+            cut = read(builder, drawn, CUT, floats)
             rows = variable(builder, words, 0)
             sums = [variable(builder, doubles, 0.0) for _ in range(2)]
-            nothing = ir.Constant(doubles, [0.0] * FOUR)
+            zeros = ir.Constant(doubles, [0.0] * FOUR)
 
             def loop_over_rows(lines):
                 with cgutils.for_range(builder, n) as loop:
@@ -187,7 +187,7 @@ def _build() -> dict[str, Any]:
                     for k in lines:
                         at = builder.add(loop.index, builder.mul(length, long(k)))
                         amount = splat(builder, builder.load(cgutils.gep(builder, heaps, at)))
-                        add(builder, sums[k], builder.select(left, amount, nothing))
+                        add(builder, sums[k], builder.select(left, amount, zeros))
 
             with builder.if_else(builder.icmp_signed("==", length, long(0))) as (alike, weighted):
                 with alike:
@@ -199,7 +199,7 @@ def _build() -> dict[str, Any]:
                 answer(builder, drawn, name, place)
             return context.get_dummy_value()
 
-        return types.void(copied, heaps, whole, whole, drawn), code
+        return types.void(copied, heaps, int64, int64, drawn), code
 
     @intrinsic
     def put_missing_first(typing, copied, b, n):
@@ -212,7 +212,7 @@ def _build() -> dict[str, Any]:
                 builder.store(builder.bitcast(value, word), place)
             return context.get_dummy_value()
 
-        return types.void(copied, whole, whole), code
+        return types.void(copied, int64, int64), code
 
     @intrinsic
     def value_of(typing, copied, b, i):
@@ -221,7 +221,7 @@ def _build() -> dict[str, Any]:
             place = cgutils.gep(builder, copied, builder.add(builder.mul(i, long(FOUR)), b))
             return builder.bitcast(builder.load(place), single)
 
-        return types.float32(copied, whole, whole), code
+        return types.float32(copied, int64, int64), code
 
     return {"read": read_four, "count": count_four, "sum": sum_four, "first": put_missing_first, "value": value_of}
 

@@ -1,7 +1,7 @@
 """Dense tables of numbers with one output, columns drawn at each node: what forests are grown on.
 
 Everything that one column takes is a few straight loops over the rows of the node, with no branch to guess. Values are
-read as the bits of float32 and compared as whole numbers in the same order (`value_code`), so that loops over them are
+read as the bits of float32 and compared as integers in the same order (`value_code`), so that loops over them are
 vectorised. `marks` holds the rows of every node
 side by side, as tails: the row, its weight and its class in 32 bits.
 """
@@ -102,7 +102,7 @@ def weigh_sides(start, middle, end, weight, marks, target, rules, side_of, sums,
         if target.logs is not None:
             if side == 0:
                 out[0] = count_classes(first, last, marks, rules, sums)
-            else:  # whole numbers: nothing is lost by subtraction
+            else:  # integers: nothing is lost by subtraction
                 out[1] = weight - out[0]
                 for c in range(sums.shape[2]):
                     sums[1, 0, c] = sums[TOTALS, 0, c] - sums[0, 0, c]

@@ -1,6 +1,6 @@
 """One row's entry in a column that is being sorted: the value, the row, its weight and its class in 64 bits.
 
-    bits 63…32   the value, a float32 as a whole number in the same order (`value_code`); NaN is last
+    bits 63…32   the value, a float32 as an integer in the same order (`value_code`); NaN is last
     bits 31…0    the row, then a small whole weight, then the class: as many bits as each needs
 
 A sweep over sorted records reads one stream of memory and looks nothing up.

@@ -219,8 +219,8 @@ def sweep_classes(column, missing_left, weight, target, rules, sums, best, chose
                 quick_left += (mine + w) * about_log2(mine + w) - mine * about_log2(mine)
                 quick_left += (theirs - w) * about_log2(theirs - w) - theirs * about_log2(theirs)
                 sums[RUNNING, o, c] = mine + w
-            whole = wl * about_log2(wl) + wr * about_log2(wr)
-            if same or quick_left - n_outputs * whole < n_outputs * top - slack:
+            after = wl * about_log2(wl) + wr * about_log2(wr)
+            if same or quick_left - n_outputs * after < n_outputs * top - slack:
                 continue
         else:
             row = (record & LOW) >> shift

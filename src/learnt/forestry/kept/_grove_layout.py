@@ -7,7 +7,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.forestry.kept._walk import INNER, MISSING_LEFT
 
-_LEFT, _COLUMN = 2, 3  # the parts of a record as whole numbers of 32 bits
+_LEFT, _COLUMN = 2, 3  # the parts of a record as integers of 32 bits
 
 
 @kernel
@@ -102,7 +102,7 @@ def lay_nodes(sizes, feature, threshold, missing_left, value, first_node, first_
 def add_up(left, count, weight, value, impurity, outputs):
     """Rows, weights, values and squared error of inner nodes from their children."""
     width = value.shape[1]
-    sums = np.empty_like(value)  # weights times values: whole numbers stay whole
+    sums = np.empty_like(value)  # weights times values: integers stay whole
     for node in range(left.size - 1, -1, -1):
         a = left[node]
         if a < 0:

@@ -106,12 +106,11 @@ class PackedTrees:
         if short is not None:
             short.sum(X, first, last, out)
             return out
-        flat, row_step, column_step = flat_view(X)
+        view = flat_view(X)
 
         def work(lo: int, hi: int) -> None:
             add_values(
-                flat, row_step, column_step, lo, hi, first, last,
-                self.nodes, self.roots, self.columns, self.values, self.table, out,
+                view, lo, hi, first, last, self.nodes, self.roots, self.columns, self.values, self.table, out
             )  # fmt: skip
 
         if X.shape[0] * (last - first) <= _SERIAL:

@@ -58,10 +58,12 @@ def unwound_sum(zeros, ones, weights, length, k):
 
 
 @kernel
-def shapley_rows(
-    flat, row_step, column_step, lo, hi, nodes, left, feature, cover, roots, outputs, table, deep, out
-):  # fmt: skip
-    """out[i, output, j] += the Shapley value of column j for row i, over all trees; the last is the expected value."""
+def shapley_rows(view, lo, hi, nodes, left, feature, cover, roots, outputs, table, deep, out):
+    """out[i, output, j] += the Shapley value of column j for row i, over all trees; the last is the expected value.
+
+    `view` is the table as `flat_view` gives it.
+    """
+    flat, row_step, column_step = view
     last = out.shape[2] - 1
     wide = min(deep, last) + 2  # a path has an entry for each of its columns, and one for its beginning
     features = np.empty((deep + 1, wide), np.int64)

@@ -1,6 +1,6 @@
 """Trees whose nodes are one word each, for predictions of many rows.
 
-A comparison x ≤ t of numbers becomes one of whole numbers, their *keys*, which rows are given once for all trees:
+A comparison x ≤ t of numbers becomes one of integers, their *keys*, which rows are given once for all trees:
 
 - one byte, where trees ask for at most 254 thresholds of a column, as binned ones do: how many of them are below x;
 - four bytes for float32: its bits, turned so that they ascend. A threshold is as good rounded down to float32.
@@ -97,15 +97,12 @@ class ShortTrees:
     def sum(self, X: np.ndarray, first: int, last: int, out: np.ndarray) -> None:
         """out += the values of each row's leaf in trees first…last."""
         keys, across = self.keys(X)
-        flat, row_step = keys.reshape(-1), keys.shape[1]
+        table, leaves = (keys.reshape(-1), keys.shape[1], across), Leaves(self.held, self.number, self.values)
 
         def work(lo: int, hi: int) -> None:
-            sum_leaves(
-                flat, row_step, across, lo, hi, first, last,
-                self.words, self.bits, self.roots, self.columns, Leaves(self.held, self.number, self.values), out,
-            )  # fmt: skip
+            sum_leaves(table, lo, hi, first, last, self.words, self.bits, self.roots, self.columns, leaves, out)
 
-        _in_blocks(work, len(X), keys.itemsize * row_step)
+        _in_blocks(work, len(X), keys.itemsize * keys.shape[1])
 
     def apply(self, X: np.ndarray, out: np.ndarray) -> None:
         """out[i, t] = the number of row i's leaf in tree t among all nodes."""

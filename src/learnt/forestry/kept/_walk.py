@@ -76,10 +76,12 @@ def walk_eight(nodes, table, flat, base, row_step, column_step, root, found):
 
 
 @kernel
-def add_values(
-    flat, row_step, column_step, lo, hi, first, last, nodes, roots, columns, values, table, out
-):  # fmt: skip
-    """out[i, columns[t]…] += the value of row i's leaf in tree t, for trees first…last in order, rows lo…hi."""
+def add_values(view, lo, hi, first, last, nodes, roots, columns, values, table, out):
+    """out[i, columns[t]…] += the value of row i's leaf in tree t, for trees first…last in order, rows lo…hi.
+
+    `view` is the table as `flat_view` gives it.
+    """
+    flat, row_step, column_step = view
     width = values.shape[1]
     row, column = np.uint64(row_step), np.uint64(column_step)
     found = np.empty(8, dtype=np.uint64)

@@ -180,7 +180,7 @@ def walk_rows(words, keys, row, across, lo, n, mask, high, ids, path, at):
 def tree_of(words, roots, t, n):
     """The words of tree t. A large one is read once from end to end before n rows meet its nodes in no order.
 
-    Memory is quicker that way. What was read is returned, lest the reading be thought useless.
+    Memory is quicker that way. What was read is returned, so that the compiler keeps the reads.
     """
     end = roots[t + 1] + (t + 1) * ROOT if t + 1 < roots.size else words.size
     tree = words[roots[t] + t * ROOT : end]
@@ -232,9 +232,12 @@ def write_leaves(n, at, start, t, lo, out):
 
 
 @kernel
-def sum_leaves(keys, row_step, across, lo, hi, first, last, words, bits, roots, columns, leaves, out):
-    """out[i, columns[t]…] += the values of row i's leaf in trees first…last, in order, for rows lo…hi."""
-    held, number, values = leaves
+def sum_leaves(table, lo, hi, first, last, words, bits, roots, columns, leaves, out):
+    """out[i, columns[t]…] += the values of row i's leaf in trees first…last, in order, for rows lo…hi.
+
+    `table` has the keys by rows, how many a row has, and the keys by columns or None.
+    """
+    (keys, row_step, across), (held, number, values) = table, leaves
     n, width = hi - lo, values.shape[1]
     at, ids, path = np.empty(n, np.uint32), np.empty(_CHUNK + 8, np.uint32), np.empty(_CHUNK, np.uint8)
     low = words.dtype.type(np.iinfo(keys.dtype).bits)

@@ -127,8 +127,8 @@ class Descent:
         """Without a penalty there is no feasible dual point at hand: what one step in each coordinate would gain."""
         slopes = np.where((self.coef == 0) & (self._slopes < 0), 0.0, self._slopes) if self._positive else self._slopes
         curves = self._problem.curves()
-        there = curves > 0
-        return float(0.5 * (slopes[there].T ** 2 / curves[there]).sum())
+        curved = curves > 0
+        return float(0.5 * (slopes[curved].T ** 2 / curves[curved]).sum())
 
     def _grow(self, level: float) -> bool:
         """Take columns whose slope is above `level`, the steepest first."""
@@ -179,11 +179,9 @@ class Descent:
             q,
             self._square,
             (np.full(m, l1), np.full(m, l2)),
-            l1,
-            l2,
+            (float(l1), float(l2)),
             self._positive,
-            goal,
-            max_sweeps,
+            (float(goal), max_sweeps),
             past,
             stop,
         )

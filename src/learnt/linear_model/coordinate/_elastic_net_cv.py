@@ -59,7 +59,7 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
         if hasattr(self, "l1_ratio"):
             self.l1_ratio_ = float(ratios[best[0]])
         self.alphas_ = alphas[0] if len(ratios) == 1 or not isinstance(self.alphas, Integral) else alphas
-        model = self._chosen(work.whole, float(ratios[best[0]]), X, y, w)
+        model = self._chosen(work.all_rows, float(ratios[best[0]]), X, y, w)
         self.coef_, self.intercept_ = model.coef_, model.intercept_
         self.dual_gap_, self.n_iter_ = model.dual_gap_, model.n_iter_
         return self
@@ -130,16 +130,16 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
         tasks = [partial(work.errors, k, problem, target, grids, settings) for k, problem in enumerate(problems)]
         return np.stack(run_tasks(tasks, n_jobs=self.n_jobs), axis=1)
 
-    def _chosen(self, whole: Products | None, ratio: float, X: Any, y: np.ndarray, w: Any) -> Any:
+    def _chosen(self, all_rows: Products | None, ratio: float, X: Any, y: np.ndarray, w: Any) -> Any:
         """The model with the penalty that was chosen, of all rows; their products are known, or they are read again."""
         model = self._model(self.alpha_, ratio)
-        if whole is None or self._together or self.alpha_ * ratio == 0.0:
+        if all_rows is None or self._together or self.alpha_ * ratio == 0.0:
             return model.fit(X, y, w)
         settings = {"tol": self.tol, "max_iter": self.max_iter, "name": type(model).__name__}
         alphas = np.array([self.alpha_])
         with single_blas():
-            path = solve_path(whole, 0, alphas, ratio, positive=model.positive, after_paths=True, **settings)
-        model._record(whole, [path], X.dtype, True)
+            path = solve_path(all_rows, 0, alphas, ratio, positive=model.positive, after_paths=True, **settings)
+        model._record(all_rows, [path], X.dtype, True)
         return model
 
     def _model(self, alpha: float, ratio: float) -> Any:

@@ -30,7 +30,7 @@ class FoldErrors:
 
     def __init__(self, X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool, folds: list[Fold]) -> None:
         self._X, self._Y, self._w, self._center, self._folds = X, Y, w, center, folds
-        self.whole: Products | None = None  # the problem of all rows, where it was met
+        self.all_rows: Products | None = None  # the problem of all rows, where it was met
 
     def problems(self, n_penalties: int, n_jobs: int | None) -> list[Callable[[], Products] | None]:
         """What makes the problem of every fold as the whole less a part; None where its own rows are better asked."""
@@ -40,7 +40,7 @@ class FoldErrors:
         found = complements(self._X, self._Y, self._w, self._center, self._folds, n_jobs)
         if found is None:
             return [None] * len(self._folds)
-        self.whole = found[0]
+        self.all_rows = found[0]
         return list(found[1])
 
     def errors(
@@ -91,18 +91,18 @@ def complements(
     x0, y0 = None, Y.mean(axis=0, dtype=np.float64) if center else None
     while True:
         parts = run_tasks([partial(_sums, X, Y, w, test, x0, y0) for _, test in folds], n_jobs=n_jobs)
-        whole = [sum(column) for column in zip(*parts, strict=True)] if once else _sums(X, Y, w, None, x0, y0)
-        everything = _about_means(whole, x0, y0)
+        all_rows = [sum(column) for column in zip(*parts, strict=True)] if once else _sums(X, Y, w, None, x0, y0)
+        everything = _about_means(all_rows, x0, y0)
         if x0 is not None or not center or not _loses_digits(everything):
             break
         x0 = everything.x_mean  # a second pass, about the means
-    if min(whole[0] - part[0] for part in parts) <= 1e-12 * whole[0]:
+    if min(all_rows[0] - part[0] for part in parts) <= 1e-12 * all_rows[0]:
         raise ValueError("A fold has no training rows with weight; use fewer folds or drop rows of weight 0.")
-    return everything, [partial(_rest, whole, part, x0, y0) for part in parts]
+    return everything, [partial(_rest, all_rows, part, x0, y0) for part in parts]
 
 
-def _rest(whole: list, part: list, x0: Any, y0: Any) -> Products:
-    return _about_means([everything - some for everything, some in zip(whole, part, strict=True)], x0, y0, True)
+def _rest(all_rows: list, part: list, x0: Any, y0: Any) -> Products:
+    return _about_means([everything - some for everything, some in zip(all_rows, part, strict=True)], x0, y0, True)
 
 
 def _are_complements(n: int, train: np.ndarray, test: np.ndarray) -> bool:

@@ -51,12 +51,12 @@ def look_ahead(t, w, g, w_before, g_before, q, l1, l2, positive):
 
 
 @kernel
-def descend_path(Q, q, square, path, positive, goal, most, started, w, rows, past, out, stop):
-    """Every penalty down to a gap of `goal`, or for `most` sweeps, from the solution of the one before.
+def descend_path(Q, q, square, path, positive, limits, started, w, rows, past, out, stop):
+    """Every penalty down to a gap, or for a number of sweeps (`limits`), from the solution of the one before.
 
     Ends when stop[0] is set.
     """
-    (penalties, ridges), (W, gaps, counts) = path, out
+    (penalties, ridges), (goal, most), (W, gaps, counts) = path, limits, out
     p, step, last = q.size, 0.0, 0.0
     g, g_before, w_before, l1s, l2s = rows[0], rows[1], rows[2], rows[3], rows[4]
     residual_slopes(Q, q, w, g)
@@ -76,7 +76,8 @@ def descend_path(Q, q, square, path, positive, goal, most, started, w, rows, pas
             if sweeps >= most or (sweeps > 0 and gap >= before):  # as small as rounding lets it be
                 break
             before = gap if sweeps > 0 else before
-            n, gap = descend(Q, p, w, g, q, square, (l1s, l2s), l1, l2, positive, inner, most - sweeps, past, stop)
+            limits_now = (inner, most - sweeps)
+            n, gap = descend(Q, p, w, g, q, square, (l1s, l2s), (l1, l2), positive, limits_now, past, stop)
             sweeps += n
             inner *= 0.1  # where this was not enough, since slopes that are kept up to date round
             residual_slopes(Q, q, w, g)
@@ -105,7 +106,7 @@ def gram_path(
     rows, history = np.empty((DEPTH + 1, p)), np.empty((2, DEPTH + 1, p))
     past = Past(history[0], history[1], np.empty((DEPTH, DEPTH)), np.empty(DEPTH))
     path = partial(
-        descend_path, np.ascontiguousarray(problem.Q), q, square, (penalties, ridges), positive, tol * square, most,
+        descend_path, np.ascontiguousarray(problem.Q), q, square, (penalties, ridges), positive, (tol * square, most),
         bool(w.any()), w, rows, past, (W, gaps, counts), stop,
     )  # fmt: skip
     stoppable(path, stop, long=n * most * p * p > LONG)

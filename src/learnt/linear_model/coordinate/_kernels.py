@@ -150,13 +150,14 @@ def extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c):
 
 
 @kernel
-def descend(Q, m, w, g, q, square, weights, penalty, ridge, positive, goal, max_sweeps, past, stop):
+def descend(Q, m, w, g, q, square, weights, penalty, positive, limits, past, stop):
     """Sweep until the duality gap is `goal` (or, for goal < 0, until a sweep lowers F by less than −goal).
 
     Or until sweeps do no more than round, or stop[0] is set. Returns the number of sweeps and the last gap. w and g
-    (both for the first m coordinates) are changed in place; `weights` are l1 and l2 of each coordinate.
+    (both for the first m coordinates) are changed in place; `weights` are l1 and l2 of each coordinate, `penalty` those
+    of all, `limits` the goal and the most sweeps.
     """
-    l1, l2 = weights
+    (l1, l2), (goal, max_sweeps) = weights, limits
     past_w, past_g, A, c = past.w, past.g, past.A, past.c
     sweeps, gap = 0, 0.0
     while sweeps < max_sweeps and atomic_load(stop, 0) == 0:
@@ -167,7 +168,7 @@ def descend(Q, m, w, g, q, square, weights, penalty, ridge, positive, goal, max_
                 past_g[0, k] = g[k]
         fell = sweep(Q, m, w, g, l1, l2, positive)
         sweeps += 1
-        gap = fell if goal < 0.0 else duality_gap(w, g, q, m, square, penalty, ridge, positive)
+        gap = fell if goal < 0.0 else duality_gap(w, g, q, m, square, penalty[0], penalty[1], positive)
         if gap <= abs(goal) or fell <= STILL * square:
             break
         for k in range(m):

@@ -36,8 +36,9 @@ def column_products(data, indices, indptr, columns, a, constant, mean, out):
 
 
 @kernel(reassociate=True)
-def sweep_columns(data, indices, indptr, columns, curves, mean, weight, w, a, s, l1, l2, positive):
+def sweep_columns(csc, columns, curves, mean, weight, w, a, s, l1, l2, positive):
     """Every coordinate once; returns by how much the objective fell, to second order."""
+    data, indices, indptr = csc
     fell, shift = 0.0, s[0]
     for k in range(columns.size):
         j = columns[k]
@@ -126,7 +127,7 @@ class SparseDescent(Descent):
     def _descend(self, l1: float, l2: float, goal: float, max_sweeps: int) -> int:
         """Sweep until the duality gap over these columns is `goal` (without a penalty: until sweeps gain so little)."""
         problem, columns, w = self._problem, self._taken.view(np.uint64), self._w
-        fixed = (*problem.parts, columns, problem.curves(), problem.x_mean, problem.weight)
+        fixed = (tuple(problem.parts), columns, problem.curves(), problem.x_mean, problem.weight)
         q, g, steps = self._q[self._taken], np.empty(len(w)), np.empty((DEPTH, len(w)))
         for sweeps in range(1, max_sweeps + 1):
             last = sweeps % DEPTH == 0

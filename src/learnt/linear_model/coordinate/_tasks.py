@@ -69,9 +69,9 @@ def tasks_gap(W, G, q, m, n_tasks, square, l1, l2):
 
 
 @kernel
-def descend_rows(Q, m, n_tasks, W, G, q, square, l1, l2, goal, max_sweeps, z, stop):
+def descend_rows(Q, W, G, q, square, l1, l2, goal, max_sweeps, z, stop):
     """Sweep until the duality gap is `goal`, or stop[0] is set; returns the number of sweeps."""
-    sweeps = 0
+    sweeps, (m, n_tasks) = 0, W.shape
     while sweeps < max_sweeps and atomic_load(stop, 0) == 0:
         sweep_rows(Q, m, n_tasks, W, G, l1, l2, z)
         sweeps += 1
@@ -101,9 +101,8 @@ class TaskDescent(Descent):
         q, G = self._q[self._taken], self._slopes[self._taken]
         stop = np.zeros(1, np.int64)
         descent = partial(
-            descend_rows, self._Q, m, n_tasks, self._w, G, q, self._square, l1, l2, goal, max_sweeps, np.empty(n_tasks),
-            stop,
-        )  # fmt: skip
+            descend_rows, self._Q, self._w, G, q, self._square, l1, l2, goal, max_sweeps, np.empty(n_tasks), stop
+        )
         sweeps = stoppable(descent, stop, long=max_sweeps * m * m * n_tasks > LONG)
         self._slopes[self._taken] = G
         return sweeps

@@ -170,8 +170,10 @@ def _minimise(rows: Rows, family: Family, model: Any, start: np.ndarray, loop: A
     objective = Objective(rows, family, *setting, shift)
     some = None if model._goes_on(rows.n_features) else sample(rows)
     if some is not None:
-        there, curvature = newton(Objective(some, family, *setting, shift), start, limits[0], 30)
-        point = np.append(there.coef, there.intercept + (0.0 if shift is None else float(shift @ there.coef)))
+        of_sample, curvature = newton(Objective(some, family, *setting, shift), start, limits[0], 30)
+        point = np.append(
+            of_sample.coef, of_sample.intercept + (0.0 if shift is None else float(shift @ of_sample.coef))
+        )
         sums = objective.at(point)
         if np.isfinite(sums.value):
             return newton(objective, point, *limits, tell, curvature, sums)[0]

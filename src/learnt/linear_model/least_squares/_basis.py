@@ -37,10 +37,10 @@ def factor_by_basis(rows: Rows, m: JointMoments) -> tuple[np.ndarray, np.ndarray
             return None
         length = np.sqrt(np.clip(np.diag(gram), 0.0, None))
         # A sum of d products is rounded d times; one more for the row's own.
-        there = length > 4 * _EPS * (d + 1) * (lengths @ np.abs(T))
+        nonzero = length > 4 * _EPS * (d + 1) * (lengths @ np.abs(T))
         if passes == 0:
-            there = length > 0
-        good, weak, shares = _alike(gram, length, np.flatnonzero(there))
+            nonzero = length > 0
+        good, weak, shares = _alike(gram, length, np.flatnonzero(nonzero))
         if weak.size == 0:
             return _factor(gram, cross, T, good)
         T = T.copy()

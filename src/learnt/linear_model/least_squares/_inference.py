@@ -154,8 +154,8 @@ def _counts(block: Block) -> tuple:
     if block.w is None:
         return block.X.shape[0], block.X.shape[0], 0.0
     w = to_numpy(widen(block.w))
-    there = w[w > 0]
-    return there.size, there.sum(), np.log(there).sum()
+    positive = w[w > 0]
+    return positive.size, positive.sum(), np.log(positive).sum()
 
 
 def half_width(inference: Inference, X: Any, kind: str, level: float) -> np.ndarray:

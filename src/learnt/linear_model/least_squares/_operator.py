@@ -93,8 +93,8 @@ def by_blocks(rows: Rows, center: bool, tol: float, name: str) -> Solution:
     """Conjugate gradients on XᵀWX b = XᵀWy, a pass over the rows each, in units where the columns have length 1."""
     x_mean, y_mean = joint_means(rows, center)
     dtype = widen(rows.reference).dtype
-    there = lambda a: like(a, rows.reference, dtype)  # noqa: E731
-    mean = there(x_mean)
+    as_rows_are = lambda a: like(a, rows.reference, dtype)  # noqa: E731
+    mean = as_rows_are(x_mean)
     lengths = np.sqrt(to_numpy(rows.sum(_column_squares, mean)[0]))
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)[:, None]
     coef = np.zeros((len(x_mean), len(y_mean)))
@@ -109,7 +109,7 @@ def by_blocks(rows: Rows, center: bool, tol: float, name: str) -> Solution:
             break
 
         def product(v: np.ndarray) -> np.ndarray:
-            return scale * to_numpy(rows.sum(_normal_product, mean, there(scale * v))[0])
+            return scale * to_numpy(rows.sum(_normal_product, mean, as_rows_are(scale * v))[0])
 
         step, taken = _conjugate_gradients(product, gradient, 2 * len(coef) + 10)
         coef, n_iter = coef + scale * step, n_iter + taken

@@ -14,7 +14,7 @@ from learnt.engine.finite import require_finite_cells
 from learnt.engine.matrices import on_host
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import as_rows
-from learnt.engine.schema import Schema, anyof, count, none, text, whole
+from learnt.engine.schema import Schema, anyof, count, integers, none, text
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
@@ -76,7 +76,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     __learnt_schema__ = Schema(
         params=WITH_INTERCEPT,
         state=LINES,
-        extra={"n_iter_": anyof(none, count(), whole(None)), "solver_": text},
+        extra={"n_iter_": anyof(none, count(), integers(None)), "solver_": text},
         rule=one_intercept_a_target,
     )
     __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
@@ -167,10 +167,10 @@ def _sparse_spread(X: Any, w: np.ndarray | None) -> tuple[np.ndarray, np.ndarray
     n, d = X.shape
     share = np.full(n, 1 / n) if w is None else w / w.sum()
     cells = X.tocoo()
-    there = share[cells.row]
-    mean = np.bincount(cells.col, there * cells.data, d)
-    stored = np.where(np.bincount(cells.col, minlength=d) == n, 1.0, np.bincount(cells.col, there, d))
-    variance = np.bincount(cells.col, there * (cells.data - mean[cells.col]) ** 2, d) + (1 - stored) * mean**2
+    shares = share[cells.row]
+    mean = np.bincount(cells.col, shares * cells.data, d)
+    stored = np.where(np.bincount(cells.col, minlength=d) == n, 1.0, np.bincount(cells.col, shares, d))
+    variance = np.bincount(cells.col, shares * (cells.data - mean[cells.col]) ** 2, d) + (1 - stored) * mean**2
     return mean, np.sqrt(np.maximum(variance, 0.0))
 
 

@@ -16,7 +16,7 @@ from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.matrices import dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.rows import ArrayRows, scores
-from learnt.engine.schema import CLASSES, Check, Dims, Schema, anyof, flag, none, number, real, text, whole
+from learnt.engine.schema import CLASSES, Check, Dims, Schema, anyof, flag, integers, none, number, real, text
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params, without_absent
 from learnt.linear_model.least_squares._ridge import _SOLVERS, _SYNONYMS, check_alpha
@@ -148,7 +148,7 @@ class RidgeClassifier(_RidgeLabels):
 
     __learnt_schema__ = Schema(
         state=_LABELLED,
-        extra={"n_iter_": anyof(none, whole(None)), "solver_": text},
+        extra={"n_iter_": anyof(none, integers(None)), "solver_": text},
         rule=_one_plane_a_class_or_label,
     )
     __learnt_trial__ = Trial(weighted=({"class_weight": "balanced"},), weight_unit_free=False)

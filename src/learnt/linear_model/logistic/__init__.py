@@ -12,8 +12,8 @@ _margins                   The log loss of many margins at once, in NumPy
 _named_solvers             Logistic regression by the solvers of `learnt.erm.solvers`: Adagrad, IRLS, SGD, …
 _newton_cg                 Two classes over a sparse table of very many columns: Newton's method
 _newton_cg_classes         Many classes over a dense table: Newton's method in the table's principal axes
-_newton_cg_classes_kernels What Newton's method for many classes asks of scores, compiled
-_newton_cg_kernels         What Newton's method by conjugate gradients asks of CSR rows, compiled
+_newton_cg_classes_kernels What Newton's method for many classes computes from scores, compiled
+_newton_cg_kernels         What Newton's method by conjugate gradients computes from CSR rows, compiled
 _newton_dense              Newton's method for two classes over a small dense table, written out
 _problem                   The logistic-regression objective over rows, in variables of like size
 _regression                Logistic regression

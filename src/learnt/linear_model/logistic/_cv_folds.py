@@ -97,8 +97,8 @@ def mixed_path(
     found, n_iter, left = [], [], []
     for C in Cs:
         if np.isinf(C):
-            whole = None if theta is None else _all_classes(theta, present, settings.n_classes)
-            path = squared_path(X, codes, w, [C], settings, whole)
+            of_all_classes = None if theta is None else _all_classes(theta, present, settings.n_classes)
+            path = squared_path(X, codes, w, [C], settings, of_all_classes)
             found.append(path.theta[0])
             n_iter.append(int(path.n_iter[0]))
             left.append(float(path.left[0]))

@@ -86,12 +86,13 @@ def promised(v: np.ndarray, g: np.ndarray, curves: np.ndarray, l1: np.ndarray, l
 
 
 @kernel
-def joint_sweeps(csc, columns, curves, V, shift, intercept, R, P, w, l1, l2, goal, most, stop):
+def joint_sweeps(csc, columns, curves, V, shift, intercept, R, P, w, penalty, limits, stop):
     """Coordinate descent over sparse columns: R = U − (curvature between classes) · (change of the scores).
 
-    Ends when stop[0] is set.
+    `limits`: it ends when a sweep lowers the objective by no more than the first, after as many sweeps as the second,
+    and when stop[0] is set.
     """
-    data, indices, indptr = csc
+    (data, indices, indptr), (l1, l2), (goal, most) = csc, penalty, limits
     n, K = P.shape
     totals = shift * 0.0
     for i in range(n):
@@ -158,8 +159,7 @@ def sparse_step(
         goal += float((U.sum(axis=0) ** 2 / np.maximum((w[:, None] * P * (1 - P)).sum(axis=0), 1e-300)).sum())
     R, P = np.array(U, order="C"), np.ascontiguousarray(P)  # read row by row
     stop = np.zeros(1, np.int64)
-    sweeps = partial(
-        joint_sweeps, tuple(parts), columns, curves, V, shift, intercept, R, P, w, l1, l2, share * goal, SWEEPS, stop
-    )
+    limits = (share * goal, SWEEPS)
+    sweeps = partial(joint_sweeps, tuple(parts), columns, curves, V, shift, intercept, R, P, w, (l1, l2), limits, stop)
     stoppable(sweeps, stop, long=SWEEPS * parts[0].size * B.shape[1] ** 2 > LONG)
     return V, shift

@@ -60,7 +60,7 @@ class TwoClasses:
         return self.residuals().sum(axis=0), np.array([[self.curvature().sum()]])
 
     def entropy(self, share: float) -> float:
-        """Σ ω H(p̃) where p̃ lies `share` of the way from what was seen to what is thought."""
+        """Σ ω H(p̃) where p̃ lies `share` of the way from the observed class to the predicted probability."""
         wrong = np.clip(share * self._wrong, _TINY, 1.0 - _ROUNDING)
         return -float(self.weights @ (wrong * np.log(wrong) + (1.0 - wrong) * np.log1p(-wrong)))
 

@@ -1,4 +1,4 @@
-"""What Newton's method for many classes asks of scores, compiled; see `_newton_cg_classes`.
+"""What Newton's method for many classes computes from scores, compiled; see `_newton_cg_classes`.
 
 Where a row is nearly certain of its class, 1 − p of that class is the sum of the others: nothing is taken from 1.
 """

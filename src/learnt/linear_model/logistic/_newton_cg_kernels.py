@@ -1,4 +1,4 @@
-"""What Newton's method by conjugate gradients asks of CSR rows, compiled; see `_newton_cg`.
+"""What Newton's method by conjugate gradients computes from CSR rows, compiled; see `_newton_cg`.
 
 Rows are read a stretch at a time and twice, both times from the caches; a stretch is long, so that the two vectors that
 columns point into, each as wide as the table, change places there seldom.

@@ -57,7 +57,7 @@ def newton(
         pull = penalty * u
         return float(losses.sum() + 0.5 * (pull @ u)), residual @ A + pull, scores, curve
 
-    def whole(u: np.ndarray) -> np.ndarray:
+    def with_intercept(u: np.ndarray) -> np.ndarray:
         return u if fit_intercept else np.append(u, 0.0)
 
     def equations(curve: np.ndarray) -> np.ndarray:
@@ -79,9 +79,9 @@ def newton(
         goal = 2 * max(tol * value, enough)
         if left <= goal or n_iter == max_iter:
             status = "converged" if left <= goal else "iterations"
-            return Outcome(whole(u), value, left / 2, n_iter, status, Flat())
+            return Outcome(with_intercept(u), value, left / 2, n_iter, status, Flat())
         if progress.over(value, left):
-            return Outcome(whole(u), value, left / 2, n_iter, at_rest(left, value), Flat())
+            return Outcome(with_intercept(u), value, left / 2, n_iter, at_rest(left, value), Flat())
         t = 1.0
         for _ in range(_HALVINGS):
             trial = u - t * step
@@ -93,8 +93,8 @@ def newton(
             return None
         change = np.abs(found[2] - scores).max()
         u, (value, gradient, scores, curve) = trial, found
-        if watch is not None and watch(Point(whole(u), value, gradient), n_iter + 1):
-            return Outcome(whole(u), value, left / 2, n_iter + 1, "stopped", Flat())
+        if watch is not None and watch(Point(with_intercept(u), value, gradient), n_iter + 1):
+            return Outcome(with_intercept(u), value, left / 2, n_iter + 1, "stopped", Flat())
         # Scores that change by c change the second derivative by no more than eᶜ: soon the one at hand will do.
         if change > _SAME:
             factor = equations(curve)

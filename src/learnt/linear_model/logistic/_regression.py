@@ -18,7 +18,7 @@ from learnt.engine.labels import class_weights, distinct_labels, encode_labels
 from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.rows import Rows, as_rows
-from learnt.engine.schema import CLASSES, Schema, flag, labels, number, one_plane_a_class, real, whole
+from learnt.engine.schema import CLASSES, Schema, flag, integers, labels, number, one_plane_a_class, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.engine.verbose import tell
@@ -123,7 +123,7 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
     __learnt_schema__ = Schema(
         params={"fit_intercept": flag},
         state={**CLASSES, "classes_": labels("c", low=2), "coef_": real("r", "d"), "intercept_": real("r")},
-        extra={"n_iter_": whole(None), "converged_": flag, "optimality_": number(finite=False)},
+        extra={"n_iter_": integers(None), "converged_": flag, "optimality_": number(finite=False)},
         rule=one_plane_a_class,
     )
     __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
@@ -249,8 +249,8 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
             )
         codes = np.asarray(rows.y).astype(np.intp)
         w = target.weights[codes] * (1.0 if rows.w is None else rows.w)
-        there = w > 0
-        A, codes, w = (rows.X, codes, w) if there.all() else (rows.X[there], codes[there], w[there])
+        weighted = w > 0
+        A, codes, w = (rows.X, codes, w) if weighted.all() else (rows.X[weighted], codes[weighted], w[weighted])
         with progress.fit_loop(self, max(self.max_iter, 1), X, y) as loop:
 
             def watch(theta: np.ndarray, value: float, n_iter: int) -> bool:

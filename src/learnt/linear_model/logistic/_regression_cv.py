@@ -319,7 +319,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estim
 
     def _warn(self, paths: list[Path]) -> None:
         worst = max(float(path.left.max()) for path in paths)
-        asked = max(self.tol**2, _ROUNDING)
+        goal = max(self.tol**2, _ROUNDING)
         if np.isinf(worst):
             warnings.warn(
                 "LogisticRegressionCV met classes that can be separated exactly by these columns, so without a penalty "
@@ -327,11 +327,11 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estim
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        elif worst > asked:
-            fits = sum(int(np.count_nonzero(path.left > asked)) for path in paths)
+        elif worst > goal:
+            fits = sum(int(np.count_nonzero(path.left > goal)) for path in paths)
             warnings.warn(
                 f"LogisticRegressionCV stopped {fits} of its fits early, the worst about {worst:.1e} (relative) above "
-                f"its minimum, where tol={self.tol:g} asks for {asked:.1e}; raise max_iter above {self.max_iter} "
+                f"its minimum, where tol={self.tol:g} asks for {goal:.1e}; raise max_iter above {self.max_iter} "
                 "or leave out the largest Cs.",
                 ConvergenceWarning,
                 stacklevel=4,

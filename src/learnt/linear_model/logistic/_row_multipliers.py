@@ -8,7 +8,8 @@ n × n products  G = ZZᵀ/α:
 The loss has the derivatives r and D = diag(q²) in the scores. A step (δ, γ) of t and c solves
 δ + D(Gδ + γ) = b = −(r + t)  with  Σ(t + δ) = 0.  With δ = b − qz that is
 (I + qGq) z = q(Gb + γ),  Σ qz = −Σr:  conjugate gradients among the z of that sum, in units of the diagonal. G is in
-single precision and tells only where to go; where that is, X itself says at the end, and it is gone on from there.
+single precision and only chooses the steps; scores are computed anew from X at the end, and where they show that the
+minimum is not reached, the iteration continues from there.
 
 Reference: Gould, Hribar & Nocedal, On the solution of equality constrained quadratic programming problems (2001),
 doi:10.1137/S1064827598345667.
@@ -47,7 +48,7 @@ class State(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A change of t and c, of Gt, and  left = −gᵀstep:  twice what the objective is thought to be above its minimum."""
+    """A change of t and c, of Gt, and  left = −gᵀstep:  twice the estimated excess over the minimum."""
 
     t: np.ndarray
     c: float
@@ -81,7 +82,7 @@ class RowProblem:
         return State(t, c, Gt, pull, float(self.w @ losses) + pull, -self.w * side * wrong, self.w * curve)
 
     def read(self, state: State) -> State:
-        """The same place by the word of X."""
+        """The same multipliers, with scores computed from X in double precision."""
         theta = self.coefficients(state)
         Gt = self.Z.times(theta[0, :-1])
         return self.look(state.t, state.c, Gt, 0.5 * self.alpha * float(theta[0, :-1] @ theta[0, :-1]))
@@ -156,7 +157,7 @@ class RowProblem:
 
 
 def descend(problem: RowProblem, *, tol: float, enough: float, max_iter: int, watch: Any) -> Outcome | None:
-    """Minimise until  left ≤ 2 max(tol · f, enough)  by the word of X; None where single precision leads nowhere.
+    """Minimise until  left ≤ 2 max(tol · f, enough)  by scores from X; None where single precision does not do.
 
     `watch` is a callback for every step: a function for the coefficients there, the value, and the number of steps.
     """

@@ -1,15 +1,15 @@
 """Which method finds the minimum: chosen by the shape of the data; all of them reach the same one.
 
-    small     a copy of the rows in their units, and its second derivative; for two classes in `_newton_dense`
-    climb     the minimum over a sample first, whose second derivative then serves for all rows: a few passes over them
-    direct    the second derivative over all rows
-    wide      the second derivative in the space of the rows, where they are fewer than the columns
-    many      products with the second derivative, for two classes and thousands of columns that are mostly zeros
-    classes   products with the second derivative in the columns' principal axes, for many classes
-    plain     every column in its unit and no second derivative, for thousands of others
+    newton_small         a copy of the rows in their units, and its second derivative; for two classes `_newton_dense`
+    newton_from_samples  the minimum over a sample first, whose second derivative then serves for all rows
+    newton_dense         the second derivative over all rows
+    row_space            the second derivative in the space of the rows, where they are fewer than the columns
+    newton_cg            products with the second derivative, for two classes and thousands of columns, mostly zeros
+    newton_cg_classes    products with the second derivative in the columns' principal axes, for many classes
+    quasi_newton         every column in its unit and no second derivative, for thousands of other columns
 
-The solvers' names say how often the second derivative is asked for on the way: at every step by "newton", once by
-"lbfgs", and where it has served its time by "auto".
+`solver` says how often the second derivative is computed: "newton" at every step, "lbfgs" once, "auto" when the last
+one no longer serves.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ _COARSE = 1e-3  # distance from the minimum, relative to it, up to which single 
 _MOST_SCORES = 1 << 24  # cells of the table and its scores, of which there are some copies
 _PRODUCTS = 64  # rows from which conjugate gradients are no slower than factors
 _FEW_ROWS = 1000  # rows up to which an n × n matrix pays, where columns are more
-# Where units alone lead nowhere: a d × d matrix of up to so many columns, and cells for all classes together, if it
-# costs no more than so many steps; and n × n for up to so many rows.
+# Where scaled columns alone converge slowly: a d × d matrix of up to so many columns, and cells for all classes
+# together, if it costs no more than so many steps; and n × n for up to so many rows.
 _MOST_COLUMNS, _MOST_CELLS, _MOST_STEPS, _MOST_ROWS = 4000, 1 << 25, 500, 3000
 _COLUMNS_PER_STEP = 20  # a d × d matrix over all rows costs as much as one step for each so many columns
 _ROWS_PER_COLUMN = 20  # in the smallest sample
 _SAMPLE_SHARE, _SAMPLE_CELLS = 16, 1 << 23  # the largest sample: a share of the rows, and no more than 64 MiB
-_SUPPORT = 25.0  # rows that a column's variance must rest on for a sample to be believed
-_FEW_RARE = 4  # columns that a sample may know nothing of
+_SUPPORT = 25.0  # rows that a column's variance must rest on for a sample to be used
+_FEW_RARE = 4  # columns that a sample may leave out
 _MEMORY = 10
-_NEGLIGIBLE = 1e-6  # a loss this small, relative to knowing nothing, is not worth a relative measure of its own
+_NEGLIGIBLE = 1e-6  # a loss this small, relative to that of the class shares, needs no relative measure of its own
 # "auto" asks for a second derivative again where a step leaves more than this share of the distance. An exact one pays
 # soon: the next steps are the better for it. But over many rows it costs as much as several steps; and one that leaves
 # something out always takes several.
@@ -149,17 +149,18 @@ def quasi_newton(task: Task) -> Solution:
     K, D = problem.shape
     steps = D / _COLUMNS_PER_STEP * (1.0 if task.dense else rows.n_rows * D / max(rows.n_stored, 1))
     payable = D <= _MOST_COLUMNS and K * D * D <= _MOST_CELLS and steps <= _MOST_STEPS and task.solver != "lbfgs"
-    asked: list[bool] = []
+    n_calls = 0
 
     def curvature_at(u: np.ndarray) -> Any:
-        asked.append(True)
-        if len(asked) > 1:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls > 1:
             return problem.curvature(u)
         return Diagonal(np.append(np.ones(D - 1), curve_at_start(task)))
 
     def renew(left: list[float], goal: float) -> bool:
         budget = 0.8 * (task.max_iter - len(left))
-        exact = len(asked) > 1 and problem.all_at_once  # one that leaves something out is never worth its price at once
+        exact = n_calls > 1 and problem.all_at_once  # one that leaves something out is never worth its price at once
         slow = when_left(_LARGE) if exact else when_it_pays(min(steps, budget))
         return payable and slow(left, goal)
 
@@ -189,7 +190,7 @@ def row_space(task: Task) -> Solution:
 
 
 def newton_by_rows(task: Task) -> Solution | None:
-    """Two classes without any factor; None where that leads nowhere."""
+    """Two classes without a factorisation; None where that does not converge."""
     rows, target = task.rows, task.target
     dense = type(rows.X) is np.ndarray
     if not (dense and target.binary and task.start is None and rows.n_rows >= _PRODUCTS and task.solver != "lbfgs"):
@@ -298,7 +299,7 @@ def minimum_of_sample(problem: Problem, start: np.ndarray, n: float) -> tuple[np
 
 
 def without(problem: Problem, rare: np.ndarray) -> Problem:
-    """A sample that says nothing of its `rare` columns: they stay at 0, and curve by one."""
+    """A sample without its `rare` columns: their coefficients stay at 0, with a curvature of one."""
     if rare.any():
         problem.rows.X[:, rare] = 0.0
         problem = Problem(problem.rows, problem.target, problem.penalty + np.append(rare, False))

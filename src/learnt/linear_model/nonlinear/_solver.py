@@ -144,7 +144,7 @@ def _descend(
         if watch(beta, cost):
             status = "stopped"
             break
-        if last and found.whole and offset <= _NEAR and rate < 0.1 and offset * rate <= 0.1 * tol:
+        if last and found.undamped and offset <= _NEAR and rate < 0.1 and offset * rate <= 0.1 * tol:
             # The next offset, at this rate: no need for another Jacobian to see it.
             offset, status = offset * rate, "converged"
             break
@@ -158,7 +158,7 @@ class _Move(NamedTuple):
     length: float
     trials: int
     unseen: bool = False
-    whole: bool = False  # an undamped step
+    undamped: bool = False  # an undamped step
 
 
 def _advance(
@@ -203,9 +203,9 @@ def _advance(
         elif tau == 0.0:
             radius = 2.0 * length
         if ratio > 1e-4:
-            return _Move(target, trial_residual, radius, length, trial, whole=tau == 0.0)
+            return _Move(target, trial_residual, radius, length, trial, undamped=tau == 0.0)
         if tangent.slope**2 <= _UNSEEN * cost and abs(gained) <= 1e-2 * _UNSEEN * cost:
-            return _Move(target, trial_residual, max(radius, length), length, trial, unseen=True, whole=tau == 0.0)
+            return _Move(target, trial_residual, max(radius, length), length, trial, unseen=True, undamped=tau == 0.0)
         if radius <= smallest or length == 0.0:
             return _Move(None, residual, radius, length, trial)
     return _Move(None, residual, radius, length, max_trials)

@@ -41,9 +41,9 @@ class Tangent:
         """The step in parameters from its rotated, scaled coordinates."""
         step = rotated @ self.vectors
         if self.free is not None:
-            whole = np.zeros(len(self.scale))
-            whole[self.free] = step
-            step = whole
+            full = np.zeros(len(self.scale))
+            full[self.free] = step
+            step = full
         return step / self.scale
 
     def gain(self, step: np.ndarray) -> float:

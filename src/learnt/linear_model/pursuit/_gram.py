@@ -120,7 +120,7 @@ def centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     return Z, mean
 
 
-def whole_gram(precompute: Any, n: int, d: int, atoms: int | None, n_targets: int) -> bool:
+def full_gram(precompute: Any, n: int, d: int, atoms: int | None, n_targets: int) -> bool:
     """Whether to compute all of XᵀX: where it costs less than the rows that the pursuits will ask for."""
     if precompute != "auto":
         return bool(precompute)
@@ -168,7 +168,7 @@ def pose(
     ):  # a library may leave out factors of 0
         check_cells()
     source: Any
-    if whole_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]):
+    if full_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]):
         G = gram(X.T)
         if center:
             x_mean = _means(X)
@@ -179,13 +179,13 @@ def pose(
     return Problem(source, starts, np.einsum("ij,ij->j", Y, Y), x_mean, y_mean)
 
 
-def known(part: Products, whole: Products) -> Problem:
+def known(part: Products, all_rows: Products) -> Problem:
     """The pursuit of one target whose products are at hand, those of some rows as the whole less others.
 
     A column that is constant there is 0, and not what rounding left of it.
     """
     Q, q, left = part.Q, part.q, np.diag(part.Q)
-    none = (left <= _LOST * np.diag(whole.Q)) | (left <= _LOST_MEAN**2 * part.weight * part.x_mean**2)
+    none = (left <= _LOST * np.diag(all_rows.Q)) | (left <= _LOST_MEAN**2 * part.weight * part.x_mean**2)
     if none.any():
         Q, q = Q.copy(), q.copy()
         Q[none], Q[:, none], q[none] = 0.0, 0.0, 0.0

@@ -7,6 +7,7 @@ and where stop[0] is set.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
@@ -15,12 +16,22 @@ from learnt.linalg.pursuit_kernels import DONE, SPENT
 LONG = 1e9  # multiplications that may take longer than a fraction of a second
 
 
+class Limits(NamedTuple):
+    """What ends a matching pursuit."""
+
+    columns: int  # that get a coefficient, at most
+    steps: int
+    residual: float  # ‖residual‖² that is small enough
+    gain: float  # that a step must have, as a share of the energy
+
+
 @kernel
-def match(rows, where, square, energy, limit, max_iter, tol, floor, positive, correlation, coef, progress, stop):
+def match(rows, where, square, energy, limits, positive, correlation, coef, progress, stop):
     """Matching pursuit: again and again the one column, and its one coefficient, that shorten the residual most.
 
-    At most `limit` different columns get a coefficient. progress = (steps, ‖residual‖², columns in use).
+    It ends by `limits`. progress = (steps, ‖residual‖², columns in use).
     """
+    limit, max_iter, tol, floor = limits
     steps, left, used = progress[0], progress[1], progress[2]
     while True:
         progress[0], progress[1], progress[2] = steps, left, used

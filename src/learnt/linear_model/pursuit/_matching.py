@@ -21,8 +21,8 @@ from learnt.linalg.pursuit import resume
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._schema import COUNTS, LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.pursuit._gram import pose
-from learnt.linear_model.pursuit._kernels import LONG, match
-from learnt.linear_model.pursuit._solve import atoms_asked
+from learnt.linear_model.pursuit._kernels import LONG, Limits, match
+from learnt.linear_model.pursuit._solve import most_atoms
 
 
 class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
@@ -75,7 +75,7 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimat
         check_number(self, "max_iter", 1, integer=True)
         check_flag(self, "fit_intercept", "positive")
         X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)  # the first products will show
-        atoms = atoms_asked(self.n_nonzero_coefs, self.tol, X.shape[1])
+        atoms = most_atoms(self.n_nonzero_coefs, self.tol, X.shape[1])
         problem = pose(X, y, self.fit_intercept, "auto", atoms, partial(require_finite_cells, self, X))
         coef, steps, left = self._pursue(problem, X.shape[1] if atoms is None else atoms)
         record_coefficients(self, coef, problem.intercept(coef), as_rows(X, y), is_single(y), flat=True)
@@ -92,14 +92,15 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimat
     def _pursue(self, problem: Any, limit: int) -> tuple[np.ndarray, list[int], list[float]]:
         coef = np.zeros(problem.starts.shape)
         tol = -1.0 if self.tol is None else float(self.tol)
+        limits = Limits(limit, int(self.max_iter), tol, float(np.finfo(float).eps))
         steps, left, stop = [], [], np.zeros(1, np.int64)
         for s, energy in enumerate(problem.energies):
             correlation, progress = problem.starts[s].copy(), np.array([0.0, energy, 0.0])
 
             def step(rows, where, s=s, energy=energy, correlation=correlation, progress=progress):
                 steps = partial(
-                    match, rows, where, problem.source.square, energy, limit, self.max_iter, tol, np.finfo(float).eps,
-                    bool(self.positive), correlation, coef[s], progress, stop,
+                    match, rows, where, problem.source.square, energy, limits, bool(self.positive), correlation,
+                    coef[s], progress, stop,
                 )  # fmt: skip
                 return stoppable(steps, stop, long=self.max_iter * len(correlation) > LONG)
 

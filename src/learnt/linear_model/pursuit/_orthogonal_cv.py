@@ -94,7 +94,7 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         d = X.shape[1]
         steps = min(self.max_iter, d) if self.max_iter else min(max(d // 10, 5), d)
         folds = list(check_cv(self.cv, classifier=False).split(X, **self._routed(fit_params)))
-        whole, parts = self._problems(X, y, folds, steps)
+        all_rows, parts = self._problems(X, y, folds, steps)
         errors = run_tasks(
             [
                 partial(self._errors, X, y, train, test, part, steps)
@@ -108,11 +108,11 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         else:
             self.mse_path_ = np.stack([e[:shortest] for e in errors], axis=1)
             best = int(self.mse_path_.mean(axis=1).argmin()) + 1
-        whole = whole or pose(X, y, self.fit_intercept, "auto", best)
-        codes = solve(whole.source, whole.starts, whole.energies, best, None, bool(self.positive), False)
+        all_rows = all_rows or pose(X, y, self.fit_intercept, "auto", best)
+        codes = solve(all_rows.source, all_rows.starts, all_rows.energies, best, None, bool(self.positive), False)
         warn_spent(codes, best, None)
         coef = codes.coef.T
-        record_coefficients(self, coef, whole.intercept(coef), as_rows(X, y), True)
+        record_coefficients(self, coef, all_rows.intercept(coef), as_rows(X, y), True)
         self.n_nonzero_coefs_ = best
         self.n_iter_ = int(codes.n_iter[0])
         return self
@@ -126,8 +126,8 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         found = complements(X, y[:, None], None, self.fit_intercept, folds, self.n_jobs)
         if found is None:
             return alone
-        whole, parts = found
-        return known(whole, whole), [lambda part=part: known(part(), whole) for part in parts]
+        all_rows, parts = found
+        return known(all_rows, all_rows), [lambda part=part: known(part(), all_rows) for part in parts]
 
     def _errors(self, X: np.ndarray, y: np.ndarray, train: Any, test: Any, make: Any, steps: int) -> np.ndarray:
         """Mean squared error on `test` after each step on `train`."""

@@ -14,21 +14,21 @@ from learnt.linear_model.pursuit._gram import pose
 
 
 def warn_spent(codes: Codes, limit: int, tol: float | None) -> None:
-    """One warning for all targets that ended before what was asked for was reached."""
+    """One warning for all targets that ended before the columns or the error wanted were reached."""
     if not codes.spent.any():
         return
     fewest = int(codes.n_iter[codes.spent].min())
-    asked = f"{limit} columns" if tol is None else f"a squared residual of {tol:g}"
+    aim = f"{limit} columns" if tol is None else f"a squared residual of {tol:g}"
     warnings.warn(
         f"Orthogonal matching pursuit ended prematurely for {int(codes.spent.sum())} of {len(codes.spent)} targets, "
-        f"after {fewest} columns, where the aim was {asked}: no other column explains more of y (linear dependence); "
+        f"after {fewest} columns, where the aim was {aim}: no other column explains more of y (linear dependence); "
         "ask for fewer columns (n_nonzero_coefs) or allow more error (tol).",
         RuntimeWarning,
         stacklevel=3,
     )
 
 
-def atoms_asked(n_nonzero_coefs: Any, tol: Any, d: int) -> int | None:
+def most_atoms(n_nonzero_coefs: Any, tol: Any, d: int) -> int | None:
     """How many columns may be used: None where `tol` decides, a tenth of them where nothing was said."""
     if tol is not None:
         if not np.isreal(tol) or tol < 0:
@@ -93,7 +93,7 @@ def orthogonal_mp(
     Y = check_array(np.asarray(y)[:, None] if np.ndim(y) == 1 else y, dtype=np.float64)
     if len(Y) != len(X):
         raise ValueError(f"X has {len(X)} rows but y has {len(Y)}; pass one row of targets for every row of X.")
-    atoms = atoms_asked(n_nonzero_coefs, tol, X.shape[1])
+    atoms = most_atoms(n_nonzero_coefs, tol, X.shape[1])
     limit = min(X.shape) if atoms is None else atoms
     problem = pose(X, Y, False, precompute, atoms)
     codes = solve(problem.source, problem.starts, problem.energies, limit, tol, positive, return_path)
@@ -145,7 +145,7 @@ def orthogonal_mp_gram(
     starts = np.ascontiguousarray(products[None, :] if products.ndim == 1 else products.T)
     if starts.shape[1] != len(G):
         raise ValueError(f"Gram has {len(G)} rows but Xy has {starts.shape[1]}; they must be of the same X.")
-    atoms = atoms_asked(n_nonzero_coefs, tol, len(G))
+    atoms = most_atoms(n_nonzero_coefs, tol, len(G))
     source = KnownRows(G)
     if norms_squared is not None:
         energies = np.broadcast_to(np.asarray(norms_squared, dtype=np.float64), (len(starts),)).copy()

@@ -14,7 +14,7 @@ from learnt.engine.finite import require_finite_cells
 from learnt.engine.interrupts import stoppable
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import as_rows
-from learnt.engine.schema import Schema, count, real, whole
+from learnt.engine.schema import Schema, count, integers, real
 from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import resume
 from learnt.linear_model._base import LinearPredictor, record_coefficients
@@ -68,7 +68,7 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, Estimator):
         state={
             **LINES,
             "n_iter_": count(0, name="s"),
-            "path_features_": whole("s", below="d"),
+            "path_features_": integers("s", below="d"),
             "path_moves_": real("s"),
         },
         rule=one_intercept_a_target,

@@ -179,8 +179,8 @@ class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
         if some is None:
             return _surely(_Huber(rows, *setting), start, limits), unit
         share = float(self.alpha) * some.n_rows / rows.n_rows
-        there, curvature = newton(_Huber(some, setting[0], share, *setting[2:]), start, limits[0], 50)
-        point = np.append(there.coef, there.intercept)
+        of_sample, curvature = newton(_Huber(some, setting[0], share, *setting[2:]), start, limits[0], 50)
+        point = np.append(of_sample.coef, of_sample.intercept)
         return _surely(_Huber(rows, *setting), point, limits, curvature), unit
 
     def _record(self, result: Result, unit: float, X: Any, y: np.ndarray) -> None:
@@ -212,14 +212,14 @@ def _start(rows: Any, fit_intercept: bool) -> tuple[np.ndarray, float]:
 
 
 def _surely(objective: _Huber, point: np.ndarray, limits: tuple[float, int], curvature: Any = None) -> Result:
-    """Newton's method in all variables, for as long as its word can be believed; scale by scale where σ is small."""
+    """Newton's method in all variables, while its steps are reliable; scale by scale where σ is small."""
     result, last = newton(objective, point, *limits, lambda point, value: point[-1] < _SMALL, curvature)
-    there, left = np.append(result.coef, result.intercept), limits[1] - result.n_iter
+    end, left = np.append(result.coef, result.intercept), limits[1] - result.n_iter
     if result.intercept > _SMALL:
-        ended = result.converged and believable(objective, last.solve(objective.at(there).gradient), result.intercept)
+        ended = result.converged and believable(objective, last.solve(objective.at(end).gradient), result.intercept)
         if ended or left <= 0:
             return result
-    other = scale_by_scale(objective, there, limits[0], left)
+    other = scale_by_scale(objective, end, limits[0], left)
     return other._replace(n_iter=result.n_iter + other.n_iter)
 
 
@@ -245,8 +245,8 @@ def _through_all_rows(objective: _Huber) -> Result | None:
     """
     rows = objective.rows
     w = np.ones(rows.n_rows) if rows.w is None else rows.w
-    there = w > 0
-    X, y = rows.X[there], rows.y[there] / objective.unit
+    weighted = w > 0
+    X, y = rows.X[weighted], rows.y[weighted] / objective.unit
     n = len(y)
     system = np.zeros((n + 1, n + 1))
     system[:n, :n] = X @ X.T
@@ -257,7 +257,7 @@ def _through_all_rows(objective: _Huber) -> Result | None:
     b = X.T @ a
     exact = np.abs(y - X @ b - c).max() <= 1e-9 * max(np.abs(y).max(), 1.0)
     pull = 0.5 * objective.alpha * objective.weight * np.abs(a)
-    w = w[there]
+    w = w[weighted]
     if not exact or np.any(pull > objective.epsilon * w) or pull @ (pull / w) > w.sum():
         return None
     value = 0.5 * objective.alpha * float(b @ b)

@@ -139,9 +139,9 @@ class _Rows:
     def __init__(self, objective: Any, sigma: float) -> None:
         rows = objective.rows
         self._w = np.ones(rows.n_rows) if rows.w is None else rows.w.astype(np.float64)
-        there = self._w > 0
-        self._X, self._w = (rows.X, self._w) if there.all() else (rows.X[there], self._w[there])
-        self._y = rows.y[there] / objective.unit
+        weighted = self._w > 0
+        self._X, self._w = (rows.X, self._w) if weighted.all() else (rows.X[weighted], self._w[weighted])
+        self._y = rows.y[weighted] / objective.unit
         self._w = self._w / objective.weight
         self._alpha, self._epsilon, self._sigma = objective.alpha, objective.epsilon, sigma
 

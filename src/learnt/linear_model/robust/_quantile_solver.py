@@ -173,7 +173,7 @@ def _vertex(
     zero = near[chosen][near[chosen] >= n] - n
     corner[bent[zero]] = 0.0
     e = y - times(corner)
-    there = float(np.where(e > 0, top * e, -low * e).sum())
-    if there > value * (1 + 1e-10):
+    loss = float(np.where(e > 0, top * e, -low * e).sum())
+    if loss > value * (1 + 1e-10):
         return v, value, none
-    return corner, there, near[chosen][near[chosen] < n]
+    return corner, loss, near[chosen][near[chosen] < n]

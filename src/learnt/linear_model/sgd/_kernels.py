@@ -164,7 +164,7 @@ def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
     numbers[SQUARE] = square
     numbers[COUNT] += count
     numbers[INTERCEPT_SUM] += summed
-    numbers[TOUCHED] = touched  # or the touching would be thought idle
+    numbers[TOUCHED] = touched  # used, so that the compiler keeps the reads
 
 
 @kernel(reassociate=True, allocates=False)

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.matrices import double, row_squares
-from learnt.engine.schema import Schema, anyof, count, number, one_plane_a_class, real, whole
+from learnt.engine.schema import Schema, anyof, count, integers, number, one_plane_a_class, real
 from learnt.linear_model.sgd._base import DESCENT, PLANES
 from learnt.linear_model.sgd._classifier import StochasticClassifier
 from learnt.linear_model.sgd._run import End
@@ -59,7 +59,7 @@ class Perceptron(StochasticClassifier, ClassifierMixin, Estimator):
 
     __learnt_schema__ = Schema(
         state=PLANES,
-        extra={**DESCENT, "mistakes_": anyof(count(), whole("r")), "margin_": anyof(number(), real("r"))},
+        extra={**DESCENT, "mistakes_": anyof(count(), integers("r")), "margin_": anyof(number(), real("r"))},
         rule=one_plane_a_class,
     )
     # Rows come in a random order that is part of the result, and a weight is a longer step, not a second visit.

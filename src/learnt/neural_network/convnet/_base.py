@@ -14,7 +14,20 @@ from learnt.engine.estimator import Takes
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.random import entropy, random_state_of, task_seed
 from learnt.engine.rows import as_rows
-from learnt.engine.schema import FEATURES, Check, anyof, choice, count, dictof, listof, none, number, real, text, whole
+from learnt.engine.schema import (
+    FEATURES,
+    Check,
+    anyof,
+    choice,
+    count,
+    dictof,
+    integers,
+    listof,
+    none,
+    number,
+    real,
+    text,
+)
 from learnt.engine.validation import check_fit, check_predict
 from learnt.neural_network._torch import device_for, one_thread, tensor_of, torch_for
 from learnt.neural_network._trained import TrainedNetwork
@@ -75,7 +88,7 @@ TRAINED: dict[str, Check] = {
     "validation_scores_": anyof(none, listof(number(finite=False))),
     "validation_loss_curve_": anyof(none, listof(number(finite=False))),
     "best_validation_score_": anyof(none, number(finite=False)),
-    "dead_units_": dictof(text, whole(None)),
+    "dead_units_": dictof(text, integers(None)),
 }
 
 
@@ -203,8 +216,8 @@ class ConvNet(TrainedNetwork):
         change = None
         if augment is not None:
 
-            def change(batch: Any, first: int, whole: int) -> Any:
-                return augment.change(batch, network.generator, first, whole)
+            def change(batch: Any, first: int, n_rows: int) -> Any:
+                return augment.change(batch, network.generator, first, n_rows)
 
         data = _data(X[kept], Y[kept], None if w is None else w[kept], device, change)
         optimiser = self._optimiser(network)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.matrices import dense, square
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
-from learnt.engine.schema import Check, anyof, choice, count, csr, number, real, table, whole
+from learnt.engine.schema import Check, anyof, choice, count, csr, integers, number, real, table
 from learnt.kernels import kernel_object, sample_places, warn_unless_positive
 from learnt.svm.dual._inputs import Rows, predict_rows
 from learnt.svm.dual._kernel import NAMES, Kernel, TrainingKernel, kernel_of_machine
@@ -31,14 +31,14 @@ PARAMS: dict[str, Check] = {
 }
 STATE: dict[str, Check] = {
     "n_features_in_": count(1, name="d"),
-    "support_": whole("s", low=0),
+    "support_": integers("s", low=0),
     "dual_coef_": table("r", "s"),
     "intercept_": real("p"),
     "support_vectors_": anyof(real("s", "d"), real(0, 0), csr("s", "d", (np.float64,))),
     "_gamma": number(0),
 }
 EXTRA: dict[str, Check] = {
-    "n_iter_": anyof(count(), whole("p")),
+    "n_iter_": anyof(count(), integers("p")),
     "fit_status_": count(0, 1),
     "shape_fit_": lambda value, dims: None if type(value) is tuple and len(value) == 2 else "is no shape",
     "kkt_residual_": number(),
@@ -189,7 +189,7 @@ NO_MISTAKE = (
 NO_MISS = "no miss of more than epsilon, and no function of this kernel comes so near to all targets"
 
 
-def solve_or_refuse(C: float, name: str, asked: str, upper: np.ndarray, solve: Callable[[], Machine]) -> Machine:
+def solve_or_refuse(C: float, name: str, condition: str, upper: np.ndarray, solve: Callable[[], Machine]) -> Machine:
     """What `solve` finds; C = ∞ has a solution only where a function without a mistake exists."""
     try:
         machine = solve()
@@ -198,7 +198,7 @@ def solve_or_refuse(C: float, name: str, asked: str, upper: np.ndarray, solve: C
         beyond = True
     if beyond:
         raise ValueError(
-            f"{name} with C=inf asks for {asked}: give a finite C, or a kernel that bends more (a larger gamma or "
+            f"{name} with C=inf asks for {condition}: give a finite C, or a kernel that bends more (a larger gamma or "
             "degree)."
         )
     return machine

@@ -106,10 +106,10 @@ def _objective(problem: Dual, alpha: np.ndarray, score: np.ndarray) -> float:
 
 def _follow(score, rows, row, sign, change, places=None) -> None:
     """Scores after `change` of some variables: f −= K (s Δα)."""
-    there = change != 0
-    if there.any():
-        at = row[there] if places is None else row[places[there]]
-        score -= rows.times(at, (sign * change)[there])[row]
+    changed = change != 0
+    if changed.any():
+        at = row[changed] if places is None else row[places[changed]]
+        score -= rows.times(at, (sign * change)[changed])[row]
 
 
 def _may_move(sign, upper, alpha):

@@ -20,7 +20,7 @@ from learnt.engine.labels import class_weights, encode_labels
 from learnt.engine.matrices import dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.random import first_seed
-from learnt.engine.schema import Schema, flag, labels, real, whole
+from learnt.engine.schema import Schema, flag, integers, labels, real
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.svm.dual._base import EXTRA, NO_MISTAKE, PARAMS, STATE, KernelMachine, solve_or_refuse
 from learnt.svm.dual._inputs import Rows, fit_rows
@@ -44,7 +44,7 @@ def _rule(model: Any, state: dict[str, Any], dims: dict[str, Any]) -> str | None
 
 _SCHEMA = Schema(
     params={**PARAMS, "probability": flag, "break_ties": flag},
-    state={**STATE, "classes_": labels("c", low=2), "_n_support": whole("c"), "class_weight_": real("c")},
+    state={**STATE, "classes_": labels("c", low=2), "_n_support": integers("c"), "class_weight_": real("c")},
     extra={**EXTRA, "_probA": real(None), "_probB": real(None)},
     rule=_rule,
 )
