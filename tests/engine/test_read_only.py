@@ -63,8 +63,18 @@ def test_the_view_is_of_the_same_cells(dtype, layout):
 
 def test_what_holds_no_read_only_numbers_is_itself():
     words, writable = read_only(np.array(["a", "b"])), np.zeros(2)
-    for value in (words, writable, Pair(writable, None), (read_only(writable),), 3, None):
+    for value in (words, writable, Pair(writable, None), (writable, words), 3, None):
         assert without_mark(value) is value
+
+
+def test_tuples_of_any_kind_are_looked_into():
+    kept = read_only(np.arange(3.0))
+    number, (pair,) = without_mark((1, (Pair(kept, None),)))
+    assert number == 1
+    assert isinstance(pair, Pair)
+    assert pair.values.flags.writeable
+    assert np.shares_memory(pair.values, kept)
+    assert not kept.flags.writeable
 
 
 def test_the_memory_lives_as_long_as_the_view():
