@@ -185,7 +185,7 @@ STILL_ASK = {
     "ensemble": 10,
     "erm": 8,
     "forestry": 1,
-    "gaussian_process": 8,
+    "gaussian_process": 6,
     "kernel_approximation": 4,
     "kernels": 20,
     "linalg": 1,
@@ -199,7 +199,7 @@ STILL_ASK = {
     "persistence": 1,
     "preprocessing": 8,
     "statistics": 15,
-    "svm": 13,
+    "svm": 10,
     "tree": 2,
 }
 
