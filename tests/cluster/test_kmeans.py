@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.cluster import KMeans as Oracle
 from sklearn.datasets import make_blobs
@@ -330,6 +331,22 @@ def test_kernel_seeds_equal_the_plain_ones():
     plain = plus_plus(Seeds(W.astype(float), w), lottery_of(X), 12, np.random.RandomState(5))
     quick = plus_plus(CompiledSeeds(W, (W**2).sum(axis=1), w), lottery_of(X), 12, np.random.RandomState(5))
     np.testing.assert_array_equal(plain, quick)
+
+
+@pytest.mark.parametrize("outlier", [None, 1e9])
+def test_without_a_tolerance_some_rows_give_the_scale(outlier):
+    """Of 20,000 rows every fourth is looked at, none of which is the outlier; the centres are those of plain sums."""
+    rng = np.random.default_rng(0)
+    X = 1e4 + rng.normal(size=(20000, 6)) + 6.0 * rng.normal(size=(8, 6))[rng.integers(8, size=20000)]
+    start = X[:8].copy()
+    if outlier is not None:
+        X[1] = outlier
+    model = KMeans(8, init=start, n_init=1, tol=0, max_iter=3).fit(X)
+    centers = start
+    for _ in range(3):
+        labels = cdist(X, centers, "sqeuclidean").argmin(axis=1)
+        centers = np.stack([X[labels == k].mean(axis=0) for k in range(8)])
+    np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-9)
 
 
 def test_init_by_function_and_by_array():

@@ -29,6 +29,7 @@ _LANES = 64
 _FEWEST_ROWS = 8192
 _SUMMING_TASKS = 16
 _NO_WEIGHTS = np.empty(0)
+_FAR_OUT = 1e12  # in squares of the scale
 
 
 def lane_rows(n_rows: int, n_features: int, k: int) -> int:
@@ -191,6 +192,11 @@ class DenseLloyd(_Kept):
         self.W = np.empty((0, self.d), dtype=np.float32)
         self.norms = np.empty(0, dtype=np.float32)
         self.use(np.float32)
+
+    @property
+    def in_scale(self) -> bool:
+        """Whether no row is so far out that its squares might overflow; not known without a copy."""
+        return bool(self.norms.size) and bool(self.norms.max() < _FAR_OUT)
 
     def _totals(self, changed: int | None) -> Sums:
         return Sums(self.sums.sum(axis=0), self.mass.sum(axis=0), self.counts.sum(axis=0), changed)

@@ -21,7 +21,7 @@ from learnt.cluster._bounded import (
     scale_of,
 )
 from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
-from learnt.cluster._spread import Spread, spread_of
+from learnt.cluster._spread import Spread, rough_spread, spread_of
 from learnt.cluster._starts import Starts, check_centers
 from learnt.cluster._sums import distance_block, inertia_sum, label_block
 from learnt.distances import nearest_center
@@ -213,8 +213,11 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self.n_init
 
     def _best_run(self, X: Any, rows: Rows, w: Any, n_init: int) -> Run:
-        spread = spread_of(rows)
+        spread = spread_of(rows) if self.tol > 0 else rough_spread(rows)  # the variance is for the tolerance
         problem = _problem(X, rows, w, spread, self.n_clusters)
+        if self.tol == 0 and isinstance(problem, DenseLloyd) and not problem.in_scale:
+            spread = spread_of(rows)
+            problem = _problem(X, rows, w, spread, self.n_clusters)
         rounded = (problem.W, problem.norms) if isinstance(problem, DenseLloyd) and problem.copy else None
         origin = beside_double(spread.mean, rows.reference)
         starts = Starts(X, rows, w, origin, self.n_clusters, self.init, rounded)
