@@ -345,3 +345,77 @@ def test_digits_in_five_folds():
     X, y = load_digits(return_X_y=True)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     assert cross_val_score(ConvNetClassifier(random_state=0), X, y, cv=folds).mean() > 0.985
+
+
+# --- going on
+
+
+def going_on(**settings):
+    options = {"shuffle": False, "learning_rate": "constant", "batch_size": 30, "random_state": 0, **settings}
+    return ConvNetClassifier([Conv(4, 3), BatchNorm(), Dense(8)], n_iter_no_change=100, **options)
+
+
+def same_weights(a, b):
+    return all(np.array_equal(a.weights_[name], b.weights_[name]) for name in a.weights_)
+
+
+def test_calls_of_partial_fit_are_epochs_of_one_fit(tmp_path):
+    """Without draws: the optimiser's moments, the moving means of batch norm and the rate go on, in a file too."""
+    X, y = bars(90)
+    whole = going_on(max_iter=4).fit(X, y)
+    steps = going_on().partial_fit(X, y, classes=np.unique(y)).partial_fit(X, y)
+    learnt.save(steps, tmp_path / "half.learnt")
+    steps = learnt.load(tmp_path / "half.learnt").partial_fit(X, y).partial_fit(X, y)
+    assert same_weights(whole, steps)
+    assert steps.loss_curve_ == whole.loss_curve_
+    assert steps.t_ == whole.t_ == 4 * len(X)
+    assert not same_weights(whole, going_on(max_iter=3).fit(X, y))
+
+
+def test_partial_fit_needs_its_classes_and_sees_them_one_by_one():
+    X, y = bars(60)
+    names = np.unique(y)
+    model = going_on(learning_rate="cosine", max_iter=1, batch_size="auto")
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        model.partial_fit(X, y)
+    one = y == names[0]
+    model.partial_fit(X[one], y[one], classes=names)
+    assert model.classes_.tolist() == names.tolist()
+    before = model.weights_
+    model.partial_fit(X[~one], y[~one])
+    assert not np.array_equal(before["conv1.weight"], model.weights_["conv1.weight"])  # the rate has not fallen to 0
+    with pytest.raises(ValueError, match="goes on with the classes"):
+        model.partial_fit(X[:2], ["what", "else"])
+    with pytest.raises(ValueError, match="is not the same as on last call"):
+        model.partial_fit(X, y, classes=["what", "else"])
+    with pytest.raises(ValueError, match="trained on images of 6×6"):
+        model.partial_fit(X[:, :5], y)
+    with pytest.raises(ValueError, match="does not support early_stopping"):
+        going_on(early_stopping=True).partial_fit(X, y, classes=names)
+    with pytest.raises(ValueError, match="class_weight 'balanced' is not supported"):
+        going_on(class_weight="balanced").partial_fit(X, y, classes=names)
+
+
+def test_a_warm_start_goes_on_from_the_weights_and_a_cold_one_does_not():
+    X, y = bars(90)
+    model = going_on(warm_start=True, max_iter=2, solver="sgd", learning_rate_init=0.05).fit(X, y)
+    model.fit(X, y)
+    whole = going_on(max_iter=4, solver="sgd", learning_rate_init=0.05).fit(X, y)  # gradient descent has no moments
+    assert same_weights(model, whole)
+    assert (model.n_iter_, len(model.loss_curve_)) == (2, 4)
+    cold = going_on(max_iter=2, solver="sgd", learning_rate_init=0.05).fit(X, y).fit(X, y)
+    assert len(cold.loss_curve_) == 2
+    assert not same_weights(cold, whole)
+
+
+def test_numbers_go_on_in_the_unit_of_the_first():
+    X, _ = bars(60)
+    y = 1000 + 50 * X[:, 2:4, 2:4].mean(axis=(1, 2))
+    options = {"shuffle": False, "learning_rate": "constant", "batch_size": 30, "random_state": 0}
+    whole = ConvNetRegressor([Conv(4, 3), Dense(8)], max_iter=3, **options).fit(X, y)
+    steps = ConvNetRegressor([Conv(4, 3), Dense(8)], **options)
+    for _ in range(3):
+        steps.partial_fit(X, y)
+    assert np.array_equal(whole.predict(X), steps.predict(X))
+    with pytest.raises(ValueError, match="y has 2 targets"):
+        steps.partial_fit(X, np.column_stack([y, y]))

@@ -32,11 +32,8 @@ from learnt.neural_network._trained import TrainedNetwork
 from learnt.neural_network.layers import BatchNorm, Dense, Dropout, summary
 from learnt.neural_network.layers._summary import NetworkSummary
 from learnt.neural_network.training import (
-    Adagrad,
-    Adam,
     Data,
     DenseNetwork,
-    Descent,
     History,
     Optimiser,
     Output,
@@ -44,6 +41,7 @@ from learnt.neural_network.training import (
     Rate,
     dead_units,
     minimise,
+    optimiser_for,
     train,
 )
 from learnt.neural_network.training._activations import NAMES as ACTIVATIONS
@@ -51,7 +49,6 @@ from learnt.neural_network.training._health import warn_of_dead
 from learnt.neural_network.training._rates import NAMES as RATES
 
 SOLVERS = ("adam", "sgd", "momentum", "nesterov", "adagrad", "lbfgs")
-_CHUNK = 8192  # rows that are judged at once
 
 LAYERS: dict[str, Check] = {
     **FEATURES,
@@ -124,7 +121,6 @@ class MultilayerPerceptron(TrainedNetwork):
     embeddings_: list[np.ndarray]
     _inputs: dict[str, np.ndarray] | None
     _categories: Categories | None
-    _resume: dict[str, Any]
 
     # --- what subclasses say
 
@@ -192,8 +188,7 @@ class MultilayerPerceptron(TrainedNetwork):
         name = type(self).__name__
         self._check_parameters()
         torch_for(f"{name}.fit")
-        if incremental and self._get("early_stopping"):
-            raise ValueError(f"partial_fit does not support early_stopping=True: {name} sees one epoch at a time.")
+        self._refuse_to_hold_out(incremental)
         device = device_for(self._get("device"), name)
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         with rows_as_given(present):
@@ -265,11 +260,8 @@ class MultilayerPerceptron(TrainedNetwork):
         self.embeddings_ = [rng.normal(scale=0.1, size=(n + 1, k)).astype(dtype) for n, k in zip(levels, widths)]
         for table in self.embeddings_:
             table[0] = 0
-        self.n_layers_, self.n_iter_, self.t_ = len(units), 0, 0
-        self._resume = {}
-        for name in ("loss_curve_", "best_loss_", "validation_scores_", "validation_loss_curve_"):
-            self.__dict__.pop(name, None)
-        self.__dict__.pop("best_validation_score_", None)
+        self.n_layers_ = len(units)
+        self._begin_anew()
 
     def _network(self, output: Output, device: Any, generator: Any) -> Any:
         options: dict[str, Any] = {
@@ -404,25 +396,19 @@ class MultilayerPerceptron(TrainedNetwork):
                 f"{len(Y)} rows and validation_fraction={share!r} leave {len(held)} to judge {type(self).__name__} by."
             )
         judged = self._data(*_taken(held, X, Y, w), device)
-        y, weights = Y[held], None if w is None else w[held]
-
-        def judge(network: Any) -> tuple[float, float]:
-            torch = torch_for("a network")
-            parts = [network.predict(judged.X[a : a + _CHUNK]) for a in range(0, judged.n, _CHUNK)]
-            z = torch.cat(parts)
-            return self._score_and_loss(z, judged, output, y, weights)
-
-        return kept, judge
+        return kept, self._judge_of(judged, output, Y[held], None if w is None else w[held])
 
     def _optimiser(self, network: Any) -> Optimiser:
-        solver, rate = self._get("solver"), float(self._get("learning_rate_init"))
-        parameters, epsilon = network.parameters, float(self._get("epsilon"))
-        if solver == "adam":
-            return Adam(parameters, rate, float(self._get("beta_1")), float(self._get("beta_2")), epsilon)
-        if solver == "adagrad":
-            return Adagrad(parameters, rate, epsilon)
-        look_ahead = self._get("nesterovs_momentum") if solver == "sgd" else solver == "nesterov"
-        return Descent(parameters, rate, float(self._get("momentum")), bool(look_ahead))
+        solver = self._get("solver")
+        return optimiser_for(
+            solver,
+            network.parameters,
+            float(self._get("learning_rate_init")),
+            momentum=float(self._get("momentum")),
+            look_ahead=bool(self._get("nesterovs_momentum") if solver == "sgd" else solver == "nesterov"),
+            betas=(float(self._get("beta_1")), float(self._get("beta_2"))),
+            epsilon=float(self._get("epsilon")),
+        )
 
     def _schedule(self) -> Rate:
         """scikit-learn's schedules are for gradient descent; with Adam it leaves the rate as it is, and so do we."""
@@ -431,43 +417,9 @@ class MultilayerPerceptron(TrainedNetwork):
             name = "constant"
         return Rate(name, float(self._get("learning_rate_init")), float(self._get("power_t")), self._get("max_iter"))
 
-    def _batch_size(self, n: int) -> int:
-        size = self._get("batch_size")
-        if isinstance(size, str):
-            return min(200, n)
-        if size > n:
-            warnings.warn(
-                f"Got `batch_size` larger than the sample size: {size} rows in a batch of {type(self).__name__} and "
-                f"{n} rows in all; it is going to be clipped.",
-                UserWarning,
-                stacklevel=6,
-            )
-        return int(min(size, n))
-
-    def _history(self, early: bool) -> History:
-        """Where the last fit left off, in a warm start or a later `partial_fit`; new otherwise."""
-        history = History(t=int(getattr(self, "t_", 0)), loss_curve=list(getattr(self, "loss_curve_", None) or []))
-        history.no_improvement = int(getattr(self, "_resume", {}).get("no_improvement", 0))
-        if early:
-            history.validation_scores = list(getattr(self, "validation_scores_", None) or [])
-            history.validation_losses = list(getattr(self, "validation_loss_curve_", None) or [])
-            best = getattr(self, "best_validation_score_", None)
-            history.best_score = -np.inf if best is None else best
-        else:
-            best = getattr(self, "best_loss_", None)
-            history.best_loss = np.inf if best is None else best
-        return history
-
     def _record(self, end: History, optimiser: Optimiser, early: bool) -> None:
         self._record_curves(end, early)
-        self.t_ = end.t
-        state = {name: tensor.cpu().numpy().copy() for name, tensor in optimiser.state().items()}
-        self._resume = {
-            "rate": float(optimiser.rate),
-            "steps": int(optimiser.t),
-            "no_improvement": int(end.no_improvement),
-            "state": state,
-        }
+        self.t_, self._resume = end.t, self._to_go_on(end, optimiser)
 
     def summary(self) -> NetworkSummary:
         """The table of the fitted network: layers, their sizes, and how many weights and biases each has."""

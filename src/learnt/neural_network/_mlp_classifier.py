@@ -210,18 +210,7 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         """One epoch over these rows, from where the last call ended; the first call names all `classes`."""
         first = not hasattr(self, "coefs_")
-        known = getattr(self, "classes_", None)
-        if known is None and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        if known is not None and classes is not None and not np.array_equal(known, np.unique(np.asarray(classes))):
-            raise ValueError(
-                f"`classes={np.asarray(classes).tolist()!r}` is not the same as on last call to partial_fit, was: "
-                f"{known.tolist()!r}."
-            )
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit, which does not see all rows; give a dict."
-            )
+        self._check_classes_of_partial_fit(classes)
         return self._fit(X, y, sample_weight, first=first, incremental=True, classes=classes)
 
     def _target(self, y: Any, X: Any) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,6 +25,7 @@ from learnt.engine.schema import (
     none,
     number,
     real,
+    record,
     text,
 )
 from learnt.engine.validation import check_fit, check_predict
@@ -37,16 +37,13 @@ from learnt.neural_network.convnet._images import LAYOUTS, Images, as_images, fl
 from learnt.neural_network.convnet._network import LayersNetwork
 from learnt.neural_network.layers import LAYERS, Layer, NetworkSummary, plan, summary
 from learnt.neural_network.training import (
-    Adagrad,
-    Adam,
     Data,
-    Descent,
-    History,
     Optimiser,
     Output,
     Plan,
     Rate,
     dead_units,
+    optimiser_for,
     train,
 )
 from learnt.neural_network.training._health import warn_of_dead
@@ -81,6 +78,8 @@ FITTED: dict[str, Check] = {
 PARAMS: dict[str, Check] = {"layout": choice(*LAYOUTS)}
 TRAINED: dict[str, Check] = {
     "n_iter_": count(),
+    "t_": count(),
+    "_resume": record,
     "loss_": number(finite=False),
     "loss_curve_": listof(number(finite=False)),
     "best_loss_": anyof(none, number(finite=False)),
@@ -121,10 +120,11 @@ class ConvNet(TrainedNetwork):
     layers_: list[Layer]
     weights_: dict[str, np.ndarray]
     _target = "numbers"
+    _auto_batch, _batch_of = 64, "images"
 
     # --- what subclasses say
 
-    def _code(self, y: np.ndarray, w: Any) -> tuple[np.ndarray, Any, Output]:
+    def _code(self, y: np.ndarray, w: Any, first: bool, classes: Any) -> tuple[np.ndarray, Any, Output]:
         """What outputs are trained on, class numbers (n,) or (n, outputs), weights, and what outputs cost."""
         raise NotImplementedError
 
@@ -142,7 +142,7 @@ class ConvNet(TrainedNetwork):
         for name in ("max_iter", "n_iter_no_change"):
             check_number(self, name, 1, integer=True)
         check_number(self, "validation_fraction", 0, np.nextafter(1, 0), open_low=True)
-        check_flag(self, "shuffle", "early_stopping")
+        check_flag(self, "shuffle", "early_stopping", "warm_start")
         check_verbose(self)
         augment = self._get("augment")
         if augment is not None and type(augment) is not Augment:
@@ -155,7 +155,7 @@ class ConvNet(TrainedNetwork):
 
     @progress.with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train from the start.
+        """Train from the start or, with `warm_start`, from where the last fit ended.
 
         Parameters
         ----------
@@ -164,24 +164,38 @@ class ConvNet(TrainedNetwork):
         y : array of shape (n,), or (n, outputs) for a regressor
         sample_weight : array of shape (n,) or None
         """
+        going_on = self._get("warm_start") and hasattr(self, "weights_")
+        return self._fit(X, y, sample_weight, first=not going_on)
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, *, first: bool, incremental: bool = False, classes: Any = None
+    ) -> Any:
         name = type(self).__name__
         self._check_parameters()
         torch_for(f"{name}.fit")
+        self._refuse_to_hold_out(incremental)
         device = device_for(self._get("device"), name)
-        images = as_images(X, name, self._get("image_shape"), self._get("layout"))
-        rows, y, w = check_fit(self, images.rows, y, sample_weight, target=self._target)
-        shape = self._shape_of(images, rows.shape[1])
-        Y, w, output = self._code(y, w)
+        images = as_images(X, name, self._get("image_shape"), self._get("layout")) if first else self._as_before(X)
+        rows, y, w = check_fit(self, images.rows, y, sample_weight, target=self._target, reset=first)
+        shape = self._shape_of(images, rows.shape[1]) if first else self.image_shape_
+        Y, w, output = self._code(y, w, first, classes)
         layers = default_layers(*shape[:2]) if self._get("layers") is None else self._get("layers")
+        layers = list(layers) if first else self.layers_
         steps = plan(layers, _planes(shape), self.n_outputs_)
-        self.layers_ = list(layers)
-        self.image_shape_, self.layout_ = shape, images.layout
-        pixels = self._learn_scale(rows)
         seed = entropy(self._get("random_state")) % 2**62
+        if first:
+            self._begin_anew()
+            self.layers_, self.image_shape_, self.layout_ = layers, shape, images.layout
+            self._learn_scale(rows)
+        else:  # other draws than those of the epochs before
+            seed = task_seed(seed, 1 + len(self.loss_curve_)) % 2**62
+        pixels = self._scaled(rows).astype(np.float32, copy=False)
         rng = random_state_of(task_seed(seed, 0) % 2**32)
         with one_thread():
             network = LayersNetwork(steps, output, seed, alpha=float(self._get("alpha")), device=device)
-            self._train(network, pixels, Y, w, device, rng, output, seed)
+            if not first:
+                self._load(network)
+            self._train(network, pixels, Y, w, device, rng, output, incremental)
         return self
 
     def _shape_of(self, images: Images, d: int) -> tuple[int, int, int]:
@@ -189,8 +203,8 @@ class ConvNet(TrainedNetwork):
             return images.shape
         return flat_shape(d, self._get("image_shape"), self._get("layout"), type(self).__name__)[0]
 
-    def _learn_scale(self, rows: np.ndarray) -> np.ndarray:
-        """Means and standard deviations of the channels over all pixels; the images brought to 0 and 1."""
+    def _learn_scale(self, rows: np.ndarray) -> None:
+        """Means and standard deviations of the channels over all pixels."""
         found = moments(as_rows(rows))  # of every pixel alone; those of a channel have as many images each
         means = found.mean.reshape(-1, self.image_shape_[2])
         self.mean_ = means.mean(axis=0)
@@ -198,16 +212,24 @@ class ConvNet(TrainedNetwork):
         deviation = np.sqrt((within + (means - self.mean_) ** 2).mean(axis=0))
         flat = deviation <= 1e-12 * np.abs(self.mean_)
         self.scale_ = np.where(flat | (deviation == 0), 1.0, deviation)
-        return self._scaled(rows).astype(np.float32, copy=False)
 
     def _scaled(self, rows: np.ndarray) -> np.ndarray:
+        """The images brought to mean 0 and standard deviation 1."""
         pixels = rows.reshape(len(rows), *self.image_shape_)
         out = pixels - self.mean_.astype(rows.dtype)
         out /= self.scale_.astype(rows.dtype)
         return out
 
     def _train(
-        self, network: Any, X: np.ndarray, Y: np.ndarray, w: Any, device: Any, rng: Any, output: Output, seed: int
+        self,
+        network: Any,
+        X: np.ndarray,
+        Y: np.ndarray,
+        w: Any,
+        device: Any,
+        rng: Any,
+        output: Output,
+        incremental: bool,
     ) -> None:
         early, augment = bool(self._get("early_stopping")), self._get("augment")
         judge, kept = None, slice(None)
@@ -221,17 +243,21 @@ class ConvNet(TrainedNetwork):
 
         data = _data(X[kept], Y[kept], None if w is None else w[kept], device, change)
         optimiser = self._optimiser(network)
-        rate = Rate(self._get("learning_rate"), float(self._get("learning_rate_init")), 0.5, self._get("max_iter"))
+        if incremental and self._resume:
+            optimiser.restore(self._resume["state"], float(self._resume["rate"]), int(self._resume["steps"]))
+        name = self._get("learning_rate")
+        name = "constant" if incremental and name == "cosine" else name  # which needs an end to fall to
+        rate = Rate(name, float(self._get("learning_rate_init")), 0.5, self._get("max_iter"))
         schedule = Plan(
             batch_size=self._batch_size(data.n),
-            max_iter=self._get("max_iter"),
+            max_iter=1 if incremental else self._get("max_iter"),
             shuffle=bool(self._get("shuffle")),
             tol=float(self._get("tol")),
             patience=self._get("n_iter_no_change"),
             rate=rate,
             name=type(self).__name__,
         )
-        history = History()
+        history = self._history(early)
         with progress.fit_loop(self, schedule.max_iter) as loop:
             train(
                 network,
@@ -244,21 +270,10 @@ class ConvNet(TrainedNetwork):
                 report=self._reporter(loop, history),
                 checkpoint=self._checkpoint(X, Y, w),
             )
-        self._record(history, early)
-        self._keep(network, data)
-
-    def _batch_size(self, n: int) -> int:
-        size = self._get("batch_size")
-        if isinstance(size, str):
-            return min(64, n)
-        if size > n:
-            warnings.warn(
-                f"Got `batch_size` larger than the sample size: {size} images in a batch of {type(self).__name__} and "
-                f"{n} images in all; every batch has all of them.",
-                UserWarning,
-                stacklevel=5,
-            )
-        return int(min(size, n))
+        self._record_curves(history, early)
+        self.t_, self.best_epoch_ = history.t, history.best_epoch if early else None
+        self._resume = self._to_go_on(history, optimiser) if incremental else {}
+        self._keep(network, data, warn=not incremental)
 
     def _judge(self, X: Any, Y: np.ndarray, w: Any, device: Any, rng: Any, output: Output) -> tuple[Any, Any]:
         """Images to train on, and what gives the score and the loss on the others."""
@@ -273,35 +288,23 @@ class ConvNet(TrainedNetwork):
         classes = None if classes is not None and n - held_out < self.n_outputs_ else classes
         kept, held = train_test_split(np.arange(n), random_state=rng, test_size=held_out, stratify=classes)
         judged = _data(X[held], Y[held], None if w is None else w[held], device)
-        y, weights = Y[held], None if w is None else w[held]
-
-        def judge(network: Any) -> tuple[float, float]:
-            z = network.predict(judged.X)
-            return self._score_and_loss(z, judged, output, y, weights)
-
-        return kept, judge
+        return kept, self._judge_of(judged, output, Y[held], None if w is None else w[held])
 
     def _optimiser(self, network: Any) -> Optimiser:
-        solver, rate = self._get("solver"), float(self._get("learning_rate_init"))
-        if solver == "adam":
-            return Adam(network.parameters, rate)
-        if solver == "adagrad":
-            return Adagrad(network.parameters, rate)
+        solver = self._get("solver")
         momentum = 0.0 if solver == "sgd" else float(self._get("momentum"))
-        return Descent(network.parameters, rate, momentum, solver == "nesterov")
+        rate = float(self._get("learning_rate_init"))
+        return optimiser_for(solver, network.parameters, rate, momentum=momentum, look_ahead=solver == "nesterov")
 
-    def _record(self, end: History, early: bool) -> None:
-        self._record_curves(end, early)
-        self.best_epoch_ = end.best_epoch if early else None
-
-    def _keep(self, network: LayersNetwork, data: Data) -> None:
+    def _keep(self, network: LayersNetwork, data: Data, warn: bool) -> None:
         """The trained weights, and which units died."""
         state = {**network.parameters.views, **network.buffers()}
         names = [name for step in network.steps for name in step.kept]
         self.weights_ = {name: np.array(state[name].detach().cpu().numpy()) for name in names}
         self.dead_units_ = dead_units(network, data)
-        widths = {step.name: step.after[0] for step in network.steps}
-        warn_of_dead(self.dead_units_, widths, type(self).__name__, stacklevel=5)
+        if warn:
+            widths = {step.name: step.after[0] for step in network.steps}
+            warn_of_dead(self.dead_units_, widths, type(self).__name__, stacklevel=6)
 
     # --- what a network says
 
@@ -351,10 +354,13 @@ class ConvNet(TrainedNetwork):
 
     def _images(self, X: Any) -> np.ndarray:
         """Images for the fitted network, scaled: (n, rows, columns, channels)."""
-        name = type(self).__name__
         if not hasattr(self, "weights_"):
             check_predict(self, X)  # says that it is not fitted
-        axes = _axes(X)
+        return self._scaled(check_predict(self, self._as_before(X).rows))
+
+    def _as_before(self, X: Any) -> Images:
+        """Images of the size and layout that the network was trained on."""
+        name, axes = type(self).__name__, _axes(X)
         layout = self._get("layout") if self._get("layout") != "auto" else self.layout_
         images = as_images(
             X,
@@ -367,7 +373,7 @@ class ConvNet(TrainedNetwork):
                 f"The images of X are {shown(images.shape)}, and {name} was trained on images of "
                 f"{shown(self.image_shape_)}; cut or resize them first."
             )
-        return self._scaled(check_predict(self, images.rows))
+        return images
 
     def _built(self) -> LayersNetwork:
         """The network with its trained weights; kept for the next call."""
@@ -378,11 +384,16 @@ class ConvNet(TrainedNetwork):
             # Rows of a small table are predicted in double precision, so that no batch changes the seventh digit.
             small = sum(step.n_products for step in steps) < _SMALL
             network = LayersNetwork(steps, Output(), 0, alpha=0.0, dtype=torch.float64 if small else torch.float32)
-            state = {**network.parameters.views, **network.buffers()}
-            for name, value in self.weights_.items():
-                state[name].copy_(torch.from_numpy(np.array(value)))
+            self._load(network)
             kept = _BUILT[self] = (self.weights_, network)
         return kept[1]
+
+    def _load(self, network: LayersNetwork) -> None:
+        """Give a network the trained weights."""
+        torch = torch_for("a network")
+        state = {**network.parameters.views, **network.buffers()}
+        for name, value in self.weights_.items():
+            state[name].copy_(torch.from_numpy(np.array(value)))
 
     def _raw(self, X: Any) -> np.ndarray:
         """z of every image, (n, outputs)."""

@@ -52,6 +52,8 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator):
         Hold out images, stop by the accuracy on them, and keep the weights of the best epoch.
     tol, n_iter_no_change : float and int, default=1e-4 and 10
         Stop where the loss, or the validation score, did not improve by `tol` for more than so many epochs.
+    warm_start : bool, default=False
+        Whether a second `fit` goes on from the weights of the first, on images of the same size and classes.
     class_weight : dict, "balanced" or None, default=None
     random_state : int, RandomState or None
     verbose : bool, default=False
@@ -126,6 +128,7 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator):
         validation_fraction=0.1,
         tol=1e-4,
         n_iter_no_change=10,
+        warm_start=False,
         class_weight=None,
         random_state=None,
         verbose=False,
@@ -148,6 +151,7 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator):
         self.validation_fraction = validation_fraction
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
@@ -158,13 +162,34 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator):
         super()._check_parameters()
         check_class_weight(self)
 
-    def _code(self, y: np.ndarray, w: Any) -> tuple[np.ndarray, Any, Output]:
-        classes, codes = encode_labels(y)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> ConvNetClassifier:
+        """One epoch over these images, from where the last call ended; the first call names all `classes`.
+
+        The first images say what brings channels to mean 0 and standard deviation 1. The learning rate "cosine" stays
+        as it is, since nobody knows how many epochs there will be.
+        """
+        first = not hasattr(self, "weights_")
+        self._check_classes_of_partial_fit(classes)
+        return self._fit(X, y, sample_weight, first=first, incremental=True, classes=classes)
+
+    def _code(self, y: np.ndarray, w: Any, first: bool, classes: Any) -> tuple[np.ndarray, Any, Output]:
+        name = type(self).__name__
+        seen, codes = encode_labels(y)
+        if first:
+            classes = seen if classes is None else np.unique(np.asarray(classes))
+        else:
+            classes = self.classes_
+        strange = seen[~np.isin(seen, classes)]
+        if len(strange):
+            raise ValueError(
+                f"y holds the class {strange[0]!r}, and {name} goes on with the classes {classes.tolist()}; fit it "
+                "anew, without warm_start."
+            )
         if len(classes) < 2:
             raise ValueError(
-                f"y holds one class, {classes[0]!r}, and {type(self).__name__} needs at least two; give images of "
-                "another."
+                f"y holds one class, {classes[0]!r}, and {name} needs at least two; give images of another."
             )
+        codes = np.searchsorted(classes, seen)[codes]
         if self.class_weight is not None:
             totals = np.bincount(codes, weights=w, minlength=len(classes)).astype(np.float64)
             w = (1.0 if w is None else w) * class_weights(self.class_weight, classes, totals)[codes]

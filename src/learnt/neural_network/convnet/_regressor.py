@@ -77,6 +77,7 @@ class ConvNetRegressor(ConvNet, RegressorMixin, Estimator):
         validation_fraction=0.1,
         tol=1e-4,
         n_iter_no_change=10,
+        warm_start=False,
         random_state=None,
         verbose=False,
         device="cpu",
@@ -98,6 +99,7 @@ class ConvNetRegressor(ConvNet, RegressorMixin, Estimator):
         self.validation_fraction = validation_fraction
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
         self.device = device
@@ -108,12 +110,26 @@ class ConvNetRegressor(ConvNet, RegressorMixin, Estimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _code(self, y: np.ndarray, w: Any) -> tuple[np.ndarray, Any, Output]:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConvNetRegressor:
+        """One epoch over these images, from where the last call ended.
+
+        The first images and targets say what brings them to mean 0 and standard deviation 1. The learning rate "cosine"
+        stays as it is, since nobody knows how many epochs there will be.
+        """
+        return self._fit(X, y, sample_weight, first=not hasattr(self, "weights_"), incremental=True)
+
+    def _code(self, y: np.ndarray, w: Any, first: bool, classes: Any) -> tuple[np.ndarray, Any, Output]:
         Y = y.reshape(len(y), -1).astype(np.float64)
-        self.n_outputs_, self._y_ndim = Y.shape[1], y.ndim
-        self.y_mean_ = np.average(Y, axis=0, weights=w)
-        deviation = np.sqrt(np.average((Y - self.y_mean_) ** 2, axis=0, weights=w))
-        self.y_scale_ = np.where(deviation > 1e-12 * np.abs(self.y_mean_), deviation, 1.0)
+        if first:
+            self.n_outputs_, self._y_ndim = Y.shape[1], y.ndim
+            self.y_mean_ = np.average(Y, axis=0, weights=w)
+            deviation = np.sqrt(np.average((Y - self.y_mean_) ** 2, axis=0, weights=w))
+            self.y_scale_ = np.where(deviation > 1e-12 * np.abs(self.y_mean_), deviation, 1.0)
+        elif Y.shape[1] != self.n_outputs_:
+            raise ValueError(
+                f"y has {Y.shape[1]} targets, and {type(self).__name__} goes on with {self.n_outputs_}; fit it anew, "
+                "without warm_start."
+            )
         return (Y - self.y_mean_) / self.y_scale_, w, SquaredOutput()
 
     def _score_of(self, z: np.ndarray, y: np.ndarray, w: Any) -> float:

@@ -49,6 +49,7 @@ from learnt.neural_network.training._optimisers import Adagrad as Adagrad
 from learnt.neural_network.training._optimisers import Adam as Adam
 from learnt.neural_network.training._optimisers import Descent as Descent
 from learnt.neural_network.training._optimisers import Optimiser as Optimiser
+from learnt.neural_network.training._optimisers import optimiser_for as optimiser_for
 from learnt.neural_network.training._outputs import LogisticOutput as LogisticOutput
 from learnt.neural_network.training._outputs import LossOutput as LossOutput
 from learnt.neural_network.training._outputs import Output as Output
@@ -79,5 +80,6 @@ __all__ = [
     "SquaredOutput",
     "dead_units",
     "minimise",
+    "optimiser_for",
     "train",
 ]

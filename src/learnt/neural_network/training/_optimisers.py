@@ -150,3 +150,21 @@ class Adam(Optimiser):
 
     def state(self) -> dict[str, Any]:
         return {"means": self.means, "squares": self.squares}
+
+
+def optimiser_for(
+    solver: str,
+    parameters: Parameters,
+    rate: float,
+    *,
+    momentum: float,
+    look_ahead: bool = False,
+    betas: tuple[float, float] = (0.9, 0.999),
+    epsilon: float = 1e-8,
+) -> Optimiser:
+    """The optimiser of a solver's name; `momentum` and `look_ahead` are those of gradient descent."""
+    if solver == "adam":
+        return Adam(parameters, rate, *betas, epsilon)
+    if solver == "adagrad":
+        return Adagrad(parameters, rate, epsilon)
+    return Descent(parameters, rate, momentum, look_ahead)
