@@ -375,3 +375,12 @@ def test_probabilities_that_were_not_fitted_are_no_attribute_of_the_fit():
     model = SVC().fit(X, y).set_params(probability=True)
     with pytest.raises(NotFittedError, match="fit again with probability=True"):
         model.predict_proba(X)
+
+
+def test_a_share_of_rows_that_leaves_no_margin_is_told():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(2, size=200)  # no function of a line tells them
+    with pytest.warns(
+        UserWarning, match="nu=0.1 leaves a margin between the classes 0 and 1 that is not above tol.*raise nu"
+    ):
+        NuSVC(nu=0.1, kernel="linear").fit(X, y)

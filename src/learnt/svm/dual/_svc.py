@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -446,10 +447,19 @@ class NuSVC(_Classification):
 
     def _machine(self, training: TrainingKernel, y: np.ndarray, weight: np.ndarray, pair: tuple[int, int]) -> Machine:
         most = 2 * min(weight[y > 0].sum(), weight[y < 0].sum()) / weight.sum()
+        names = " and ".join(repr(name) for name in self.classes_[list(pair)].tolist())
         if self.nu > most:
-            names = " and ".join(repr(name) for name in self.classes_[list(pair)].tolist())
             raise ValueError(
                 f"specified nu is infeasible: nu={self.nu:g} asks for more rows in the margin than the smaller of the "
                 f"classes {names} has; give nu of at most {most:.3g}."
             )
-        return classify_nu(kernel_rows(training, 1.0, self._effort()), y, weight, float(self.nu), self._effort())
+        machine = classify_nu(kernel_rows(training, 1.0, self._effort()), y, weight, float(self.nu), self._effort())
+        margin = self.nu * weight.sum() / np.abs(machine.coef).sum()  # coefficients are αy over it, and Σα is known
+        if not margin > self.tol:
+            warnings.warn(
+                f"NuSVC with nu={self.nu:g} leaves a margin between the classes {names} that is not above "
+                f"tol={self.tol:g}, and decision values are hardly known: raise nu, which bounds the share of rows on "
+                "the wrong side, lower tol, or give a kernel that bends more.",
+                stacklevel=4,
+            )
+        return machine
