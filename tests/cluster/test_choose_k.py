@@ -47,7 +47,8 @@ def test_the_picture_names_the_choice(method):
     ElementTree.fromstring(chart)
     assert "3 clusters are chosen" in chart
     assert found._repr_svg_() == chart
-    assert chart.count("<circle") == (4 if method == "silhouette" else 5)
+    assert "chosen: 3" in chart
+    assert chart.count("<circle") == (4 if method == "silhouette" else 5) + 2  # candidates, and the legend
 
 
 def test_equal_rows():

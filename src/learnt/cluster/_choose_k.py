@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.cluster._kmeans import KMeans
-from learnt.drawing.frame import Frame
-from learnt.drawing.svg import MUTED, Chart, number
+from learnt.drawing.frame import Frame, legend
+from learnt.drawing.svg import ACCENT, MUTED, Chart, number
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.progress import track
 from learnt.engine.random import random_state_of
@@ -46,7 +46,7 @@ class ChosenK:
         low, high = float((self.scores - spread)[known].min()), float((self.scores + spread)[known].max())
         room = 0.08 * (high - low) or 0.1
         first, last = float(self.candidates[0]), float(self.candidates[-1])
-        frame = Frame((first - 0.3, last + 0.3), (low - room, high + room), left=60)
+        frame = Frame((first - 0.3, last + 0.3), (low - room, high + room), left=60, top=26)
         shown = self.candidates if len(self.candidates) <= 12 else self.candidates[:: len(self.candidates) // 8]
         frame.axes("clusters", _WORDS[self.method], x_ticks=[float(k) for k in shown])
         at = float(self.scores[self.candidates == self.k][0])
@@ -58,6 +58,7 @@ class ChosenK:
             f"{k} clusters: {number(float(s))}" for k, s in zip(self.candidates[known], self.scores[known], strict=True)
         ]
         frame.dots(self.candidates[known], self.scores[known], labels=labels)
+        legend(frame, [(_WORDS[self.method], ACCENT), (f"chosen: {self.k}", MUTED)])
         return frame.close(
             f"Clusters by {self.method}", f"{self.k} clusters are chosen; their {_WORDS[self.method]} is {number(at)}."
         )

@@ -66,10 +66,11 @@ def _map(model: Any, limits: list[tuple[float, float]], names: list[str], title:
     frame = Frame(*limits, top=26, height=380)
     frame.axes(names[0], names[1])
     for row in range(_CELLS):
-        bottom, top = frame.y(edges[1][row]), frame.y(edges[1][row + 1])
+        # To tenths of a pixel, in which they are written: the end of a cell is the start of the next.
+        bottom, top = (round(frame.y(edges[1][at]), 1) for at in (row, row + 1))
         for level, run in groupby(range(_CELLS), key=lambda column: levels[row, column]):
             cells = list(run)
-            left, right = frame.x(edges[0][cells[0]]), frame.x(edges[0][cells[-1] + 1])
+            left, right = (round(frame.x(edges[0][at]), 1) for at in (cells[0], cells[-1] + 1))
             if level:
                 frame.add(
                     tag(
