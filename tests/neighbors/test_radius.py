@@ -9,6 +9,7 @@ from sklearn.neighbors import RadiusNeighborsClassifier as OracleClassifier
 from sklearn.neighbors import RadiusNeighborsRegressor as OracleRegressor
 
 from learnt.distances import _search
+from learnt.distances._neighborhoods import Neighborhoods
 from learnt.neighbors import NearestNeighbors, RadiusNeighborsClassifier, RadiusNeighborsRegressor
 
 WEIGHTS = ["uniform", "distance", None, lambda d: 1.0 / (1.0 + d)]
@@ -179,3 +180,16 @@ def test_thousands_of_equal_rows():
         proba = RadiusNeighborsClassifier(0.1).fit(X, y).predict_proba(X[:500])
     np.testing.assert_array_equal(proba, np.full((500, 3), 1000 / 3000))
     assert NearestNeighbors(radius=0.0).fit(X).radius_neighbors_graph(X[:2]).nnz == 6000
+
+
+@pytest.mark.parametrize("points", [8, 40, 4000], ids=["most", "some", "few"])
+def test_neighbours_in_order_of_their_index(points):
+    """Many of the points are looked through, few are sorted: the order is the same, and distances go along."""
+    rng = np.random.default_rng(0)
+    counts = np.array([0, 5, 1, 0, 7, 3, 0])
+    indices = np.concatenate([rng.choice(points, size=c, replace=False) for c in counts])
+    found = Neighborhoods(counts, indices, 0.5 * indices).by_index()
+    expected = np.concatenate([np.sort(part) for part in np.split(indices, np.cumsum(counts)[:-1])])
+    np.testing.assert_array_equal(found.indices, expected)
+    np.testing.assert_array_equal(found.distances, 0.5 * expected)
+    assert found.indices.dtype == np.int64

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.distances._sort_kernels import sort_each
+from learnt.distances._sort_kernels import order_by_index, sort_each
 from learnt.engine.threads import for_blocks
 
 _PAIRS = 1 << 16  # of a task, about
+_MANY = 16  # times as many points as neighbours are looked through sooner than neighbours are sorted
 
 
 class Neighborhoods(NamedTuple):
@@ -44,9 +45,16 @@ class Neighborhoods(NamedTuple):
         """Each query's neighbours in order of their index."""
         if not self.indices.size:
             return self
-        places = np.arange(self.indices.size)
-        keys, order = _sorted_each(self.starts, self.indices.astype(np.float64), places)
-        indices = keys.astype(np.int64)
+        points = int(self.indices.max()) + 1
+        if _MANY * self.indices.size >= self.counts.size * points:
+            order = np.empty(self.indices.size + 1, dtype=np.int64)
+            order_by_index(self.starts, self.indices, np.full(points, -1), order)
+            order = order[:-1]
+            indices = self.indices[order]
+        else:
+            places = np.arange(self.indices.size)
+            keys, order = _sorted_each(self.starts, self.indices.astype(np.float64), places)
+            indices = keys.astype(np.int64)
         return self._replace(
             indices=indices, distances=self.distances[order] if self.distances.size else self.distances
         )

@@ -99,3 +99,20 @@ def sort_each(starts, distances, index, ends, to_distances, to_index):
             if begins[b] - lo > 1:
                 _sort(to_d[lo : begins[b]], to_rows[lo : begins[b]])
             lo = begins[b]
+
+
+@kernel(fuse=False, allocates=False)
+def order_by_index(starts, index, places, order):
+    """Where the entries of each query are in order of their index, for queries that have many of the points.
+
+    `places` is memory with −1 for every point, which it is again at the end; `order` has room for one entry more.
+    """
+    for q in range(starts.size - 1):
+        for t in range(starts[q], starts[q + 1]):
+            places[index[t]] = t
+        at = starts[q]
+        for j in range(places.size):
+            t = places[j]
+            order[at] = t
+            at += t >= 0
+            places[j] = -1

@@ -113,10 +113,15 @@ def means(y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
 
 def radius_means(y: np.ndarray, found: Neighborhoods, weights: np.ndarray | None) -> np.ndarray:
     """The same for the neighbours within a radius, from the targets of all training rows; NaN where there is none."""
-    query, m = found.query, found.counts.size
-    total = np.bincount(query, weights, m)
-    out = np.full((m, y.shape[1]), np.nan)
+    out = np.full((found.counts.size, y.shape[1]), np.nan)
+    some = np.flatnonzero(found.counts)
+    if not some.size:
+        return out
+    starts = found.starts[some]
+    total = found.counts[some] if weights is None else np.add.reduceat(weights, starts)
     for j in range(y.shape[1]):
         values = y[found.indices, j] if weights is None else y[found.indices, j] * weights
-        np.divide(np.bincount(query, values, m), total, out[:, j], where=total > 0)
+        part = np.full(some.size, np.nan)
+        np.divide(np.add.reduceat(values, starts), total, part, where=total > 0)
+        out[some, j] = part
     return out
