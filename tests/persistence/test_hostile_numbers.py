@@ -44,7 +44,7 @@ from learnt.persistence import LearntFileError
 from learnt.persistence._files import load_bytes, to_bytes
 from learnt.preprocessing import AnscombeTransformer, FourierFeatures, GaussianFeatures
 from learnt.svm import SVR, OneClassSVM
-from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor, ModelTreeRegressor
 
 crafting = runpy.run_path(str(Path(__file__).with_name("crafting.py")))
 pytestmark = pytest.mark.long  # forged files, as those of `test_crafted` and `test_fuzz`; `test_hostile` is quick
@@ -465,6 +465,20 @@ def test_bins_have_widths():
     most = np.finfo(np.float64).max
     taken.state["bin_edges_"][0]["array"] = np.array([-most, 0.0, most])
     taken.refused("wider than any number")
+
+
+def test_densities_have_a_sum():
+    taken = Taken(Histogram(bins=2).fit(X))
+    taken.state["density_"]["array"] = np.full((2,) * X.shape[1], np.finfo(np.float64).max)
+    taken.refused("one without an end")
+
+
+def test_models_of_leaves_give_one_number_a_row():
+    taken = Taken(ModelTreeRegressor(LinearRegression(), max_depth=1).fit(X, X[:, 0]))
+    for member in taken.state["estimators_"]:
+        member["object"]["state"]["coef_"]["array"] = np.ones((2, X.shape[1]))
+    with pytest.raises(ValueError, match="it must give one number a row"):
+        taken.load().predict(X)
 
 
 def test_a_kernel_has_no_negative_factor():

@@ -202,7 +202,14 @@ class ModelTreeRegressor(RegressorMixin, Estimator):
         if self.estimators_:
             out = np.empty(X.shape[0])
             for k in np.unique(leaf):
-                out[leaf == k] = self.estimators_[k].predict(X[leaf == k])
+                here = leaf == k
+                found = self.estimators_[k].predict(X[here])
+                if np.shape(found) != (np.count_nonzero(here),):
+                    raise ValueError(
+                        f"The model of leaf {k} answered {np.count_nonzero(here)} rows with an array of shape "
+                        f"{np.shape(found)}; it must give one number a row."
+                    )
+                out[here] = found
             return out
         out = self.intercept_[leaf]
         return out + np.einsum("ij,ij->i", X, self.coef_[leaf]) if self.coef_.shape[1] else out
