@@ -105,17 +105,19 @@ class Conclusion:
         points = run.timed("test", open_test_set, facts, self.problem, self.sealed, out_of_fold, run, self.judged)
         if self.refit:
             self._refit(facts, chosen, workers)
-        facts["diagnosis"] = run.timed(
-            "learning curve",
-            diagnose,
-            workers,
-            self.journal,
-            self.ground,
-            self.budget,
-            chosen.recipe,
-            race.rows,
-            ceiling,
-        )
+        facts["diagnosis"] = None
+        if chosen.rank > 0 or not race.cut_short:  # that few models beat no constant says nothing about the columns
+            facts["diagnosis"] = run.timed(
+                "learning curve",
+                diagnose,
+                workers,
+                self.journal,
+                self.ground,
+                self.budget,
+                chosen.recipe,
+                race.rows,
+                ceiling,
+            )
         if facts["diagnosis"] is not None:
             run.say(facts["diagnosis"]["finding"])
         return {"facts": facts, "points": points}

@@ -15,7 +15,7 @@ import polars as pl
 
 from learnt.engine import progress
 from learnt.plots import number
-from learnt.study._errors import StudyError
+from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._example import TARGET
 from learnt.study._folder import check_nothing_is_lost, held, make_folder
 from learnt.study._journal import Journal
@@ -32,6 +32,7 @@ from learnt.study.race._objective import Objective
 from learnt.study.race._process import MOST, process_count
 from learnt.study.race._race import Race, run_race
 from learnt.study.race._remote import Worker
+from learnt.study.table._images import besides_pixels
 from learnt.study.table._problem import Problem, pose
 from learnt.study.table._read import open_table
 from learnt.study.table._seal import PARTS, Sealed, seal
@@ -101,7 +102,8 @@ def study(
     frame, name, data_hash, example = open_table(table, options.get("header"))
     if target is None:
         if not example:
-            raise StudyError("Which column should be predicted? Name it with --target.")
+            known = did_you_mean("", besides_pixels(frame.columns))
+            raise StudyError(f"Which column should be predicted? Name it with --target; {known}")
         target = TARGET
     settings = Settings(target=target, **options)
     if settings.header is False:

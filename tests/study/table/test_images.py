@@ -107,3 +107,12 @@ def test_a_study_of_images_is_judged_saved_and_used(tmp_path, monkeypatch):
     np.save(tmp_path / "new.npy", new)
     predicted = predict_table(tmp_path / "out", read_table(tmp_path / "new.npy"))
     assert np.mean(predicted["y" if "y" in predicted.columns else predicted.columns[0]].to_numpy() == truth) > 0.85
+
+
+def test_a_wrong_target_is_told_what_there_is_besides_pixels(tmp_path):
+    images, y = bars(40)
+    np.savez(tmp_path / "t.npz", X=images, y=y, site=y)
+    with pytest.raises(StudyError, match=r'There is no column "zzz" \(the target\); the columns are "y", "site"\.'):
+        study(tmp_path / "t.npz", "zzz", out=tmp_path / "out")
+    with pytest.raises(StudyError, match=r'Name it with --target; the columns are "y", "site"\.'):
+        study(tmp_path / "t.npz", out=tmp_path / "out")

@@ -58,6 +58,17 @@ def grid_of(columns: list[str]) -> Grid | None:
     return grid if whole <= MOST_PIXELS and whole == len(places) and set(grid.names) <= set(columns) else None
 
 
+def besides_pixels(columns: list[str]) -> list[str]:
+    """The columns that a person would name: of a table of images, those that are no pixels.
+
+    >>> besides_pixels(["pixel_0_0", "label"]), besides_pixels(["a", "b"])
+    (['label'], ['a', 'b'])
+    """
+    grid = grid_of(columns)
+    pixels = set() if grid is None else set(grid.names)
+    return [name for name in columns if name not in pixels] or columns
+
+
 def read_images(path: Path) -> pl.DataFrame:
     """The table of an .npz or .npy file."""
     held = np.load(path, allow_pickle=False)

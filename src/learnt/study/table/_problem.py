@@ -13,7 +13,7 @@ from learnt.engine.random import generator
 from learnt.preprocessing import TableEncoder, profile
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study.table._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
-from learnt.study.table._images import Grid, grid_of
+from learnt.study.table._images import Grid, besides_pixels, grid_of
 
 FEW_CLASSES = 10  # integers with more different values than this are amounts, not labels
 MANY_CLASSES = 100
@@ -78,7 +78,9 @@ def pose(
     named = [(c, "a column to drop") for c in drop] + [(c, "a column to keep") for c in keep]
     for column, what in ((target, "the target"), (group, "the group"), *named):
         if column is not None and column not in table.columns:
-            raise StudyError(f'There is no column "{column}" ({what}); {did_you_mean(column, table.columns)}')
+            raise StudyError(
+                f'There is no column "{column}" ({what}); {did_you_mean(column, besides_pixels(table.columns))}'
+            )
     if time not in (None, "none") and time not in table.columns:
         raise StudyError(f'There is no column "{time}" (the time); {did_you_mean(str(time), table.columns)}')
     if len({target, time, group} - {None}) < 3 - [target, time, group].count(None):
