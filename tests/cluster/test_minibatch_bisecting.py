@@ -125,6 +125,8 @@ def test_one_row_equal_rows_and_too_few(cls):
     assert one.inertia_ == pytest.approx(0.0, abs=1e-20)
     with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(1\) found smaller than n_clusters \(3\)"):
         same = cls(3, random_state=0).fit(np.ones((10, 2)))
+    with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(1\)"):
+        cls(3, random_state=0).fit(np.full((3000, 4), 0.1))  # whose mean is rounded
     np.testing.assert_allclose(same.cluster_centers_, 1.0)
     with pytest.raises(ValueError, match="n_samples=3 should be >= n_clusters=8"):
         cls(random_state=0).fit(X[:3])

@@ -150,8 +150,15 @@ class MiniBatchKMeans(KMeans):
             self._label(rows)
             if present is not None:
                 self._label_absent(given, present, rows_given(sample_weight))
-        warn_of_few(len(np.unique(self.cluster_centers_, axis=0)), self.n_clusters, stacklevel=4)
+        self._warn_of_equal_rows(rows.n_rows)
         return self
+
+    def _warn_of_equal_rows(self, n: int) -> None:
+        """Only where all rows are centres but for rounding: elsewhere equal centres are luck in the draws."""
+        C = self.cluster_centers_.astype(np.float64)
+        size = 100.0 * float(np.finfo(self.cluster_centers_.dtype).eps) * (np.abs(C).max() or 1.0)
+        if self.inertia_ <= n * C.shape[1] * size**2:
+            warn_of_few(len(np.unique(np.round(C / size), axis=0)), self.n_clusters, stacklevel=5)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans:
         """One step with these rows as the batch; the first batch has to have a row for each cluster."""
