@@ -27,6 +27,7 @@ def of_tables(value):
     return lambda A, B: value(A @ B.T)
 
 
+@pytest.mark.filterwarnings("ignore:NuSVC with nu=0.5 leaves a margin")
 @pytest.mark.parametrize("machine", MACHINES)
 def test_machines_say_that_a_kernel_is_none(machine):
     for given in ({"kernel": of_tables(np.negative)}, {"kernel": "sigmoid", "gamma": 1.0, "coef0": -2.0}):
@@ -99,6 +100,7 @@ def test_a_function_in_reach_of_an_infinite_C():
     assert np.abs(model.predict(X) - X @ [1.0, -2.0, 0.5]).max() <= 0.1 + 1e-3
 
 
+@pytest.mark.filterwarnings("ignore:NuSVC with nu=0.5 leaves a margin")  # equal rows of two classes have none
 @pytest.mark.parametrize("machine", MACHINES)
 def test_columns_without_variation(machine):
     """A constant column changes no distance: the decision is that without it."""

@@ -17,7 +17,7 @@ from learnt.engine.matrices import join, take_rows
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.kernels._differences import length
 
-_CELLS = 1 << 17  # entries of a block: a megabyte, which is read again while it is in the cache
+_CELLS = 1 << 16  # entries of a block: half a megabyte, which is read again while it is in the cache
 _ROWS = 64  # of a block at least: what is made of all columns for it, squares and products, is made once for these
 _DEVICE_CELLS = 1 << 26
 _FEW = 8  # columns of a product that costs less than the entries of the matrix
