@@ -244,3 +244,11 @@ def test_a_parameter_of_any_kind_is_refused_in_one_sentence(value):
         check_number(model, "verbose", 0, integer=True, also=("sqrt", None))
     for good in (True, 0, 3):
         check_verbose(SimpleNamespace(verbose=good))
+
+
+def test_a_bad_entry_of_a_sparse_table_is_named_by_its_row_and_column():
+    dense = np.zeros((6, 4))
+    dense[[0, 2, 4, 5], [1, 3, 0, 3]] = [1.0, 2.0, np.nan, np.inf]
+    for table in (sparse.csr_array(dense), sparse.csc_array(dense), sparse.coo_matrix(dense)):
+        with pytest.raises(ValueError, match=r"NaN at row 4, column 0 \(2 such values in all\)"):
+            check_fit(Model(), table, np.arange(6.0), target="number", accept_sparse=True)

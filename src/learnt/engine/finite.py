@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from learnt.engine.arrays import is_numpy, namespace, to_numpy
 from learnt.engine.threads import for_blocks
@@ -18,10 +19,14 @@ _DEVICE_CELLS = 1 << 22
 
 
 def require_finite(X: Any, what: str, name: str, columns: list[str] | None = None) -> None:
-    """Raise one sentence that says where the first NaN or infinity is."""
-    if all_finite(X):
+    """Raise one sentence that says where the first NaN or infinity is, of an array or a CSR matrix."""
+    cells = X.data if sparse.issparse(X) else X
+    if all_finite(cells):
         return
-    kind, position, count = _look(X)
+    kind, position, count = _look(cells)
+    if cells is not X:  # the row that a stored entry belongs to, and its column
+        place = position[0]
+        position = (int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place]))
     where = f"at row {position[0]}"
     if len(position) > 1:
         where += f", column {columns[position[1]]!r}" if columns else f", column {position[1]}"

@@ -152,7 +152,7 @@ def _matrix(estimator: Any, X: Any, reset: bool, accepted: Takes, min_rows: int,
     _require_shape(matrix.shape, len(matrix.shape), name, min_rows)
     _remember_columns(estimator, X if is_frame(X) else matrix, matrix.shape[1], reset)
     if not allow_nan:
-        require_finite(matrix.data if sparse.issparse(matrix) else matrix, "X", name, columns=_column_names(X))
+        require_finite(matrix, "X", name, columns=_column_names(X))
     return matrix
 
 
