@@ -28,7 +28,7 @@ from learnt.engine.schema import (
     record,
     text,
 )
-from learnt.engine.validation import check_fit, check_predict
+from learnt.engine.validation import check_fit, check_predict, check_same_columns
 from learnt.neural_network._torch import device_for, one_thread, tensor_of, torch_for
 from learnt.neural_network._trained import TrainedNetwork
 from learnt.neural_network.convnet._augment import Augment
@@ -165,6 +165,8 @@ class ConvNet(TrainedNetwork):
         sample_weight : array of shape (n,) or None
         """
         going_on = self._get("warm_start") and hasattr(self, "weights_")
+        if going_on:
+            check_same_columns(self, X)
         return self._fit(X, y, sample_weight, first=not going_on)
 
     def _fit(

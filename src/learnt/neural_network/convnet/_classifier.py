@@ -182,8 +182,8 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator):
         strange = seen[~np.isin(seen, classes)]
         if len(strange):
             raise ValueError(
-                f"y holds the class {strange[0]!r}, and {name} goes on with the classes {classes.tolist()}; fit it "
-                "anew, without warm_start."
+                f"y holds the class {strange.tolist()[0]!r}, and {name} goes on with the classes {classes.tolist()}; "
+                "fit it anew, without warm_start."
             )
         if len(classes) < 2:
             raise ValueError(
