@@ -21,13 +21,13 @@ from learnt.engine.params import ParameterError, check_choice, check_flag, check
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Check, anyof, choice, count, integers, listof, none, number, real, record
 from learnt.engine.single import refuse_sparse_missing
-from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_same_columns, check_weights
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights
 from learnt.engine.weights import rows_as_given, without_absent
 from learnt.forestry import Categories
 from learnt.forestry.schema import categories_check
 from learnt.neural_network import _forward, _module
 from learnt.neural_network._inputs import Inputs, inputs_check
-from learnt.neural_network._torch import device_for, one_thread, tensor_of, torch_for
+from learnt.neural_network._torch import one_thread, tensor_of, torch_for
 from learnt.neural_network._trained import TrainedNetwork
 from learnt.neural_network.layers import BatchNorm, Dense, Dropout, summary
 from learnt.neural_network.layers._summary import NetworkSummary
@@ -177,19 +177,13 @@ class MultilayerPerceptron(TrainedNetwork):
         y : array of shape (n,) or (n, outputs)
         sample_weight : array of shape (n,) or None
         """
-        going_on = self._get("warm_start") and hasattr(self, "coefs_")
-        if going_on:
-            check_same_columns(self, X)
-        return self._fit(X, y, sample_weight, first=not going_on)
+        return self._fit(X, y, sample_weight, first=not self._goes_on(X))
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, *, first: bool, incremental: bool = False, classes: Any = None
     ) -> Any:
         name = type(self).__name__
-        self._check_parameters()
-        torch_for(f"{name}.fit")
-        self._refuse_to_hold_out(incremental)
-        device = device_for(self._get("device"), name)
+        device = self._ready(incremental)
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         with rows_as_given(present):
             X = self._table(X, first)

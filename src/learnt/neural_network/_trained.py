@@ -10,8 +10,9 @@ import numpy as np
 
 from learnt.engine import progress
 from learnt.engine.params import ParameterError
+from learnt.engine.validation import check_same_columns
 from learnt.engine.verbose import tell
-from learnt.neural_network._torch import torch_for
+from learnt.neural_network._torch import device_for, torch_for
 from learnt.neural_network.training import Checkpoint, Data, History, Optimiser, Output
 from learnt.neural_network.training._checkpoint import digest_of
 
@@ -29,6 +30,12 @@ class TrainedNetwork(progress.CallbackSupportMixin):
 
     def _get(self, name: str) -> Any:
         return getattr(self, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
 
     def _score_of(self, z: np.ndarray, y: np.ndarray, w: Any) -> float:
         """The score of raw outputs on rows held out."""
@@ -131,10 +138,21 @@ class TrainedNetwork(progress.CallbackSupportMixin):
                 "class_weight 'balanced' is not supported for partial_fit, which does not see all rows; give a dict."
             )
 
-    def _refuse_to_hold_out(self, incremental: bool) -> None:
+    def _goes_on(self, X: Any) -> bool:
+        """Whether `fit` goes on from the last one; the table must then have as many columns."""
+        going_on = bool(self._get("warm_start")) and self.__sklearn_is_fitted__()
+        if going_on:
+            check_same_columns(self, X)
+        return going_on
+
+    def _ready(self, incremental: bool) -> Any:
+        """Where to train, once the parameters are validated and PyTorch is there."""
+        name = type(self).__name__
+        self._check_parameters()
+        torch_for(f"{name}.fit")
         if incremental and self._get("early_stopping"):
-            name = type(self).__name__
             raise ValueError(f"partial_fit does not support early_stopping=True: {name} sees one epoch at a time.")
+        return device_for(self._get("device"), name)
 
     def _record_curves(self, end: History, early: bool) -> None:
         self.n_iter_, self.loss_, self.loss_curve_ = end.n_iter, end.loss, end.loss_curve

@@ -28,8 +28,8 @@ from learnt.engine.schema import (
     record,
     text,
 )
-from learnt.engine.validation import check_fit, check_predict, check_same_columns
-from learnt.neural_network._torch import device_for, one_thread, tensor_of, torch_for
+from learnt.engine.validation import check_fit, check_predict
+from learnt.neural_network._torch import one_thread, tensor_of, torch_for
 from learnt.neural_network._trained import TrainedNetwork
 from learnt.neural_network.convnet._augment import Augment
 from learnt.neural_network.convnet._default import default_layers
@@ -164,19 +164,13 @@ class ConvNet(TrainedNetwork):
         y : array of shape (n,), or (n, outputs) for a regressor
         sample_weight : array of shape (n,) or None
         """
-        going_on = self._get("warm_start") and hasattr(self, "weights_")
-        if going_on:
-            check_same_columns(self, X)
-        return self._fit(X, y, sample_weight, first=not going_on)
+        return self._fit(X, y, sample_weight, first=not self._goes_on(X))
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, *, first: bool, incremental: bool = False, classes: Any = None
     ) -> Any:
         name = type(self).__name__
-        self._check_parameters()
-        torch_for(f"{name}.fit")
-        self._refuse_to_hold_out(incremental)
-        device = device_for(self._get("device"), name)
+        device = self._ready(incremental)
         images = as_images(X, name, self._get("image_shape"), self._get("layout")) if first else self._as_before(X)
         rows, y, w = check_fit(self, images.rows, y, sample_weight, target=self._target, reset=first)
         shape = self._shape_of(images, rows.shape[1]) if first else self.image_shape_
