@@ -42,6 +42,7 @@ def study(
             help="CSV, Parquet, Arrow, Feather or JSON lines; .npz of images. Without one: a table of ours."
         ),
     ] = None,
+    *,
     target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")] = None,
     budget: Annotated[str, typer.Option(help="Wall-clock limit, such as 60s, 5m, 1h.")] = "60s",
     out: Annotated[str | None, typer.Option("--out", "-o", help="Folder for the report, model and numbers.")] = None,

@@ -47,7 +47,7 @@ from learnt.forestry.boosting._share import (
     TO_UPDATE,
     WAY,
 )
-from learnt.forestry.boosting._state import Kinds, Passes, Room, Rounded, Sampling, Table, Waiting
+from learnt.forestry.boosting._state import Growing, Kinds, Passes, Room, Rounded, Sampling, Table, Waiting
 from learnt.forestry.boosting._team import STOP, WORD
 
 _EXACT_CELLS = 1 << 17  # cells of a table below which every bit of a gradient is kept
@@ -296,8 +296,8 @@ class HistogramGrower:
         node_ints[0, LEFT], node_ints[0, SLOT], node_ints[0, END] = -1, -1, count
         node_floats[0] = 0.0, -np.inf, np.inf
         shared = (
-            team, self._table, self._words, self._ints, self._floats, self._room, sampling, memory, node_ints,
-            node_floats, self._kinds, self._waiting,
+            team, self._table, self._words, self._ints, self._floats, self._room, sampling,
+            Growing(memory, node_ints, node_floats), self._kinds, self._waiting,
             Passes(target.y, target.score, target.norm, target.w, g, h, *self._passes),
         )  # fmt: skip
 

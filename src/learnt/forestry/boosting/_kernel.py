@@ -438,8 +438,9 @@ def decide(team, table, ints, floats, room, sampling, memory, node_ints, node_fl
 
 
 @kernel(allocates=False)
-def work(lead, team, table, words, ints, floats, room, sampling, memory, node_ints, node_floats, kinds, waiting, data):
+def work(lead, team, table, words, ints, floats, room, sampling, tree, kinds, waiting, data):
     """Lead a team that grows a tree over the rows of node 0, or help in one until the tree is grown."""
+    memory, node_ints, node_floats = tree
     me = 0 if lead else atomic_add(team, JOINED, 1) + 1
     last, together = np.int64(0), 1
     while True:

@@ -71,6 +71,14 @@ class Sampling(NamedTuple):
     state: Any
 
 
+class Growing(NamedTuple):
+    """The tree that grows: where its growth stands, and of each node what is an integer and what is not."""
+
+    memory: Any
+    ints: Any
+    floats: Any
+
+
 class Waiting(NamedTuple):
     """Leaves that wait to be split, and places of histograms that are free."""
 

@@ -58,6 +58,7 @@ class Grove:
         n_classes: Any,
         criterion: str,
         sizes: Any,
+        *,
         feature: Any,
         threshold: Any,
         missing_left: Any,
@@ -289,7 +290,7 @@ class Grove:
         return self._views
 
     def __reduce__(self) -> Any:
-        return Grove, tuple(getattr(self, name) for name in FIELDS)
+        return _make, tuple(getattr(self, name) for name in FIELDS)
 
     @cached_property
     def numbers(self) -> np.ndarray:
@@ -395,6 +396,10 @@ FIELDS = (
 _OF_CLASSES = ("gini", "entropy", "log_loss", "error")
 _FROM_LEAVES = ("squared_error", "friedman_mse")
 _JOINED = {"sizes": "sizes", "count": "count", "weight": "_weight", "impurity": "_impurity", "table": "table"}
+
+
+def _make(*fields: Any) -> Grove:
+    return Grove(**dict(zip(FIELDS, fields, strict=True)))
 
 
 def _narrow(numbers: Any) -> np.ndarray:

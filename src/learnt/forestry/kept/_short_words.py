@@ -6,6 +6,8 @@ order of the thresholds once all of them are known.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from learnt.engine.kernel import kernel
@@ -20,15 +22,34 @@ _NODES = 1 << 16  # a task should have, at least
 _GLANCE = 1 << 14  # nodes that tell whether trying is worth the while
 
 
+class Trees(NamedTuple):
+    """Nodes of all trees, where each tree begins, how many it has, and the class of each leaf."""
+
+    nodes: Any
+    roots: Any
+    sizes: Any
+    classes: Any
+
+
+class Numbered(NamedTuple):
+    """Thresholds that have a number: a hash table for each column, how many it holds, and what they are in order."""
+
+    seen: Any
+    number: Any  # 0 where a slot is free
+    counts: Any
+    edges: Any
+
+
 def float_words(
     nodes: np.ndarray, roots: np.ndarray, sizes: np.ndarray, classes: np.ndarray, twice: int, bits: int
 ) -> np.ndarray:
     """Words with the bits of float32 for keys; `twice` is where the second copies of the columns begin, or 0."""
     words = np.zeros(len(nodes) + ROOT * len(roots), np.uint64)
+    trees = Trees(nodes, roots, sizes, classes)
 
     def lay(lo: int, hi: int) -> None:
         single = np.empty(1, np.float32)
-        lay_floats(nodes, roots, sizes, classes, lo, hi, twice, bits, single, single.view(np.uint32), words)
+        lay_floats(trees, lo, hi, twice, bits, single, single.view(np.uint32), words)
 
     for_blocks(lay, len(roots), grain=max(1, _NODES * len(roots) // max(1, len(nodes))))
     return words
@@ -41,16 +62,13 @@ def byte_words(
     if _many_thresholds(nodes[:_GLANCE]):
         return None
     words = np.zeros(len(nodes) + ROOT * len(roots), np.uint32)
-    halves = nodes.view(np.uint64)
+    trees, halves = Trees(nodes, roots, sizes, classes), nodes.view(np.uint64)
     grain = max(1, _NODES * len(roots) // max(1, len(nodes)), -(-len(roots) // get_threads()))
 
     def lay(lo: int, hi: int) -> tuple[int, int, np.ndarray] | None:
         edges = np.full((d, 256), np.inf)
-        seen, number = np.empty(d * _SLOTS), np.zeros(d * _SLOTS, np.uint8)
-        fits = lay_bytes(
-            nodes, halves, roots, sizes, classes, lo, hi, twice, bits,
-            seen, number, np.zeros(d, np.int64), edges, words,
-        )  # fmt: skip
+        numbered = Numbered(np.empty(d * _SLOTS), np.zeros(d * _SLOTS, np.uint8), np.zeros(d, np.int64), edges)
+        fits = lay_bytes(trees, halves, lo, hi, twice, bits, numbered, words)
         return (lo, hi, edges) if fits else None
 
     parts = [part for part in for_blocks(lay, len(roots), grain=grain) if part is not None]
@@ -116,8 +134,9 @@ def find_classes(values, classes):
 
 
 @kernel(allocates=False)
-def lay_floats(nodes, roots, sizes, classes, first, last, twice, bits, single, turned, words):
+def lay_floats(trees, first, last, twice, bits, single, turned, words):
     """The words of trees first…last: a threshold's key is the least of an x beyond it. `turned` is `single` in bits."""
+    nodes, roots, sizes, classes = trees
     low, high = np.uint64(32), np.uint64(bits + 32)
     for t in range(first, last):
         begin = roots[t] + t * ROOT
@@ -138,8 +157,10 @@ def lay_floats(nodes, roots, sizes, classes, first, last, twice, bits, single, t
 
 
 @kernel(allocates=False)
-def lay_bytes(nodes, halves, roots, sizes, classes, first, last, twice, bits, seen, number, counts, edges, words):
+def lay_bytes(trees, halves, first, last, twice, bits, numbered, words):
     """The same with thresholds numbered from 1 as they are met; whether no column has too many."""
+    nodes, roots, sizes, classes = trees
+    seen, number, counts, edges = numbered
     low, high = np.uint64(8), np.uint64(bits + 8)
     for t in range(first, last):
         begin = roots[t] + t * ROOT
