@@ -7,7 +7,7 @@ WORKERS ?= 2
 FAMILY ?=
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help study test test-all long shake check lint types imports declared warmup bench browser peers clean
+.PHONY: help study test product test-all long shake check lint types imports declared warmup bench browser peers clean
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,10 +37,15 @@ browser:  # Debian's Chromium, which the report's tests open it in
 	  else echo "The report's tests need a browser: install Debian's chromium package and run make test again." >&2; exit 1; fi; }
 
 # Two workers fill the cores: threads of BLAS and OpenMP that spin while they wait would take them from the other, so
-# they sleep.
-PYTEST := OPENBLAS_THREAD_TIMEOUT=4 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=10
+# they sleep. Bytecode is kept in any case: tests start a hundred processes, and every worker reads every test.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_THREAD_TIMEOUT=4 OMP_WAIT_POLICY=passive \
+  $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=10
 
-test: $(VENV)/.installed-dev browser check  ## lint, types, import layers, then the tests that prove the product
+# mypy takes one core for a minute; the tests begin beside it.
+test: $(VENV)/.installed-dev browser  ## lint, types, import layers, and the tests that prove the product
+	@$(MAKE) --no-print-directory -j 2 lint types imports product
+
+product: imports
 	@echo "== tests" && $(PYTEST) -m "not long" $(ARGS)
 
 test-all: test long  ## make test, then the long tests
