@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 
 from learnt.engine.random import generator
-from learnt.model_selection import GroupKFold, KFold, SealedTestSet, StratifiedKFold, TimeSeriesSplit, train_test_split
+from learnt.model_selection import SealedTestSet, train_test_split
 from learnt.study._errors import StudyError
 from learnt.study.table._columns import as_text, unreadable
+from learnt.study.table._folds import shuffled_folds, stratified_folds
 from learnt.study.table._problem import Problem
 
 TEST_SHARE = 0.2
@@ -110,9 +111,13 @@ def _folds(problem: Problem, development: np.ndarray, seed: int) -> list[tuple[n
     if problem.when is not None:
         order = np.argsort(_when(problem)[development], kind="stable")
         # Each fold is a tenth that comes after all it is trained on; half of the rows are always there to train on.
+        from learnt.model_selection import TimeSeriesSplit  # takes long to load
+
         splitter = TimeSeriesSplit(FOLDS, test_size=max(len(order) // (2 * FOLDS), 1))
         return [(order[a], order[b]) for a, b in splitter.split(order)]
     if problem.groups is not None:
+        from learnt.model_selection import GroupKFold
+
         groups = problem.groups[development]
         count = min(FOLDS, len(np.unique(groups)))
         return list(GroupKFold(count).split(development, groups=groups))
@@ -121,8 +126,9 @@ def _folds(problem: Problem, development: np.ndarray, seed: int) -> list[tuple[n
     repeats = next((count for rows, count in REPEATS if len(development) <= rows), 1)
     folds = []
     for repeat in range(repeats):
-        splitter = (StratifiedKFold if problem.classify else KFold)(FOLDS, shuffle=True, random_state=seed + repeat)
-        for _, held in splitter.split(firsts.reshape(-1, 1), y):
+        draw = seed + repeat
+        cut = stratified_folds(y, FOLDS, draw) if problem.classify else shuffled_folds(len(y), FOLDS, draw)
+        for held in cut:
             inside = np.isin(units, held)
             folds.append((np.flatnonzero(~inside), np.flatnonzero(inside)))
     return folds[:LONG_FOLDS] if len(development) > LONG else folds
