@@ -137,9 +137,15 @@ def constant_worth(tree: Tree, box: Box, weight: np.ndarray) -> np.ndarray:
     return weight * (np.log(share) - log_volumes(tree, box))
 
 
-def best_leaves(tree: Tree, worth: np.ndarray, price: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which nodes to keep, and which of them are leaves, so that what the leaves are worth less their price is most."""
-    best, splits, levels = worth - price, np.zeros(tree.node_count, dtype=bool), _levels(tree)
+def best_leaves(
+    tree: Tree, worth: np.ndarray, price: float, levels: list[np.ndarray] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which nodes to keep, and which of them are leaves, so that what the leaves are worth less their price is most.
+
+    `levels` are the nodes that split, level by level, where they are known.
+    """
+    best, splits = worth - price, np.zeros(tree.node_count, dtype=bool)
+    levels = _levels(tree) if levels is None else levels
     for nodes in reversed(levels):
         below = best[tree.children_left[nodes]] + best[tree.children_right[nodes]]
         splits[nodes] = below > best[nodes]
@@ -159,6 +165,7 @@ def prune_by_likelihood(tree: Tree, worth: np.ndarray, held: np.ndarray) -> Tree
     unit = tree.weighted_n_node_samples[0] / tree.n_node_samples[0]
     total = (worth[tree.is_leaf].sum() - worth[0]) / unit
     prices = unit * np.append(0.0, np.geomspace(_LEAST_PRICE, max(total, 2 * _LEAST_PRICE), _PRICES))
-    choices = [best_leaves(tree, worth, price) for price in prices]
+    levels = _levels(tree)
+    choices = [best_leaves(tree, worth, price, levels) for price in prices]
     likeliest = int(np.argmax([held[leaf].sum() for _, leaf in choices]))
     return keep_nodes(tree, choices[likeliest][0])
