@@ -21,10 +21,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "== installing learnt (about a minute on a fresh machine)"
 	@$(PIP) install -q -c constraints.txt -e . && touch $@
 
-# Installed for developers: oracles, PyTorch's CPU build, Dask, linters.
+# Installed for developers: oracles, PyTorch's CPU build, Dask, linters. pip would make bytecode on one core, and of the
+# tests of all packages too; a file that is of another Python is passed over.
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "== installing learnt with the dev extra (a few minutes on a fresh machine)"
-	@$(PIP) install -q -c constraints.txt -e '.[dev]' && touch $@ $(VENV)/.installed
+	@$(PIP) install -q --no-compile -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m compileall -qq -j 0 -x '[/\\]tests?[/\\]' $(VENV)/lib src || true
+	@touch $@ $(VENV)/.installed
 
 study: $(VENV)/.installed  ## from a clone to a judged model: a study of the data set shipped in the package
 	@$(BIN)/learnt study

@@ -45,11 +45,17 @@ def amount_table(n=420, seed=1):
 
 
 @pytest.fixture(scope="session")
-def classified(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("classified")
-    class_table().write_csv(folder / "orders.csv")
+def orders(tmp_path_factory):
+    """A file whose column "outcome" is to be predicted."""
+    path = tmp_path_factory.mktemp("classified") / "orders.csv"
+    class_table().write_csv(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def classified(orders):
     said = []
-    found = study(folder / "orders.csv", "outcome", out=folder / "out", cost=(1.0, 5.0), say=said.append, budget=600)
+    found = study(orders, "outcome", out=orders.parent / "out", cost=(1.0, 5.0), say=said.append, budget=600)
     return found, said
 
 

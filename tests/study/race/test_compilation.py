@@ -150,14 +150,13 @@ def cache_without(folder, missing):
 
 
 @pytest.mark.long
-def test_a_first_study_says_that_it_compiles_and_a_second_does_not(classified, tmp_path):
+def test_a_first_study_says_that_it_compiles_and_a_second_does_not(orders, tmp_path):
     cache = cache_without(tmp_path / "cache", {"exact_order", "walk_rows"})
     environment = os.environ | {"LEARNT_CACHE_DIR": str(cache)}
     environment.pop("LEARNT_CACHE", None)
-    source = str(classified[0].folder.parent / "orders.csv")
     told = []
     for out in ("first", "second"):
-        command = [sys.executable, "-m", "learnt.cli", "study", source, "--target", "outcome", "--out", out]
+        command = [sys.executable, "-m", "learnt.cli", "study", str(orders), "--target", "outcome", "--out", out]
         command += ["--budget", "10m"]  # the clock must not decide which models race
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=900)
         assert done.returncode == 0, done.stderr
