@@ -98,7 +98,7 @@ def test_a_convolutional_network_comes_early_on_images_and_never_on_tables():
 def test_a_study_of_images_is_judged_saved_and_used(tmp_path, monkeypatch):
     monkeypatch.setenv("LEARNT_STUDY_BRIEF", "1")
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))
-    images, y = bars(400)
+    images, y = bars(200)
     np.savez(tmp_path / "bars.npz", X=images, y=y)
     found = study(tmp_path / "bars.npz", "y", out=tmp_path / "out", budget=900)
     entries = {e["family"]: e for e in found.facts["race"]["entries"]}
