@@ -7,7 +7,7 @@ import pytest
 
 from learnt.ensemble import recalibrate
 from learnt.model_selection import corrected_interval
-from learnt.study.choice._blend import cross_fitted, greedy_weights
+from learnt.study.choice._blend import alone_weights, cross_fitted, equal_weights, greedy_weights
 from learnt.study.choice._calibration import bends, calibrate, fit_doubt, fit_maps
 from learnt.study.choice._choice import Contender, choose
 from learnt.study.race._objective import Objective, row_losses
@@ -100,6 +100,38 @@ def test_a_group_is_judged_by_weights_that_did_not_see_it():
         spoilt[:, groups == g] *= -7.0
         np.testing.assert_array_equal(cross_fitted(spoilt, lambda rows: squared, groups)[1][g], honest[g])
     np.testing.assert_array_equal(weights, greedy_weights(errors, squared))
+
+
+def test_equal_shares_go_to_the_best_of_each_of_the_best_families():
+    rng = np.random.default_rng(6)
+    errors, families = rng.normal(size=(12, 40)), [f"family {k % 4}" for k in range(12)]
+    losses = squared(errors)
+    leaders = sorted((min(range(f, 12, 4), key=lambda k: losses[k]) for f in range(4)), key=lambda k: losses[k])
+    for most in (1, 3, 5):
+        weights = equal_weights(errors, squared, families=families, most=most)
+        taken = leaders[:most]
+        np.testing.assert_allclose(weights[taken], 1 / len(taken))
+        assert (weights > 0).sum() == len(taken)
+    costs = np.where(np.arange(12) == leaders[1], 5.0, 1.0)  # too slow; the next of its family may stand in
+    weights = equal_weights(errors, squared, families=families, costs=costs, allowed=3.0)
+    assert costs[weights > 0].sum() <= 3.0
+    assert weights[leaders[0]] == pytest.approx(1 / 3)
+    assert weights[leaders[1]] == 0
+
+
+def test_the_best_of_many_equals_is_lower_by_luck_and_a_group_is_judged_by_others_pick():
+    """Of forty models that are all alike the best looks better than they are; picked by other rows it does not."""
+    rng = np.random.default_rng(7)
+    seen, honest = [], []
+    groups = np.repeat(np.arange(5), 20)
+    for _ in range(200):
+        errors = rng.normal(size=(40, 100))
+        weights, by_group = cross_fitted(errors, lambda rows: squared, groups, alone_weights)
+        seen.append(squared((weights @ errors)[None])[0])
+        honest.append(np.mean([squared((w @ errors[:, groups == g])[None])[0] for g, w in by_group.items()]))
+    deviation = np.sqrt(2 / 100 / 200)  # of the mean of 200 losses, each the mean of 100 squares
+    assert np.mean(seen) < 1 - 10 * deviation
+    assert abs(np.mean(honest) - 1) < 4 * deviation
 
 
 def probabilities(n=2000, classes=3, seed=0):

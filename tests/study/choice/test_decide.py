@@ -65,6 +65,9 @@ def test_a_blend_races_too_and_standings_are_those_of_held_out_rows(raced):
     blend = next(s for s in decision.standings if s.family == "blend")
     assert sum(m["weight"] for m in blend.recipe["members"]) == pytest.approx(1.0)
     assert 2 <= len(blend.recipe["members"]) <= 6
+    average = next(s for s in decision.standings if s.id.startswith("average"))
+    assert len({s.family for s in decision.standings for m in average.made_of if s.id == m["id"]}) == 5
+    np.testing.assert_allclose([m["weight"] for m in average.recipe["members"]], 0.2)
     constant = next(s for s in decision.standings if s.rank == 0)
     assert decision.best.loss < constant.loss
     doubt = 2 * UNSEEN / len(decision.ground.y)  # costs no more, and everybody has it
@@ -72,6 +75,23 @@ def test_a_blend_races_too_and_standings_are_those_of_held_out_rows(raced):
         assert s.calibrated_from is None or s.loss < s.calibrated_from + doubt
     again = combine(decision.race, decision.ground, HeldOutPredictions([worker], decision.race, Budget(1e6)), np.inf)
     assert [s.plain() for s in again] == [s.plain() for s in decision.standings]
+
+
+def test_a_single_model_is_chosen_by_what_it_reaches_on_rows_that_did_not_pick_it(raced):
+    decision, worker, *_ = raced
+    ground, held = decision.ground, HeldOutPredictions([worker], decision.race, Budget(1e6))
+    singles = [s for s in decision.standings if s.rank > 0 and s.family != "blend"]
+    luck = singles[0].luck
+    assert all(s.luck == luck for s in singles)
+    assert all(s.luck == [] for s in decision.standings if s not in singles)
+    if luck:
+        assert np.mean(luck) > 0
+        assert singles[0].contender().mean == pytest.approx(singles[0].loss + np.mean(luck))
+    by_fold = np.array([s.losses for s in singles])  # one partition: its folds are the groups
+    picked = [by_fold[np.delete(by_fold, k, axis=1).mean(axis=1).argmin(), k] for k in range(5)]
+    excess = np.array(picked) - by_fold[by_fold.mean(axis=1).argmin()]
+    np.testing.assert_allclose(luck or 0.0, excess if excess.mean() > 0 else 0.0, atol=1e-12)
+    assert len(out_of_fold(decision.chosen, decision.race, ground, held)[0]) == 300
 
 
 def test_decisions_and_out_of_fold_predictions_are_kept_in_the_journal(raced):

@@ -89,7 +89,7 @@ def test_strong_members_race_on_all_rows_right_after_the_constant(tmp_path):
     found = race(tmp_path, worker)
     assert len(found.finished()) == len(candidates_for("classify"))
     assert {rows for _, _, _, rows, *_ in worker.calls} == {800}
-    leaders = [name for name, *_ in worker.calls[:45:5]]
+    leaders = [name for name, *_ in worker.calls[:55:5]]
     assert leaders[:2] == ["GaussianNB", "DecisionTreeClassifier"]  # quickest first; of many rows the strongest
     assert leaders[-3:] == ["ExtraTreesClassifier", "RandomForestClassifier", "HistGradientBoostingClassifier"]
     assert [c.family.name for c in candidates_for("classify", 50_000)][1:3] == ["logistic regression", "boosted trees"]

@@ -1,8 +1,11 @@
-"""A blend of models: greedy selection with replacement on out-of-fold predictions.
+"""A blend of models: greedy selection with replacement on out-of-fold predictions, or the leaders in equal shares.
 
 At every step the member that lowers the loss of the average most is added once more, so that a model chosen three
 times out of ten has the weight 0.3. The best prefix of the sequence is kept. An average of good and different models
 is better than the best of them, and the selection needs no fit beside those of the race.
+
+On few rows the selection follows their chances. An average of the best model of each of a few families has nothing to
+fit but their order, and is then mostly better.
 
 References
 ----------
@@ -11,13 +14,14 @@ R. Caruana, A. Niculescu-Mizil, G. Crew, A. Ksikes, Ensemble selection from libr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 STEPS = 25
 MOST_MEMBERS = 6
+FAMILIES = 5  # whose leaders are averaged in equal shares
 
 Loss = Callable[[np.ndarray], np.ndarray]  # (models, …) predictions of the same rows -> one loss each
 
@@ -61,6 +65,32 @@ def greedy_weights(
     return kept / max(kept.sum(), 1)
 
 
+def equal_weights(
+    predictions: np.ndarray,
+    loss: Loss,
+    *,
+    families: Sequence[str],
+    most: int = FAMILIES,
+    costs: np.ndarray | None = None,
+    allowed: float = np.inf,
+) -> np.ndarray:
+    """The same shares for the best model of each of the best families, while there is time to fit them.
+
+    >>> def squared(errors): return (errors**2).mean(axis=1)
+    >>> errors = np.array([[1.0, -1.0], [1.0, -2.0], [-2.0, 2.0], [9.0, 9.0]])
+    >>> equal_weights(errors, squared, families=["tree", "tree", "line", "line"])
+    array([0.5, 0. , 0.5, 0. ])
+    """
+    taken: list[int] = []
+    for k in np.argsort(loss(predictions), kind="stable").tolist():
+        seconds = 0.0 if costs is None else float(costs[[*taken, k]].sum())
+        if len(taken) < most and families[k] not in [families[j] for j in taken] and seconds <= allowed:
+            taken.append(k)
+    weights = np.zeros(len(predictions))
+    weights[taken] = 1 / max(len(taken), 1)
+    return weights
+
+
 def _open(counts: np.ndarray, most: int, costs: np.ndarray | None, allowed: float) -> np.ndarray:
     """Which models may be taken next: those inside already, and others while there is room and time for them."""
     inside = counts > 0
@@ -72,16 +102,25 @@ def _open(counts: np.ndarray, most: int, costs: np.ndarray | None, allowed: floa
 
 
 def cross_fitted(
-    predictions: np.ndarray, loss_of: Callable[[np.ndarray], Loss], groups: np.ndarray, **options: Any
+    predictions: np.ndarray,
+    loss_of: Callable[[np.ndarray], Loss],
+    groups: np.ndarray,
+    weigh: Callable[..., np.ndarray] = greedy_weights,
+    **options: Any,
 ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """Weights from all rows, and for each group those that all other groups chose, by which it is judged honestly.
 
     `predictions` is (models, rows, …); `loss_of(rows)` gives the loss on these rows (a mask).
     """
     everything = np.ones(predictions.shape[1], dtype=bool)
-    weights = greedy_weights(predictions, loss_of(everything), **options)
+    weights = weigh(predictions, loss_of(everything), **options)
     honest = {}
     for g in np.unique(groups).tolist():
         outside = groups != g
-        honest[g] = greedy_weights(predictions[:, outside], loss_of(outside), **options)
+        honest[g] = weigh(predictions[:, outside], loss_of(outside), **options)
     return weights, honest
+
+
+def alone_weights(predictions: np.ndarray, loss: Loss) -> np.ndarray:
+    """Everything for the best model: what picking one of many amounts to."""
+    return np.eye(len(predictions))[int(loss(predictions).argmin())]

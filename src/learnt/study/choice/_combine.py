@@ -2,6 +2,10 @@
 
 The race has left the held-out predictions of every fit in files; nothing is fitted here but maps of three numbers and
 weights. What a fold is judged by never saw the fold: the value on a path, the map and the weights come from others.
+
+The lowest of many losses is low by luck too, the more so the fewer the rows. A blend, whose weights come from other
+rows, has no such luck; so that they can be compared, the best model is also picked anew for every group of rows by
+all others, and what that costs is put on every single model in the choice (`Standing.luck`).
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.study.choice._blend import cross_fitted
+from learnt.study.choice._blend import STEPS, alone_weights, cross_fitted, equal_weights, greedy_weights
 from learnt.study.choice._calibration import bends, calibrate
 from learnt.study.choice._choice import Contender
 from learnt.study.race._families import MANY_TREES
@@ -22,8 +26,8 @@ from learnt.study.race._recipe import Recipe, alone, recalibrated, settled
 
 CALIBRATED = 24  # of the leaders
 BLENDED = 16  # may become members
-BLENDED_BY_METRIC = 6  # where every average has to be scored by a metric of decisions or ranks
-BLEND = "blend"
+BLENDED_BY_METRIC, STEPS_BY_METRIC = 6, 8  # where every average has to be scored by a metric of decisions or ranks
+BLEND, AVERAGE = "blend", "average"
 
 Held = Callable[[Entry, int], np.ndarray]  # an entry and a fold -> (values of the path, rows, …)
 
@@ -46,20 +50,22 @@ class Standing:
     final_seconds: float = 0.0
     made_of: list[dict[str, Any]] = field(default_factory=list)  # of a blend: labels and weights
     calibrated_from: float | None = None  # the loss before calibration
+    luck: list[float] = field(default_factory=list)  # what picking the best of many made losses too low by, one a fold
 
     @property
     def loss(self) -> float:
         return float(np.mean(self.losses))
 
     def contender(self) -> Contender:
-        return Contender(self.id, np.array(self.losses), self.rank, self.family, self.place)
+        losses = np.array(self.losses) + (np.array(self.luck) if self.luck else 0.0)
+        return Contender(self.id, losses, self.rank, self.family, self.place)
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def combine(race: Race, ground: Ground, held: Held, allowed: float) -> list[Standing]:
-    """The standing of every entry that finished, and of a blend of them, best first.
+    """The standing of every entry that finished, and of blends of them, best first.
 
     `allowed` is how many seconds the members of a blend may take to be fitted on the rows of a fold.
     """
@@ -80,10 +86,12 @@ def combine(race: Race, ground: Ground, held: Held, allowed: float) -> list[Stan
             standing.calibrated_from = float(ground.fold_losses(np.concatenate(parts)).mean())
         standings.append(standing)
         predictions.append(predicted)
-    blend = _blend(standings, predictions, ground, allowed)
-    if blend is not None:
-        standings.append(blend)
-    return sorted(standings, key=lambda s: (s.loss, s.id))
+    luck = _luck(standings, predictions, ground)
+    blends = _blends(standings, predictions, ground, allowed)
+    for standing in standings:
+        if standing.rank > 0:
+            standing.luck = luck
+    return sorted(standings + blends, key=lambda s: (s.loss, s.id))
 
 
 def _rough(entry: Entry, ground: Ground) -> bool:
@@ -109,35 +117,70 @@ def _standing(entry: Entry, recipe: Recipe, ground: Ground, predicted: np.ndarra
     )
 
 
-def _blend(standings: list[Standing], predictions: list[np.ndarray], ground: Ground, allowed: float) -> Standing | None:
-    """Greedy selection among the leaders; None where one of them alone is best."""
+def _luck(standings: list[Standing], predictions: list[np.ndarray], ground: Ground) -> list[float]:
+    """Fold by fold, the loss of a model picked by all other groups of rows, over that of the one picked by all.
+
+    Nothing where that is no cost in the mean, or where the loss is none of single rows.
+    """
+    models = [k for k, s in enumerate(standings) if s.rank > 0]
+    if len(models) < 2 or ground.objective.metric is not None:
+        return []
+    y = ground.y[ground.rows]
+    essences = np.array([ground.objective.essence(y, predictions[k]) for k in models])
+    loss_of = lambda rows: ground.objective.of_blends(y[rows])  # noqa: E731
+    best, by_group = cross_fitted(essences, loss_of, ground.groups, alone_weights)
+    picked = _mixed([predictions[k] for k in models], by_group, ground.groups)
+    excess = ground.fold_losses(picked) - ground.fold_losses(predictions[models[int(best.argmax())]])
+    return excess.tolist() if excess.mean() > 0 else []
+
+
+def _mixed(predictions: list[np.ndarray], by_group: dict[int, np.ndarray], groups: np.ndarray) -> np.ndarray:
+    """What each group's own weights make of the predictions for its rows."""
+    mixed = np.zeros_like(predictions[0])
+    for g, weights in by_group.items():
+        inside = groups == g
+        for k in np.flatnonzero(weights):
+            mixed[inside] += weights[k] * predictions[k][inside]
+    return mixed
+
+
+def _blends(standings: list[Standing], predictions: list[np.ndarray], ground: Ground, allowed: float) -> list[Standing]:
+    """Greedy selection among the leaders, and the best of a few families in equal shares; none of a single model."""
     metric = ground.objective.metric
-    most = BLENDED if metric is None else BLENDED_BY_METRIC
     order = sorted(
         (k for k, s in enumerate(standings) if s.rank > 0), key=lambda k: (standings[k].loss, standings[k].id)
     )
-    order = order[:most]
-    if len(order) < 2:
-        return None
+    few = order[: BLENDED if metric is None else BLENDED_BY_METRIC]
+    if len(few) < 2:
+        return []
+    known = (standings, predictions, ground, allowed)
+    greedy = _blend(few, *known, greedy_weights, steps=STEPS if metric is None else STEPS_BY_METRIC)
+    equal = _blend(order, *known, equal_weights, families=[standings[k].family for k in order])
+    return [found for found in (greedy, equal) if found is not None]
+
+
+def _blend(
+    order: list[int],
+    standings: list[Standing],
+    predictions: list[np.ndarray],
+    ground: Ground,
+    allowed: float,
+    weigh: Callable[..., np.ndarray],
+    **options: Any,
+) -> Standing | None:
+    """The standing of a weighted average of some models; None where one of them has all the weight."""
     y = ground.y[ground.rows]
     essences = np.array([ground.objective.essence(y, predictions[k]) for k in order])
     costs = np.array([standings[k].final_seconds for k in order])
-    options = {"costs": costs, "allowed": max(allowed, float(costs.min()))}
-    if metric is not None:
-        options["steps"] = 8
+    options |= {"costs": costs, "allowed": max(allowed, float(costs.min()))}
     weights, by_group = cross_fitted(
-        essences, lambda rows: ground.objective.of_blends(y[rows]), ground.groups, **options
+        essences, lambda rows: ground.objective.of_blends(y[rows]), ground.groups, weigh, **options
     )
     if (weights > 0).sum() < 2:
         return None
-    predicted = np.zeros_like(predictions[0])
-    for g, chosen in by_group.items():
-        inside = ground.groups == g
-        for k, weight in zip(order, chosen):
-            if weight > 0:
-                predicted[inside] += weight * predictions[k][inside]
+    predicted = _mixed([predictions[k] for k in order], by_group, ground.groups)
     calibration, before = None, predicted
-    if ground.n_classes is not None and metric is None:
+    if ground.n_classes is not None and ground.objective.metric is None:
         calibration, predicted = calibrate(predicted, y, ground.groups, ground.repeats)
     members = [(standings[k], float(w)) for k, w in zip(order, weights) if w > 0]
     members.sort(key=lambda pair: -pair[1])
@@ -145,11 +188,12 @@ def _blend(standings: list[Standing], predictions: list[np.ndarray], ground: Gro
         "members": [{**s.recipe["members"][0], "weight": w} for s, w in members],
         "calibration": calibration,
     }
+    equal = weigh is equal_weights
     return Standing(
-        BLEND + ": " + " + ".join(f"{w:.3g} {s.id}" for s, w in members),
-        f"blend of {len(members)} models",
+        (AVERAGE if equal else BLEND) + ": " + " + ".join(f"{w:.3g} {s.id}" for s, w in members),
+        f"{'average' if equal else 'blend'} of {len(members)} models",
         BLEND,
-        "averages what several models predict, each with its weight",
+        f"averages what several models predict, {'all alike' if equal else 'each with its weight'}",
         MANY_TREES,
         0,
         recipe,

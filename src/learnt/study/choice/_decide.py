@@ -284,6 +284,8 @@ def choice_fact(decision: Decision, chosen: Standing, prefer: str) -> dict[str, 
         rule = "the simplest within one standard error of the best"
     elif chosen is decision.best:
         rule = "the lowest cross-validated loss"
+        if chosen.loss > decision.standings[0].loss:  # the lowest of many is low by luck
+            rule += ", a single model being judged by rows that had no say in picking it"
     else:
         rule = "simpler than the best, within 1% of its loss and not to be told from it"
     return {

@@ -73,6 +73,8 @@ _QUICKEST_FIRST = (  # on few rows
     "nearest neighbours",
     "ridge regression",
     "logistic regression",
+    "linear discriminants",
+    "quadratic discriminants",
     "kernel ridge regression",
     "support vectors",
     "support vectors, one scale",
@@ -147,6 +149,13 @@ _PRODUCTS: dict[str, Any] = {
     "most_rows": 20_000,
     "most_columns": 25,
 }
+_BELLS: dict[str, Any] = {  # of many rows others know more, of many columns the shapes are not known
+    "scale": True,
+    "encodings": ("squash",),
+    "most_rows": 20_000,
+    "most_columns": 60,
+    "most_classes": 10,
+}
 _SVC: dict[str, Any] = {
     "model": "learnt.svm.SVC",
     "rank": MANY_TREES,
@@ -210,6 +219,27 @@ FAMILIES: tuple[Family, ...] = (
         {},
         "treats the columns as independent within a class",
         encodings=("squash",),
+    ),
+    Family(
+        "linear discriminants",
+        "classify",
+        "learnt.discriminant_analysis.LinearDiscriminantAnalysis",
+        2,
+        ({},),
+        {"solver": "lsqr", "shrinkage": "auto"},
+        "takes the classes for bell curves of one shape, and weighs the columns accordingly",
+        **_BELLS,
+    ),
+    Family(
+        "quadratic discriminants",
+        "classify",
+        "learnt.discriminant_analysis.QuadraticDiscriminantAnalysis",
+        3,
+        ({},),
+        {},
+        "takes the classes for bell curves, each of its own shape",
+        path=Path("reg_param", (0.9, 0.5, 0.2, 0.05, 0.01)),
+        **_BELLS,
     ),
     Family("decision tree", "classify", "learnt.tree.DecisionTreeClassifier", **_TREE),
     Family(
