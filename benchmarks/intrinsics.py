@@ -18,8 +18,8 @@ os.environ.setdefault("LEARNT_NUM_THREADS", "1")
 import numpy as np
 from machine import processor
 
-from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import prefetch
 from learnt.forestry.binned._row_vectors import (
     BYTE_LANES,
     MOST_IN_A_BYTE,

@@ -18,7 +18,7 @@ settings.load_profile("same-everywhere")
 
 def pytest_collection_finish(session):
     """Every worker collects all tests: what is fitted meanwhile is compiled and fitted once for each of them."""
-    cache = sys.modules.get("learnt.engine.kernel_cache")
+    cache = sys.modules.get("learnt.engine.kernel.cache")
     if cache is not None and cache.used:
         raise pytest.UsageError("A test module runs kernels while it is imported; fit in a fixture instead.")
 

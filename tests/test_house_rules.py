@@ -228,8 +228,10 @@ def test_questions_are_counted():
 
 
 def test_the_map_of_the_engine_names_every_file():
-    import learnt.engine
+    import learnt.engine.classification
+    import learnt.engine.kernel
+    import learnt.engine.rows
 
-    folder = Path(learnt.engine.__file__).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
-    assert files <= set(re.findall(r"\w+", learnt.engine.__doc__)), "name the file in engine/__init__.py"
+    for folder in (learnt.engine, learnt.engine.kernel, learnt.engine.rows, learnt.engine.classification):
+        files = {path.stem for path in Path(folder.__file__).parent.glob("*.py")} - {"__init__"}
+        assert files <= set(re.findall(r"\w+", folder.__doc__)), f"name the file in the map of {folder.__name__}"

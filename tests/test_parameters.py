@@ -24,5 +24,5 @@ def found():
 
 
 def test_functions_take_few_positional_parameters():
-    """Group what is used together into a NamedTuple: kernels take those as they are (`engine.kernel_compiler`)."""
+    """Group what is used together into a NamedTuple: kernels take those as they are (`engine.kernel.compiler`)."""
     assert dict(found()) == EXCEPTIONS

@@ -195,7 +195,7 @@ def test_warmup_fits_everything_it_lists():
 
 def test_warmup_removes_what_is_kept(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path / "kernels"))
-    from learnt.engine import kernel_cache
+    from learnt.engine.kernel import cache as kernel_cache
 
     # A process of its own, in which nothing is compiled yet.
     code = "from learnt.cli._warmup import warm_one; assert warm_one('learnt.cluster.DBSCAN') == []"

@@ -6,7 +6,7 @@ import pytest
 
 import learnt
 from learnt.cluster import MiniBatchKMeans
-from learnt.engine import tables
+from learnt.engine.rows import tables
 
 
 @pytest.mark.parametrize("weighted", [False, True])

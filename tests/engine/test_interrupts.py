@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from learnt.engine.interrupts import Stopped, abandonable, check_stopped, stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.engine.threads import run_tasks, set_threads
 
 HANGS = 60.0  # seconds after which a kernel that was not stopped gives up

@@ -7,9 +7,8 @@ from scipy import sparse
 
 import learnt
 from learnt.engine import matrices as m
-from learnt.engine import tables
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.rows import as_rows
+from learnt.engine.rows import as_rows, tables
 
 N, D = 900, 5
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from learnt.engine.labels import distinct_labels, encode_labels
+from learnt.engine.classification.labels import distinct_labels, encode_labels
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.validation import check_fit, check_predict
 

@@ -12,7 +12,7 @@ from sklearn import naive_bayes as sklearns
 import learnt
 from learnt import naive_bayes as ours
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import Block
+from learnt.engine.rows.blocks import Block
 from learnt.naive_bayes._sparse_scores import compiled_sparse_scores
 from learnt.statistics._kernels import compiled_sparse_class_sums
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB as Oracle
 
 import learnt
-from learnt.engine.blocks import COMPILED_CELLS, Block
+from learnt.engine.rows.blocks import COMPILED_CELLS, Block
 from learnt.naive_bayes import GaussianNB
 from learnt.naive_bayes._density import Normals, compiled_joint_log_density, joint_log_density
 

@@ -7,9 +7,8 @@ from scipy import sparse
 from tests.statistics.exact import EPS, FAR
 
 import learnt
-from learnt.engine import tables
 from learnt.engine.arrays import is_foreign_array, namespace
-from learnt.engine.rows import as_rows
+from learnt.engine.rows import as_rows, tables
 from learnt.statistics import Groups, classes_in_y, joint_moments, labels_in_y, moments
 
 N, D, K = 3000, 4, 3

@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 from tests.statistics.exact import assert_moments, exact_moments, one_hot
 
-from learnt.engine.blocks import Block
 from learnt.engine.rows import ArrayRows, as_rows
+from learnt.engine.rows.blocks import Block
 from learnt.statistics import Groups, classes_in_y, column_sums, given, labels_in_y, moments
 from learnt.statistics._grouped import class_sums
 from learnt.statistics._kernels import compiled_class_sums

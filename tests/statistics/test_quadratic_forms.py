@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from learnt.engine.blocks import Block
+from learnt.engine.rows.blocks import Block
 from learnt.statistics import _gaussians, gaussians, inverse_factors, log_densities
 
 

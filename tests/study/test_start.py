@@ -70,7 +70,7 @@ def instead(self, **order):
 from learnt.engine.late_import import import_late_in_our_processes
 import_late_in_our_processes()
 import numpy as np, polars as pl
-from learnt.engine import kernel_compiler
+from learnt.engine.kernel import compiler as kernel_compiler
 from learnt.study.race._bench import Bench
 from learnt.study.race._layout import lay_out
 from learnt.study.race._families import candidates_for

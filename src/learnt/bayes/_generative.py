@@ -9,11 +9,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from learnt.density import Gaussian
-from learnt.engine.class_labels import checked_priors
+from learnt.engine.classification.class_labels import checked_priors
+from learnt.engine.classification.labels import encode_labels
+from learnt.engine.classification.posterior import log_posterior, posterior
 from learnt.engine.estimator import Estimator, Trial
-from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError
-from learnt.engine.posterior import log_posterior, posterior
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import CLASSES, Schema, estimator, listof, real
 from learnt.engine.scoring import RowsClassifier

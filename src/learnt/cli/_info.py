@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from learnt import __version__
-from learnt.engine import kernel_cache
+from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.threads import thread_source
 

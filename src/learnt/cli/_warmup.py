@@ -14,8 +14,8 @@ from rich.console import Console
 from scipy import sparse
 
 from learnt.cli._bar import bar
-from learnt.engine import kernel_cache
 from learnt.engine.estimator import Settings, suited, warmup_of
+from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.random import generator
 from learnt.engine.threads import thread_count

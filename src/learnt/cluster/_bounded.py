@@ -19,8 +19,8 @@ from learnt.cluster._lloyd import Sums, farthest_rows
 from learnt.cluster._sums import cluster_sums, sparse_lane_rows
 from learnt.distances import round_rows, squared_norms
 from learnt.engine.arrays import is_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.rows.blocks import Block
 from learnt.engine.threads import for_blocks
 
 # Multiplications in one assignment from which compiled code is worth loading.

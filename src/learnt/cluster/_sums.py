@@ -9,8 +9,8 @@ from scipy import sparse
 
 from learnt.distances import DEVICE_CELLS, center_distances, center_errors, nearest_center
 from learnt.engine.arrays import is_numpy, namespace
-from learnt.engine.blocks import Block, add
 from learnt.engine.matrices import on_host
+from learnt.engine.rows.blocks import Block, add
 
 _LANES, _LANE_WORK = 64, 1 << 18  # of sparse rows: how many at most, and multiplications in each
 

@@ -11,11 +11,11 @@ from sklearn.exceptions import NotFittedError
 
 from learnt.decomposition._kernel_components import centred, components
 from learnt.engine.arrays import beside, is_foreign_array, namespace
-from learnt.engine.blocks import widen
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import dense, on_host
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
+from learnt.engine.rows.blocks import widen
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, flag, instance, none, number, real, table
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict

@@ -7,9 +7,8 @@ from typing import Any
 from scipy import sparse
 
 from learnt.decomposition._centre import Centre, single
-from learnt.engine import blocks
 from learnt.engine.arrays import namespace
-from learnt.engine.rows import ArrayRows, Block, Rows, Statistic
+from learnt.engine.rows import ArrayRows, Block, Rows, Statistic, blocks
 from learnt.engine.threads import run_tasks
 
 # Partial sums that may exist at once, by number and by size.

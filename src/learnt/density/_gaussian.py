@@ -9,11 +9,11 @@ import numpy as np
 
 from learnt.density._base import Density, check_sample, mapped
 from learnt.engine.arrays import namespace
-from learnt.engine.blocks import Block
 from learnt.engine.estimator import Takes
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import Block
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, number, real
 from learnt.engine.validation import check_fit
 from learnt.statistics import Gaussians, gaussians, inverse_factors, log_densities, moments

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from learnt.density._base import Density, check_sample, mapped
-from learnt.engine.blocks import Block
 from learnt.engine.estimator import Takes, Trial
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import in_memory
+from learnt.engine.rows.blocks import Block
 from learnt.engine.schema import FEATURES, Dims, Schema, listof, number, real
 from learnt.engine.validation import check_fit
 from learnt.statistics import BIN_RULES, edges_by_rule, sorted_column

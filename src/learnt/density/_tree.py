@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.density._base import Density, check_sample, mapped
 from learnt.density._leaves import Gaussians, draw_in_cells, gaussian_worth, leaf_gaussians, log_in_cell
-from learnt.engine.blocks import Block
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import entropy, random_state_of, task_seed, uniforms
+from learnt.engine.rows.blocks import Block
 from learnt.engine.schema import FEATURES, Dims, Schema, anyof, choice, none, number, real
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict
 from learnt.forestry import (

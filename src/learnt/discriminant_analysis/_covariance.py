@@ -10,11 +10,11 @@ import numpy as np
 from scipy.linalg import LinAlgWarning
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import widen
-from learnt.engine.class_labels import encode, in_memory_beside
+from learnt.engine.classification.class_labels import encode, in_memory_beside
 from learnt.engine.matrices import Route
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows import Block, Rows, as_rows
+from learnt.engine.rows.blocks import widen
 from learnt.engine.validation import check_fit
 from learnt.statistics import Groups, Moments, moments, of_classes
 

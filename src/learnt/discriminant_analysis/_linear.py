@@ -21,8 +21,8 @@ from learnt.discriminant_analysis._covariance import (
     total_covariance,
 )
 from learnt.engine.arrays import beside
+from learnt.engine.classification.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
-from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import Block, transform
 from learnt.engine.schema import CLASSES, Dims, Schema, choice, count, one_plane_a_class, real

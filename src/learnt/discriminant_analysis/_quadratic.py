@@ -16,9 +16,9 @@ from learnt.discriminant_analysis._covariance import (
     regularised,
 )
 from learnt.engine.arrays import to_numpy
+from learnt.engine.classification.posterior import ScoreAnswers, difference
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import check_choice, check_flag, check_number
-from learnt.engine.posterior import ScoreAnswers, difference
 from learnt.engine.schema import CLASSES, Dims, Schema, listof, real
 from learnt.engine.threads import single_blas
 from learnt.linalg import decompositions

@@ -121,7 +121,7 @@ def names_when_used(package: str, files: dict[str, str]) -> tuple[Callable[[str]
 
     >>> of_room, names = names_when_used("learnt.engine", {"as_rows": "rows"})
     >>> of_room("as_rows").__module__, names()
-    ('learnt.engine.rows', ['as_rows'])
+    ('learnt.engine.rows.summation', ['as_rows'])
     """
 
     def get(name: str) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
 from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.validation import check_fit, check_predict
 
 

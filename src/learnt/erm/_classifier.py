@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
 from learnt.engine.arrays import device_of, is_dask, is_foreign_array, like, namespace, to_numpy
+from learnt.engine.classification.labels import class_weights, classes_beside, distinct_labels, encode_labels, labels_at
 from learnt.engine.estimator import Estimator, Trial, Warm
-from learnt.engine.labels import class_weights, classes_beside, distinct_labels, encode_labels, labels_at
 from learnt.engine.schema import FEATURES, Schema, flag, labels, one_plane_a_class, real
 from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_fit

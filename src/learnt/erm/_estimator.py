@@ -13,12 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine import progress
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, like, namespace, to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.estimator import Takes
 from learnt.engine.matrices import affine, double, take_rows
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import generator
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import Block
 from learnt.engine.schema import Check, anyof, count, flag, none, number, real, record, text
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_predict

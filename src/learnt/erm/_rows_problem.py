@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import Block, widen
 from learnt.engine.cached import cached_property
 from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.erm._problem import Problem
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from learnt.engine.blocks import widen
 from learnt.engine.params import ParameterError
+from learnt.engine.rows.blocks import widen
 from learnt.engine.validation import check_fit, check_predict, check_target
 from learnt.gaussian_process.kernels import RBF, ConstantKernel
 from learnt.kernels import is_kernel_object, is_positive_semidefinite

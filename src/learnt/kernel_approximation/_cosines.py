@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace, to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, route
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import Block
 from learnt.engine.schema import FEATURES, Schema, number, real
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linalg.cosine import cosines_in_place

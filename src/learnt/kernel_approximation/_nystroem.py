@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.engine.arrays import beside, like, namespace, to_numpy
-from learnt.engine.blocks import widen
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import cast, dense, on_host, take_rows
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
+from learnt.engine.rows.blocks import widen
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, integers, none, number, real, table
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict

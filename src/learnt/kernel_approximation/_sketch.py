@@ -10,12 +10,12 @@ from scipy import sparse
 from scipy.fft import irfft, rfft
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from learnt.engine.blocks import Block, widen
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import dense
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.schema import FEATURES, Schema, count, integers, number
 from learnt.engine.validation import check_fit, check_predict
 

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import MultiOutputMixin
 
 from learnt.engine.arrays import beside, namespace, to_numpy
-from learnt.engine.blocks import widen
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import dense, join, on_host, take_rows
 from learnt.engine.params import ParameterError, check_number
+from learnt.engine.rows.blocks import widen
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.threads import single_blas

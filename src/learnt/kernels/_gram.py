@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import all_digits, device_of, is_foreign_array, is_numpy, namespace
-from learnt.engine.blocks import widen
 from learnt.engine.matrices import join, take_rows
+from learnt.engine.rows.blocks import widen
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.kernels._differences import length
 

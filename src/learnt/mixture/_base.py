@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import namespace
-from learnt.engine.blocks import Block, widen
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.schema import (
     FEATURES,
     Check,

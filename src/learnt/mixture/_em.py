@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.arrays import is_numpy, namespace, to_numpy
-from learnt.engine.blocks import Block, add, widen
 from learnt.engine.matrices import beside_double
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block, add, widen
 from learnt.statistics import Gaussians, Moments, expected_moments, log_densities, share_sums
 
 SCATTER = {"full": "full", "tied": "pooled", "diag": "diagonal", "spherical": "diagonal"}

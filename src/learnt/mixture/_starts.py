@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnt.cluster import KMeans
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
 from learnt.engine.matrices import beside_double, double, take_rows
 from learnt.engine.random import uniforms
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics import Groups, Moments, moments
 
 STARTS = ("kmeans", "k-means++", "random", "random_from_data")

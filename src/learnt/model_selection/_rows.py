@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.labels import encode_labels
+from learnt.engine.classification.labels import encode_labels
 
 
 def _size(size: Any, name: str, n: int) -> float | int | None:

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import beside, namespace, to_numpy
-from learnt.engine.class_labels import (
+from learnt.engine.classification.class_labels import (
     encode,
     in_memory_beside,
     known_classes,
@@ -24,18 +24,18 @@ from learnt.engine.class_labels import (
     require_classes,
     require_same_classes,
 )
+from learnt.engine.classification.highest_plane import highest_planes
+from learnt.engine.classification.highest_sparse_plane import highest_sparse_planes
+from learnt.engine.classification.labels import labels_at
+from learnt.engine.classification.posterior import BayesAnswers
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
-from learnt.engine.highest_plane import highest_planes
-from learnt.engine.highest_sparse_plane import highest_sparse_planes
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.labels import labels_at
 from learnt.engine.matrices import Route, answer_dtype, route
 from learnt.engine.params import check_flag, check_number
-from learnt.engine.posterior import BayesAnswers
 from learnt.engine.rows import Block, as_rows
+from learnt.engine.rows.seen_rows import SeenRows
 from learnt.engine.schema import CLASSES, Check, real
-from learnt.engine.seen_rows import SeenRows
 from learnt.engine.validation import check_fit, check_predict
 from learnt.naive_bayes._sparse_counts import sparse_counts
 from learnt.naive_bayes._sparse_scores import compiled_sparse_scores

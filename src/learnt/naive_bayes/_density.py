@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.arrays import namespace
-from learnt.engine.blocks import Block, kernel_matrix
 from learnt.engine.kernel import kernel
+from learnt.engine.rows.blocks import Block, kernel_matrix
 
 
 class Normals(NamedTuple):

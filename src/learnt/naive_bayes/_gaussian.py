@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
-from learnt.engine.blocks import COMPILED_CELLS
-from learnt.engine.class_labels import (
+from learnt.engine.classification.class_labels import (
     checked_priors,
     encode,
     in_memory_beside,
@@ -19,11 +18,12 @@ from learnt.engine.class_labels import (
     require_classes,
     require_same_classes,
 )
+from learnt.engine.classification.posterior import BayesAnswers
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.matrices import take_rows
-from learnt.engine.posterior import BayesAnswers
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import COMPILED_CELLS
 from learnt.engine.schema import CLASSES, ONE, Schema, real
 from learnt.engine.validation import check_fit
 from learnt.naive_bayes import _density

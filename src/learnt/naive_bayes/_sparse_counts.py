@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.highest_sparse_plane import Entries
+from learnt.engine.classification.highest_sparse_plane import Entries
 from learnt.engine.kernel import compilation_enabled, kernel
 from learnt.engine.threads import run_tasks
 

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from learnt.distances import Search, square_distances
-from learnt.engine.equal_rows import first_of_equal_rows
 from learnt.engine.kernel import kernel
+from learnt.engine.rows.equal_rows import first_of_equal_rows
 from learnt.engine.threads import for_blocks
 
 _ROWS = 16  # of a task

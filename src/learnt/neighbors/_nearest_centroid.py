@@ -10,13 +10,13 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine.arrays import beside, namespace, to_numpy
-from learnt.engine.blocks import widen
-from learnt.engine.class_labels import encode, in_memory_beside
+from learnt.engine.classification.class_labels import encode, in_memory_beside
+from learnt.engine.classification.posterior import ScoreAnswers, difference, label_of, log_posterior, posterior
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import answer_dtype, dense, row_squares
 from learnt.engine.params import ParameterError, check_choice, check_number
-from learnt.engine.posterior import ScoreAnswers, difference, label_of, log_posterior, posterior
 from learnt.engine.rows import Block, as_rows
+from learnt.engine.rows.blocks import widen
 from learnt.engine.schema import CLASSES, Schema, choice, real
 from learnt.engine.validation import check_fit
 from learnt.statistics import Moments, moments, of_classes

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.labels import encode_labels
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.validation import check_target
 
 

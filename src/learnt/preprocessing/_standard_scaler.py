@@ -11,9 +11,9 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.rows import ArrayRows, as_rows, transform
+from learnt.engine.rows.blocks import Block
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict, frame_matrix, is_frame
 from learnt.preprocessing._scaler_schema import SCALER

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from learnt.engine.arrays import namespace
-from learnt.engine.blocks import Block, widen
 from learnt.engine.matrices import column_squares, column_sum
+from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._record import DIAGONAL, NONE
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.blocks import Block, widen
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._groups import Groups
 from learnt.statistics._record import POOLED, Moments, divisor, products
 from learnt.statistics._sparse import pieces

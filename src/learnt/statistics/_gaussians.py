@@ -20,9 +20,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from learnt.engine.arrays import namespace
-from learnt.engine.blocks import Block, widen
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.matrices import beside_double, on_host
+from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._quadratic_forms import full_log_densities
 
 _COMPILED_PRODUCTS = 1 << 20  # in a block: many such blocks make compiled code pay

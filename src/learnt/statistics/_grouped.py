@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
 from learnt.engine.matrices import stable_order
+from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._dense import about, dense_sums
 from learnt.statistics._record import DIAGONAL, FULL, NONE
 

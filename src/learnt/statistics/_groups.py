@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace
-from learnt.engine.blocks import Block
+from learnt.engine.rows.blocks import Block
 
 
 class Groups(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
-from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.engine.threads import single_blas
 from learnt.linalg.gram import by_tiles
 from learnt.linalg.gram import gram as tiled_gram

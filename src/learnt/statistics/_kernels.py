@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.engine.blocks import Block, kernel_matrix
 from learnt.engine.kernel import kernel
+from learnt.engine.rows.blocks import Block, kernel_matrix
 from learnt.statistics._groups import require_known
 
 

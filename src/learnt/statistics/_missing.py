@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import namespace
-from learnt.engine.blocks import Block, widen
+from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._dense import about, dense_sums
 from learnt.statistics._record import DIAGONAL
 from learnt.statistics._sparse import column_sums_about

@@ -15,11 +15,11 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import namespace
-from learnt.engine.blocks import COMPILED_CELLS, Block
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.matrices import Route, diagonals
 from learnt.engine.rows import ArrayRows, Rows
-from learnt.engine.seen_rows import SeenRows
+from learnt.engine.rows.blocks import COMPILED_CELLS, Block
+from learnt.engine.rows.seen_rows import SeenRows
 from learnt.linalg.gram import by_tiles, gram
 from learnt.statistics._dense import dense_sums
 from learnt.statistics._far_columns import with_far_columns

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import namespace
-from learnt.engine.blocks import Block, widen
+from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._record import divisor
 
 _FAR = 100.0  # means beyond this many standard deviations cost four digits: subtract them before squaring

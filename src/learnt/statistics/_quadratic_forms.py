@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.engine.blocks import kernel_matrix
 from learnt.engine.kernel import kernel
+from learnt.engine.rows.blocks import kernel_matrix
 
 
 def full_log_densities(X: np.ndarray, mean: np.ndarray, factor: np.ndarray, constant: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.array_rows import csr_rows
-from learnt.engine.blocks import Block, widen
+from learnt.engine.rows.array_rows import csr_rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._record import DIAGONAL, FULL, NONE
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
-from learnt.engine.array_rows import csr_rows
+from learnt.engine.rows.array_rows import csr_rows
 from learnt.engine.threads import run_tasks
 from learnt.linalg.gram import gram
 from learnt.linalg.positive import cholesky

@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine import progress
-from learnt.engine.blocks import Block
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import Block
 from learnt.engine.validation import check_predict
 
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError, check_choice
 from learnt.engine.schema import Schema
 from learnt.engine.validation import check_target

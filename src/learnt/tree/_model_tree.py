@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.equal_rows import first_of_equal_rows
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
+from learnt.engine.rows.equal_rows import first_of_equal_rows
 from learnt.engine.schema import FEATURES, Dims, Schema, estimator, integers, listof, real
 from learnt.engine.validation import check_fit, check_predict
 from learnt.forestry import Tree

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.engine.blocks import Block
+from learnt.engine.rows.blocks import Block
 from learnt.erm.losses import Log, Softmax
 from learnt.linear_model import GammaRegressor, HuberRegressor, LogisticRegression, PoissonRegressor, TweedieRegressor
 from learnt.linear_model.least_squares._centred import CentredTable

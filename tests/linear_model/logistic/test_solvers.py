@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from learnt.engine.blocks import Block
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import Block
 from learnt.erm.solvers.curved import Memory, minimize, when_it_pays, when_left
 from learnt.linear_model import LogisticRegression
 from learnt.linear_model.logistic import _kernels as kernels

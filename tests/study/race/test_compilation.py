@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from learnt.engine import kernel_cache
+from learnt.engine.kernel import cache as kernel_cache
 from learnt.study.race import _compilation
 from learnt.study.race._compilation import ANNOUNCEMENT, NO_CACHE, compile_ahead
 from learnt.study.race._families import candidates_for

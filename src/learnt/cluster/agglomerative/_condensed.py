@@ -12,8 +12,8 @@ import numpy as np
 from learnt.cluster.agglomerative._tree import Merges
 from learnt.distances import distance_function
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.engine.threads import for_blocks
 
 AVERAGE, COMPLETE, SINGLE = 0, 1, 2

@@ -9,8 +9,8 @@ import numpy as np
 
 from learnt.cluster.agglomerative._tree import Merges
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 
 _LONG = 1 << 24
 

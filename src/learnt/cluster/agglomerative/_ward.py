@@ -16,8 +16,8 @@ import numpy as np
 
 from learnt.cluster.agglomerative._tree import Merges
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 
 _CELL = 64
 _NOWHERE = 1e150  # coordinates of a column without a cluster

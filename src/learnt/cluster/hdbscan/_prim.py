@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 
 _LONG = 1 << 24
 

@@ -10,8 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.baseline import ConstantClassifier
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.labels import encode_labels
 from learnt.engine.weights import Places, take_rows
 from learnt.ensemble._common import fit_member
 from learnt.ensemble._trial_members import one_classifier, takes_what_members_take

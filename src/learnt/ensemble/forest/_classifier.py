@@ -11,8 +11,8 @@ from sklearn.utils import Bunch
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.columns import monotone_directions
-from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError
 from learnt.engine.validation import check_target
 from learnt.engine.weights import without_absent

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Takes, Warm
-from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice
 from learnt.engine.progress import with_callbacks
 from learnt.ensemble._trial import GRADIENT_BOOSTING

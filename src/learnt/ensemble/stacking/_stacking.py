@@ -10,8 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.labels import encode_labels
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.validation import check_target
 from learnt.ensemble._common import check_fit_params, row_count, several_columns

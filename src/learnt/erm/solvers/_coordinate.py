@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.engine.matrices import dense, on_host
 from learnt.erm._gap import duality_gap
 from learnt.erm._problem import Problem

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.forestry.binned._pairs import (
     FEW,
     STOP,

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.forestry.binned._pairs import LONG, STOP, Limits, Nodes, first_state
 from learnt.forestry.binned._random_search import (
     COLUMN,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import prefetch
 from learnt.forestry.binned._pairs import draw, draw_column
 from learnt.forestry.binned._row_vectors import (
     BYTE_LANES,

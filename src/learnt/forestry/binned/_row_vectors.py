@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.intrinsics import Intrinsic
-from learnt.engine.kernel_digest import code_parts, hash_parts
+from learnt.engine.kernel.digest import code_parts, hash_parts
+from learnt.engine.kernel.intrinsics import Intrinsic
 
 BYTE_LANES = 32  # columns that a call handles
 _AHEAD = 12  # rows that `row_sums` asks for before it reads them

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import prefetch
 
 EXACT, PAIR, CONSTANT = 0, 1, 2
 BLOCK = 32  # features of one pass over the rows

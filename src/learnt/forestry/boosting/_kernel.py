@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_add, atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_add, atomic_load
 from learnt.forestry.boosting._histogram import BLOCK, clear, running_sums
 from learnt.forestry.boosting._search import side_gain, side_value
 from learnt.forestry.boosting._share import (

@@ -10,8 +10,8 @@ leader may go on without looking back.
 
 from __future__ import annotations
 
-from learnt.engine.intrinsics import atomic_load, atomic_store, let_others_run
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load, atomic_store, let_others_run
 
 WORD, DONE, JOINED, ARGUMENTS = 0, 8, 16, 24  # places in the team's array, a cache line apart
 STOP = 0

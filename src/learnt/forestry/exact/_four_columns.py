@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.intrinsics import Intrinsic
-from learnt.engine.kernel_digest import code_parts, hash_parts
+from learnt.engine.kernel.digest import code_parts, hash_parts
+from learnt.engine.kernel.intrinsics import Intrinsic
 
 FOUR = 4
 _AHEAD = 16  # rows that are asked for before they are read, in nodes of more than _MANY

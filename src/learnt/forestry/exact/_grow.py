@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.forestry.exact._absolute import rank_rows, side_median
 from learnt.forestry.exact._categories import CODES, LOOKUP, SIDES
 from learnt.forestry.exact._criteria import EPSILON, POISSON, class_impurity, deviation

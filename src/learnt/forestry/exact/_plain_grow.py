@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.forestry.exact._absolute import rank_rows
 from learnt.forestry.exact._criteria import EPSILON
 from learnt.forestry.exact._data import (

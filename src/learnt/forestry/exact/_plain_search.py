@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.forestry.exact._absolute import sweep_absolute
 from learnt.forestry.exact._data import GAP, MANY, MISSING_LEFT, POSITION, STOP, TOTALS, Column
 from learnt.forestry.exact._draws import draw, remember_constants

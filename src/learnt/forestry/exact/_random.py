@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.forestry.exact._criteria import GINI, class_purity, number_purity
 from learnt.forestry.exact._data import (
     EMPTY_SUMS,

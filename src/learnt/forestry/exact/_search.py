@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.forestry.exact._absolute import side_median, sweep_absolute
 from learnt.forestry.exact._categories import sweep_categories
 from learnt.forestry.exact._criteria import ABSOLUTE, GINI, SQUARED, class_purity, number_purity

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import linalg
 
 from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
 from learnt.engine.matrices import double
 from learnt.engine.rows import Rows, scores
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.threads import single_blas
 from learnt.statistics import JointMoments, joint_moments
 

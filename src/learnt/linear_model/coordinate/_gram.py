@@ -12,8 +12,8 @@ from functools import partial
 import numpy as np
 
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.linear_model.coordinate._kernels import DEPTH, LONG, Past, descend, duality_gap
 from learnt.linear_model.coordinate._problem import Products
 

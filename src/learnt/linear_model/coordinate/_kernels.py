@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 
 LONG = 1e9  # multiplications that may take longer than a fraction of a second
 DEPTH = 5  # sweeps between extrapolations

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.blocks import Block, widen
 from learnt.engine.matrices import n_stored
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import by_tiles, gram
 from learnt.statistics import far_from_zero, joint_moments

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.linear_model.coordinate._descent import Descent
 from learnt.linear_model.coordinate._kernels import LONG
 

@@ -13,10 +13,10 @@ from scipy import linalg, sparse
 from scipy.optimize import minimize
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
 from learnt.engine.matrices import curved_gram, dense, take_rows
 from learnt.engine.random import generator
 from learnt.engine.rows import ArrayRows, Rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.threads import single_blas
 from learnt.erm.solvers import Curvature, Sums, sparing_newton
 from learnt.statistics import far_from_zero

@@ -11,12 +11,12 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.arrays import beside, is_numpy, like, namespace, to_numpy
-from learnt.engine.blocks import Block, widen
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import Route, double
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.rows import ArrayRows, Rows, as_rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.schema import Schema, choice, count, number
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linear_model._schema import LINE, one_intercept_a_target

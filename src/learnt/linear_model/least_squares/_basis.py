@@ -17,9 +17,9 @@ import numpy as np
 from scipy import linalg
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.matrices import dense
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.statistics import JointMoments
 
 _ALIKE = 1e-2  # what is left of a column's square beside the others, below which it is replaced

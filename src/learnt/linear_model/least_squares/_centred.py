@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.blocks import as_columns
 from learnt.engine.matrices import dense
+from learnt.engine.rows.blocks import as_columns
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import add_gram, gram, products
 from learnt.statistics import far_from_zero

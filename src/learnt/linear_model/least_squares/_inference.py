@@ -15,10 +15,10 @@ import numpy as np
 from scipy import linalg, special
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import Block, widen
 from learnt.engine.forks import hold_while_forking
 from learnt.engine.matrices import dense, in_numpy, on_host
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.threads import single_blas
 from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
 from learnt.statistics import joint_means

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.matrices import dense
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.engine.threads import single_blas
 from learnt.linalg import decompositions
 from learnt.statistics import JointMoments, joint_moments

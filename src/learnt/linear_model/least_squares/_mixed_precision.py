@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from learnt.engine.blocks import as_columns
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import as_columns
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import add_gram, products, rows_a_task
 from learnt.linear_model.least_squares._centred import CentredRows

@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.engine.validation import check_target, check_weights
 from learnt.linear_model.least_squares._residuals import residual_products
 from learnt.linear_model.least_squares._solvers import Solution

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import like
-from learnt.engine.blocks import Block, as_columns, widen
+from learnt.engine.rows.blocks import Block, as_columns, widen
 
 
 def residual_products(block: Block, x_mean: Any, y_mean: Any, coef: Any) -> tuple:

@@ -10,9 +10,9 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.classification.labels import encode_labels
+from learnt.engine.classification.linear_classifier import LinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
-from learnt.engine.labels import encode_labels
-from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.matrices import dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.rows import ArrayRows, scores

@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import as_columns
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows.blocks import as_columns
 from learnt.engine.schema import Schema, anyof, flag, number, real
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import (

@@ -21,9 +21,9 @@ from scipy import linalg
 from scipy.optimize import nnls
 from scipy.sparse.linalg import LinearOperator, lsqr
 
-from learnt.engine.blocks import as_columns
 from learnt.engine.matrices import Route
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import as_columns
 from learnt.engine.threads import single_blas
 from learnt.linalg import decompositions
 from learnt.linear_model.least_squares._basis import factor_by_basis

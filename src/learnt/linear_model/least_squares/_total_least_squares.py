@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows.blocks import Block
 from learnt.engine.schema import Schema, anyof, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit

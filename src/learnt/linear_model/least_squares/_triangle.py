@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import Block, as_columns, widen
 from learnt.engine.matrices import dense
+from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.linalg import decompositions
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.blocks import Block
-from learnt.engine.linear_classifier import block_log_probabilities, block_probabilities, block_scores
+from learnt.engine.classification.linear_classifier import block_log_probabilities, block_probabilities, block_scores
+from learnt.engine.rows.blocks import Block
 from learnt.linear_model.logistic._l1 import solve_sparse
 from learnt.linear_model.logistic._loss import mistakes
 from learnt.linear_model.logistic._problem import total

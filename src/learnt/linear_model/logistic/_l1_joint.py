@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.interrupts import stoppable
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.linalg.positive import keep_signs
 from learnt.linalg.sparse_quadratic import weights_of_changes
 from learnt.linear_model.coordinate._kernels import DEPTH, LONG, shrink, sweep

@@ -20,8 +20,8 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace
-from learnt.engine.blocks import Block
 from learnt.engine.matrices import cast, dense, double, join
+from learnt.engine.rows.blocks import Block
 from learnt.linear_model.logistic import _kernels as kernels
 
 _NO_WEIGHTS = np.empty(0)

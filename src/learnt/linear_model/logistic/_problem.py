@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block
 from learnt.engine.threads import run_tasks
 from learnt.linear_model.logistic._curvature import Blocks, Cholesky
 from learnt.linear_model.logistic._loss import CsrRows, Target, hessian, hessian_blocks, loss_gradient

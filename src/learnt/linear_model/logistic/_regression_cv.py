@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
+from learnt.engine.classification.labels import class_weights, encode_labels
+from learnt.engine.classification.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
-from learnt.engine.labels import class_weights, encode_labels
-from learnt.engine.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.params import ParameterError, check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.schema import CLASSES, Schema, flag, labels, one_plane_a_class, real, record
 from learnt.engine.threads import run_tasks, single_blas

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import linalg
 
 from learnt.engine.arrays import is_numpy, like, to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.matrices import product
 from learnt.engine.rows import ArrayRows
+from learnt.engine.rows.blocks import Block
 from learnt.linalg.gram import gram
 from learnt.linear_model.logistic._curvature import Cholesky, cholesky
 from learnt.linear_model.logistic._loss import curve, floats, is_sparse, row_weights, scores_of

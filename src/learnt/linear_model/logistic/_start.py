@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.matrices import dense, double, take_rows
 from learnt.engine.random import uniforms
 from learnt.engine.rows import ArrayRows, Rows
+from learnt.engine.rows.blocks import Block
 from learnt.linear_model.logistic import _kernels as kernels
 from learnt.linear_model.logistic._loss import Target, codes_of, csr_arrays, floats, is_sparse, row_weights
 from learnt.linear_model.logistic._problem import Problem, total

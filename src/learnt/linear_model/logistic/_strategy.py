@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.blocks import Block
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.matrices import Route
 from learnt.engine.rows import Rows
+from learnt.engine.rows.blocks import Block
 from learnt.erm.solvers.curved import Outcome, Point, minimize, when_it_pays, when_left
 from learnt.linear_model.least_squares._centred import CentredTable
 from learnt.linear_model.logistic._curvature import Diagonal

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.blocks import as_columns
 from learnt.engine.cached import cached_property
+from learnt.engine.rows.blocks import as_columns
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.linalg.gram import gram, products, rows_a_task
 from learnt.linalg.pursuit import KnownRows

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.linalg.pursuit_kernels import DONE, SPENT
 
 LONG = 1e9  # multiplications that may take longer than a fraction of a second

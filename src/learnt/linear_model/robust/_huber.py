@@ -10,11 +10,11 @@ from scipy.optimize import minimize
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.engine.blocks import Block, widen
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import Route, curved_gram
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows, scores
+from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.schema import ONE, Schema, count, flags, number
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import at_their_places, present_rows, rows_given

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from learnt.engine.blocks import Block
 from learnt.engine.rows import ArrayRows
+from learnt.engine.rows.blocks import Block
 from learnt.engine.threads import single_blas
 from learnt.erm.solvers import solver_of
 

@@ -12,8 +12,8 @@ from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
 from learnt.engine.arrays import namespace
+from learnt.engine.classification.linear_classifier import LinearClassifier
 from learnt.engine.estimator import Estimator, Trial, Warm
-from learnt.engine.linear_classifier import LinearClassifier
 from learnt.engine.params import ParameterError
 from learnt.engine.schema import Schema, one_plane_a_class, text
 from learnt.engine.threads import run_tasks

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from learnt.engine.intrinsics import prefetch
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import prefetch
 from learnt.erm.losses import loss_both
 from learnt.erm.losses.codes import FIRST_MARGIN, HINGE, LOG, SQUARED
 from learnt.linalg.exponential import exp_nonpositive

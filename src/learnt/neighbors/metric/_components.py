@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.labels import encode_labels
 from learnt.engine.progress import with_callbacks
 from learnt.engine.schema import FEATURES, Schema, count, none, real
 from learnt.engine.validation import check_fit

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from learnt.distances import Search, chosen_algorithm
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.labels import encode_labels
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.progress import with_callbacks
 from learnt.engine.schema import FEATURES, Schema, count, none, real

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.estimator import Estimator, Trial
-from learnt.engine.labels import class_weights, encode_labels
 from learnt.engine.params import check_class_weight
 from learnt.engine.schema import Schema, labels
 from learnt.neural_network.convnet._base import FITTED, PARAMS, TRAINED, ConvNet, network_fits

@@ -15,7 +15,7 @@ import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.diagnosis import row_losses, spread_columns
-from learnt.engine import kernel_cache
+from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.random import generator, stream
 from learnt.engine.threads import set_threads
 from learnt.preprocessing import TableEncoder

@@ -25,7 +25,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from learnt.engine import kernel_cache, progress
+from learnt.engine import progress
+from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.threads import thread_count
 from learnt.study._errors import StudyError
 from learnt.study.race._families import Family

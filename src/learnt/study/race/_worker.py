@@ -51,7 +51,7 @@ def main(folder: str | None, background: bool = False) -> None:
     from learnt.engine.late_import import import_late_in_our_processes
 
     import_late_in_our_processes()
-    from learnt.engine import kernel_compiler
+    from learnt.engine.kernel import compiler as kernel_compiler
     from learnt.study._errors import one_line
     from learnt.study.race._bench import Bench
 

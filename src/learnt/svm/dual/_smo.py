@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_load
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import atomic_load
 
 ROUNDING = 64 * 2.0**-52
 _FLAT = np.float32(1e-12)  # curvature along a direction that has none, over the largest k(x, x)

@@ -16,8 +16,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.labels import class_weights, encode_labels
 from learnt.engine.matrices import dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.random import first_seed

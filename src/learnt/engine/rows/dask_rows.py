@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.array_rows import ArrayRows, Merge, Rows, Statistic
-from learnt.engine.blocks import Block
 from learnt.engine.matrices import dense
+from learnt.engine.rows.array_rows import ArrayRows, Merge, Rows, Statistic
+from learnt.engine.rows.blocks import Block
 
 _FAN_IN = 8
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from learnt.cli import _info
-from learnt.engine import kernel_cache, private_files
-from learnt.engine.kernel import Kernel
-from learnt.engine.private_files import NotPrivate, private_folder
+from learnt.engine.kernel import Kernel, private_files
+from learnt.engine.kernel import cache as kernel_cache
+from learnt.engine.kernel.private_files import NotPrivate, private_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are of POSIX systems")
 SOMEBODY = 54321

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.blocks import Block
 from learnt.engine.finite import all_finite
 from learnt.engine.memory import read_bytes
+from learnt.engine.rows.blocks import Block
 
 _READ_BYTES = 1 << 26  # a read of 64 MiB amortises the file's own blocks and still bounds memory
 _FEWEST_BYTES = 1 << 22  # less than this at once, and a large table takes for ever

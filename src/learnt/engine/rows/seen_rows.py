@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from learnt.engine.array_rows import Merge, Rows, Statistic
 from learnt.engine.arrays import to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.matrices import dense, double
+from learnt.engine.rows.array_rows import Merge, Rows, Statistic
+from learnt.engine.rows.blocks import Block
 
 
 class SeenRows(Rows):

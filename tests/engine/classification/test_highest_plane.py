@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from learnt.engine import highest_plane
-from learnt.engine.highest_plane import fill_highest, highest_planes
+from learnt.engine.classification import highest_plane
+from learnt.engine.classification.highest_plane import fill_highest, highest_planes
 from learnt.engine.threads import set_threads
 from learnt.linear_model import LogisticRegression
 from learnt.naive_bayes import ComplementNB, MultinomialNB

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
-from learnt.engine.labels import distinct_labels, encode_labels
+from learnt.engine.classification.labels import distinct_labels, encode_labels
 
 
 def encode(y: Any) -> tuple[Any, Any]:

@@ -19,29 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.array_rows import ArrayRows, Rows, Statistic, csr_rows
 from learnt.engine.arrays import beside, is_dask, is_lazy, is_numpy, to_numpy
-from learnt.engine.blocks import Block
-from learnt.engine.dask_rows import DaskRows
 from learnt.engine.matrices import affine
-from learnt.engine.table_rows import TableRows
-from learnt.engine.tables import Table, scan
-
-__all__ = [
-    "ArrayRows",
-    "Block",
-    "DaskRows",
-    "Rows",
-    "Statistic",
-    "Table",
-    "TableRows",
-    "as_rows",
-    "csr_rows",
-    "in_memory",
-    "scan",
-    "scores",
-    "transform",
-]
+from learnt.engine.rows.array_rows import ArrayRows, Rows
+from learnt.engine.rows.dask_rows import DaskRows
+from learnt.engine.rows.table_rows import TableRows
+from learnt.engine.rows.tables import Table
 
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
 

@@ -8,8 +8,8 @@
 
 A kernel is a module-level function over arrays and numbers. It is compiled by Numba at its first call, not at
 import; it releases the GIL, so that `engine.threads` can run it on many cores; its machine code is kept on disk
-(`engine.kernel_cache`). It may call other kernels. It writes only into arrays that its caller allocated for it: those
-that are read-only it is given like any others (`engine.read_only`). With compilation switched off
+(`engine.kernel.cache`). It may call other kernels. It writes only into arrays that its caller allocated for it: those
+that are read-only it is given like any others (`engine.kernel.read_only`). With compilation switched off
 (`LEARNT_COMPILE=0`, `NUMBA_DISABLE_JIT=1`, or Numba not installed) the same function runs as plain Python: slow, but
 right.
 """
@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, overload
 
-from learnt.engine import kernel_cache, kernel_compiler
 from learnt.engine.forks import hold_while_forking
 from learnt.engine.interrupts import check_stopped
-from learnt.engine.kernel_digest import CannotTell, code_parts, hash_parts, names_read
-from learnt.engine.read_only import run_without_mark
+from learnt.engine.kernel import cache, compiler
+from learnt.engine.kernel.digest import CannotTell, code_parts, hash_parts, names_read
+from learnt.engine.kernel.read_only import run_without_mark
 
 # Named flags, never blanket fast-math: `contract` allows fused multiply-add; `reassoc` lets a sum be vectorised.
 # NaN and infinity keep their meaning in both.
@@ -42,7 +42,7 @@ _resolving = threading.RLock()
 def _locks() -> Iterator[Any]:
     """What a fork waits for: the import of Numba, and compiling."""
     yield _resolving
-    yield from kernel_compiler.locks()
+    yield from compiler.locks()
 
 
 hold_while_forking(_locks)
@@ -146,16 +146,16 @@ class Kernel:
         flags: Any = _REASSOCIATING if self._reassociate else _EXACT if self._fuse else False
         options: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry, "_nrt": self._allocates}
         calls_itself = self.python.__name__ in self.python.__code__.co_names  # and needs machine code of its own
-        whole, draft = kernel_compiler.compilers()
+        whole, draft = compiler.compilers()
         options["pipeline_class"] = whole if entry or calls_itself else draft
         dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(function)
-        kernel_compiler.compare_flags_quickly(dispatcher)
+        compiler.compare_flags_quickly(dispatcher)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
         if entry:
             run_without_mark(dispatcher)
-            kernel_compiler.watch_numba()
+            compiler.watch_numba()
             try:
-                kernel_cache.attach(dispatcher, self.name, self.digest())
+                cache.attach(dispatcher, self.name, self.digest())
             except CannotTell as error:
                 _log.debug("%s is compiled in every process: %s", self.name, error)
         return dispatcher

@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from learnt.engine.kernel import Kernel, compilation_enabled
-from learnt.engine.kernel_digest import code_parts, hash_parts
+from learnt.engine.kernel.digest import code_parts, hash_parts
 
 
 class Intrinsic(Kernel):

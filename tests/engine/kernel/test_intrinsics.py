@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from learnt.engine.intrinsics import atomic_add, atomic_load, atomic_store, let_others_run, prefetch
 from learnt.engine.kernel import compilation_enabled, kernel
+from learnt.engine.kernel.intrinsics import atomic_add, atomic_load, atomic_store, let_others_run, prefetch
 from learnt.engine.threads import run_tasks
 
 

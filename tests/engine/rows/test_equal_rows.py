@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from learnt.engine.equal_rows import first_of_equal_rows
+from learnt.engine.rows.equal_rows import first_of_equal_rows
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 import learnt
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA
-from learnt.engine import tables
-from learnt.engine.rows import as_rows
+from learnt.engine.rows import as_rows, tables
 from learnt.erm import ERMClassifier, ERMRegressor
 from learnt.linear_model import (
     BayesianRidge,

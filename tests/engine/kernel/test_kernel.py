@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from learnt.engine import kernel_cache
+from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.kernel import kernel
 
 FACTOR = 3.0

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from learnt.engine import kernel_cache
 from learnt.engine.kernel import Kernel
-from learnt.engine.kernel_digest import CannotTell
+from learnt.engine.kernel import cache as kernel_cache
+from learnt.engine.kernel.digest import CannotTell
 
 Pair = None
 settings = types.ModuleType("settings")

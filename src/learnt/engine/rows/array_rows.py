@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine import blocks
 from learnt.engine.arrays import all_digits, namespace, to_numpy
-from learnt.engine.blocks import Block
 from learnt.engine.matrices import Route, affine, dense, double, n_stored, route, take_rows
+from learnt.engine.rows import blocks
+from learnt.engine.rows.blocks import Block
 from learnt.engine.threads import run_tasks, single_blas
 
 Statistic = Callable[..., Any]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.array_rows import ArrayRows, Merge, Rows, Statistic
-from learnt.engine.blocks import Block
-from learnt.engine.tables import Table
+from learnt.engine.rows.array_rows import ArrayRows, Merge, Rows, Statistic
+from learnt.engine.rows.blocks import Block
+from learnt.engine.rows.tables import Table
 from learnt.engine.threads import single_blas
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import is_numpy, namespace
-from learnt.engine.labels import classes_beside, labels_at
+from learnt.engine.classification.labels import classes_beside, labels_at
 from learnt.engine.rows import Block, as_rows
 from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_predict

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.blocks import COMPILED_CELLS, block_rows, kernel_matrix, widen
 from learnt.engine.kernel import compilation_enabled, kernel
+from learnt.engine.rows.blocks import COMPILED_CELLS, block_rows, kernel_matrix, widen
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import FLOATS
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from learnt.engine.kernel import compilation_enabled, kernel
-from learnt.engine.read_only import without_mark
+from learnt.engine.kernel.read_only import without_mark
 
 
 class Pair(NamedTuple):

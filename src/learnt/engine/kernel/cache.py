@@ -7,7 +7,7 @@ kernel at once therefore write the same entry, and a reader sees a whole entry o
 Entries are looked for in the package folder (a warmed-up install), then the user's cache folder, then a private
 folder under the system's temporary one, and written to the first of these that can be written to.
 `LEARNT_CACHE_DIR` names another folder; `LEARNT_CACHE=0` keeps nothing. Entries are code: only those that nobody but
-us or root could have written are read (`engine.private_files`). Entries that nobody has used for two months (of old
+us or root could have written are read (`private_files`). Entries that nobody has used for two months (of old
 versions, mostly) are removed when something new is compiled. Nothing here ever raises.
 """
 
@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.kernel_digest import hash_parts
-from learnt.engine.private_files import NotPrivate, PrivateFolder, private_folder
+from learnt.engine.kernel.digest import hash_parts
+from learnt.engine.kernel.private_files import NotPrivate, PrivateFolder, private_folder
 
 log = logging.getLogger("learnt")
 _SUFFIX = ".kernel"
@@ -50,7 +50,7 @@ def folders() -> list[Path]:
         return []
     if chosen := os.environ.get("LEARNT_CACHE_DIR"):
         return [Path(chosen)]
-    found = [Path(__file__).parent.parent / "__pycache__" / "kernels"]
+    found = [Path(__file__).parents[2] / "__pycache__" / "kernels"]
     if user := _user_cache():
         found.append(user / "learnt" / "kernels")
     return [*found, _temporary()]

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from learnt.engine import kernel_cache, kernel_compiler
+from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.kernel import compilation_enabled, kernel
+from learnt.engine.kernel import compiler as kernel_compiler
 
 if not compilation_enabled():
     pytest.skip("nothing is compiled", allow_module_level=True)

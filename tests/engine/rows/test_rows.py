@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import learnt
-from learnt.engine import blocks
-from learnt.engine.rows import ArrayRows, as_rows, csr_rows
+from learnt.engine.rows import ArrayRows, as_rows, blocks, csr_rows
 from learnt.engine.threads import set_threads
 
 
@@ -87,7 +86,7 @@ def test_tables(tmp_path, suffix, monkeypatch):
     frame = pl.DataFrame(X, schema=[f"x{j}" for j in range(7)]).with_columns(y=pl.Series(y), w=pl.Series(w))
     path = tmp_path / f"t.{suffix}"
     frame.write_parquet(path) if suffix == "parquet" else frame.write_ipc(path)
-    from learnt.engine import tables
+    from learnt.engine.rows import tables
 
     monkeypatch.setattr(tables, "_READ_BYTES", 8 * 7 * 700)  # several reads
     table = learnt.scan(path)

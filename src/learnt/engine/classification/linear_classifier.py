@@ -9,11 +9,11 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace
-from learnt.engine.blocks import Block
-from learnt.engine.highest_plane import highest_planes
-from learnt.engine.labels import classes_beside, labels_at
+from learnt.engine.classification.highest_plane import highest_planes
+from learnt.engine.classification.labels import classes_beside, labels_at
 from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import as_rows
+from learnt.engine.rows.blocks import Block
 from learnt.engine.scoring import accuracy_of_rows, is_elsewhere
 from learnt.engine.validation import check_predict
 
