@@ -59,22 +59,33 @@ class KernelRows:
         self.owner = np.full(self.slots, -1)
         self.used = np.full(self.slots, -1)
         self.clock = 0
+        self.squares = np.empty(0, dtype)  # memory for the kernel between rows, taken once
 
     def most_square(self) -> int:
         """Of how many rows the kernel between them takes as much memory as the rows that are kept."""
         return int((self.room / self.dtype.itemsize) ** 0.5)
 
     def square(self, at: np.ndarray) -> np.ndarray:
-        """The kernel between these rows: from kept rows where there are any, the rest computed."""
+        """The kernel between these rows: from kept rows where there are any, the rest computed.
+
+        It is overwritten by the next.
+        """
         if self.slots == self.n <= 2 * len(at):  # whole rows, which are wanted soon, cost twice as much at most
             self._slots_of(at)
         place = self.place[at]
         known, new = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
-        slots, out = place[known], np.empty((len(at), len(at)), self.dtype)
+        slots, out = place[known], self._square_memory(len(at))
         for_blocks(lambda lo, hi: _gather(self.kept, slots, at, lo, hi, out, known), len(known), grain=_GATHER)
         if len(new):
             self.entries.between(at[new], at, out, new)
         return out
+
+    def _square_memory(self, size: int) -> np.ndarray:
+        """Memory for a square; what is not written to is not taken, and taking it costs as much as computing it."""
+        if size * size > len(self.squares):
+            most = max(size, min(2 * self.n, self.most_square()))
+            self.squares = np.empty(most * most, self.dtype)
+        return self.squares[: size * size].reshape(size, size)
 
     def times(self, at: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Σ over these rows of weight times kernel row: (n,), in double precision."""

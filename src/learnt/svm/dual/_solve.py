@@ -16,12 +16,13 @@ import numpy as np
 
 from learnt.engine.interrupts import check_stopped, stoppable
 from learnt.svm.dual._rows import KernelRows
-from learnt.svm.dual._smo import ROUNDING, smo
+from learnt.svm.dual._smo import ROUNDING, bounds_of, smo
 
 WORKING = 1024  # variables of a working set, at least
-_BESIDE = 2  # times as many as lie between their bounds, where that is more and their kernel matrix has room
+_BESIDE = 1.5  # times as many as lie between their bounds, where that is more and their kernel matrix has room
 _STUCK = 3  # working sets one after the other in which nothing could be gained
 _INNER = 0.1  # of the whole problem's gap is left inside a working set
+_RENEW = 100_000  # steps after which scores are computed anew
 _CHECK_EVERY = 20_000  # steps between two looks at the objective, where it has a limit
 
 
@@ -72,23 +73,25 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
             raise Unbounded
         if not gap > goal or steps >= most or stuck == _STUCK:
             return Solution(alpha, score, steps, gap, not gap > goal)
-        size = max(WORKING, min(_BESIDE * np.count_nonzero(rise & fall), rows.most_square()))
+        size = max(WORKING, min(int(_BESIDE * np.count_nonzero(rise & fall)), rows.most_square()))
         chosen = _working_set(size, score, group, rise, fall, tops, lows, held)
         held[:] = False
         held[chosen] = True
         chosen = chosen[np.argsort(group[chosen], kind="stable")]
         cut = len(chosen) - np.count_nonzero(group[chosen])
         K = rows.square(row[chosen])
-        before, inner = alpha[chosen], score[chosen]
-        now, stop = before.copy(), np.zeros(1, np.int64)
-        inner_goal = goal if len(chosen) == len(sign) else max(_INNER * gap, 0.5 * goal)
-        budget = most - steps if np.isinf(lowest) else min(most - steps, _CHECK_EVERY)
+        whole = len(chosen) == len(sign) and K.dtype == np.float64
+        inner = score[chosen] if whole else _about_middle(score[chosen], group[chosen], tops, lows).astype(K.dtype)
+        before, stop = alpha[chosen], np.zeros(1, np.int64)
+        now = before.copy()
+        inner_goal = goal if whole else max(_INNER * gap, 0.5 * goal)
+        budget = min(most - steps, _CHECK_EVERY if np.isfinite(lowest) else most if whole else _RENEW)
         call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, budget, stop)
         taken, _ = stoppable(call, stop, long=len(chosen) > 256)
         steps += int(taken)
         stuck = 0 if taken else stuck + 1  # a product in single precision may differ from what a set was left with
         alpha[chosen] = now
-        if len(chosen) == len(sign):
+        if whole:
             score[chosen] = inner
         else:
             moved = now != before
@@ -96,7 +99,13 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
 
 
 def _inner(K, sign, cut, upper, alpha, score, goal, most, stop):
-    return lambda: smo(K, sign, cut, upper, alpha, score, goal, most, stop)
+    return lambda: smo(K, sign, cut, upper, alpha, score, bounds_of(score), goal, most, stop)
+
+
+def _about_middle(score, group, tops, lows):
+    """Scores about the middle of each group's ends, where rounding is in proportion to the gap; differences matter."""
+    known = np.isfinite(tops) & np.isfinite(lows)
+    return score - 0.5 * (np.where(known, tops, 0.0) + np.where(known, lows, 0.0))[group]
 
 
 def _objective(problem: Dual, alpha: np.ndarray, score: np.ndarray) -> float:
