@@ -1,12 +1,13 @@
 """exp(−½‖x − z‖²) of every pair of two tables: one matrix product gives the exponents, a compiled loop exponentiates.
 
-With two columns more on each side, [x, −½‖x‖², 1]·[z, 1, −½‖z‖²] is −½‖x − z‖² itself. Where x is near z, terms as
-large as R = ‖x‖² + ‖z‖² cancel. With u = 2⁻⁵³, d features and rows about the mean of Z, the product is off by (d + 2)uR
-at most, the squares in it by ½duR, and the rows, rounded when the mean is taken away and by their scale, by 6uR:
+The exponent is x·z − ½‖x‖² − ½‖z‖². Where x is near z, terms as large as R = ‖x‖² + ‖z‖² cancel. With u = 2⁻⁵³ and d
+features, the product is off by ½duR at most, the squares by ½duR, the two sums by 2uR, and the rows, rounded by their
+scale and when a mean is taken away, by 6uR:
 
     |error of the exponent| ≤ 2(d + 4)uR,
 
-which is the relative error of the result. Where that can be more than 1e-12, distances are summed from differences.
+which is the relative error of the result. Where that can be more than 1e-12, rows are taken about the mean of Z; where
+it still can, distances are summed from differences.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ _COLUMNS = 1024  # that stay in the cache while the squares of one feature after
 
 
 @kernel
-def _exponentiate(P, lo, hi):
-    """exp of the columns lo to hi in their place; exponents that rounding leaves above 0 are 0."""
+def _exponentiate(P, lo, hi, X_squares, Z_squares):
+    """exp(p − ½‖x‖² − ½‖z‖²) of the columns lo to hi in their place; exponents that rounding leaves above 0 are 0."""
+    squares = Z_squares[lo:hi]
     for r in range(len(P)):
-        row = P[r][lo:hi]
+        row, own = P[r][lo:hi], X_squares[r]
         for t in range(len(row)):
-            row[t] = exp_nonpositive(min(row[t], 0.0))
+            row[t] = exp_nonpositive(min(row[t] - 0.5 * (own + squares[t]), 0.0))
 
 
 @kernel
@@ -58,18 +60,14 @@ def gaussian(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float, start: int 
     n, m, d = len(X), len(Z), X.shape[1]
     if d <= _NARROW:
         return _by_differences(X, Z, unit)
-    left, right = _centred(X, Z, unit)
-    rows, others = left[:, :d], right[:, :d]
-    X_squares, Z_squares = row_squares(rows), row_squares(others)
+    left, right, X_squares, Z_squares = _scaled(X, Z, unit)
     if not _error_bound(d, X_squares, Z_squares) <= _ERROR:
         return _by_differences(X, Z, unit)
-    left[:, d], left[:, d + 1] = -0.5 * X_squares, 1.0
-    right[:, d], right[:, d + 1] = 1.0, -0.5 * Z_squares
     out, step = np.empty((n, m)), max(256, _CELLS // max(n, 1))
     for lo in range(0, m, step):
         hi = min(lo + step, m)
         np.matmul(left, right[lo:hi].T, out=out[:, lo:hi])
-        _exponentiate(out, lo, hi)
+        _exponentiate(out, lo, hi, X_squares, Z_squares)
     if start is not None:
         own = np.arange(n)
         out[own, own + start] = 1.0
@@ -78,21 +76,22 @@ def gaussian(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float, start: int 
 
 def products_are_exact(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float) -> bool:
     """Whether square distances may be taken from products of the rows about their mean."""
-    d = X.shape[1]
-    left, right = _centred(X, Z, unit)
-    return _error_bound(d, row_squares(left[:, :d]), row_squares(right[:, :d])) <= _ERROR
+    return _error_bound(X.shape[1], *_scaled(X, Z, unit)[2:]) <= _ERROR
 
 
-def _centred(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
-    """Rows about the mean of Z in units, with room for two columns more."""
-    d = X.shape[1]
-    middle, found = Z.mean(axis=0) if len(Z) else np.zeros(d), []
-    for rows in (X, Z):
-        wide = np.empty((len(rows), d + 2))
-        np.subtract(rows, middle, out=wide[:, :d])
-        wide[:, :d] *= unit
-        found.append(wide)
-    return found[0], found[1]
+def _scaled(X: np.ndarray, Z: np.ndarray, unit: np.ndarray | float) -> tuple[np.ndarray, ...]:
+    """Two tables whose product is that of the rows in units, and the squares of these rows.
+
+    X itself is one of them where one unit serves all features and no mean must be taken away.
+    """
+    if np.ndim(unit) == 0 and X.dtype == np.float64:
+        square = float(unit) ** 2
+        squares = square * row_squares(X), square * row_squares(Z)
+        if _error_bound(X.shape[1], *squares) <= _ERROR:
+            return X, Z * square, *squares
+    middle = Z.mean(axis=0) if len(Z) else np.zeros(Z.shape[1])
+    left, right = (X - middle) * unit, (Z - middle) * unit
+    return left, right, row_squares(left), row_squares(right)
 
 
 def _error_bound(d: int, left: np.ndarray, right: np.ndarray) -> float:

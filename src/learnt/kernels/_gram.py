@@ -107,7 +107,7 @@ def gram_times(kernel: Any, X: Any, Y: Any, coef: Any) -> Any:
     out = np.empty((n, *coef.shape[1:]))
 
     def fill(lo: int, hi: int) -> None:
-        out[lo:hi] = kernel.block(X[lo:hi], Y, None) @ coef
+        np.matmul(kernel.block(X[lo:hi], Y, None), coef, out=out[lo:hi])
 
     run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(_ROWS, _CELLS // max(m, 1)))])
     return out
