@@ -180,7 +180,7 @@ def memory_of_the_door(torch):
 
     check_fit(LinearRegression(), rows, y, target="number", foreign=True)
     taken = (torch.cuda.max_memory_allocated() - before) / (rows.numel() * 8)
-    assert taken < 0.25, f"the door took {taken:.2f} times the size of X"
+    assert taken < 0.25, f"validation took {taken:.2f} times the size of X"
 
 
 def recorded_steps(torch):
@@ -195,7 +195,7 @@ def recorded_steps(torch):
         return made[-1]
 
     images = RNG.normal(size=(600, 8, 8))
-    kept = {"max_iter": 20, "n_iter_no_change": 20, "random_state": 0, "tol": 0.0}
+    kept = {"max_iter": 30, "n_iter_no_change": 30, "random_state": 0, "tol": 0.0}
     cases = [
         (MLPClassifier((20, 20), **kept), X, LABELS),
         (MLPClassifier((20,), solver="sgd", batch_norm=True, early_stopping=True, **kept), X, LABELS),
