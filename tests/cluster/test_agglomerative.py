@@ -151,3 +151,16 @@ def test_wards_tree_of_many_cells_is_scipys_in_any_unit(d, scale):
     X = rng.normal(size=(700, d)) + 5.0 * rng.normal(size=(6, d))[np.minimum(rng.geometric(0.4, size=700), 6) - 1]
     model = AgglomerativeClustering(4, compute_distances=True).fit(X * scale)
     np.testing.assert_allclose(model.distances_, scale * hierarchy.linkage(X, "ward")[:, 2], rtol=1e-9)
+
+
+@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+def test_islands_infinitely_far_apart_are_merged_last(linkage):
+    n, islands = 150, 5
+    D = np.full((n, n), np.inf)
+    for k in range(islands):
+        island = np.arange(k, n, islands)
+        points = RNG.normal(size=(len(island), 3))
+        D[np.ix_(island, island)] = np.linalg.norm(points[:, None] - points, axis=2)
+    model = fitted(np.zeros((n, 1)), n_clusters=islands, metric=lambda _: D, linkage=linkage)
+    np.testing.assert_array_equal(np.isinf(model.distances_), np.arange(n - 1) >= n - islands)
+    assert len({(k % islands, label) for k, label in enumerate(model.labels_)}) == islands

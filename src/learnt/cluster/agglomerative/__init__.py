@@ -4,7 +4,7 @@ _estimator    the class
 _linkage      which way for which linkage and metric
 _ward         nearest-neighbour chain on centroids: memory in proportion to the rows
 _spanning     single linkage: the minimum spanning tree
-_condensed    average and complete linkage: nearest-neighbour chain on one condensed matrix of distances
+_square       average and complete linkage: nearest-neighbour chain on the matrix of all distances
 _connected    merges only between neighbours in a graph
 _tree         merges in order of distance, and cuts of the tree
 """

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.cluster.agglomerative._condensed import condensed, condensed_distances, condensed_merges
 from learnt.cluster.agglomerative._connected import checked_graph, connected_tree, with_one_component
 from learnt.cluster.agglomerative._spanning import spanning_merges
+from learnt.cluster.agglomerative._square import all_distances, merges, mirrored
 from learnt.cluster.agglomerative._tree import Tree, tree_of
 from learnt.cluster.agglomerative._ward import ward_merges
 from learnt.distances import distance_function
@@ -19,14 +19,12 @@ EUCLIDEAN = ("euclidean", "l2")
 
 def free_tree(X: np.ndarray, linkage: str, metric: Any) -> Tree:
     """The tree of all merges, any two clusters allowed."""
-    n = len(X)
     if linkage == "ward":
         return tree_of(ward_merges(X))
     if linkage == "single" and metric in EUCLIDEAN:
         return tree_of(spanning_merges(X))
     square = square_distances_of(X, metric)
-    D = condensed_distances(X, metric) if square is None else condensed(square)
-    return tree_of(condensed_merges(D, n, linkage))
+    return tree_of(merges(all_distances(X, metric) if square is None else mirrored(square), linkage))
 
 
 def square_distances_of(X: np.ndarray, metric: Any) -> np.ndarray | None:
