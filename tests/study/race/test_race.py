@@ -15,7 +15,7 @@ from learnt.study.race._budget import CLOSING, LEAST_FINAL, MOST_CLOSING, MOST_F
 from learnt.study.race._families import FAMILIES, candidates_for
 from learnt.study.race._ground import Ground, pick_values
 from learnt.study.race._objective import Objective
-from learnt.study.race._race import run_race
+from learnt.study.race._race import LEAST_SECONDS, run_race
 from learnt.study.race._recipe import alone
 from learnt.study.race._remote import Failed, TooSlow
 
@@ -161,7 +161,8 @@ def test_no_fit_begins_or_ends_in_the_time_set_aside(tmp_path, seconds, pace):
     worker = Pretend(clock, seconds=pace)
     found = race(tmp_path, worker, seconds=seconds)
     budget = Budget(seconds, clock=clock)
-    closing = budget.closing + budget.choosing
+    models = [e for e in found.finished() if not e.candidate.is_constant]
+    closing = budget.closing + (budget.choosing if models else 0.0)  # among none there is nothing to choose
     assert clock() <= seconds - closing + 1e-9
     leaders = found.finished()[:5]
     wanted = final_seconds([e.final_fit() for e in leaders], 1000 / 800, True, 1)
@@ -261,6 +262,44 @@ def test_the_final_model_has_seen_every_row_whatever_the_load(tmp_path, seconds,
     assert everything == 1000
     clock.work(0.9 * budget.report)
     assert clock() <= 1.1 * seconds
+
+
+class Loading(Slowing):
+    """A process that has to load before its first fit."""
+
+    def __init__(self, clock, loads, **options):
+        super().__init__(clock, **options)
+        self.loads = loads
+
+    def call(self, do, timeout, **order):
+        took, self.loads = min(self.loads, timeout), max(self.loads - timeout, 0.0)
+        self.clock.work(took)
+        if took >= timeout:
+            raise TooSlow(f"stopped after {timeout:.0f} s")
+        return super().call(do, timeout - took, **order)
+
+
+@pytest.mark.parametrize("seconds", [5.0, 10.0, 20.0])
+@pytest.mark.parametrize("pace", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_a_race_without_a_model_goes_on_into_the_time_of_the_choice(tmp_path, seconds, pace, share):
+    """A process that loads for nearly all the time there is still fits a model, and the budget is kept."""
+    clock = Clock()
+    budget = Budget(seconds, clock=clock)
+    clock.work(0.4 * pace)
+    budget.notice_pace(pace, 1.0)
+    assert budget.race_until(0.0) < budget.race_until_the_first() <= budget.end - budget.closing
+    left = budget.race_until_the_first() - clock()
+    worker = Loading(clock, share * left, seconds=0.01)
+    worker.rows, worker.folder = 1000, tmp_path
+    field = ground(1000)
+    race = run_race([worker], Journal(tmp_path / "j.jsonl", "k"), field, budget, task="classify", most=10**9)
+    done = [e for e in race.finished() if not e.candidate.is_constant]
+    assert done or (1 - share) * left < LEAST_SECONDS + 0.1  # five fits of 8 ms, begun with no less than that
+    assert clock() <= budget.race_until_the_first() + 1e-9
+    if done:
+        assert fit_judged(pretended(race, field), worker, budget, tmp_path / "m", 1, pytest.fail)[1] == 1000
+        assert clock() <= budget.end - budget.closing + 1e-9
 
 
 def pretended(race, field):

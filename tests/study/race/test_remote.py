@@ -146,6 +146,19 @@ def test_processes_started_early_are_taken_over_and_the_others_end(tmp_path):
     assert _process.take(tmp_path, threads=2) is None
 
 
+@pytest.mark.parametrize(("load", "budget", "expected"), [(0.0, 8.0, 2), (0.0, 7.0, 1), (6.0, 20.0, 1), (6.0, 24.0, 2)])
+def test_on_a_busy_machine_one_process_loads_where_the_time_is_short(monkeypatch, load, budget, expected):
+    monkeypatch.setattr(_process.os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
+    monkeypatch.setattr(_process.os, "cpu_count", lambda: 2)
+    _process.crowding.cache_clear()
+    try:
+        assert _process.process_count(2, budget) == expected
+        monkeypatch.setattr(_process.os, "getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
+        assert _process.process_count(2, budget) == expected  # the command and its study agree
+    finally:
+        _process.crowding.cache_clear()
+
+
 def test_an_early_process_that_died_is_not_taken(tmp_path):
     with _process.head_start(threads=1, budget=5.0):
         ((_, process),) = _process._early

@@ -85,6 +85,10 @@ class Budget:
         final = min(max(SLACK * final_seconds, LEAST_FINAL * self.pace), MOST_FINAL * self.seconds)
         return self.end - self.closing - self.choosing - final
 
+    def race_until_the_first(self) -> float:
+        """The same while no model has been measured: among none there is nothing to choose, and a quick one will do."""
+        return self.end - self.closing - min(LEAST_FINAL * self.pace, MOST_FINAL * self.seconds)
+
 
 def final_seconds(fits: Sequence[float], growth: float, refit: bool, threads: int = 1) -> float:
     """Seconds for the final fits of a blend from those of its members on a fold, each by one thread.

@@ -13,12 +13,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from learnt.engine.threads import thread_count
 
 MOST = 4  # processes that fit models at once
 SHORT = 8.0  # seconds of a study, in less of which loading a second one would take more than it gives
+MOST_CROWDED = 4.0  # times longer that loading is reckoned with on a busy machine
 
 _early: list[tuple[int | None, subprocess.Popen]] = []
 _taking = threading.Lock()
@@ -43,9 +45,19 @@ def spawn(folder: Path | None, threads: int | None, *, background: bool = False)
     )
 
 
+@cache  # the study asks again, and wants the processes that the command has started
+def crowding() -> float:
+    """How many processes there were for each core when this one began: how many times longer it takes to load."""
+    try:
+        waiting = os.getloadavg()[0]
+    except (AttributeError, OSError):  # not every system counts them
+        return 1.0
+    return min(max(waiting / (os.cpu_count() or 1), 1.0), MOST_CROWDED)
+
+
 def process_count(threads: int | None, budget: float, most: int = MOST) -> int:
-    """How many processes fit models: one a core, and a single one where the time is short."""
-    return min(thread_count(threads), most if budget >= SHORT else 1)
+    """How many processes fit models: one a core, and a single one where the time is short for this machine."""
+    return min(thread_count(threads), most if budget >= SHORT * crowding() else 1)
 
 
 @contextmanager

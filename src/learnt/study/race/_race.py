@@ -312,6 +312,8 @@ class _Race:
     def _until(self) -> float:
         """When the race must be over, so that the leaders can be fitted for good."""
         done = [e for e in self.entries if len(e.results) == self.folds]
+        if all(e.candidate.is_constant for e in done):
+            return self.budget.race_until_the_first()
         leaders = sorted(done, key=lambda e: (e.mean(), e.candidate.id))[:LEADERS]
         growth = len(self.ground.y) / max(self.rows, 1)
         fits = [final_fit_seconds(e, self.entries) for e in leaders]
