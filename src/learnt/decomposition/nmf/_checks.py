@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.arrays import is_lazy
+from learnt.engine.rows import Block, as_rows
 
-def check_not_negative(X: Any, whose: str) -> None:
-    """Refuse a matrix with an entry below 0, and say which."""
+
+def check_not_negative(X: Any, whose: str, start: int = 0) -> None:
+    """Refuse a matrix with an entry below 0, and say which; `start` is the number of its first row.
+
+    >>> check_not_negative(np.eye(2), "NMF (input X)")
+    """
+    if is_lazy(X):
+        as_rows(X).sum(checked_block, whose)
+        return
     cells = X.tocoo() if sparse.issparse(X) else None
     values = X if cells is None else cells.data
     if not values.size or values.min() >= 0:
@@ -21,9 +30,15 @@ def check_not_negative(X: Any, whose: str) -> None:
         at = int(np.argmax(values < 0))
         row, column, value = cells.row[at], cells.col[at], values[at]
     raise ValueError(
-        f"Negative values in data passed to {whose}: row {row}, column {column} is {value:g}, and non-negative "
+        f"Negative values in data passed to {whose}: row {start + row}, column {column} is {value:g}, and non-negative "
         "factorisation needs numbers of at least 0; shift or clip them."
     )
+
+
+def checked_block(block: Block, whose: str) -> tuple[int]:
+    """One block of what is read in blocks."""
+    check_not_negative(block.X, whose, block.start)
+    return (block.X.shape[0],)
 
 
 def checked_factor(A: Any, shape: tuple[Any, Any], dtype: Any, name: str) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.threads import for_blocks
+from learnt.engine.rows import Block, as_rows
 
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 TINY = float(np.finfo(np.float32).eps)  # what is smaller counts as 0 where it is divided by
@@ -61,12 +61,13 @@ def _half_square(X: Any, W: np.ndarray, H: np.ndarray) -> float:
     if sparse.issparse(X):
         norm = float(X.data @ X.data) + float(np.sum((W.T @ W) * (H @ H.T)))
         return (norm - 2.0 * float(np.sum((X @ H.T) * W))) / 2.0
+    return as_rows(X).sum(square_left, W, H)[0] / 2.0
 
-    def some(lo: int, hi: int) -> float:
-        rest = X[lo:hi] - W[lo:hi] @ H
-        return float(np.vdot(rest, rest))
 
-    return float(np.sum(for_blocks(some, len(X), grain=max(1, _CELLS // X.shape[1])))) / 2.0
+def square_left(block: Block, W: np.ndarray, H: np.ndarray) -> tuple[float]:
+    """‖X − W H‖² of a block of rows."""
+    rest = block.X - W[block.start : block.start + block.X.shape[0]] @ H
+    return (float(np.vdot(rest, rest)),)
 
 
 def product_at(X: Any, W: np.ndarray, H: np.ndarray) -> np.ndarray:

@@ -11,13 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.decomposition.nmf._checks import check_not_negative, checked_factor
-from learnt.decomposition.nmf._descent import Penalties, coordinate_descent
+from learnt.decomposition.nmf._descent import Penalties, coordinate_descent, weights_of
 from learnt.decomposition.nmf._divergence import LOSSES, beta_of, distance
 from learnt.decomposition.nmf._starts import first_factors
 from learnt.decomposition.nmf._updates import multiplicative_updates
+from learnt.engine.arrays import is_lazy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
+from learnt.engine.rows import Block, as_rows, transform
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, count, flag, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
@@ -31,8 +33,10 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     min  D(X, W H) + α_W d (ρ ‖W‖₁ + (1 − ρ)/2 ‖W‖²) + α_H n (ρ ‖H‖₁ + (1 − ρ)/2 ‖H‖²),   ρ = l1_ratio
 
-    D is half the squared Frobenius norm of X − W H, or another β-divergence. Coordinate descent reads X, dense or
-    sparse, once an iteration.
+    D is half the squared Frobenius norm of X − W H, or another β-divergence. Coordinate descent reads X once an
+    iteration, so that X may be an array, sparse, a memory map, a `learnt.scan` table or a Dask collection; W, a row for
+    each of X's, is in memory. It goes over the factors several times for each product with X, and so needs fewer
+    iterations than it would with one sweep each.
 
     Parameters
     ----------
@@ -98,7 +102,6 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         state={**FEATURES, "n_components_": count(1, name="k"), "components_": real("k", "d", low=0)},
         extra={"reconstruction_err_": number(0), "n_iter_": count()},
     )
-    __learnt_takes__ = Takes(sparse=True)
     __learnt_trial__ = Trial(
         quick={"n_components": 2, "init": "nndsvda", "random_state": 0, "tol": 1e-10, "max_iter": 2000},
         warmup=(
@@ -106,6 +109,10 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             Warm("none", {"n_components": 2, "random_state": 0}, sparse=True),
         ),
     )
+
+    @property
+    def __learnt_takes__(self) -> Takes:
+        return Takes(sparse=True, lazy=self.solver == "cd")
 
     def __init__(
         self,
@@ -184,10 +191,12 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _first(self, X: Any, W: Any, H: Any) -> tuple[np.ndarray, np.ndarray]:
         check_not_negative(X, "NMF (input X)")
-        k = X.shape[1] if self.n_components is None else self.n_components
+        rows = as_rows(X)
+        d = rows.n_features
+        k = d if self.n_components is None else self.n_components
         if self.init == "custom":
-            H = checked_factor(H, (k, X.shape[1]), X.dtype, "H")
-            W = checked_factor(W, (X.shape[0], len(H)), X.dtype, "W")
+            H = checked_factor(H, (k, d), rows.dtype, "H")
+            W = checked_factor(W, (rows.n_rows, len(H)), rows.dtype, "W")
             return W.copy(), H.copy()
         if W is not None or H is not None:
             warnings.warn(
@@ -195,7 +204,7 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 RuntimeWarning,
                 stacklevel=4,
             )
-        return first_factors(X, X.shape[1] if k == "auto" else int(k), self.init, self.random_state)
+        return first_factors(rows, d if k == "auto" else int(k), self.init, self.random_state)
 
     def _solve(self, X: Any, W: np.ndarray, H: np.ndarray, update_H: bool) -> tuple[np.ndarray, np.ndarray, int]:
         beta = beta_of(self.beta_loss)
@@ -211,15 +220,13 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                     tell("NMF: %.4g", value)
                 return loop.step(f"{value:.3g}")
 
-            common: dict[str, Any] = {
-                "tol": self.tol, "max_iter": self.max_iter, "update_H": update_H, "step": step,
-            }  # fmt: skip
-            penalties = self._penalties(X.shape)
+            common: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "step": step}
+            penalties = self._penalties((W.shape[0], H.shape[1]))
             if self.solver == "cd":
-                shuffled = {"shuffle": self.shuffle, "random_state": self.random_state}
-                W, H, n_iter = coordinate_descent(X, W, H, penalties, **common, **shuffled)
+                solve = coordinate_descent if update_H else weights_of
+                W, H, n_iter = solve(X, W, H, penalties, **common, **self._shuffled())
             else:
-                W, H, n_iter = multiplicative_updates(X, W, H, penalties, beta, **common)
+                W, H, n_iter = multiplicative_updates(X, W, H, penalties, beta, update_H=update_H, **common)
         if n_iter == self.max_iter and self.tol > 0:
             warnings.warn(
                 f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.",
@@ -228,15 +235,27 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             )
         return W, H, n_iter
 
+    def _shuffled(self) -> dict[str, Any]:
+        return {"shuffle": self.shuffle, "random_state": self.random_state}
+
     def _penalties(self, shape: tuple[int, int]) -> Penalties:
         n, d = shape
         W, H = self.alpha_W, self.alpha_W if self.alpha_H == "same" else self.alpha_H
         rest = 1.0 - self.l1_ratio
         return Penalties(d * W * self.l1_ratio, n * H * self.l1_ratio, d * W * rest, n * H * rest)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """How much of each part is in every row: W for the parts H that were found."""
+    def transform(self, X: Any) -> Any:
+        """How much of each part is in every row: W for the parts H that were found.
+
+        What is read in blocks is solved in blocks, each to the tolerance.
+        """
         X = check_predict(self, X, order="C")
+        if is_lazy(X):
+            settings = {"tol": self.tol, "max_iter": self.max_iter, **self._shuffled()}
+            H = np.asarray(self.components_, dtype=np.float64)
+            return transform(
+                X, self.get_feature_names_out, block_weights, H, self._penalties((1, H.shape[1])), settings
+            )
         check_not_negative(X, "NMF (input X)")
         H = np.ascontiguousarray(self.components_, dtype=X.dtype)
         with single_blas():
@@ -261,3 +280,9 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def block_weights(block: Block, H: np.ndarray, penalties: Penalties, settings: dict[str, Any]) -> np.ndarray:
+    """W of one block of what is read in blocks."""
+    check_not_negative(block.X, "NMF (input X)", block.start)
+    return weights_of(block.X, np.zeros((block.X.shape[0], len(H))), H, penalties, **settings)[0]

@@ -2,27 +2,64 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from learnt.engine.kernel import kernel
+
+LANES = 8  # rows that go together: as many sums that do not wait for one another
 
 
 @kernel
-def descend(W, gram, cross, order):
-    """One sweep over the coordinates of each row of W towards the least of ½ w G wᵀ − w·c, w ≥ 0; in place.
+def descend(W, gram, cross, order, sweeps):
+    """Sweep over the coordinates of each row of W towards the least of ½ w G wᵀ − w·c, w ≥ 0; in place.
 
-    `gram` is G (k × k), `cross` has a row c for each row of W. Gives Σ |projected gradient|, which is 0 at the optimum.
+    `gram` is G (k × k), `cross` has a row c for each row of W. Gives Σ |projected gradient| of the first
+    sweep, which is 0 at the optimum.
     """
-    k = W.shape[1]
-    violation = 0.0
-    for i in range(W.shape[0]):
-        for o in range(k):
-            t = order[o]
-            slope = -cross[i, t]
+    n, k = W.shape
+    w, c = np.zeros((k, LANES), W.dtype), np.zeros((k, LANES), W.dtype)
+    slope, violation = np.zeros(LANES, W.dtype), np.zeros(LANES, W.dtype)
+    found = 0.0
+    for start in range(0, n, LANES):
+        m = min(LANES, n - start)
+        if m < LANES:
+            w[:], c[:] = 0.0, 0.0  # as good as solved
+        for i in range(m):
             for r in range(k):
-                slope += gram[t, r] * W[i, r]
-            w = W[i, t]
-            projected = min(0.0, slope) if w == 0 else slope
-            violation += abs(projected)
-            curvature = gram[t, t]
-            if projected != 0 and curvature != 0:
-                W[i, t] = max(w - slope / curvature, 0.0)
-    return violation
+                w[r, i], c[r, i] = W[start + i, r], cross[start + i, r]
+        for sweep in range(sweeps):
+            violation[:] = 0.0
+            for o in range(k):
+                sweep_lanes(w, c, gram, order[o], slope, violation)
+            for i in range(LANES):
+                found += violation[i] if sweep == 0 else 0.0
+        for i in range(m):
+            for r in range(k):
+                W[start + i, r] = w[r, i]
+    return found
+
+
+@kernel
+def sweep_lanes(w, c, gram, t, slope, violation):
+    """One coordinate of all lanes."""
+    a0, a1, a2, a3, a4, a5, a6, a7 = -c[t, 0], -c[t, 1], -c[t, 2], -c[t, 3], -c[t, 4], -c[t, 5], -c[t, 6], -c[t, 7]
+    for r in range(w.shape[0]):
+        g = gram[t, r]
+        a0 += g * w[r, 0]
+        a1 += g * w[r, 1]
+        a2 += g * w[r, 2]
+        a3 += g * w[r, 3]
+        a4 += g * w[r, 4]
+        a5 += g * w[r, 5]
+        a6 += g * w[r, 6]
+        a7 += g * w[r, 7]
+    slope[0], slope[1], slope[2], slope[3], slope[4], slope[5], slope[6], slope[7] = a0, a1, a2, a3, a4, a5, a6, a7
+    curvature, zero = gram[t, t], w.dtype.type(0)
+    inverse = w.dtype.type(1) / curvature
+    for i in range(LANES):
+        old, down = w[t, i], slope[i]
+        projected = old if old == 0 and down > 0 else down
+        violation[i] += abs(projected)
+        new = old - down * inverse
+        new = new if new > 0 else zero
+        w[t, i] = old if projected == 0 or curvature == 0 else new

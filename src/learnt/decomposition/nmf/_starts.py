@@ -12,7 +12,7 @@ import numpy as np
 from learnt.decomposition._centre import Centre
 from learnt.decomposition._krylov import randomized
 from learnt.engine.random import random_state_of
-from learnt.engine.rows import as_rows
+from learnt.engine.rows import Block, Rows, as_rows, in_memory
 
 _OVERSAMPLES, _POWER = 10, 2  # a start need not be exact
 _EPS = 1e-6  # smaller entries of the start are 0
@@ -20,7 +20,8 @@ _EPS = 1e-6  # smaller entries of the start are 0
 
 def first_factors(X: Any, k: int, init: str | None, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
     """W (n × k) and H (k × d) to start from."""
-    n, d = X.shape
+    rows = as_rows(X)
+    n, d = rows.n_rows, rows.n_features
     if init is None:
         init = "nndsvda" if k <= min(n, d) else "random"
     if init != "random" and k > min(n, d):
@@ -29,13 +30,13 @@ def first_factors(X: Any, k: int, init: str | None, random_state: Any) -> tuple[
             f"asked of {n} rows and {d} columns; use init='random' or fewer components."
         )
     draw = random_state_of(random_state)
-    average = float(X.mean())
+    average = rows.sum(total_of)[0] / (n * d)
     if init == "random":
         size = np.sqrt(average / k)
         H = np.abs(size * draw.standard_normal((k, d)))
         W = np.abs(size * draw.standard_normal((n, k)))
-        return W.astype(X.dtype), H.astype(X.dtype)
-    W, H = non_negative_parts(*singular_vectors(X, k, draw))
+        return W.astype(rows.dtype), H.astype(rows.dtype)
+    W, H = non_negative_parts(*singular_vectors(rows, k, draw))
     if init == "nndsvda":
         W[W == 0] = average
         H[H == 0] = average
@@ -44,18 +45,26 @@ def first_factors(X: Any, k: int, init: str | None, random_state: Any) -> tuple[
         for A in (W, H):
             zero = A == 0
             A[zero] = np.abs(average * draw.standard_normal(np.count_nonzero(zero)) / 100)
-    return W.astype(X.dtype, copy=False), H.astype(X.dtype, copy=False)
+    return W.astype(rows.dtype, copy=False), H.astype(rows.dtype, copy=False)
 
 
-def singular_vectors(X: Any, k: int, draw: np.random.RandomState) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U (n × k), singular values and V (k × d) of X as it is."""
-    n, d = X.shape
+def total_of(block: Block) -> tuple[float]:
+    """The sum of all entries of a block."""
+    return (float(block.X.sum(dtype=np.float64)),)
+
+
+def products(block: Block, B: np.ndarray) -> np.ndarray:
+    return np.asarray(block.X @ B)
+
+
+def singular_vectors(rows: Rows, k: int, draw: np.random.RandomState) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U (n × k), singular values and V (k × d) of the rows as they are."""
+    n, d = rows.n_rows, rows.n_features
     about = Centre(n, np.zeros(d), 0.0)
-    rows = as_rows(X)
     spectrum = randomized(rows, k, _OVERSAMPLES, _POWER, draw, about)
     s = np.sqrt(np.asarray(spectrum.variance) * max(n - 1, 1))
     V = np.asarray(spectrum.components)
-    U = np.asarray(X @ V.T) / np.where(s > 0, s, 1.0)
+    U = in_memory(rows.map(products, V.T)) / np.where(s > 0, s, 1.0)
     return U, s, V
 
 
