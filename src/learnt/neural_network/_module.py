@@ -104,7 +104,7 @@ def module_network(
     depth = len(weights["coefs"])
     names = [f"hidden layer {i + 1}" for i in range(depth - 1)] + ["the output layer"]
     watched = {f"hidden layer {i + 1}": module.hidden[i] for i in range(depth - 1)} if activation == "relu" else None
-    network = ModuleNetwork(
+    return ModuleNetwork(
         module,
         output,
         alpha=alpha,
@@ -113,8 +113,6 @@ def module_network(
         generator=generator,
         device=device,
     )
-    network.repeatable = dropout == 0
-    return network
 
 
 def weights_of(network: ModuleNetwork) -> dict[str, list[np.ndarray]]:

@@ -43,9 +43,11 @@ def device_for(device: Any, name: str) -> Any:
     return found
 
 
-def tensor_of(array: np.ndarray, device: Any, dtype: Any = None) -> Any:
-    """A NumPy array on a device; on the CPU it shares the memory where layout and type allow."""
+def tensor_of(array: Any, device: Any, dtype: Any = None) -> Any:
+    """A NumPy array or a tensor on a device; on the CPU it shares the memory where layout and type allow."""
     torch = torch_for("a network")
+    if isinstance(array, torch.Tensor):
+        return array.to(device=device, dtype=dtype)
     array = np.ascontiguousarray(array)
     if not array.flags.writeable:  # a memory map: torch warns of it
         array = array.copy()

@@ -46,6 +46,7 @@ from learnt.neural_network.training import (
     optimiser_for,
     train,
 )
+from learnt.neural_network.training._checkpoint import Checkpoint
 from learnt.neural_network.training._health import warn_of_dead
 from learnt.neural_network.training._rates import NAMES as RATES
 from learnt.statistics import moments
@@ -185,13 +186,13 @@ class ConvNet(TrainedNetwork):
             self._learn_scale(rows)
         else:  # other draws than those of the epochs before
             seed = task_seed(seed, 1 + len(self.loss_curve_)) % 2**62
-        pixels = self._scaled(rows).astype(np.float32, copy=False)
+        pixels = self._pixels(rows, device)
         rng = random_state_of(task_seed(seed, 0) % 2**32)
         with one_thread():
             network = LayersNetwork(steps, output, seed, alpha=float(self._get("alpha")), device=device)
             if not first:
                 self._load(network)
-            self._train(network, pixels, Y, w, device, rng, output, incremental)
+            self._train(network, pixels, Y, w, device, rng, output, incremental, self._checkpoint(rows, Y, w))
         return self
 
     def _shape_of(self, images: Images, d: int) -> tuple[int, int, int]:
@@ -216,16 +217,25 @@ class ConvNet(TrainedNetwork):
         out /= self.scale_.astype(rows.dtype)
         return out
 
+    def _pixels(self, rows: np.ndarray, device: Any) -> Any:
+        """The images to train on, scaled in single precision; on a GPU already, which scales them in a moment."""
+        if device.type == "cpu":
+            return self._scaled(rows).astype(np.float32, copy=False)
+        pixels = tensor_of(rows, device).reshape(len(rows), *self.image_shape_)
+        mean, scale = (tensor_of(v.astype(rows.dtype), device) for v in (self.mean_, self.scale_))
+        return ((pixels - mean) / scale).float()
+
     def _train(
         self,
         network: Any,
-        X: np.ndarray,
+        X: Any,
         Y: np.ndarray,
         w: Any,
         device: Any,
         rng: Any,
         output: Output,
         incremental: bool,
+        checkpoint: Checkpoint | None,
     ) -> None:
         early, augment = bool(self._get("early_stopping")), self._get("augment")
         judge, kept = None, slice(None)
@@ -264,7 +274,7 @@ class ConvNet(TrainedNetwork):
                 judge=judge,
                 history=history,
                 report=self._reporter(loop, history),
-                checkpoint=self._checkpoint(X, Y, w),
+                checkpoint=checkpoint,
             )
         self._record_curves(history, early)
         self.t_, self.best_epoch_ = history.t, history.best_epoch if early else None

@@ -47,9 +47,8 @@ class LayersNetwork(ModuleNetwork):
         )
         self.dtype = dtype or torch.float32
         self.steps = list(steps)
-        self.worker = 0  # of several that share a batch: each has draws of its own
+        self.worker: int | None = None  # of several that share a batch: each has draws of its own
         self._drops = any(isinstance(step.layer, Dropout) for step in steps)
-        self.repeatable = not self._drops
         rows = max(_LEAST_ROWS, _PRODUCTS // max(1, sum(step.n_products for step in steps)))
         # A batch norm looks at the whole batch; a device has threads of its own.
         whole = any(isinstance(step.layer, BatchNorm) for step in steps) or str(device) != "cpu"
@@ -64,12 +63,16 @@ class LayersNetwork(ModuleNetwork):
         return list(pairwise(ends))
 
     def loss_and_gradients(self, X: Any, y: Any, w: Any = None) -> Any:
+        from learnt.neural_network.layers._module import draws
+
         torch = torch_for("a network")
         self.module.train()
         seed = None
-        if self._drops:  # one draw a batch, whatever the pieces and workers
+        if self._drops and self.worker is None and self.generator.device.type != "cpu":
+            draws.generator = self.generator  # one piece, one worker: nothing that Python would have to wait for
+        elif self._drops:  # one draw a batch, whatever the pieces and workers
             drawn = torch.randint(2**62, (1,), generator=self.generator, device=self.generator.device)
-            seed = task_seed(int(drawn), self.worker)
+            seed = task_seed(int(drawn), self.worker or 0)
         pieces = self.pieces(len(y))
         total = len(y) if w is None else w.sum()
         tasks = [

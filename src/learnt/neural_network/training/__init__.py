@@ -8,7 +8,6 @@ A network is anything with
     buffers()                     tensors by name that are learnt but not by gradients (moments of batch norm)
     layers()                      (what to call a layer, the name of its weights) from the input to the output
     active_units(X)               by layer, which units are not 0 for some row: those of rectified layers alone
-    repeatable                    whether a step is the same operations every time, without draws: it may be recorded
     generator                     the `torch.Generator` of its random draws (dropout), or None
 
 and there are two of them: `DenseNetwork`, a stack of dense layers whose back-propagation is written out over memory

@@ -107,10 +107,6 @@ class DenseNetwork:
             value = self.parameters.add_penalty(self.alpha / total, value)
         return value
 
-    @property
-    def repeatable(self) -> bool:
-        return not self.dropout
-
     def _hidden(self, X: Any) -> list[Any]:
         """What every layer gives, without dropout."""
         torch = torch_for("a network")

@@ -14,7 +14,6 @@ class Network(Protocol):
 
     parameters: Parameters
     generator: Any
-    repeatable: bool
 
     def loss_and_gradients(self, X: Any, y: Any, w: Any = None) -> Any: ...
 
@@ -67,7 +66,6 @@ class ModuleNetwork:
         for name, parameter in named:
             parameter.data = self.parameters.views[name]
             parameter.grad = self.parameters.gradient_views[name]
-        self.repeatable = generator is None
         self._layers = layers or [(name, name) for name, p in named if p.dim() > 1]
         self._watched = watched or {}
 

@@ -64,6 +64,8 @@ class RecordedSteps(Steps):
         torch = torch_for("a network")
         changed = {"values": network.parameters.values, **optimiser.state(), **network.buffers()}
         before = {name: tensor.clone() for name, tensor in changed.items()}
+        draws = network.generator
+        drawn = None if draws is None else draws.get_state()
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
@@ -73,10 +75,14 @@ class RecordedSteps(Steps):
         torch.cuda.current_stream().wait_stream(aside)
         self.number.zero_()
         self.graph = torch.cuda.CUDAGraph()
+        if draws is not None:  # each replay draws anew, as the step itself would
+            self.graph.register_generator_state(draws)
         with torch.cuda.graph(self.graph):
             self.step()
         for name, tensor in changed.items():
             tensor.copy_(before[name])
+        if draws is not None:
+            draws.set_state(drawn)
 
     def epoch(self) -> tuple[float, int]:
         """All full batches; the sum of their rows' losses, and how many rows they were."""
@@ -90,12 +96,12 @@ class RecordedSteps(Steps):
 def recorded(network: Any, data: Any, optimiser: Any, batch_size: int, epochs: int) -> RecordedSteps | None:
     """Recorded steps where they can be and pay.
 
-    None on a CPU, for one of several workers, and where a step draws random numbers or looks at a result from Python:
-    dropout, augmentation, weighted rows.
+    None on a CPU, for one of several workers, with augmentation, and where a step looks at a result from Python:
+    weighted rows.
     """
     if type(data) is not Data or not hasattr(data.X, "index_select"):
         return None
-    if network.parameters.values.device.type != "cuda" or not network.repeatable:
+    if network.parameters.values.device.type != "cuda":
         return None
     if data.w is not None or data.change is not None or data.n // batch_size * epochs < _LEAST_STEPS:
         return None
