@@ -1,5 +1,6 @@
 """A package that others import on the off chance is loaded at its first use, and is then the package itself."""
 
+import os
 import subprocess
 import sys
 
@@ -33,11 +34,29 @@ assert scipy.stats.norm.cdf(0.0) == 0.5
 """
 
 
-@pytest.mark.parametrize("use", USES)
-def test_the_first_use_loads_it(use):
-    code = BEGIN + USES[use] + END.format(used=use != "scikit-learn")
+FORK = """
+import os, traceback
+for use, code in {uses}.items():
+    child = os.fork()
+    if child == 0:
+        try:
+            exec(code)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    print(use, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_the_first_use_loads_it():
+    """Each use in a child of one process in which nothing is loaded."""
+    uses = {use: code + END.format(used=use != "scikit-learn") for use, code in USES.items()}
+    code = BEGIN + FORK.format(uses=uses)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [f"{use} 0" for use in USES], done.stderr
 
 
 def test_what_is_loaded_already_or_not_installed_is_left_alone():
