@@ -7,7 +7,7 @@ import torch
 
 from learnt.engine.threads import set_threads
 from learnt.linalg.any_array import solve_lower, solve_upper
-from learnt.linalg.tiles import cholesky_in_place, lower_inverse, solve_rows
+from learnt.linalg.tiles import cholesky_in_place, lower_inverse, solve_rows, triangle_solve
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +35,19 @@ def test_lapack(n):
     np.testing.assert_allclose(L @ L.T, A, rtol=0, atol=1e-14 * n * np.abs(A).max())
     np.testing.assert_allclose(inverse, np.tril(np.linalg.inv(A)), rtol=0, atol=1e-14 * n)
     np.testing.assert_allclose(rows, scipy.linalg.solve_triangular(L, B[:7].T, lower=True).T, atol=1e-13)
+
+
+def test_one_row_is_solved_as_several_are():
+    """Which BLAS solves by vectors, not by matrices; d ε times the condition number, below 10, bounds the difference."""
+    rng = np.random.default_rng(1)
+    L = np.tril(rng.uniform(-0.1, 0.1, size=(60, 60))) + 2 * np.eye(60)
+    B = rng.normal(size=(3, 60))
+    for transposed in (True, False):
+        rows, one = B.copy(), B[1:2].copy()
+        triangle_solve(L, rows, transposed)
+        triangle_solve(L, one, transposed)
+        np.testing.assert_allclose(one @ (L.T if transposed else L), B[1:2], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(one, rows[1:2], rtol=0, atol=1e-13)
 
 
 def test_what_is_not_positive_is_told():

@@ -153,7 +153,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
             )
         learns = self.optimizer is not None and kernel.n_dims
         if on_host(X) and method == "exact":
-            require_room("GaussianProcessRegressor", n, n, 3 if learns else 1, "method='inducing' or 'cg'")
+            require_room("GaussianProcessRegressor", n, n, 2 if learns else 1, "method='inducing' or 'cg'")
         y = self._centred(y)
         self.X_train_ = X.copy() if self.copy_X_train and on_host(X) else X
         self.y_train_ = y.copy() if self.copy_X_train and on_host(y) else y
