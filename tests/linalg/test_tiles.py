@@ -38,7 +38,7 @@ def test_lapack(n):
 
 
 def test_one_row_is_solved_as_several_are():
-    """Which BLAS solves by vectors, not by matrices; d ε times the condition number, below 10, bounds the difference."""
+    """BLAS solves it by vectors; d ε times the condition number, below 10, bounds the difference."""
     rng = np.random.default_rng(1)
     L = np.tril(rng.uniform(-0.1, 0.1, size=(60, 60))) + 2 * np.eye(60)
     B = rng.normal(size=(3, 60))
