@@ -178,7 +178,7 @@ def test_labels_are_exact_whatever_the_offset_and_scale(offset, scale):
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_ties_go_to_the_first_centre_on_every_road():
+def test_ties_go_to_the_first_centre_on_every_code_path():
     grid = np.stack(np.meshgrid(np.arange(100.0), np.arange(100.0)), axis=-1).reshape(-1, 2)
     C = np.array([[10.5, 10.5], [20.5, 10.5], [10.5, 20.5], [20.5, 20.5], [80.0, 80.0]] * 3)
     model = KMeans(15, init=C, max_iter=1).fit(grid)

@@ -167,8 +167,8 @@ def fitted_in_numpy_only(place):
 CHECKS = (answers, weights, scores, folds, inference, not_finite)
 
 
-def memory_of_the_door(torch):
-    """A fit of 1 GiB takes a quarter of it more at most: the door makes no array as large as X."""
+def memory_of_validation(torch):
+    """A fit of 1 GiB takes a quarter of it more at most: validation makes no array as large as X."""
     rows = torch.zeros((1 << 20, 128), dtype=torch.float64, device="cuda")
     rows.normal_()
     y = rows[:, 0].clone()
@@ -264,7 +264,7 @@ def main():
         if where.startswith("torch"):
             import torch
 
-            tasks[f"{where}: memory_of_the_door"] = partial(memory_of_the_door, torch)
+            tasks[f"{where}: memory_of_validation"] = partial(memory_of_validation, torch)
             tasks[f"{where}: recorded_steps"] = partial(recorded_steps, torch)
     if not tasks:
         print("no device was found", file=sys.stderr)

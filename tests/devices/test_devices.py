@@ -85,7 +85,7 @@ def test_folds_take_weights_and_shares_of_classes(strict):
 @pytest.mark.parametrize("bad", [False, True])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("library", ["numpy", "strict"])
-def test_the_door_makes_no_array_of_the_size_of_x(library, order, bad, strict):
+def test_validation_makes_no_array_of_the_size_of_x(library, order, bad, strict):
     X = np.zeros((1 << 20, 32), order=order)  # 256 MiB
     if bad:
         X[-1, 5] = np.inf

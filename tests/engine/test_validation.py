@@ -1,4 +1,4 @@
-"""The door: every kind of table comes through alike, and every refusal is one sentence."""
+"""Validation: every kind of table is taken alike, and every refusal is one sentence."""
 
 from types import SimpleNamespace
 

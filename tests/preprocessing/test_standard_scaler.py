@@ -252,7 +252,7 @@ def test_blocks_do_not_matter():
     np.testing.assert_allclose(StandardScaler().fit(X[order], sample_weight=w[order]).var_, whole.var_, rtol=1e-11)
 
 
-# --- manners -------------------------------------------------------------------------------------------------
+# --- conventions ---------------------------------------------------------------------------------------------
 
 
 def test_copy_false_works_in_place(X):

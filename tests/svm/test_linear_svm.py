@@ -92,7 +92,7 @@ def test_the_gap_is_a_bound_and_the_multipliers_satisfy_the_conditions():
 
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("epsilon", [0.0, 0.3])
-def test_every_road_leads_to_the_same_minimum(squared, epsilon, monkeypatch):
+def test_every_code_path_leads_to_the_same_minimum(squared, epsilon, monkeypatch):
     monkeypatch.setattr(_descent, "_STUCK", 10**6)
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 40))

@@ -65,7 +65,7 @@ def test_directions_must_fit_the_columns(kind):
     ("parameter", "value"),
     [("max_samples", float("inf")), ("class_weight", [1, 2]), ("oob_score", object)],
 )
-def test_forests_refuse_at_the_door(parameter, value):
+def test_forests_refuse_before_they_grow(parameter, value):
     with pytest.raises(ValueError, match=f"'{parameter}' parameter of RandomForestClassifier must be"):
         RandomForestClassifier(**{parameter: value}).fit([[0.0], [1.0]], [0, 1])
 
@@ -92,7 +92,7 @@ def test_several_outputs_keep_their_whole_labels():
         assert set(kind.fit(X, y).predict(X).ravel()) == {"a", "b", "long name", "x"}
 
 
-def test_partitions_refuse_at_the_door():
+def test_partitions_refuse_before_they_grow():
     X, y = np.arange(6.0)[:, None], np.arange(6.0)
     with pytest.raises(ValueError, match="'cv' parameter of DyadicPartitionRegressor must be a whole number"):
         DyadicPartitionRegressor(cv=1).fit(X, y)

@@ -41,7 +41,7 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     """Normal factors with a noise of each feature's own:  x = mean + Wᵀ z + e,  z ~ N(0, I),  e ~ N(0, diag(ψ)).
 
     W and ψ maximise the likelihood, by turns: W for given ψ from a singular value decomposition, then ψ for given W
-    (Barber 2012, algorithm 21.1). All that is asked of the rows is their mean and the triangle of their QR
+    (Barber 2012, algorithm 21.1). All that is needed of the rows is their mean and the triangle of their QR
     factorisation, which come from one pass over an array, a file, a Dask collection or an array on a GPU.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What both mixtures share: EM from several starts, and all that is asked of a fitted mixture."""
+"""What both mixtures share: EM from several starts, and the methods of a fitted mixture."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@
     plot_tree, export_text, export_graphviz          a tree drawn and printed
     explain                                          the path of one row in words
 
-Implementation: `_base` (checks, growth, what can be asked), `_classifier`, `_regressor`, `_extra`; the trees themselves
-are grown and kept by `learnt.forestry`.
+Implementation: `_base` (validation, growth, methods that read a tree), `_classifier`, `_regressor`, `_extra`; the trees
+themselves are grown and kept by `learnt.forestry`.
 """
 
 from learnt.tree._classifier import DecisionTreeClassifier

@@ -1,4 +1,4 @@
-"""What all single trees share: the checks, the growth, and what can be asked of a grown tree."""
+"""What all single trees share: validation, growth, and the methods that read a grown tree."""
 
 from __future__ import annotations
 

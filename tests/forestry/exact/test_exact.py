@@ -168,15 +168,15 @@ def test_presorted_and_sorted_at_each_node_give_the_same_tree():
     for w in weights.values():
         presorted = ours(X, signal, w, "squared_error", {}, 5)
         table = sparse.csc_matrix(np.nan_to_num(X))
-        sparse_road = ours(table, signal, w, "squared_error", {}, 5)
-        dense_road = ours(np.nan_to_num(X), signal, w, "squared_error", {}, 5)
-        assert_same_tree(sparse_road, dense_road)  # sums of zeros are rounded differently: but for ties
-        assert presorted.node_count == dense_road.node_count
+        from_sparse = ours(table, signal, w, "squared_error", {}, 5)
+        from_dense = ours(np.nan_to_num(X), signal, w, "squared_error", {}, 5)
+        assert_same_tree(from_sparse, from_dense)  # sums of zeros are rounded differently: but for ties
+        assert presorted.node_count == from_dense.node_count
     for w in (None, weights["whole"]):  # whole numbers are not
         labels = np.digitize(signal, [-1.0, 0.5])
-        sparse_road, dense_road = (ours(x, labels, w, "gini", {}, 5, [3]) for x in (table, np.nan_to_num(X)))
-        np.testing.assert_array_equal(sparse_road.threshold, dense_road.threshold)
-        np.testing.assert_array_equal(sparse_road.value, dense_road.value)
+        from_sparse, from_dense = (ours(x, labels, w, "gini", {}, 5, [3]) for x in (table, np.nan_to_num(X)))
+        np.testing.assert_array_equal(from_sparse.threshold, from_dense.threshold)
+        np.testing.assert_array_equal(from_sparse.value, from_dense.value)
 
 
 def test_sparse_tables_as_they_come():

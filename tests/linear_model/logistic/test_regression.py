@@ -77,7 +77,7 @@ SHAPES = [(40_000, 6, 2), (20_000, 6, 4), (60, 900, 2), (60, 900, 3), (20_000, 4
 
 @pytest.mark.parametrize(("n", "d", "K"), SHAPES)
 @pytest.mark.parametrize("solver", ["auto", "lbfgs"])
-def test_every_road_reaches_the_same_minimum(n, d, K, solver):
+def test_every_code_path_reaches_the_same_minimum(n, d, K, solver):
     X, y = table(n, d, K)
     model = LogisticRegression(solver=solver, max_iter=1000).fit(X, y)
     exact = LogisticRegression(tol=1e-7, max_iter=1000).fit(X, y)

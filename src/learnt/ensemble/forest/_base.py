@@ -1,4 +1,4 @@
-"""What all forests share: validation, the samples, the trees on the pool, and what can be asked of the trees."""
+"""What all forests share: validation, the samples, the trees on the pool, and the methods that read the trees."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         absent = self._rows(take_rows(given, absent_rows(present, n)))
         return at_their_places(unseen, present, n, self._sum_of_trees(absent) / self.grove_.n_trees)
 
-    # --- what can be asked of the trees
+    # --- methods that read the trees
 
     def _max_features(self, d: int) -> int:
         return max_features_of(self, d)

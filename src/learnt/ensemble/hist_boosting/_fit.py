@@ -88,7 +88,7 @@ class Booster:
         return np.sort(rng.permutation(n)[: max(1, int(self.subsample * n))]).astype(np.int32)
 
     def _column_seed(self, iteration: int, k: int) -> int:
-        """What columns are drawn by; none where all are looked at, as it would be felt in a small tree's time."""
+        """The seed that columns are drawn by; 0, which costs no time, where all are searched."""
         if self.growth.max_features >= 1.0:
             return 0
         return task_seed(self.seed, iteration, k)

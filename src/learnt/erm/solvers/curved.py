@@ -17,7 +17,7 @@ from learnt.erm.solvers._memory import Pair, inverse_times
 
 ROUNDING = 1e-26  # a distance, relative to f, below which steps only move rounding errors
 STALLED = 1e-10  # one at which an end of all progress counts as the precision of float64, not as a failure
-_NOISE = 1e-14  # of a value, relative
+_NOISE = 1e-14  # rounding of the objective, relative
 _TRIALS = 40
 _IDLE = 10  # steps without progress, after which there will be none
 

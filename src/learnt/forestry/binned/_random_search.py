@@ -194,7 +194,7 @@ def better(j, f, node, rules, lanes, best, found):
 def bin_at(places, f, place):
     """The last bin of a column that lies at `place` or before it."""
     at, f = np.uint64(0), np.uint64(f)
-    for k in range(8):  # as many steps whatever the range, and sums of bits: there is nothing to guess
+    for k in range(8):  # as many steps whatever the range, and sums of bits: no branch to predict
         bit = np.uint64(7 - k)
         at |= np.uint64(places[f, at + (np.uint64(1) << bit)] <= place) << bit
     return np.int64(at)
@@ -313,7 +313,7 @@ def search_few(here, table, marks, ys, node, mean, extent, rules, draws, few, be
         place = first + draw(state, np.int64(places[f, large]) - first)
         wl, sl, left = np.int64(0), np.int64(0), np.int64(0)
         for k in range(np.uint64(m)):
-            go = (np.int64(places[f, few[CODE, k]]) - place - 1) >> 63  # all bits or none: there is nothing to guess
+            go = (np.int64(places[f, few[CODE, k]]) - place - 1) >> 63  # all bits or none: no branch to predict
             wl += few[WEIGHT, k] & go
             sl += few[AMOUNT, k] & go
             left -= go

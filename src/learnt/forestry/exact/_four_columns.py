@@ -63,7 +63,7 @@ def _build() -> dict[str, Any]:
         return builder.shuffle_vector(first, undefined, ir.Constant(words, None))
 
     def read(builder, drawn, name, kind):
-        """What is asked of the four columns, as a vector."""
+        """A field of the four columns' records, as a vector."""
         value = ir.Constant(kind, ir.Undefined)
         for b in range(FOUR):
             element = builder.load(cgutils.gep(builder, drawn, b * N_DRAWN + name))

@@ -1,9 +1,8 @@
 """Dense tables of numbers with one output, columns drawn at each node: what forests are grown on.
 
-Everything that one column takes is a few straight loops over the rows of the node, with no branch to guess. Values are
-read as the bits of float32 and compared as integers in the same order (`value_code`), so that loops over them are
-vectorised. `marks` holds the rows of every node
-side by side, as tails: the row, its weight and its class in 32 bits.
+Everything that one column takes is a few straight loops over the rows of the node, with no branch to predict. Values
+are read as the bits of float32 and compared as integers in the same order (`value_code`), so that loops over them are
+vectorised. `marks` holds the rows of every node side by side, as tails: the row, its weight and its class in 32 bits.
 """
 
 from __future__ import annotations

@@ -317,7 +317,7 @@ class Grove:
         return self.numbers[self.packed.apply(X) + self.roots].astype(np.int64)
 
     def tree(self, t: int) -> Tree:
-        """One tree with all that can be asked of it."""
+        """One tree as a `Tree`, with all its attributes."""
         lo, hi = int(self.roots[t]), int(self.roots[t] + self.sizes[t])
         nodes, n = self.nodes[lo:hi], hi - lo
         inner = nodes["column"] >= INNER

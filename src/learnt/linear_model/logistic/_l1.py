@@ -22,8 +22,8 @@ from learnt.linear_model.logistic._l1_loss import ManyClasses, TwoClasses, by_cl
 
 _INNER = 0.1  # of the gap on all columns, before the next pass
 _POWER = 0.8  # a step leaves about this power of a relative gap, times the gap
-_LOOSEST, _CLOSEST = 1e-1, 1e-9  # of what the first sweep gains: where to leave the quadratic
-_MOST = 0.9  # of the columns at hand: then all of them, since choosing is a copy
+_LOOSEST, _CLOSEST = 1e-1, 1e-9  # share of the first sweep's gain below which the quadratic model is left
+_MOST = 0.9  # share of the columns at hand from which all are taken, since choosing copies them
 _CLOSE = 0.95  # slopes of this share of l1 take part in a step
 _ROWS_PER_COLUMN, _SAMPLE_SHARE, _FEWEST = 20, 16, 100  # of a sample to start from, and of a class in it
 _WORTH, _SAMPLE_TOL = 4, 1e-2  # rows to every one in a sample, at least, and how far to go there

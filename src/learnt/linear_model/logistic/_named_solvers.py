@@ -51,7 +51,7 @@ def solve_named(task: Task, ratio: float, tol: float, random_state: Any) -> Solu
     theta = _joined(result.coef, result.intercept, problem)
     status = _STATUS.get(result.status, result.status)
     if status == "iterations" and getattr(solver, "batch_size", None) is not None:
-        status = "stopped"  # epochs are all that can be asked of it
+        status = "stopped"  # a method of mini-batches runs its epochs and has no gap
     gap = _distance(problem, result) if result.gap is None else result.gap
     value, gap = result.objective * task.weight, gap * task.weight
     return Solution(theta, Outcome(theta, value, gap, result.n_iter, status, Flat()))
@@ -74,7 +74,7 @@ def _pose(task: Task, ratio: float) -> Problem:
 
 
 def _distance(problem: Problem, result: Result) -> float:
-    """objective − minimum ≈ gᵀH⁻¹g / 2, where H is small enough to ask for; NaN elsewhere."""
+    """objective − minimum ≈ gᵀH⁻¹g / 2, where H is small enough to be computed; NaN elsewhere."""
     if not problem.smooth_penalty or problem.n_features * problem.n_outputs > _MOST:
         return math.nan
     parts = [to_numpy(result.coef), to_numpy(result.intercept)[None]][: 1 + problem.fit_intercept]

@@ -23,10 +23,10 @@ from learnt.linear_model.logistic import _newton_cg_kernels as kernels
 from learnt.linear_model.logistic._loss import Target, csr_arrays, kernel_arrays
 from learnt.linear_model.logistic._problem import sparse_lanes
 
-_SHARE = 0.2  # of the gradient that equations may leave unsolved at first; less as it shrinks, by this power of it
+_SHARE = 0.2  # residual of the linear equations at first, as a share of the gradient; it shrinks with it, by this power
 _POWER = 0.2
 _MOST = 200  # products a step
-CLOSE = 0.1  # of the distance asked for: nothing is solved more closely
+CLOSE = 0.1  # of the tolerance: no equation is solved more closely
 
 
 class Look(NamedTuple):
@@ -74,7 +74,7 @@ class Columns:
         return Look(theta, value, gradient, list(curves), diagonal)
 
     def solve(self, here: Look, goal: float) -> tuple[np.ndarray, float]:
-        """Newton's step but for a share of it, or for what the goal does not ask for; and −gᵀstep."""
+        """An inexact Newton step, as close as the goal needs it; and −gᵀstep."""
         size = float(here.gradient @ (here.gradient / here.diagonal))
         self._begun = self._begun or size
         share = _SHARE * (size / max(self._begun, size)) ** _POWER if size > 0 else _SHARE

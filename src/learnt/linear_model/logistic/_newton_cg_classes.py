@@ -28,7 +28,7 @@ from learnt.linear_model.logistic._newton_cg import CLOSE
 
 _CELLS, _FEWEST = 1 << 18, 64  # of one part of the rows: scores and rows, at least
 _MOST = 200  # products a step
-_LOOSE, _POWER = 0.7, 0.35  # what equations may leave unsolved: a share, and a power of the distance relative to f
+_LOOSE, _POWER = 0.7, 0.35  # residual of the linear equations: a share, and a power of the distance relative to f
 _LEAST = 1e-6  # of a second moment: a variance that is smaller is rounding
 _CERTAIN = 6.0  # log of the odds of the own class against all others, beyond which curvature says nothing
 _FREE = 1e-3  # what an intercept curves by beside its share in the mean, relative to r
@@ -144,7 +144,7 @@ class Classes:
         return loss, S.T @ Z, chances
 
     def solve(self, here: Look, goal: float) -> tuple[np.ndarray, float]:
-        """Newton's step but for a share of it, or for what the goal does not ask for; and −gᵀstep."""
+        """An inexact Newton step, as close as the goal needs it; and −gᵀstep."""
         nearly = self.nearly(here)
         g = here.gradient.reshape(self._shape)
         size = float(np.vdot(g, nearly.solve(g)))
@@ -173,7 +173,7 @@ class Classes:
         for n_products in range(_MOST):
             q = self.product(here, p)
             curving = float(np.vdot(p, q))
-            if not curving > 0.0:  # single precision has nothing more to say
+            if not curving > 0.0:  # single precision has no more digits
                 step = step if n_products else z
                 break
             step += (size / curving) * p

@@ -15,7 +15,7 @@ from learnt.erm.solvers.curved import Flat, Outcome, Point, Progress, at_rest
 from learnt.linear_model.logistic._curvature import cholesky
 from learnt.linear_model.logistic._margins import margin_losses
 
-_NOISE = 1e-14  # of a value, relative
+_NOISE = 1e-14  # rounding of the objective, relative
 _HALVINGS = 30
 _SAME = 0.01  # of scores: a change that leaves the second derivative as it is
 _JITTER = 1e-12  # a pivot below this share of the largest entry is rounding

@@ -27,11 +27,11 @@ from learnt.erm.solvers.curved import Flat, Outcome, Point, search
 from learnt.linear_model.least_squares._centred import CentredTable
 from learnt.linear_model.logistic._margins import margin_losses
 
-_SHARE, _POWER = 0.1, 0.2  # what equations may leave unsolved at first; less as it shrinks, by this power of it
-_CLOSE = 0.1  # of the distance asked for: nothing is solved more closely
-_MOST = 30  # products a step: where that is not enough, a factor of the matrix is the better way
-_GAIN = 0.1  # what a reading of X must leave, at most, of the distance that the one before it found
-_STEPS = 40  # more are a sign of too few digits
+_SHARE, _POWER = 0.1, 0.2  # residual of the equations at first, relative; shrinks with the gradient, by this power
+_CLOSE = 0.1  # of the tolerance: no equation is solved more closely
+_MOST = 30  # products a step: where that is not enough, factorising the matrix is faster
+_GAIN = 0.1  # a pass over X must leave at most this share of the distance that the pass before it found
+_STEPS = 40  # more steps are a sign of too few digits
 _LARGEST = 1e7  # of an inner product: scores made of larger ones have too few digits
 
 

@@ -1,4 +1,4 @@
-"""Where a fit starts from: units for the columns, and a sample of the rows."""
+"""Where a fit starts: units for the columns, and a sample of the rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def units(rows: Rows, target: Target, centred: bool) -> Units:
 
 
 def units_of_few(rows: Rows, target: Target, centred: bool) -> Units:
-    """The same where two passes over the rows cost nothing; what the variances rest on is not asked for."""
+    """The same where two passes over the rows cost nothing; the number of rows behind the variances is not computed."""
     X = double(dense(rows.X))
     w = row_weights(Block(rows.X, rows.y, rows.w), X, target)
     total_weight = w.sum()

@@ -143,7 +143,7 @@ def newton_dense(task: Task) -> Solution:
 
 
 def quasi_newton(task: Task) -> Solution:
-    """Units alone for as long as that works; where it does not, and is worth its price, the second derivative."""
+    """Steps in the columns' units while that converges; then with the second derivative, where that pays."""
     rows = task.rows
     problem = pose(task, units(rows, task.target, task.fit_intercept))
     K, D = problem.shape
@@ -171,7 +171,7 @@ def quasi_newton(task: Task) -> Solution:
 
 
 def row_space(task: Task) -> Solution:
-    """Over as many variables as there are rows; what rounding cost is made good in all columns at the end."""
+    """Over as many variables as there are rows; rounding errors are corrected in all columns at the end."""
     if found := newton_by_rows(task):
         return found
     d = task.rows.n_features
@@ -284,7 +284,7 @@ def newton_from_samples(task: Task) -> Solution:
 
 
 def minimum_of_sample(problem: Problem, start: np.ndarray, n: float) -> tuple[np.ndarray, Any]:
-    """The minimum over a sample, as far as it can matter for all n rows, and the second derivative there."""
+    """The minimum over a sample, as closely as it matters for all n rows, and the second derivative there."""
     m = problem.rows.n_rows
     fewest = _ROWS_PER_COLUMN * problem.shape[1]
     # Of n rows, the sample's own minimum is about (variables) · n/m/2 above theirs.
