@@ -30,7 +30,23 @@ def groups(n, d=2, seed=0):
 
 
 X, HELD = groups(3000), groups(3000, seed=1)
-SCORES = ["squared_error", "non_uniformity", "entropy"]
+SCORES = ["squared_error", "non_uniformity", "entropy", "gaussian_entropy", "diagonal_entropy"]
+
+
+def entropy(score, rows, w, unit):
+    """½ log det Σ in these units, of a covariance with a ridge of 1e-6, but for the constant that no gain has."""
+    covariance = np.atleast_2d(np.cov(rows.T, aweights=w, ddof=0)) / np.outer(unit, unit) + 1e-6 * np.eye(len(unit))
+    if score == "diagonal_entropy":
+        covariance = np.diag(np.diag(covariance))
+    return 0.5 * np.linalg.slogdet(covariance)[1]
+
+
+def gaussian_gain(score, rows, w, left, widths):
+    """H − s H_left − (1 − s) H_right of the rows of a node, some of which go left."""
+    deviation = np.sqrt(np.average((rows - np.average(rows, axis=0, weights=w)) ** 2, axis=0, weights=w))
+    unit, s = np.maximum(deviation, 1e-3 * widths), w[left].sum() / w.sum()
+    whole, *sides = (entropy(score, rows[part], w[part], unit) for part in (slice(None), left, ~left))
+    return whole - s * sides[0] - (1 - s) * sides[1]
 
 
 def gain(score, s, a, part, volume):
@@ -60,7 +76,12 @@ def test_every_split_is_the_best_one(score, weighted):
                     cut = x[p - 1] + 0.5 * (x[p] - x[p - 1])
                     left = index[rows[index, f] <= cut]
                     s, a = w[left].sum() / w[index].sum(), (cut - lower[f]) / (upper[f] - lower[f])
-                    value = gain(score, s, a, w[index].sum() / w.sum(), np.prod(upper - lower) / whole)
+                    if score.endswith("_entropy"):
+                        goes = rows[index, f] <= cut
+                        value = gaussian_gain(score, rows[index], w[index], goes, upper - lower)
+                        value *= w[index].sum() / w.sum()
+                    else:
+                        value = gain(score, s, a, w[index].sum() / w.sum(), np.prod(upper - lower) / whole)
                     if value > best[0] * (1 + 1e-12):
                         best = (value, at, f, cut)
         value, at, f, cut = best
@@ -191,6 +212,54 @@ def test_the_worth_of_a_node_with_a_gaussian(weighted):
         of = leaf_gaussians(rows[here], w[here], at[0], *cell)
         log_p = np.log(w[here].sum() / w.sum()) + log_in_cell(held[there], at[1], of, *cell)
         assert found[node] == pytest.approx((u[there] * log_p).sum(), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("score", ["gaussian_entropy", "diagonal_entropy"])
+def test_a_large_node_is_cut_at_its_best_place(score):
+    """Two looks at 600 rows against every cut of them, in features that are far from 0 and of other units."""
+    rows = np.column_stack([RNG.normal(size=600), groups(600, d=1), RNG.normal(size=600)])
+    rows = (rows @ [[1.0, 0.0, 0.5], [0.0, 1.0, 0.2], [0.0, 0.0, 1.0]]) * [1.0, 1e-3, 1e3] + [0.0, 1.0, 1e6]
+    box = Box(rows.min(axis=0), rows.max(axis=0))
+    tree = grow_density(rows, None, box, CellRules(score, max_leaves=2, min_leaf=5))
+    best = (0.0,)
+    for f in range(3):
+        x = np.sort(rows[:, f])
+        for cut in x[4:-5] + 0.5 * (x[5:-4] - x[4:-5]):
+            value = gaussian_gain(score, rows, np.ones(600), rows[:, f] <= cut, box.upper - box.lower)
+            best = max(best, (value, f, cut))
+    assert (tree.feature[0], tree.threshold[0]) == (best[1], pytest.approx(best[2], rel=1e-12))
+    assert tree.impurity[0] == pytest.approx(best[0], rel=1e-8)
+
+
+def correlated(n, seed):
+    """A mixture of four Gaussians with features that go together."""
+    law, rng = np.random.default_rng(1), np.random.default_rng(seed)
+    maps, centers = law.normal(size=(4, 4, 4)) * 0.4, law.normal(size=(4, 4)) * 2.5
+    z = rng.integers(4, size=n)
+    return np.einsum("nij,nj->ni", maps[z], rng.normal(size=(n, 4))) + centers[z]
+
+
+def test_the_entropy_of_gaussians_suits_gaussian_leaves():
+    """On a mixture of correlated Gaussians: likelier than constant cells, and than Gaussians in cells for constants."""
+    rows, held = correlated(8000, 2), correlated(8000, 3)
+    gaussian = DensityTree(criterion="diagonal_entropy", leaf="gaussian", random_state=0).fit(rows)
+    inside = Box(gaussian.lower_, gaussian.upper_).holds(held)
+    for leaf in ("constant", "gaussian"):
+        other = DensityTree(leaf=leaf, random_state=0).fit(rows)
+        difference = gaussian.score_samples(held[inside]) - other.score_samples(held[inside])
+        assert difference.mean() > 4 * difference.std() / len(difference) ** 0.5  # standard errors
+
+
+@pytest.mark.parametrize("score", ["gaussian_entropy", "diagonal_entropy"])
+def test_the_entropy_of_rows_on_a_line(score):
+    """Features that say the same, and one that is constant: finite gains, and whole numbers that come many times."""
+    x = RNG.integers(0, 6, 500).astype(float)
+    rows = np.column_stack([x, 2 * x, np.full(500, 3.0), RNG.integers(0, 3, 500)])
+    box = Box(rows.min(axis=0) - 0.5, rows.max(axis=0) + 0.5)
+    tree = grow_density(rows, None, box, CellRules(score, max_leaves=8, min_leaf=5))
+    assert tree.n_leaves == 8
+    assert np.isfinite(tree.impurity).all()
+    assert set(tree.feature[~tree.is_leaf]) <= {0, 1, 3}
 
 
 def test_gaussian_leaves_need_fewer_cells():

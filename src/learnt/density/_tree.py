@@ -48,9 +48,13 @@ class DensityTree(Density):
 
     Parameters
     ----------
-    criterion : {"entropy", "squared_error", "non_uniformity"}, default="entropy"
+    criterion : {"entropy", "squared_error", "non_uniformity", "gaussian_entropy", "diagonal_entropy"}, \
+default="entropy"
         What a split gains: the likelihood of the rows, the integrated squared error of the density, or how far the
-        shares of rows on its sides are from those of the volume (times the share of all rows that the cell has).
+        shares of rows on its sides are from those of the volume (times the share of all rows that the cell has). Of
+        Gaussians: H − s H_left − (1 − s) H_right with H = ½ log det(2πe Σ), s the share of the rows on the left and Σ
+        their covariance, or its diagonal; these are for Gaussian leaves, and the diagonal suits them best where there
+        are many rows.
     splitter : {"best", "random"}, default="best"
         Look at every cut between two rows, or at one random cut of each feature.
     leaf : {"constant", "gaussian"}, default="constant"

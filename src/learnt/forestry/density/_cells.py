@@ -9,12 +9,19 @@ import numpy as np
 
 from learnt.engine.random import stream
 from learnt.engine.threads import run_tasks
-from learnt.forestry.density import _grow
-from learnt.forestry.density._grow import ENTROPY, NON_UNIFORM, SQUARED, grow_cells
+from learnt.forestry.density import _data
+from learnt.forestry.density._gaussian import room_for_gaussians
+from learnt.forestry.density._grow import grow_cells
 from learnt.forestry.kept._pruning import keep_nodes
 from learnt.forestry.kept._tree import LEAF, UNDEFINED, Tree
 
-CELL_SCORES = {"squared_error": SQUARED, "non_uniformity": NON_UNIFORM, "entropy": ENTROPY}
+CELL_SCORES = {
+    "squared_error": _data.SQUARED,
+    "non_uniformity": _data.NON_UNIFORM,
+    "entropy": _data.ENTROPY,
+    "gaussian_entropy": _data.GAUSSIAN,
+    "diagonal_entropy": _data.DIAGONAL,
+}
 _DEEPEST = 1 << 30
 _LEAST_PRICE, _PRICES = 0.3, 40  # of a leaf, in the log likelihood of one row; how many are tried
 
@@ -53,14 +60,17 @@ def grow_density(X: np.ndarray, w: np.ndarray | None, box: Box, rules: CellRules
     uniform = stream(seed).random((nodes, 2 * d)) if by_chance else np.zeros((nodes, 2 * d))
     lower, upper = np.empty((nodes, d)), np.empty((nodes, d))
     lower[0], upper[0] = box
-    ints, floats = np.zeros((nodes, _grow.N_INTS), dtype=np.int64), np.zeros((nodes, _grow.N_FLOATS))
-    ints[0, _grow.END], ints[0, _grow.LEFT] = n, -1
-    floats[0, _grow.WEIGHT] = n if w is None else w.sum()
+    ints, floats = np.zeros((nodes, _data.N_INTS), dtype=np.int64), np.zeros((nodes, _data.N_FLOATS))
+    ints[0, _data.END], ints[0, _data.LEFT] = n, -1
+    floats[0, _data.WEIGHT] = n if w is None else w.sum()
     weights = np.empty(0) if w is None else np.ascontiguousarray(w, dtype=np.float64)
     work = (
         np.empty(nodes + 1, np.int64), np.empty(d, np.int64), np.empty(n, np.uint8), np.empty(n, np.int32), np.empty(n)
     )  # fmt: skip
-    kept = grow_cells(_as_array(rules, d), values, order, weights, uniform, lower, upper, ints, floats, work)
+    gaussian = None
+    if rules.score in ("gaussian_entropy", "diagonal_entropy"):
+        gaussian = np.ascontiguousarray(X, dtype=np.float64), room_for_gaussians(d)
+    kept = grow_cells(_as_array(rules, d), values, order, weights, uniform, lower, upper, ints, floats, gaussian, work)
     return _tree(d, ints[:kept], floats[:kept])
 
 
@@ -71,28 +81,28 @@ def _sorted_line(X: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _as_array(rules: CellRules, d: int) -> np.ndarray:
-    out = np.empty(_grow.N_RULES, dtype=np.int64)
-    out[_grow.SCORE], out[_grow.RANDOM] = CELL_SCORES[rules.score], rules.random
-    out[_grow.MAX_LEAVES] = _DEEPEST if rules.max_leaves is None else rules.max_leaves
-    out[_grow.MIN_LEAF] = rules.min_leaf
-    out[_grow.MAX_DEPTH] = _DEEPEST if rules.max_depth is None else rules.max_depth
-    out[_grow.MAX_FEATURES] = d if rules.max_features is None else rules.max_features
+    out = np.empty(_data.N_RULES, dtype=np.int64)
+    out[_data.SCORE], out[_data.RANDOM] = CELL_SCORES[rules.score], rules.random
+    out[_data.MAX_LEAVES] = _DEEPEST if rules.max_leaves is None else rules.max_leaves
+    out[_data.MIN_LEAF] = rules.min_leaf
+    out[_data.MAX_DEPTH] = _DEEPEST if rules.max_depth is None else rules.max_depth
+    out[_data.MAX_FEATURES] = d if rules.max_features is None else rules.max_features
     return out
 
 
 def _tree(d: int, ints: np.ndarray, floats: np.ndarray) -> Tree:
-    left = ints[:, _grow.LEFT]
+    left = ints[:, _data.LEFT]
     leaf = left < 0
     return Tree(
         d,
         [1],
         children_left=np.where(leaf, LEAF, left),
         children_right=np.where(leaf, LEAF, left + 1),
-        feature=np.where(leaf, UNDEFINED, ints[:, _grow.FEATURE]),
-        threshold=np.where(leaf, float(UNDEFINED), floats[:, _grow.CUT]),
-        impurity=np.where(leaf, 0.0, floats[:, _grow.GAIN]),
-        n_node_samples=ints[:, _grow.END] - ints[:, _grow.START],
-        weighted_n_node_samples=floats[:, _grow.WEIGHT],
+        feature=np.where(leaf, UNDEFINED, ints[:, _data.FEATURE]),
+        threshold=np.where(leaf, float(UNDEFINED), floats[:, _data.CUT]),
+        impurity=np.where(leaf, 0.0, floats[:, _data.GAIN]),
+        n_node_samples=ints[:, _data.END] - ints[:, _data.START],
+        weighted_n_node_samples=floats[:, _data.WEIGHT],
         value=np.zeros((len(ints), 1, 1)),
     )
 

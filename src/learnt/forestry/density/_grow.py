@@ -10,6 +10,7 @@ a cell of the box, and a cut at the share a of its width with the share s of its
 
 with W the weight of the node's rows, N that of all, V the volume of the cell in units of the box. The first is
 (s − a)² / (a (1 − a)) but for its factor, and the last is never more than that, so that most cuts need no logarithm.
+A fourth score, the entropy of Gaussians, looks at the rows and not at the cell: `_gaussian` has it.
 """
 
 from __future__ import annotations
@@ -17,15 +18,33 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.forestry.density._data import (
+    CUT,
+    DEPTH,
+    END,
+    FEATURE,
+    GAIN,
+    LEFT,
+    LEFT_WEIGHT,
+    LOG_VOLUME,
+    MAX_DEPTH,
+    MAX_FEATURES,
+    MAX_LEAVES,
+    MIN_LEAF,
+    NON_UNIFORM,
+    POSITION,
+    RANDOM,
+    SCORE,
+    SQUARED,
+    START,
+    WEIGHT,
+    between,
+    random_cut,
+)
+from learnt.forestry.density._gaussian import best_gaussian_cut
 from learnt.forestry.exact._grow import pop_best, sift_up
 
-SQUARED, NON_UNIFORM, ENTROPY = range(3)
 ROUNDED = 1.0 - 1e-9  # a bound this much below the best gain is below it whatever rounding did
-# places of `rules`
-SCORE, RANDOM, MAX_LEAVES, MIN_LEAF, MAX_DEPTH, MAX_FEATURES, N_RULES = range(7)
-# places of a node's integers and numbers
-START, END, DEPTH, LEFT, FEATURE, POSITION, N_INTS = range(7)
-GAIN, CUT, WEIGHT, LOG_VOLUME, LEFT_WEIGHT, N_FLOATS = range(6)
 
 
 @kernel(allocates=False)
@@ -40,13 +59,6 @@ def worth(score, s, a):
 
 
 @kernel(allocates=False)
-def between(low, high):
-    """A cut between two values, below the upper one."""
-    middle = low + 0.5 * (high - low)
-    return middle if middle < high else low
-
-
-@kernel(allocates=False)
 def draw_features(d, wanted, node, uniform, chosen):
     """Mark the columns with the lowest of the node's random numbers."""
     for f in range(d):
@@ -57,29 +69,36 @@ def draw_features(d, wanted, node, uniform, chosen):
 
 
 @kernel(allocates=False)
-def search(node, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, total):
+def search(node, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, gaussian):
     """The best cut of a node into its record; a gain of 0 where there is none."""
-    d, start, end = values.shape[0], ints[node, START], ints[node, END]
-    least, score, weight = rules[MIN_LEAF], rules[SCORE], floats[node, WEIGHT]
+    score, part = rules[SCORE], floats[node, WEIGHT] / floats[0, WEIGHT]
     floats[node, GAIN], ints[node, FEATURE] = 0.0, -2
-    if end - start < 2 * least or ints[node, DEPTH] >= rules[MAX_DEPTH]:
+    if ints[node, END] - ints[node, START] < 2 * rules[MIN_LEAF] or ints[node, DEPTH] >= rules[MAX_DEPTH]:
         return
-    best = 0.0
-    draw_features(d, rules[MAX_FEATURES], node, uniform, chosen)
+    draw_features(values.shape[0], rules[MAX_FEATURES], node, uniform, chosen)
+    if gaussian is not None:
+        best = best_gaussian_cut(
+            node, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, gaussian
+        )
+    else:
+        best = best_cut(node, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats)
+    if score == SQUARED:
+        part *= part * np.exp(-floats[node, LOG_VOLUME])
+    floats[node, GAIN] = best * part
+
+
+@kernel(allocates=False)
+def best_cut(node, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats):
+    """The best cut of a node by its cell into its record, and what it is worth but for what the node alone decides."""
+    d, start, end = values.shape[0], ints[node, START], ints[node, END]
+    least, score, weight, best = rules[MIN_LEAF], rules[SCORE], floats[node, WEIGHT], 0.0
     for f in range(d):
         low, width = lower[node, f], upper[node, f] - lower[node, f]
         if chosen[f] == 0 or not values[f, start] < values[f, end - 1]:
             continue
         cut, first, last = 0.0, start + least, end - least
         if rules[RANDOM] == 1:
-            cut = values[f, start] + uniform[node, d + f] * (values[f, end - 1] - values[f, start])
-            at, top = start, end
-            while at < top:  # the first value above the cut
-                middle = (at + top) // 2
-                if values[f, middle] <= cut:
-                    at = middle + 1
-                else:
-                    top = middle
+            cut, at = random_cut(node, f, values, start, end, uniform)
             first, last = max(first, at), min(last, at)
         left, narrow, unit = 0.0, 1.0 / width, 1.0 / np.float64(end - start)
         if weights.size:
@@ -105,10 +124,7 @@ def search(node, rules, values, order, weights, uniform, lower, upper, chosen, i
                         floats[node, CUT], floats[node, LEFT_WEIGHT] = cut, share * weight
             if weights.size and p < end:
                 left += weights[order[f, p]]
-    part = weight / total
-    if score == SQUARED:
-        part *= part * np.exp(-floats[node, LOG_VOLUME])
-    floats[node, GAIN] = best * part
+    return best
 
 
 @kernel(allocates=False)
@@ -149,32 +165,31 @@ def add_cell(child, parent, is_left, first, last, weight, lower, upper, ints, fl
 
 
 @kernel(allocates=False)
-def grow_cells(rules, values, order, weights, uniform, lower, upper, ints, floats, work):
+def grow_cells(rules, values, order, weights, uniform, lower, upper, ints, floats, gaussian, work):
     """Grow from node 0, whose record is written, until no cut is worth anything or there are enough leaves.
 
-    Returns the number of nodes; children come in pairs, left before right. `work` is room for the heap of leaves, the
-    columns drawn, the sides of rows, and a line of order and values.
+    Returns the number of nodes; children come in pairs, left before right. `gaussian` is the rows and
+    `room_for_gaussians`, or None for the other scores; `work` is room for the heap of leaves, the columns drawn, the
+    sides of rows, and a line of order and values.
     """
     heap, chosen, side, spare_order, spare_values = work
-    total, count, leaves, n_heap, gain = floats[0, WEIGHT], 1, 1, 1, np.int64(GAIN)
-    search(0, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, total)
-    heap[0] = 0
-    while n_heap > 0 and leaves < rules[MAX_LEAVES] and count + 2 <= ints.shape[0]:
+    count, looked_at, leaves, n_heap, gain = 1, 0, 1, 0, np.int64(GAIN)
+    while True:
+        for child in range(looked_at, count):
+            search(child, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, gaussian)
+            sift_up(heap, floats, gain, np.int64(n_heap), np.int64(child))
+            n_heap += 1
+        looked_at = count
+        if leaves >= rules[MAX_LEAVES] or count + 2 > ints.shape[0]:
+            return count
         node = np.int64(pop_best(heap, n_heap, floats, gain))
         n_heap -= 1
         if not floats[node, GAIN] > 0.0:
-            break
-        middle, left = ints[node, POSITION], floats[node, LEFT_WEIGHT]
+            return count
+        first, middle, last, left = ints[node, START], ints[node, POSITION], ints[node, END], floats[node, LEFT_WEIGHT]
         part_lines(node, middle, values, order, ints, side, spare_order, spare_values)
         ints[node, LEFT] = count
-        add_cell(count, node, True, ints[node, START], middle, left, lower, upper, ints, floats)
-        add_cell(
-            count + 1, node, False, middle, ints[node, END], floats[node, WEIGHT] - left, lower, upper, ints, floats
-        )
-        for child in range(count, count + 2):
-            search(child, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats, total)
-            sift_up(heap, floats, gain, np.int64(n_heap), np.int64(child))
-            n_heap += 1
+        add_cell(count, node, True, first, middle, left, lower, upper, ints, floats)
+        add_cell(count + 1, node, False, middle, last, floats[node, WEIGHT] - left, lower, upper, ints, floats)
         count += 2
         leaves += 1
-    return count
