@@ -1,5 +1,6 @@
 """Radius classifier and regressor against scikit-learn; blocks of queries against all at once."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -193,3 +194,57 @@ def test_neighbours_in_order_of_their_index(points):
     np.testing.assert_array_equal(found.indices, expected)
     np.testing.assert_array_equal(found.distances, 0.5 * expected)
     assert found.indices.dtype == np.int64
+
+
+@pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree"])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
+@pytest.mark.parametrize("leaf_size", [1, 7, 30])
+def test_sums_of_whole_nodes_are_those_of_the_points(algorithm, metric, leaf_size):
+    # Integers: many points lie at the radius itself, others are equal, and every sum is exact in any order.
+    rng = np.random.default_rng(3)
+    X, Q = rng.integers(-4, 5, size=(501, 3)).astype(float), rng.integers(-5, 6, size=(60, 3)).astype(float)
+    y, labels = rng.integers(-50, 50, size=(501, 2)).astype(float), rng.integers(5, size=501)
+    settings = {"metric": metric, "leaf_size": leaf_size}
+    for radius in (0.0, 1.0, 3.0, 5.0, 40.0):
+        model, brute = (
+            RadiusNeighborsRegressor(radius, algorithm=name, **settings).fit(X, y) for name in (algorithm, "brute")
+        )
+        assert None not in model._sums
+        assert None in brute._sums
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a query without neighbours
+            np.testing.assert_array_equal(model.predict(Q), brute.predict(Q))
+            np.testing.assert_array_equal(model.predict(None), brute.predict(None))
+        model, brute = (
+            RadiusNeighborsClassifier(radius, algorithm=name, outlier_label=4, **settings).fit(X, labels)
+            for name in (algorithm, "brute")
+        )
+        assert None not in model._sums
+        assert None in brute._sums
+        np.testing.assert_array_equal(model.predict_proba(Q), brute.predict_proba(Q))
+
+
+def test_sums_follow_the_last_fit_and_the_weights():
+    X, Y = table(300)
+    model = RadiusNeighborsRegressor(1.0, algorithm="kd_tree").fit(X, Y[:, 1])
+    model.fit(X[:200], X[:200, 0])
+    fresh = RadiusNeighborsRegressor(1.0, algorithm="kd_tree").fit(X[:200], X[:200, 0])
+    near = X[np.abs(X).max(axis=1) < 1]
+    np.testing.assert_array_equal(model.predict(near), fresh.predict(near))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(near), fresh.predict(near))
+    by_distance = RadiusNeighborsRegressor(1.0, algorithm="kd_tree", weights="distance").fit(X[:200], X[:200, 0])
+    np.testing.assert_array_equal(by_distance.set_params(weights="uniform").predict(near), fresh.predict(near))
+    fresh.set_params(weights="distance")
+    expected = OracleRegressor(1.0, weights="distance").fit(X[:200], X[:200, 0]).predict(near)
+    np.testing.assert_allclose(fresh.predict(near), expected, rtol=1e-9)
+
+
+def test_many_classes_are_counted_without_sums_of_nodes():
+    X, _ = table(300)
+    labels = np.arange(300) // 2
+    ours, theirs = (
+        kind(1.0, algorithm="kd_tree", outlier_label=0).fit(X, labels)
+        for kind in (RadiusNeighborsClassifier, OracleClassifier)
+    )
+    assert ours._sums == [None]
+    np.testing.assert_allclose(ours.predict_proba(X + 0.1), theirs.predict_proba(X + 0.1), rtol=1e-9, atol=1e-12)

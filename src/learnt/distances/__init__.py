@@ -2,6 +2,7 @@
 
 Search             points, a metric and an index over them: `Search.build(points, metric)`, then
                    `.nearest(queries, k)`, `.nearest_blocks(queries, k, consume)`, `.within(queries, radius)`
+BallSums           what values of the points add up to within a radius: `Search.ball_sums(table)`
 Neighborhoods      what `within` answers: flat arrays, as many entries for each query as there are
 resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      which metric is meant, and whether it is one
 box_tree                               the boxes of a KD-tree, for other walks through it
@@ -18,7 +19,8 @@ _brute            brute force: picks     _direct     from the distances themselv
 _products         matrix products with an error bound, and exact distances where it leaves doubt
 _product_radius   the same for all points within a radius
 _rounded_points   what products need of the points, kept from query to query; _rounding, _kernels
-_trees            trees of boxes and balls by Minkowski distances: _tree_build, _tree_kernels, _power_sums
+_trees            trees of boxes and balls by Minkowski distances: _tree_build, _tree_bounds, _tree_kernels,
+                  _tree_radius, _power_sums; _ball_sums   sums over whole nodes
 _metric_tree      a ball tree by any metric
 _approximate      by a graph, with its recall
 _precomputed      distances that are given
@@ -27,6 +29,7 @@ _centers          the nearest of few centres
 _select           the k smallest; _neighborhoods   all within a radius
 """
 
+from learnt.distances._ball_sums import BallSums
 from learnt.distances._centers import (
     DEVICE_CELLS,
     center_distances,
@@ -56,6 +59,7 @@ __all__ = [
     "METRIC_NAMES",
     "SAME_METRICS",
     "SPARSE_METRIC_NAMES",
+    "BallSums",
     "Consume",
     "DimensionSums",
     "Neighborhoods",

@@ -9,6 +9,7 @@ import numpy as np
 
 from learnt.distances._approximate import METRICS as GRAPH_METRICS
 from learnt.distances._approximate import ApproximateIndex
+from learnt.distances._ball_sums import BallSums, ball_sums, ball_votes
 from learnt.distances._brute import BruteForce
 from learnt.distances._metric_tree import METRICS as BALL_METRICS
 from learnt.distances._metric_tree import MetricTree, metric_tree_takes
@@ -196,6 +197,14 @@ class Search:
             for lo, hi, found in self.within_blocks(queries, limits, n_jobs=n_jobs):
                 out[lo:hi, r] = found.counts
         return out
+
+    def ball_sums(self, table: np.ndarray) -> BallSums | None:
+        """What the points' rows of a table add up to within a radius; None where the search is not by a tree."""
+        return ball_sums(self._index, table)
+
+    def ball_votes(self, codes: np.ndarray, n_classes: int) -> BallSums | None:
+        """How many points of each class are within a radius, in the same way."""
+        return ball_votes(self._index, codes, n_classes)
 
     def within_blocks(
         self,

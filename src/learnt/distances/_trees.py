@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from learnt.distances import _tree_build, _tree_kernels
+from learnt.distances import _tree_build, _tree_kernels, _tree_radius
 from learnt.distances._metrics import SAME
 from learnt.distances._minkowski import POWERS, root
 from learnt.distances._neighborhoods import Neighborhoods, joined
 from learnt.distances._select import Consume
-from learnt.distances._tree_kernels import Tree, workspace_for
+from learnt.distances._tree_bounds import Tree, workspace_for
 from learnt.engine.threads import for_blocks
 
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski")
@@ -86,7 +86,7 @@ class TreeIndex:
         self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
     ) -> Neighborhoods:
         """The points at most `radii[i]` away from query i, by default in order of their index."""
-        exact, limits = self._limits(radii)
+        exact, limits = self.limits(radii)
         wanted = distances or not exact
 
         def one(lo: int, hi: int) -> Neighborhoods:
@@ -99,12 +99,12 @@ class TreeIndex:
 
     def counts(self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """How many points are within each of `radii` (one row for all queries or one for each, ascending)."""
-        exact, limits = self._limits(radii)
+        exact, limits = self.limits(radii)
         out = np.empty((Q.shape[0], radii.shape[1]), dtype=np.int64)
 
         def one(lo: int, hi: int) -> None:
             rows = limits if len(limits) == 1 else limits[lo:hi]
-            _tree_kernels.count_within(
+            _tree_radius.count_within(
                 self.tree, workspace_for(self.tree), _wide(Q[lo:hi]), np.ascontiguousarray(rows), out[lo:hi]
             )
 
@@ -122,7 +122,7 @@ class TreeIndex:
         while first < Q.shape[0]:
             index = np.empty(size, dtype=np.int64)
             sums = np.empty(size if distances else 0)
-            found, first = _tree_kernels.points_within(
+            found, first = _tree_radius.points_within(
                 self.tree, workspace, Q, limits, first, Q.shape[0], counts, index, sums
             )
             if found:
@@ -141,7 +141,7 @@ class TreeIndex:
         _tree_kernels.nearest_leaves(self.tree, Q, leaves)
         return np.argsort(leaves, kind="stable")
 
-    def _limits(self, radii: np.ndarray) -> tuple[bool, np.ndarray]:
+    def limits(self, radii: np.ndarray) -> tuple[bool, np.ndarray]:
         """Which sums of powers belong to distances within the radii, and whether that is so to the last bit."""
         p = self.tree.p
         if p in (1.0, np.inf) or self.metric == "sqeuclidean":

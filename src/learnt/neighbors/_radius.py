@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.distances import Neighborhoods, Search
+from learnt.distances import BallSums, Neighborhoods, Search
 from learnt.neighbors._base import check_mode
+from learnt.neighbors._vote import all_count_the_same
 
 
 class RadiusNeighborsMixin:
@@ -80,3 +81,34 @@ class RadiusNeighborsMixin:
         if not isinstance(radius, Real) or not radius >= 0:
             raise ValueError(f"radius must be a number of at least 0; {type(self).__name__} got {radius!r}.")
         return radius
+
+
+class RadiusSums:
+    """Sums of the targets in balls, where all neighbours count the same and the search is by a tree.
+
+    They are made by `fit`, or at the first query of a model from a file, and kept beside the search.
+    """
+
+    weights: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_sums"}
+
+    def _make_sums(self) -> list[BallSums | None]:
+        """The sums of each output that is asked on its own."""
+        raise NotImplementedError
+
+    def _renew_sums(self) -> None:
+        """Those of an earlier fit; new ones are made if they will be wanted."""
+        self.__dict__.pop("_sums", None)
+        if all_count_the_same(self.weights):
+            self._sums = self._make_sums()
+
+    def _kept_sums(self, Q: Any) -> list[BallSums] | None:
+        """The sums if they answer these queries: not training rows, which are no neighbours of their own."""
+        if Q is None or not all_count_the_same(self.weights):
+            return None
+        if "_sums" not in vars(self):
+            self._sums = self._make_sums()
+        return None if None in self._sums else self._sums  # type: ignore[return-value]

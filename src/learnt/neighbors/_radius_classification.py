@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from learnt.distances import BallSums
 from learnt.engine.schema import Schema, anyof, choice, listof, none, number, scalar
 from learnt.neighbors._base import NeighborsBase
-from learnt.neighbors._radius import RadiusNeighborsMixin
+from learnt.neighbors._radius import RadiusNeighborsMixin, RadiusSums
 from learnt.neighbors._schema import CODES, METRIC, RECALL, SEARCH, votes_rule
 from learnt.neighbors._targets import LabelTargets
 from learnt.neighbors._vote import all_count_the_same, check_weights_parameter, counted_votes, radius_weights, shares
@@ -23,7 +24,7 @@ def _rule(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None
     return votes_rule(model, state, dims)
 
 
-class RadiusNeighborsClassifier(RadiusNeighborsMixin, LabelTargets, ClassifierMixin, NeighborsBase):
+class RadiusNeighborsClassifier(RadiusSums, RadiusNeighborsMixin, LabelTargets, ClassifierMixin, NeighborsBase):
     """A row's class is the one most training rows within a radius of it have.
 
         P(y = c | x) = Σ over xᵢ with distance(x, xᵢ) ≤ r of  vᵢ [yᵢ = c]  /  Σ vᵢ,     vᵢ = 1, or 1 / distance
@@ -97,6 +98,7 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, LabelTargets, ClassifierMi
         """Remember the rows and their classes; y may have several columns, each a question of its own."""
         check_weights_parameter(self)
         self._fit_labels(self._fit_rows(X), y)
+        self._renew_sums()
         self.outlier_label_ = self._outlier_labels()
         return self
 
@@ -118,6 +120,10 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, LabelTargets, ClassifierMi
         """The share of rows whose class is predicted; X = None: of the training rows, each by its other rows."""
         return super().score(X, y, sample_weight)
 
+    def _make_sums(self) -> list[BallSums | None]:
+        classes, codes = self._outputs()
+        return [self._built().ball_votes(codes[:, j], names.size) for j, names in enumerate(classes)]
+
     def _counted(self, X: Any) -> tuple[list[np.ndarray], np.ndarray]:
         """The votes of each output, and the rows that have no neighbour."""
         Q = self._queries(X)
@@ -125,15 +131,20 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, LabelTargets, ClassifierMi
         classes, codes = self._outputs()
         counted = [np.empty((m, names.size)) for names in classes]
         alone = np.empty(m, dtype=bool)
-        same = all_count_the_same(self.weights)
-        blocks = self._built().within_blocks(
-            Q, self._radius(None), distances=not same, ordered=not same, n_jobs=self.n_jobs
-        )
-        for lo, hi, found in blocks:
-            weights, query = radius_weights(found, self.weights), found.query
-            alone[lo:hi] = found.counts == 0
-            for j, names in enumerate(classes):
-                counted[j][lo:hi] = counted_votes(codes[found.indices, j], query, hi - lo, names.size, weights)
+        sums, same = self._kept_sums(Q), all_count_the_same(self.weights)
+        if sums is not None:
+            for j, balls in enumerate(sums):
+                counts, counted[j] = balls.within(Q, self._radius(None), self.n_jobs)
+            alone = counts == 0
+        else:
+            blocks = self._built().within_blocks(
+                Q, self._radius(None), distances=not same, ordered=not same, n_jobs=self.n_jobs
+            )
+            for lo, hi, found in blocks:
+                weights, query = radius_weights(found, self.weights), found.query
+                alone[lo:hi] = found.counts == 0
+                for j, names in enumerate(classes):
+                    counted[j][lo:hi] = counted_votes(codes[found.indices, j], query, hi - lo, names.size, weights)
         lonely = np.flatnonzero(alone)
         if lonely.size:
             self._vote_for_outliers(lonely, counted)

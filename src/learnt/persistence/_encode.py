@@ -33,7 +33,7 @@ _SIMPLE = {str, bool, type(None)}  # stand for themselves whatever they are
 
 # Set on an estimator by scikit-learn's callback machinery; about a fit in progress, not about the model.
 _PASSING = {"_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_parent_callback_ctx"}
-_DERIVED = {"_search"}  # built again from the rest
+_DERIVED = {"_search", "_sums"}  # built again from the rest
 
 
 class Encoder:
