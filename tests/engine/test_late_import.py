@@ -88,3 +88,19 @@ assert type(made) is sys.modules["email.message"].Message and Message.__mro__ an
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_class_derived_from_one_that_is_not_loaded_is_derived_from_the_class_itself():
+    code = """
+import sys
+from learnt.engine.late_import import import_late
+import_late("email.message", classes=("Message",))
+from email.message import Message
+class Letter(Message):
+    def as_string(self):
+        return super().get_content_type()
+assert Letter.__mro__[1] is sys.modules["email.message"].Message
+assert Letter().as_string() == "text/plain" and isinstance(Letter(), Message) and type(Letter) is type
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr

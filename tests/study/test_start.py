@@ -89,7 +89,13 @@ ONLY_LATER = (
     "learnt.persistence",
     "learnt.statistics",
     "learnt.study.race._bench",
-)  # of the study itself
+    "asyncio.base_events",
+    "psutil._common",
+    "scipy.linalg._basic",
+    "scipy.sparse.linalg._interface",
+    "scipy.spatial",
+    "scipy.special._ufuncs",
+)  # in the process of the study itself
 
 
 @pytest.mark.parametrize("process", ["study", "worker"])

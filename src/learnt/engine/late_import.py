@@ -1,7 +1,7 @@
 """Large packages that others import on the off chance: loaded when something of theirs is first used.
 
-scikit-learn imports `scipy.stats` and parts of SciPy that few models need, and asks of every array whether it is a
-table of pandas, where that is installed. Together they take longer to load than all that a study needs. In a process
+scikit-learn imports most of SciPy, of which few models need much, and asks of every array whether it is a table of
+pandas, where that is installed. Together they take longer to load than all that a study needs. In a process
 of ours (the command, a study's worker), and nowhere else, a module that loads the real one at the first use stands in
 for them.
 
@@ -15,9 +15,10 @@ import sys
 import threading
 from collections.abc import Callable
 from importlib.util import find_spec
-from types import ModuleType
+from types import ModuleType, new_class
 from typing import Any
 
+_SPECIAL = ("boxcox", "comb", "expit", "gammaln", "inv_boxcox", "ndtri", "stdtr", "stdtrit", "xlogy")
 _OPTIMISERS = ("brentq", "linear_sum_assignment", "linprog", "minimize", "minimize_scalar", "nnls")
 _loading = threading.RLock()
 
@@ -46,9 +47,18 @@ class _LateModule(ModuleType):
 
 
 class _LateClass(type):
-    """Stands in for a class of such a package in `isinstance` and `issubclass`; any other use is that of the class."""
+    """Stands in for a class of such a package in `isinstance` and `issubclass`; any other use is that of the class.
+
+    A class derived from it is derived from the class itself.
+    """
 
     _late: tuple[_LateModule, str]
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> Any:
+        if not bases:
+            return super().__new__(cls, name, bases, body)
+        real = tuple(base._itself() if isinstance(base, _LateClass) else base for base in bases)
+        return new_class(name, real, options, lambda namespace: namespace.update(body))
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return cls._loaded() and isinstance(instance, cls._itself())
@@ -136,7 +146,12 @@ def import_late_in_our_processes() -> None:
     """What a process that runs a study does first."""
     import_late("numpy.f2py")  # named by `from numpy import *`, as are the tests
     import_late("numpy.testing")
+    import_late("psutil", classes=("Process",))  # asked by joblib for the memory of processes that we never start
+    import_late("asyncio")
     import_late("scipy.stats", functions=("rankdata",))
+    import_late("scipy.special", functions=_SPECIAL)
+    import_late("scipy.linalg", functions=("solve_triangular",))
+    import_late("scipy.sparse.linalg", functions=("cg",), classes=("LinearOperator",))
     import_late("scipy.integrate", functions=("trapezoid",))
     import_late("scipy.interpolate", functions=("BSpline",))
     import_late("scipy.optimize", functions=_OPTIMISERS)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
 from scipy.special import gammaln, xlogy
 
 from learnt.engine.matrices import dense, stored
@@ -255,6 +254,8 @@ def _distances(X: Any, lo: int, hi: int, metric: Any, options: dict) -> np.ndarr
         D = np.sqrt(np.maximum(norms[lo:hi, None] - 2.0 * (X[lo:hi] @ X.T).toarray() + norms, 0.0))
         D[np.arange(hi - lo), np.arange(lo, hi)] = 0.0
         return D
+    from scipy.spatial.distance import cdist  # loads slowly, and few who import metrics cluster
+
     return cdist(X[lo:hi], X, _SCIPY.get(metric, metric) if isinstance(metric, str) else metric, **options)
 
 
@@ -310,6 +311,8 @@ def davies_bouldin_score(X: Any, labels: Any) -> float:
     >>> davies_bouldin_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
     0.1
     """
+    from scipy.spatial.distance import cdist
+
     X, codes, size, centers = _groups(X, labels)
     spread = np.bincount(codes, weights=np.sqrt(np.square(X - centers[codes]).sum(axis=1))) / size
     apart = cdist(centers, centers)
