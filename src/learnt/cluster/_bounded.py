@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from learnt.cluster import _kernels
-from learnt.cluster._kernels import Cells, Found, Moves, Tile, View
+from learnt.cluster._kernels import Found, Moves, Tile, View
 from learnt.cluster._lloyd import Sums, farthest_rows
-from learnt.cluster._sums import cluster_sums, sparse_lane_rows
-from learnt.distances import round_rows, squared_norms
+from learnt.cluster._sums import cluster_sums
+from learnt.distances import round_rows
 from learnt.engine.arrays import is_numpy
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.rows.blocks import Block
@@ -27,7 +27,6 @@ from learnt.engine.threads import for_blocks
 COMPILED_WORK = 500_000
 _LANES = 64
 _FEWEST_ROWS = 8192
-_SUMMING_TASKS = 16
 _NO_WEIGHTS = np.empty(0)
 _FAR_OUT = 1e12  # in squares of the scale
 
@@ -46,16 +45,17 @@ def no_moves(k: int) -> Moves:
     return Moves(np.zeros(k, np.float32), np.zeros(k, np.float32), np.float32(0), 0, np.float32(0))
 
 
-def moves(new: np.ndarray, old: np.ndarray, n_rows: int) -> Moves:
-    """Shifts of the centres, and half the distance of each to its nearest fellow (left out where it costs too much)."""
+def moves(distances: np.ndarray, new: np.ndarray, norms: np.ndarray, n_rows: int) -> Moves:
+    """Shifts of the centres by these distances to where they are now, with their squared norms; and half the distance
+    of each to its nearest fellow (left out where it costs too much).
+    """
     k = new.shape[0]
-    shift = (np.sqrt(np.square(new - old).sum(axis=1)) * (1 + 1e-6)).astype(np.float32)
+    shift = (distances * (1 + 1e-6)).astype(np.float32)
     shift = np.nextafter(shift, np.float32(np.inf))
     most_at = int(shift.argmax())
     others = np.delete(shift, most_at)
     half = np.full(k, np.inf, np.float32) if k == 1 else np.zeros(k, np.float32)
     if 1 < k <= max(64, n_rows // 16):
-        norms = np.einsum("ij,ij->i", new, new)
         between = norms[:, None] - 2.0 * (new @ new.T) + norms
         between -= 1e-13 * (new.shape[1] + 8) * (norms[:, None] + norms)
         np.fill_diagonal(between, np.inf)
@@ -115,7 +115,7 @@ def settle(
     return above, below, n_exact
 
 
-class _Kept:
+class Kept:
     """Labels, bounds and sums of clusters that are kept from one assignment to the next."""
 
     sums: np.ndarray  # of rows, in a layout of the subclass's own
@@ -142,11 +142,6 @@ class _Kept:
         self.sums[:] = 0.0
         self.mass[:] = 0.0
         self.counts[:] = 0
-
-    def _moves(self, scaled: np.ndarray) -> Moves:
-        found = no_moves(self.k) if self._last is None else moves(scaled, self._last, self.n)
-        self._last = scaled
-        return found
 
     def _weights(self, lo: int, hi: int) -> np.ndarray:
         return _NO_WEIGHTS if self.weights is None else self.weights[lo:hi]
@@ -177,7 +172,7 @@ class _Kept:
         raise NotImplementedError
 
 
-class DenseLloyd(_Kept):
+class DenseLloyd(Kept):
     """Dense rows. `copy` keeps the rounded rows W in memory; without it they are rounded as they are read."""
 
     def __init__(
@@ -241,6 +236,13 @@ class DenseLloyd(_Kept):
             self.use(np.float64)  # clusters too tight, or too far apart, for single precision to tell
         return self._totals(sum(changed for changed, _ in found))
 
+    def _moves(self, scaled: np.ndarray) -> Moves:
+        last, self._last = self._last, scaled
+        if last is None:
+            return no_moves(self.k)
+        distances = np.sqrt(np.square(scaled - last).sum(axis=1))
+        return moves(distances, scaled, np.einsum("ij,ij->i", scaled, scaled), self.n)
+
     def recount(self) -> Sums:
         """The sums again from the rows, without what differences have accumulated of rounding."""
         self._forget_sums()
@@ -262,74 +264,6 @@ class DenseLloyd(_Kept):
         out = np.empty(hi - lo)
         _kernels.row_errors(self.X[lo:hi], centers, self.labels[lo:hi], out)
         return out
-
-
-class SparseLloyd(_Kept):
-    """CSR rows; nothing is centred, so that they stay sparse."""
-
-    def __init__(self, X: Any, weights: np.ndarray | None, k: int) -> None:
-        super().__init__(X, weights, np.zeros(X.shape[1]), 1.0, k)
-        self.lane = sparse_lane_rows(self.n, X.nnz, k)
-        self.norms = squared_norms(X)
-        # One table of sums, whatever the number of lanes: with many features several would not fit in memory.
-        self.sums, self.mass, self.counts = np.zeros((k, self.d)), np.zeros(k), np.zeros(k, dtype=np.int64)
-
-    def assign(self, centers: np.ndarray) -> Sums:
-        moved = self._moves(centers)
-        side_by_side = eight_by_eight(centers)
-        extra = np.einsum("ij,ij->i", centers, centers)
-        radius = float(np.sqrt(extra.max()))
-        X, old = self.X, self.labels.copy()
-
-        def one(lo: int, hi: int) -> int:
-            cells = Cells(X.data, X.indices, X.indptr[lo : hi + 1])
-            return _kernels.assign_sparse(
-                cells, self.norms[lo:hi], side_by_side, extra, radius, 2.0**-51, moved, self.labels[lo:hi],
-                self.upper[lo:hi], self.lower[lo:hi],
-            )  # fmt: skip
-
-        changed = sum(for_blocks(one, self.n, grain=self.lane))
-        return self._move(old, changed)
-
-    def _move(self, old: np.ndarray, changed: int | None) -> Sums:
-        """The sums, which follow the labels by differences, a few centres a task."""
-        X = self.X
-
-        def some(first: int, last: int) -> None:
-            _kernels.move_sparse_rows(
-                X.data, X.indices, X.indptr, self._weights(0, self.n), old, self.labels, first, last, self.sums,
-                self.mass, self.counts,
-            )  # fmt: skip
-
-        for_blocks(some, self.k, grain=-(-self.k // _SUMMING_TASKS))
-        return Sums(self.sums, self.mass.copy(), self.counts.copy(), changed)  # the table itself: it may be large
-
-    def recount(self) -> Sums:
-        """The sums again from the rows, without what differences have accumulated of rounding."""
-        self._forget_sums()
-        return self._move(np.full(self.n, -1, dtype=np.int32), None)
-
-    def _errors(self, centers: np.ndarray, lo: int, hi: int) -> np.ndarray:
-        X, out = self.X, np.empty(hi - lo)
-        extra = np.einsum("ij,ij->i", centers, centers)
-        _kernels.sparse_row_errors(
-            X.data, X.indices, X.indptr[lo : hi + 1], self.norms[lo:hi], centers, extra, self.labels[lo:hi], out
-        )
-        return out
-
-
-def eight_by_eight(centers: np.ndarray) -> np.ndarray:
-    """Centres transposed, eight side by side: block b has the centres from 8 b on as its columns, zeros past the last.
-
-    >>> eight_by_eight(np.array([[1.0, 2.0], [3.0, 4.0]]))[0, :, :3]
-    array([[1., 3., 0.],
-           [2., 4., 0.]])
-    """
-    k, d = centers.shape
-    out = np.zeros((-(-k // _kernels.EIGHT), d, _kernels.EIGHT))
-    for c in range(k):
-        out[c // _kernels.EIGHT, :, c % _kernels.EIGHT] = centers[c]
-    return out
 
 
 def _reach(centers: np.ndarray, origin: np.ndarray) -> float:

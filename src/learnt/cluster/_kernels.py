@@ -1,4 +1,4 @@
-"""Compiled inner loops of k-means.
+"""Compiled inner loops of k-means; those of sparse rows are in `_sparse_kernels.py`.
 
 Distances are first computed in a fast, rounded copy W of the rows (float32, centred, scaled), by matrix products; an
 error bound says which answers that settles. What it leaves open is settled by `square_distance` on the rows themselves,
@@ -17,10 +17,8 @@ from learnt.distances import square_distance
 from learnt.engine.kernel import kernel
 
 _INF = np.inf
-EIGHT = 8  # centres whose products with a sparse row are computed together
-_TILE = 256  # sparse rows that take their turn with the same eight centres
 _TINY = 1e-30  # W is scaled to about 1: what underflows is smaller than this
-_UP, _DOWN = np.float32(1.000001), np.float32(0.999999)  # rounding of float32 bounds, away from the safe side
+UP, DOWN = np.float32(1.000001), np.float32(0.999999)  # rounding of float32 bounds, away from the safe side
 
 
 class Moves(NamedTuple):
@@ -64,14 +62,6 @@ class Found(NamedTuple):
     label: np.ndarray
     above: np.ndarray
     below: np.ndarray
-
-
-class Cells(NamedTuple):
-    """A CSR matrix."""
-
-    data: np.ndarray
-    indices: np.ndarray
-    indptr: np.ndarray
 
 
 @kernel
@@ -131,8 +121,8 @@ def unsettled(labels, moves, upper, lower, rows):
     m = 0
     for i in range(labels.shape[0]):
         a = max(labels[i], 0)  # a row without a label has upper = ∞
-        u = (upper[i] + shift[a]) * _UP
-        low = (lower[i] - (next_most if a == most_at else most)) * _DOWN
+        u = (upper[i] + shift[a]) * UP
+        low = (lower[i] - (next_most if a == most_at else most)) * DOWN
         upper[i] = u
         lower[i] = low
         bound = half[a] if half[a] > low else low
@@ -171,8 +161,8 @@ def decide(rows, start, m, tile, view, norms, X, squares, found):
                         found.label[start + r] = np.int32(c)
             high = one + norm + 3.0 * slack
             low = one + norm - slack
-        found.above[start + r] = np.float32(np.sqrt(max(high, 0.0))) * _UP
-        found.below[start + r] = np.float32(np.sqrt(max(low, 0.0))) * _DOWN
+        found.above[start + r] = np.float32(np.sqrt(max(high, 0.0))) * UP
+        found.below[start + r] = np.float32(np.sqrt(max(low, 0.0))) * DOWN
     return evaluated
 
 
@@ -227,123 +217,6 @@ def relabel(rows, label, above, below, X, origin, weights, labels, upper, lower,
                 mass[old] -= w
                 counts[old] -= one
     return changed
-
-
-@kernel
-def eight_products(data, indices, start, end, C, b, out):
-    """out[8 b : 8 b + 8] = the products of one row of a CSR matrix with eight centres, the columns of C[b].
-
-    Eight sums that stay in registers, and one line of the cache for each entry of the row.
-    """
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-    for p in range(start, end):
-        v = np.float64(data[p])
-        j = indices[p]
-        s0 += v * C[b, j, 0]
-        s1 += v * C[b, j, 1]
-        s2 += v * C[b, j, 2]
-        s3 += v * C[b, j, 3]
-        s4 += v * C[b, j, 4]
-        s5 += v * C[b, j, 5]
-        s6 += v * C[b, j, 6]
-        s7 += v * C[b, j, 7]
-    o = EIGHT * b
-    out[o], out[o + 1], out[o + 2], out[o + 3] = s0, s1, s2, s3
-    out[o + 4], out[o + 5], out[o + 6], out[o + 7] = s4, s5, s6, s7
-
-
-@kernel
-def assign_sparse(cells, norms, C, extra, radius, norm_error, moves, labels, upper, lower):
-    """Labels of rows of a CSR matrix, in float64; C is the centres as `eight_products` reads them, extra their squared
-    norms.
-
-    A row goes to the first of the centres that rounding cannot tell from the nearest.
-    """
-    data, indices, indptr = cells
-    shift, half, most, most_at, next_most = moves
-    n, k = labels.shape[0], extra.shape[0]
-    scores = np.empty((_TILE, EIGHT * C.shape[0]), np.float64)
-    rows, known = np.empty(_TILE, np.int64), np.empty(_TILE, np.int64)
-    changed = 0
-    for lo in range(0, n, _TILE):
-        m = 0  # rows that bounds do not settle, and which eight centres' products are known of each
-        for i in range(lo, min(lo + _TILE, n)):
-            a = labels[i]
-            first = -1
-            if a >= 0:
-                u = (upper[i] + shift[a]) * _UP
-                low = (lower[i] - (next_most if a == most_at else most)) * _DOWN
-                bound = max(low, half[a])
-                if not u < bound:
-                    first = a // EIGHT
-                    eight_products(data, indices, indptr[i], indptr[i + 1], C, first, scores[m])
-                    slack = norm_error * (indptr[i + 1] - indptr[i] + 8) * (norms[i] + radius * radius) + _TINY
-                    u = np.float32(np.sqrt(max(norms[i] - 2.0 * scores[m, a] + extra[a] + slack, 0.0))) * _UP
-                if u < bound:
-                    upper[i] = u
-                    lower[i] = low
-                    continue
-            rows[m], known[m] = i, first
-            m += 1
-        for b in range(C.shape[0]):  # eight centres stay in the cache for all rows of the tile
-            for r in range(m):
-                if b != known[r]:
-                    i = rows[r]
-                    eight_products(data, indices, indptr[i], indptr[i + 1], C, b, scores[r])
-        for r in range(m):
-            i = rows[r]
-            norm = norms[i]
-            slack = norm_error * (indptr[i + 1] - indptr[i] + 8) * (norm + radius * radius) + _TINY
-            best = _INF
-            for c in range(k):
-                s = extra[c] - 2.0 * scores[r, c]
-                scores[r, c] = s
-                if s < best:
-                    best = s
-            new = np.int32(-1)
-            second = _INF
-            for c in range(k):
-                s = scores[r, c]
-                if new < 0 and s <= best + 2.0 * slack:
-                    new = np.int32(c)
-                elif s < second:
-                    second = s
-            upper[i] = np.float32(np.sqrt(max(best + norm + 3.0 * slack, 0.0))) * _UP
-            lower[i] = np.float32(np.sqrt(max(second + norm - slack, 0.0))) * _DOWN
-            if new != labels[i]:
-                changed += 1
-                labels[i] = new
-    return changed
-
-
-@kernel
-def move_sparse_rows(data, indices, indptr, weights, old, labels, first, last, sums, mass, counts):
-    """Bring the sums of the centres first…last−1 from the labels `old` to `labels`, for rows of a CSR matrix, about 0.
-
-    Label −1 is in no sum. The rows are taken in order, so that who does which centres changes nothing.
-    """
-    for i in range(labels.shape[0]):
-        if old[i] == labels[i]:
-            continue
-        w = weights[i] if weights.shape[0] > 0 else 1.0
-        one = 1 if w > 0.0 else 0
-        for c, sign in ((labels[i], 1), (old[i], -1)):
-            if first <= c < last:
-                for p in range(indptr[i], indptr[i + 1]):
-                    sums[c, indices[p]] += sign * w * data[p]
-                mass[c] += sign * w
-                counts[c] += sign * one
-
-
-@kernel(reassociate=True)
-def sparse_row_errors(data, indices, indptr, norms, C, extra, labels, out):
-    """out[i] = ‖xᵢ − c(i)‖² for rows of a CSR matrix, by the expansion; norms and extra are ‖x‖² and ‖c‖²."""
-    for i in range(labels.shape[0]):
-        a = labels[i]
-        product = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            product += data[p] * C[a, indices[p]]
-        out[i] = max(norms[i] - 2.0 * product + extra[a], 0.0)
 
 
 @kernel

@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.cluster._bounded import (
     COMPILED_WORK,
     DenseLloyd,
-    SparseLloyd,
     dense_inertia,
     dense_labels,
     quick_sums,
     scale_of,
 )
 from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
+from learnt.cluster._sparse_lloyd import SparseLloyd
 from learnt.cluster._spread import Spread, rough_spread, spread_of
 from learnt.cluster._starts import Starts, check_centers
 from learnt.cluster._sums import distance_block, inertia_sum, label_block

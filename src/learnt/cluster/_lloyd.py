@@ -21,6 +21,8 @@ from learnt.engine.arrays import to_numpy
 from learnt.engine.matrices import beside_double
 from learnt.engine.rows import Rows
 
+_SOME_CELLS = 1 << 16
+
 
 class Sums(NamedTuple):
     """What one assignment gives: for each centre, over its rows, Σ w (x − origin), Σ w and how many have weight."""
@@ -96,7 +98,7 @@ def lloyd(
     for n_iter in range(1, max_iter + 1):
         found = problem.assign(centers)
         new, moved = update(problem, found, centers)
-        shift = float(np.square(new - centers).sum())
+        shift = squared_shift(new, centers)
         centers = new
         converged = found.changed == 0 or shift <= tol
         stopped = step(n_iter, shift, functools.partial(_state, centers, dtype))
@@ -122,9 +124,22 @@ def means(sums: np.ndarray, mass: np.ndarray, origin: np.ndarray, old: np.ndarra
            [7. ]])
     """
     full = mass > 0
+    if full.all():
+        new = sums / mass[:, None]
+        return np.add(new, origin, out=new)
     new = old.copy()
     new[full] = origin + sums[full] / mass[full, None]
     return new
+
+
+def squared_shift(new: np.ndarray, old: np.ndarray) -> float:
+    """The sum of the squared movements of the centres; some at a time, so that no other large table is made.
+
+    >>> squared_shift(np.array([[1.0, 2.0], [3.0, 3.0]]), np.array([[1.0, 0.0], [3.0, 0.0]]))
+    13.0
+    """
+    step = max(1, _SOME_CELLS // new.shape[1])
+    return float(sum(np.square(new[lo : lo + step] - old[lo : lo + step]).sum() for lo in range(0, len(new), step)))
 
 
 def update(problem: Any, found: Sums, centers: np.ndarray) -> tuple[np.ndarray, bool]:

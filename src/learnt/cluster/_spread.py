@@ -43,8 +43,10 @@ def spread_of(rows: Rows) -> Spread:
 def rough_spread(rows: Rows) -> Spread:
     """The same from some rows, where there are many in memory: a point among them and their scale, without a pass.
 
-    For whoever does not ask for the variance itself.
+    For whoever does not ask for the variance itself. Of sparse rows, which are neither centred nor scaled, nothing is.
     """
+    if rows.route is Route.SPARSE:
+        return Spread(np.zeros(rows.n_features), 0.0, 1.0)
     if rows.route is not Route.DENSE or rows.n_rows < 4 * _SOME_ROWS:
         return spread_of(rows)
     step = rows.n_rows // _SOME_ROWS
