@@ -39,7 +39,8 @@ def test_equals_brute_force(algorithm, metric, params, kind):
     brute, tree = both(T, metric, params, leaf_size=7, algorithm=algorithm)
     for k in (1, 10, 60):
         same(tree.nearest(Q, k), brute.nearest(Q, k))
-    same(tree.nearest(None, 4), brute.nearest(None, 4))
+    for k in (4, 40):
+        same(tree.nearest(None, k), brute.nearest(None, k))
     distances, _ = brute.nearest(Q, 9)
     radii = np.where(np.arange(60) % 3 == 0, 0.0, distances[:, 8])
     same(tree.within(Q, radii), brute.within(Q, radii))
@@ -62,6 +63,8 @@ def test_any_small_set(n, d, k, leaf_size, seed):
     brute, tree = both(T, leaf_size=leaf_size, algorithm=algorithm)
     same(tree.nearest(Q, min(k, n)), brute.nearest(Q, min(k, n)))
     same(tree.within(Q, 0.2), brute.within(Q, 0.2))
+    if n > 1:
+        same(tree.nearest(None, min(k, n - 1)), brute.nearest(None, min(k, n - 1)))
 
 
 @pytest.mark.parametrize("algorithm", TREES)

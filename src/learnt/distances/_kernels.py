@@ -131,11 +131,16 @@ def exact_order(Q, T, index, out):
     short = index.shape[1] <= SHORT
     squares = np.empty(Q.shape[1], np.float64)
     for q in range(index.shape[0]):
-        for c in range(index.shape[1]):
-            at = index[q, c]
-            value = square_distance(Q, q, T, at, squares)
-            i = c
-            while short and i > 0 and (out[q, i - 1] > value or (out[q, i - 1] == value and index[q, i - 1] > at)):
+        fours = index.shape[1] - index.shape[1] % 4
+        for c in range(0, fours, 4):
+            _four_distances(Q, q, T, index[q, c:], out[q, c:])
+        for c in range(fours, index.shape[1]):
+            out[q, c] = square_distance(Q, q, T, index[q, c], squares)
+        if not short:
+            continue
+        for c in range(1, index.shape[1]):
+            at, value, i = index[q, c], out[q, c], c
+            while i > 0 and (out[q, i - 1] > value or (out[q, i - 1] == value and index[q, i - 1] > at)):
                 out[q, i] = out[q, i - 1]
                 index[q, i] = index[q, i - 1]
                 i -= 1

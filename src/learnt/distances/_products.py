@@ -19,6 +19,7 @@ _SPARE = 4  # rows kept beyond those asked for
 _BATCH = 8192  # queries whose candidates are held at once
 _FEW = 256  # queries up to which threads share the training rows, not the queries
 _LANE = 8192
+_SETTLED = 512  # queries of a task that computes the distances of candidates
 
 
 def product_neighbors(
@@ -67,7 +68,7 @@ class _Batch:
             consume(lo, hi, exact[:, : self.k], order[:, : self.k])
             return lo + np.flatnonzero(~sure), worst[~sure]
 
-        found = for_blocks(settle, self.m, grain=self.block, n_jobs=self.n_jobs)
+        found = for_blocks(settle, self.m, grain=_SETTLED, n_jobs=self.n_jobs)
         unsure = np.concatenate([rows for rows, _ in found])
         if unsure.size:
             self._again(unsure, np.concatenate([worst for _, worst in found]), consume)

@@ -134,6 +134,8 @@ class Search:
 
     def nearest(self, queries: Any, k: int, *, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the k nearest points of each query, both of shape (n_queries, k), nearest first."""
+        if queries is None and isinstance(self._index, TreeIndex):
+            return self._index.nearest_others(self.points, k, n_jobs)
         m = (self.points if queries is None else queries).shape[0]
         distances, index = np.empty((m, k)), np.empty((m, k), dtype=np.int64)
 

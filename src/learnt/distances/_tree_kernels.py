@@ -40,11 +40,11 @@ def nearest_leaves(tree, Q, leaves):
 
 
 @kernel(fuse=False, allocates=False)
-def nearest_points(tree, workspace, Q, query_order, values, index):
+def nearest_points(tree, workspace, Q, query_order, others, values, index):
     """values[q], index[q]: the nearest points of query q by (sum of powers, index), ascending.
 
-    Queries are answered in `query_order`. Those found so far are an ascending list where they are few, else a heap with
-    the largest first.
+    Queries are answered in `query_order`; where `others` are asked for, query q is point q and not its own neighbour.
+    Those found so far are an ascending list where they are few, else a heap with the largest first.
     """
     order, starts, cells = tree.order, tree.starts, tree.cells
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
@@ -87,6 +87,8 @@ def nearest_points(tree, workspace, Q, query_order, values, index):
             for t in range(sums.size):
                 total = sums[t]
                 if total < worst or (total == worst and order[lo + t] < rows[last]):
+                    if others and order[lo + t] == i:
+                        continue
                     if few:
                         filled = min(filled, k - 1)
                         _insert(best, rows, filled, total, order[lo + t])

@@ -76,11 +76,28 @@ class TreeIndex:
             part = _wide(Q[lo:hi])
             sums, index = np.empty((hi - lo, k)), np.empty((hi - lo, k), dtype=np.int64)
             _tree_kernels.nearest_points(
-                self.tree, workspace_for(self.tree), part, self._query_order(part), sums, index
+                self.tree, workspace_for(self.tree), part, self._query_order(part), False, sums, index
             )
             consume(lo, hi, self._finish(sums), index)
 
         for_blocks(one, Q.shape[0], grain=min(max(_QUERIES, Q.shape[0] // 32), 8 * _QUERIES), n_jobs=n_jobs)
+
+    def nearest_others(self, points: np.ndarray, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and indices of the k nearest others of each point, asked one leaf after the other."""
+        wide, n = _wide(points), self.tree.order.size
+        distances, index = np.empty((n, k)), np.empty((n, k), dtype=np.int64)
+
+        def one(lo: int, hi: int) -> None:
+            _tree_kernels.nearest_points(
+                self.tree, workspace_for(self.tree), wide, self.tree.order[lo:hi], True, distances, index
+            )
+
+        def finish(lo: int, hi: int) -> None:
+            distances[lo:hi] = self._finish(distances[lo:hi])
+
+        for_blocks(one, n, grain=min(max(_QUERIES, n // 32), 8 * _QUERIES), n_jobs=n_jobs)
+        for_blocks(finish, n, grain=8 * _QUERIES, n_jobs=n_jobs)
+        return distances, index
 
     def within(
         self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True

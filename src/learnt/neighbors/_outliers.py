@@ -11,11 +11,13 @@ from sklearn.utils.metaestimators import available_if
 
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.schema import Schema, count, flag, number, real
+from learnt.engine.threads import for_blocks
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase
 from learnt.neighbors._schema import METRIC, RECALL, SEARCH, metric_rule
 
 # What scikit-learn adds to a mean distance, so that more than k equal rows do not divide by 0.
 _TINY = 1e-10
+_ROWS = 2048  # of a task
 
 
 def local_density(distances: np.ndarray, index: np.ndarray, reach: np.ndarray) -> np.ndarray:
@@ -142,8 +144,17 @@ class LocalOutlierFactor(KNeighborsMixin, OutlierMixin, NeighborsBase):
         self.n_neighbors_ = max(1, min(self.n_neighbors, n - 1))
         distances, index = self.kneighbors(n_neighbors=self.n_neighbors_)
         self._reach = distances[:, -1].copy()
-        self._density = local_density(distances, index, self._reach)
-        self.negative_outlier_factor_ = -self._density[index].mean(axis=1) / self._density
+        self._density, self.negative_outlier_factor_ = np.empty(n), np.empty(n)
+
+        def density(lo: int, hi: int) -> None:
+            self._density[lo:hi] = local_density(distances[lo:hi], index[lo:hi], self._reach)
+
+        def factor(lo: int, hi: int) -> None:
+            of_neighbors = self._density[index[lo:hi]].mean(axis=1)
+            self.negative_outlier_factor_[lo:hi] = -of_neighbors / self._density[lo:hi]
+
+        for one in (density, factor):
+            for_blocks(one, n, grain=_ROWS, n_jobs=self.n_jobs)
         automatic = isinstance(self.contamination, str)
         worst = self.negative_outlier_factor_
         self.offset_ = -1.5 if automatic else float(np.percentile(worst, 100.0 * self.contamination))
