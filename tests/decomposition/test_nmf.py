@@ -8,7 +8,7 @@ from sklearn import decomposition as theirs
 import learnt
 from learnt.decomposition import NMF, non_negative_factorization
 from learnt.decomposition.nmf._descent import Penalties, coordinate_descent
-from learnt.engine import tables
+from learnt.engine.rows import tables
 from learnt.engine.threads import set_threads
 
 RNG = np.random.default_rng(0)

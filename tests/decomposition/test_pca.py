@@ -314,6 +314,32 @@ def test_more_passes_are_never_worse():
     assert kept[-1] <= PCA(5).fit(X).explained_variance_.sum()
 
 
+@pytest.mark.parametrize("passes", [0, 1, 3])
+def test_half_a_product_is_enough_for_the_last_directions(passes):
+    """The same eigenvalues and directions as with whole products, about a mean far from 0 too."""
+    from learnt.decomposition._centre import centre
+    from learnt.decomposition._krylov import krylov
+    from learnt.decomposition._products import scatter_inside, scatter_product
+    from learnt.engine.rows import as_rows
+
+    X = make(500, 40) + 5.0
+    rows, start = as_rows(X), np.random.default_rng(0).normal(size=(40, 6))
+    middle, S = centre(rows), (len(X) - 1) * np.cov(X.T)
+    for point in (None, X[0]):
+        np.testing.assert_allclose(scatter_inside(rows, middle, point, start), start.T @ S @ start, rtol=1e-9)
+        found = krylov(
+            lambda Q, point=point: scatter_product(rows, middle, point, Q),
+            start,
+            4,
+            passes,
+            lambda Q, point=point: scatter_inside(rows, middle, point, Q),
+        )
+        whole = krylov(lambda Q: S @ Q, start, 4, passes)
+        np.testing.assert_allclose(found.values, whole.values, rtol=1e-9)
+        np.testing.assert_allclose(found.inside, whole.inside, atol=1e-9 * whole.values[0])
+        np.testing.assert_allclose(np.abs((found.vectors * whole.vectors).sum(axis=0)), 1.0, rtol=1e-9)
+
+
 def test_automatic_passes_reach_scikit_learns_quality():
     X = np.random.default_rng(0).normal(size=(800, 300))
     settings = {"svd_solver": "randomized", "random_state": 0}

@@ -2,7 +2,8 @@
 
 Each product is one pass over the rows. The randomised solver keeps the images of all passes, a block Krylov space, and
 takes the best components inside it: after as many passes never worse than the power iteration of Halko, Martinsson and
-Tropp (2011), which keeps only the last, and mostly much better (Musco and Musco, 2015).
+Tropp (2011), which keeps only the last, and mostly much better (Musco and Musco, 2015). Of the last directions only the
+scatter among themselves is new, which is half a product: their images would be for directions after them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from learnt.decomposition._centre import Centre, centre, starting_point
 from learnt.decomposition._exact import Spectrum, largest_eigen, singular
-from learnt.decomposition._products import scatter_product
+from learnt.decomposition._products import scatter_inside, scatter_product
 from learnt.decomposition._triangle import joined, triangles
 from learnt.engine.arrays import like, namespace
 from learnt.engine.rows import Rows
@@ -39,65 +40,92 @@ def randomized(
     width = min(k + oversamples, d)
     # Drawn with NumPy whatever the library: the same start on every device.
     start = like(draw.normal(size=(d, width)), middle.mean)
-    values, vectors, basis, images = krylov(lambda Q: scatter_product(rows, middle, point, Q), start, k, power)
+    values, vectors, basis, inside = krylov(
+        lambda Q: scatter_product(rows, middle, point, Q),
+        start,
+        k,
+        power,
+        lambda Q: scatter_inside(rows, middle, point, Q),
+    )
     if float(values[k - 1]) < _FAINT * float(values[0]):
-        values, vectors = _refined(rows, middle, basis, images, width)
+        values, vectors = _refined(rows, middle, basis, inside, width)
     return Spectrum(middle, values[:k] / max(middle.n - 1, 1), vectors[:, :k].T)
 
 
 class Krylov(NamedTuple):
-    """The best values (at least 0, falling) and directions inside a space, its basis, and the images of that."""
+    """The best values (at least 0, falling) and directions inside a space, its basis B, and BᵀAB of the matrix A."""
 
     values: Any
     vectors: Any
     basis: Any
-    images: Any
+    inside: Any
 
 
-def krylov(product: Callable[[Any], Any], start: Any, k: int, power: int | None) -> Krylov:
+def krylov(
+    product: Callable[[Any], Any],
+    start: Any,
+    k: int,
+    power: int | None,
+    square: Callable[[Any], Any] | None = None,
+) -> Krylov:
     """The k largest eigenvalues of a symmetric matrix, inside the space of a start and its images.
 
-    `product` is the matrix times a thin one; there are `power` + 1 products, None: until k directions have converged,
-    but no more than five.
+    `product` is the matrix A times a thin one, `square` QᵀAQ where that is less work; there are `power` + 1 products,
+    None: until k directions have converged, but no more than five.
     """
     d = start.shape[0]
     Q = _orthonormal(start)
-    basis = images = None
+    basis: Any = None
+    images: Any = None
+    inside: Any = None
     passes = _PASSES if power is None else power + 1
     for step in range(passes):
+        last = step + 1 == passes
+        if last and square is not None:
+            inside = _bordered(inside, images, Q, square(Q))
+            basis = Q if basis is None else joined(basis, Q, axis=1)
+            break
         image = product(Q)
         basis = Q if basis is None else joined(basis, Q, axis=1)
         images = image if images is None else joined(images, image, axis=1)
-        with single_blas():
-            values, vectors, residual = _best_inside(basis, images, k)
-        converged = power is None and residual <= _CONVERGED
-        if converged or basis.shape[1] == d or step + 1 == passes:
+        inside = _symmetric(basis.T @ images)
+        if last or basis.shape[1] == d or (power is None and _residual(basis, images, inside, k) <= _CONVERGED):
             break
         Q = _new_directions(image[:, : d - basis.shape[1]], basis)
         if Q.shape[1] == 0:
             break
-    return Krylov(values, vectors, basis, images)
+    values, small = largest_eigen(inside, min(k, inside.shape[0]))
+    return Krylov(values, basis @ small, basis, inside)
 
 
-def _best_inside(basis: Any, images: Any, k: int) -> tuple[Any, Any, float]:
-    """Rayleigh and Ritz: the best k directions inside the basis, and the largest relative residual."""
+def _symmetric(T: Any) -> Any:
+    return (T + T.T) / 2
+
+
+def _bordered(inside: Any, images: Any, Q: Any, last: Any) -> Any:
+    """BᵀAB with a last block of directions Q, from what is known of the others and QᵀAQ."""
+    if inside is None:
+        return _symmetric(last)
+    beside = images.T @ Q
+    return joined(joined(inside, beside, axis=1), joined(beside.T, _symmetric(last), axis=1), axis=0)
+
+
+def _residual(basis: Any, images: Any, inside: Any, k: int) -> float:
+    """The largest residual of the best k directions inside the basis, as a share of the largest eigenvalue."""
     xp = namespace(basis)
-    T = basis.T @ images
-    values, small = largest_eigen((T + T.T) / 2, min(k, T.shape[0]))
-    values = xp.where(values > 0, values, xp.zeros_like(values))
-    vectors = basis @ small
-    off = images @ small - vectors * values
+    with single_blas():
+        values, small = largest_eigen(inside, min(k, inside.shape[0]))
+        off = images @ small - (basis @ small) * values
     scale = float(values[0]) or 1.0
-    return values, vectors, float(xp.max(xp.sum(off * off, axis=0))) ** 0.5 / scale
+    return float(xp.max(xp.sum(off * off, axis=0))) ** 0.5 / scale
 
 
-def _refined(rows: Rows, middle: Centre, basis: Any, images: Any, width: int) -> tuple[Any, Any]:
+def _refined(rows: Rows, middle: Centre, basis: Any, inside: Any, width: int) -> tuple[Any, Any]:
     """Small components again, from the projected rows themselves and not from their squares."""
-    T = basis.T @ images
-    inside = basis @ largest_eigen((T + T.T) / 2, min(width, T.shape[0]))[1]
-    R = rows.sum(triangles, middle.mean, inside)[0].R
+    best = basis @ largest_eigen(inside, min(width, inside.shape[0]))[1]
+    R = rows.sum(triangles, middle.mean, best)[0].R
     s, Vt = singular(R)
-    return s**2, inside @ Vt.T
+    return s**2, best @ Vt.T
 
 
 def _new_directions(image: Any, basis: Any) -> Any:

@@ -36,10 +36,10 @@ def sum_thin(rows: Rows, statistic: Statistic, *state: Any, part_bytes: int) -> 
 
 
 def scatter_times(block: Block, point: Any, Q: Any) -> tuple:
-    """Σz, Σ zᵀQ and Σ z (zᵀQ), z = x − point: each block is read once."""
+    """Σ zᵀQ and Σ (zᵀQ)ᵀ zᵀ, z = x − point: each block is read once, and the sum is as long as its rows."""
     Z = block.X if point is None or sparse.issparse(block.X) else block.X - point
     Y = Z @ Q
-    return namespace(Y).sum(Y, axis=0), Z.T @ Y
+    return namespace(Y).sum(Y, axis=0), Y.T @ Z
 
 
 def scatter_product(rows: Rows, middle: Centre, point: Any, Q: Any) -> Any:
@@ -47,7 +47,22 @@ def scatter_product(rows: Rows, middle: Centre, point: Any, Q: Any) -> Any:
     part_bytes = 8 * rows.n_features * Q.shape[1]
     sums, image = sum_thin(rows, scatter_times, single(point, rows), single(Q, rows), part_bytes=part_bytes)
     off = middle.mean if point is None else middle.mean - point
-    return image - off[:, None] * sums[None, :]
+    return image.T - off[:, None] * sums[None, :]
+
+
+def scatter_inside_of(block: Block, point: Any, Q: Any) -> tuple:
+    """Σ zᵀQ and Σ (zᵀQ)ᵀ(zᵀQ), z = x − point."""
+    Z = block.X if point is None or sparse.issparse(block.X) else block.X - point
+    Y = Z @ Q
+    return namespace(Y).sum(Y, axis=0), Y.T @ Y
+
+
+def scatter_inside(rows: Rows, middle: Centre, point: Any, Q: Any) -> Any:
+    """QᵀSQ for the scatter S about the mean: half the work of SQ."""
+    part_bytes = 8 * Q.shape[1] ** 2
+    sums, inside = sum_thin(rows, scatter_inside_of, single(point, rows), single(Q, rows), part_bytes=part_bytes)
+    off = middle.mean if point is None else middle.mean - point
+    return inside - (Q.T @ off)[:, None] * sums[None, :]
 
 
 def gram_of_columns(block: Block, mean: Any, centred: bool) -> tuple:
