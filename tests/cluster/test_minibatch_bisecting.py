@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 import learnt
 from learnt.cluster import BisectingKMeans, KMeans, MiniBatchKMeans, k_means
 from learnt.cluster._minibatch_steps import reassign, step
+from learnt.cluster._seeding import CompiledSeeds
 
 RNG = np.random.default_rng(0)
 MIDDLES = RNG.uniform(-20, 20, size=(6, 3))
@@ -148,3 +149,26 @@ def test_one_row_equal_rows_and_too_few(cls):
 def test_refusals(model, words):
     with pytest.raises(ValueError, match=words):
         model.fit(X)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_distances_that_tried_seeds_would_leave(weighted):
+    """Also of rows that equal a seed or nearly do, whose distance a product in float32 does not know."""
+    rng = np.random.default_rng(2)
+    W = rng.normal(size=(700, 6)).astype(np.float32) + 3
+    W[300:310] = W[5] + np.float32(1e-3) * rng.normal(size=(10, 6)).astype(np.float32)
+    W[640] = W[5]
+    weights = rng.random(700) + 0.5 if weighted else None
+    seeds = CompiledSeeds(W, np.square(W).sum(axis=1), weights)
+    exact = np.square(W[:, None].astype(np.float64) - W[None].astype(np.float64)).sum(axis=2)
+    seeds.take(650)
+    tried = np.array([5, 640, 99])
+    left = np.minimum(exact[650], exact[tried])
+    expected = left.sum(axis=1) if weights is None else left @ weights
+    np.testing.assert_allclose(seeds.potentials(tried), expected, rtol=1e-5)
+    seeds.take(5)
+    # ‖x‖² − 2 x·c + ‖c‖² in float32 is within a few roundings of ‖x‖² + ‖c‖²; close rows are taken by differences.
+    size = np.square(W).sum(axis=1).max()
+    np.testing.assert_allclose(seeds.squared, left[0], rtol=1e-5, atol=4e-7 * 10 * size)
+    np.testing.assert_allclose(seeds.squared[300:310], left[0, 300:310], rtol=1e-3)
+    assert seeds.squared[640] == seeds.squared[5] == 0

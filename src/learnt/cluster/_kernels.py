@@ -17,6 +17,7 @@ from learnt.distances import square_distance
 from learnt.engine.kernel import kernel
 
 _INF = np.inf
+_SOME_ROWS = 256  # that seeds are tried on at once
 _TINY = 1e-30  # W is scaled to about 1: what underflows is smaller than this
 UP, DOWN = np.float32(1.000001), np.float32(0.999999)  # rounding of float32 bounds, away from the safe side
 
@@ -240,27 +241,34 @@ def seed_minima(scores, extra, W, norms, candidates, weights, squared, first, sm
     m = scores.shape[1]
     for l in range(scores.shape[0]):
         e = extra[l]
-        close = 0
-        for r in range(m):
-            s = scores[l, r] + e + norms[r]
-            b = squared[r]
-            close += s < small * norms[r]
-            scores[l, r] = s if s < b else b
-        if close > 0:
-            for r in range(m):
-                if scores[l, r] < small * norms[r] and scores[l, r] < squared[r]:
-                    s = small * 0
-                    for j in range(W.shape[1]):
-                        t = W[r, j] - candidates[l, j]
-                        s += t * t
-                    scores[l, r] = min(s, squared[r])
-        total = small * 0
-        if weights.shape[0] > 0:
-            for r in range(m):
-                out[l, first + r] = scores[l, r]
-                total += weights[r] * scores[l, r]
-        else:
-            for r in range(m):
-                out[l, first + r] = scores[l, r]
-                total += scores[l, r]
-        sums[l] += total
+        for lo in range(0, m, _SOME_ROWS):  # a candidate is a row: where it lies, and hardly elsewhere, some are close
+            hi = min(lo + _SOME_ROWS, m)
+            line, lengths, before, after = (
+                scores[l, lo:hi],
+                norms[lo:hi],
+                squared[lo:hi],
+                out[l, first + lo : first + hi],
+            )
+            close = np.int32(0)
+            total = small * 0
+            for r in range(line.shape[0]):
+                s = line[r] + e + lengths[r]
+                close += np.int32(s < small * lengths[r])
+                s = s if s < before[r] else before[r]
+                after[r] = s
+                total += s
+            if close > 0:
+                total = small * 0
+                for r in range(line.shape[0]):
+                    if after[r] < small * lengths[r] and after[r] < before[r]:
+                        s = small * 0
+                        for j in range(W.shape[1]):
+                            t = W[lo + r, j] - candidates[l, j]
+                            s += t * t
+                        after[r] = min(s, before[r])
+                    total += after[r]
+            if weights.shape[0] > 0:
+                total = small * 0
+                for r in range(line.shape[0]):
+                    total += weights[lo + r] * after[r]
+            sums[l] += total

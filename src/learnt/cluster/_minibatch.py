@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of, stream
 from learnt.engine.rows import Rows, as_rows, in_memory
 from learnt.engine.schema import FEATURES, Schema, anyof, count, integers, number, real
-from learnt.engine.threads import for_blocks, single_blas
+from learnt.engine.threads import for_blocks, run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.engine.verbose import tell
 from learnt.engine.weights import present_rows, rows_given
@@ -210,21 +212,27 @@ class MiniBatchKMeans(KMeans):
         size = self._start_rows(n)
         check = draw.randint(0, n, size)
         judges = _taken(rows, check) if n_init > 1 else None
-        best, lowest = None, np.inf
-        for _ in range(n_init):
+
+        def start(draw: np.random.RandomState) -> np.ndarray:
             some = np.arange(n) if size >= n else np.sort(draw.choice(n, size, replace=False))
             part, weights = _taken(rows, some), None if w is None else w[some]
-            among = as_rows(part, None, weights)
-            rounded = rounded_rows(part, self.n_clusters)
-            centers = Starts(part, among, weights, part.mean(axis=0), self.n_clusters, self.init, rounded).draw(draw)
-            if n_init == 1:
-                return centers
-            labels = nearest_center(judges, centers, centers.mean(axis=0))
-            errors = center_errors(judges, centers, labels)
-            inertia = float(errors.sum() if w is None else errors @ w[check])
-            if best is None or inertia < lowest:
-                best, lowest = centers, inertia
-        return best  # type: ignore[return-value]
+            among, rounded = as_rows(part, None, weights), rounded_rows(part, self.n_clusters)
+            return Starts(part, among, weights, part.mean(axis=0), self.n_clusters, self.init, rounded).draw(draw)
+
+        def judged(draw: np.random.RandomState) -> tuple[float, np.ndarray]:
+            centers = start(draw)
+            errors = center_errors(judges, centers, nearest_center(judges, centers, centers.mean(axis=0)))
+            return float(errors.sum() if w is None else errors @ w[check]), centers
+
+        if n_init == 1:
+            return start(draw)
+        # Each start has draws of its own, so that it does not matter which is done first. A start of few rows has no
+        # work for two threads; a function of the user's may not be ready for them.
+        seeds = draw.randint(np.iinfo(np.int32).max, size=n_init)
+        tasks = [partial(judged, random_state_of(int(seed))) for seed in seeds]
+        side_by_side = size <= _GRAIN and isinstance(self.init, str) and rows.on_host
+        found = run_tasks(tasks) if side_by_side else [task() for task in tasks]
+        return min(found, key=itemgetter(0))[1]
 
     def _start_rows(self, n: int) -> int:
         size = self.init_size

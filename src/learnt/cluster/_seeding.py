@@ -19,7 +19,7 @@ from learnt.cluster._sums import sparse_lane_rows
 from learnt.distances import squared_norms
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import csr_rows
-from learnt.engine.threads import for_blocks
+from learnt.engine.threads import for_blocks, single_blas
 
 BUCKETS = 4096
 _DIRECTION = 0x6B6D  # seed of the direction on which rows are put in order
@@ -187,6 +187,8 @@ class CompiledSeeds(Seeds):
             )  # fmt: skip
             return sums
 
+        if self.n <= _GRAIN:
+            return out, one(0, self.n)
         return out, np.sum(for_blocks(one, self.n, grain=_GRAIN), axis=0)
 
 
@@ -195,19 +197,21 @@ def plus_plus(
 ) -> np.ndarray:
     """Row numbers of k seeds by greedy k-means++ with 2 + ⌊ln k⌋ trials each, or as many as are given."""
     trials = 2 + int(np.log(k)) if trials is None else trials
-    seeds.take(int(lottery.draw(seeds.chances(), random_state.uniform(size=1))[0]))
-    for _ in range(1, k):
-        tried = lottery.draw(seeds.chances(), random_state.uniform(size=trials))
-        tried = np.array(list(dict.fromkeys(tried.tolist())))  # a row drawn twice is tried once
-        seeds.take(int(tried[seeds.potentials(tried).argmin()] if tried.size > 1 else tried[0]))
+    with single_blas():  # once: to hold it costs as much as to try a few rows
+        seeds.take(int(lottery.draw(seeds.chances(), random_state.uniform(size=1))[0]))
+        for _ in range(1, k):
+            tried = lottery.draw(seeds.chances(), random_state.uniform(size=trials))
+            tried = np.array(list(dict.fromkeys(tried.tolist())))  # a row drawn twice is tried once
+            seeds.take(int(tried[seeds.potentials(tried).argmin()] if tried.size > 1 else tried[0]))
     return np.asarray(seeds.chosen)
 
 
 def farthest_first(seeds: Seeds, lottery: Any, k: int, random_state: np.random.RandomState) -> np.ndarray:
     """Row numbers of k seeds: one drawn, then always the row farthest from those before."""
-    seeds.take(int(lottery.draw(seeds.chances(), random_state.uniform(size=1))[0]))
-    while len(seeds.chosen) < k:
-        seeds.take(seeds.farthest())
+    with single_blas():
+        seeds.take(int(lottery.draw(seeds.chances(), random_state.uniform(size=1))[0]))
+        while len(seeds.chosen) < k:
+            seeds.take(seeds.farthest())
     return np.asarray(seeds.chosen)
 
 
