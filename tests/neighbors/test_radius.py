@@ -196,6 +196,16 @@ def test_neighbours_in_order_of_their_index(points):
     assert found.indices.dtype == np.int64
 
 
+def test_crowded_indices_are_put_in_order_without_distances():
+    """Most indices share a bucket, one is far away; equal counts of others are spread over all points."""
+    rng = np.random.default_rng(1)
+    crowded = np.append(rng.permutation(900), 10**6)
+    spread = rng.choice(10**6, size=901, replace=False)
+    found = Neighborhoods(np.array([901, 0, 901]), np.concatenate([crowded, spread]), np.zeros(0)).by_index()
+    np.testing.assert_array_equal(found.indices, np.concatenate([np.sort(crowded), np.sort(spread)]))
+    assert found.distances.size == 0
+
+
 @pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree"])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
 @pytest.mark.parametrize("leaf_size", [1, 7, 30])

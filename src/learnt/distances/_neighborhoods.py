@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.distances._sort_kernels import order_by_index, sort_each
+from learnt.distances._sort_kernels import order_by_index, sort_by_index, sort_each
 from learnt.engine.threads import for_blocks
 
 _PAIRS = 1 << 16  # of a task, about
@@ -50,14 +50,12 @@ class Neighborhoods(NamedTuple):
             order = np.empty(self.indices.size + 1, dtype=np.int64)
             order_by_index(self.starts, self.indices, np.full(points, -1), order)
             order = order[:-1]
-            indices = self.indices[order]
-        else:
-            places = np.arange(self.indices.size)
-            keys, order = _sorted_each(self.starts, self.indices.astype(np.float64), places)
-            indices = keys.astype(np.int64)
-        return self._replace(
-            indices=indices, distances=self.distances[order] if self.distances.size else self.distances
-        )
+            distances = self.distances[order] if self.distances.size else self.distances
+            return self._replace(indices=self.indices[order], distances=distances)
+        indices, distances = np.empty_like(self.indices), np.empty_like(self.distances)
+        buckets = np.empty(int(self.counts.max()) + 1, dtype=np.int64)
+        sort_by_index(self.starts, self.indices, self.distances, buckets, indices, distances)
+        return self._replace(indices=indices, distances=distances)
 
     def nearest_first(self, n_jobs: int | None = None) -> Neighborhoods:
         """Each query's neighbours by distance, equal ones by their index, whatever order they are in."""
@@ -98,14 +96,6 @@ class Neighborhoods(NamedTuple):
 def _parts(values: np.ndarray, starts: list[int]) -> np.ndarray:
     parts = [values[lo:hi] for lo, hi in itertools.pairwise(starts)]
     return np.fromiter(parts, dtype=object, count=len(parts))
-
-
-def _sorted_each(starts: np.ndarray, keys: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Entries starts[q]…starts[q+1]−1 of both arrays in order of (key, index), for each q."""
-    buckets = np.empty(int(np.diff(starts).max()) + 1, dtype=np.int64)
-    to_keys, to_index = np.empty_like(keys), np.empty_like(index)
-    sort_each(starts, keys, index, buckets, to_keys, to_index)
-    return to_keys, to_index
 
 
 def joined(parts: Sequence[Neighborhoods]) -> Neighborhoods:

@@ -116,3 +116,49 @@ def order_by_index(starts, index, places, order):
             order[at] = t
             at += t >= 0
             places[j] = -1
+
+
+@kernel(fuse=False, allocates=False)
+def sort_by_index(starts, index, distances, ends, to_index, to_distances):
+    """Entries starts[q]…starts[q+1]−1 of each query in order of their index, into the last two arrays.
+
+    They go to at most as many buckets as there are entries, and each goes to its place among the few of its bucket.
+    Without distances the indices alone are moved; `ends` is memory for the buckets.
+    """
+    measured = distances.size > 0
+    for q in range(starts.size - 1):
+        lo, hi = starts[q], starts[q + 1]
+        if lo == hi:
+            continue
+        low = high = index[lo]
+        for i in range(lo, hi):
+            low, high = min(low, index[i]), max(high, index[i])
+        shift = 0
+        while (high - low) >> shift >= hi - lo:
+            shift += 1
+        begins = ends[: ((high - low) >> shift) + 2]
+        begins[:] = 0
+        for i in range(lo, hi):
+            begins[((index[i] - low) >> shift) + 1] += 1
+        for b in range(begins.size - 1):
+            begins[b + 1] += begins[b]
+        for i in range(lo, hi):
+            b = (index[i] - low) >> shift
+            at = lo + begins[b]
+            begins[b] += 1
+            to_index[at] = index[i]
+            if measured:
+                to_distances[at] = distances[i]
+        for i in range(lo + 1, hi):
+            row, j = to_index[i], i
+            if to_index[j - 1] < row:
+                continue
+            distance = to_distances[i] if measured else 0.0
+            while j > lo and to_index[j - 1] > row:
+                to_index[j] = to_index[j - 1]
+                if measured:
+                    to_distances[j] = to_distances[j - 1]
+                j -= 1
+            to_index[j] = row
+            if measured:
+                to_distances[j] = distance
