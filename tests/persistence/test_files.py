@@ -219,6 +219,26 @@ def test_names_in_a_summary_are_one_line_each(tmp_path):
     assert "\x1b" not in text
 
 
+def test_notes_written_into_a_file_give_the_bytes_of_a_model_saved_with_them(tmp_path):
+    from learnt.linear_model import Ridge
+
+    for fitted in (make_pipeline(StandardScaler(), Ridge()).fit(X, X[:, 0]), StandardScaler()):  # unfitted: no tensors
+        save(fitted, tmp_path / "a.learnt", notes={"threshold": 0.5})
+        save(fitted, tmp_path / "b.learnt")
+        save(fitted, tmp_path / "wanted.learnt", notes={"names": ["a", "ü"]})
+        for name in "ab":
+            _files.write_notes(tmp_path / f"{name}.learnt", {"names": ["a", "ü"]})
+            assert (tmp_path / f"{name}.learnt").read_bytes() == (tmp_path / "wanted.learnt").read_bytes()
+    damaged = bytearray((tmp_path / "a.learnt").read_bytes())
+    damaged[-9] ^= 1
+    (tmp_path / "a.learnt").write_bytes(damaged)
+    with pytest.raises(LearntFileError, match="damaged"):
+        _files.write_notes(tmp_path / "a.learnt", {})
+    assert (tmp_path / "a.learnt").read_bytes() == damaged
+    with pytest.raises(LearntFileError, match="notes"):
+        _files.write_notes(tmp_path / "b.learnt", {"x": float("nan")})
+
+
 def test_notes_travel_with_the_model(tmp_path):
     from learnt.linear_model import Ridge
 

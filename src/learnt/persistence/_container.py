@@ -81,15 +81,27 @@ def build(metadata: dict[str, str], tensors: dict[str, np.ndarray]) -> tuple[byt
         header[name] = {"dtype": _NAMES[stored.dtype], "shape": shape, "data_offsets": [position, stop]}
         parts.append(stored.reshape(-1).view(np.uint8).data)
         position = stop
+    return _head(header, parts), parts
+
+
+def with_metadata(head: bytes, parts: list[memoryview], **changed: str) -> bytes:
+    """The head of a file that `parse_header` has accepted, some of its metadata changed or added."""
+    header = parse(memoryview(head)[8:])
+    header["__metadata__"] |= {"checksum": "0" * 64, **changed}
+    return _head(header, parts)
+
+
+def _head(header: dict[str, Any], parts: list[memoryview]) -> bytes:
     text = dump(header).encode("utf-8")
     text += b" " * (-len(text) % 8)
+    size = sum(part.nbytes for part in parts)
     if len(text) > MAX_HEADER_BYTES:
         raise Refused(f"its description takes {len(text):,} bytes, more than the {MAX_HEADER_BYTES:,} a file may have")
-    if len(text) + position + 8 > MAX_FILE_BYTES:
-        raise Refused(f"it takes {position:,} bytes, more than the {MAX_FILE_BYTES:,} a file may have")
+    if len(text) + size + 8 > MAX_FILE_BYTES:
+        raise Refused(f"it takes {size:,} bytes, more than the {MAX_FILE_BYTES:,} a file may have")
     head = len(text).to_bytes(8, "little") + text
     digest = checksum(head, parts).encode()
-    return head[: _DIGITS.start] + digest + head[_DIGITS.stop :], parts
+    return head[: _DIGITS.start] + digest + head[_DIGITS.stop :]
 
 
 def checksum(head: bytes, parts: Iterable[Any]) -> str:

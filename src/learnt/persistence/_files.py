@@ -97,6 +97,19 @@ def load_bytes(data: bytes | bytearray) -> Any:
         return _model(bytes(data[: 8 + length]), body)
 
 
+def write_notes(path: str | os.PathLike[str], notes: dict[str, Any]) -> None:
+    """Put notes into a file that `save` wrote, in place of its own: the bytes are those of `save` with these notes.
+
+    The model is neither loaded nor encoded again.
+    """
+    source = _path(path)
+    with _sentence(f"Notes cannot be written into {str(source)!r}: "):
+        head, body = _read(source)
+        container.verify(head, [body.data])
+        container.parse_header(head, body.size)
+        write_atomically(source, container.with_metadata(head, [body.data], notes=_notes_text(notes)), [body.data])
+
+
 def inspect(path: str | os.PathLike[str]) -> FileSummary:
     """Describe a model file without loading it: classes, parameters, features, arrays, versions, checksum.
 

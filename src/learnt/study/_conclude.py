@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from learnt._version import __version__
+from learnt.persistence import load
 from learnt.study._example import make_deliveries
 from learnt.study._predict import keep_with_model
 from learnt.study.choice._combine import Standing
@@ -102,7 +103,8 @@ class Conclusion:
         out_of_fold = journaled_out_of_fold(decision, chosen, self.journal, held_out)
         ceiling = self._ceiling(bracketing)
         facts = self._facts(ceiling) | self._race_facts(decision, chosen, judged_rows)
-        points = run.timed("test", open_test_set, facts, self.problem, self.sealed, out_of_fold, run, self.judged)
+        model = load(self.judged)  # what is judged is a file, as it will be used
+        points = run.timed("test", open_test_set, facts, self.problem, self.sealed, out_of_fold, run, model)
         if self.refit:
             self._refit(facts, chosen, workers)
         facts["diagnosis"] = None
@@ -120,7 +122,7 @@ class Conclusion:
             )
         if facts["diagnosis"] is not None:
             run.say(facts["diagnosis"]["finding"])
-        return {"facts": facts, "points": points}
+        return {"facts": facts, "points": points, "model": model}
 
     def _development(self) -> tuple[pl.DataFrame, np.ndarray]:
         rows = self.sealed.development
@@ -232,10 +234,10 @@ class Conclusion:
         else:
             facts["model"] |= {"rows": rows, "final": "all"}
 
-    def write(self, facts: dict[str, Any], points: Any) -> dict[str, Any]:
+    def write(self, facts: dict[str, Any], points: Any, model: Any) -> dict[str, Any]:
         """What the judged model uses, in the time that is left; then the files, which come into place at the end."""
         run = self.run
-        run.timed("importances", add_importances, facts, self.problem, self.sealed, self.judged, run)
+        run.timed("importances", add_importances, facts, self.problem, self.sealed, model, run)
         facts["summary"] = summarise(facts)
         run.seconds["total"] = time.monotonic() - run.began
         files = ["model.learnt"] + (["judged.learnt"] if facts["settings"]["final"] == "all" else [])

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from learnt.persistence import inspect, load, save
+from learnt.persistence import inspect, load
+from learnt.persistence._files import write_notes
 from learnt.preprocessing import TableEncoder
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study.judgement._judge import predict
@@ -136,4 +137,4 @@ def keep_with_model(path: Path, facts: dict[str, Any]) -> None:
     notes["half_width"] = test.get("interval", {}).get("half_width")
     if facts["settings"].get("header") is False:
         notes |= {"width": facts["data"]["width"], "target": facts["target"]}
-    save(load(path), path, notes={"study": plain_data(notes)})
+    write_notes(path, {"study": plain_data(notes)})

@@ -14,7 +14,6 @@ import polars as pl
 
 from learnt.diagnosis import row_losses
 from learnt.engine import progress
-from learnt.persistence import load
 from learnt.study._journal import Journal
 from learnt.study._settings import Settings
 from learnt.study.judgement import _judge as judge
@@ -43,15 +42,14 @@ class Run(Protocol):
 
 
 def open_test_set(
-    facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, run: Run, judged: Path
+    facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, run: Run, model: Any
 ) -> Rows | None:
-    """Judge the model saved as `judged` on the test rows and add what they say to `facts`.
+    """Judge a model on the test rows and add what they say to `facts`.
 
     `oof` are positions of development rows and what models that had not seen them predicted: threshold and interval
     come from there, so that the test rows decide nothing. Returns observed and predicted amounts of a regression.
     """
     s, development = run.settings, sealed.development
-    model = load(judged)  # what is judged is a file, as it will be used
     use = _written_down(facts, problem, sealed, run)
     level = 1 - 0.05 / use  # Bonferroni: every look at the same rows spends confidence
     X, y = sealed.box.open(reason=f"study of {problem.name}, {ordinal(use)} use")
@@ -105,14 +103,14 @@ def open_test_set(
     return None if problem.classify else (y, output)
 
 
-def add_importances(facts: dict[str, Any], problem: Problem, sealed: Sealed, judged: Path, run: Run) -> None:
+def add_importances(facts: dict[str, Any], problem: Problem, sealed: Sealed, model: Any, run: Run) -> None:
     """What the judged model uses, measured on the opened test rows in the time that is left."""
     if not facts["beats_constant"] or facts["data"]["image"] is not None:  # one pixel alone says nothing
         return
     rows = sealed.test
     with progress.task("importances"):
         facts["importances"] = judge.importances(
-            load(judged),
+            model,
             problem.X[rows],
             problem.y[rows],
             problem.classes,
