@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import partial
@@ -16,12 +17,11 @@ from sklearn.utils.metadata_routing import process_routing
 from learnt.engine.single import require_float32
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import is_frame, refuse_elsewhere
-from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 T = TypeVar("T")
 _PLAIN = (bool, int, float, str, type(None), np.number)
 _MAX_SEED = np.iinfo(np.int32).max
-_TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
+_TREES = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier", "ExtraTreeRegressor")
 
 # --- fits
 
@@ -133,10 +133,16 @@ def as_trees_compare(prototype: Any, X: Any, name: str) -> tuple[Any, dict[str, 
 
     Each would make a copy of its own and check it again.
     """
-    if type(prototype) not in _TREES or names_categories(prototype) or not is_numbers(X):
+    if not _is_tree(prototype) or names_categories(prototype) or not is_numbers(X):
         return X, {}
     require_float32(X, name)
     return np.ascontiguousarray(X, dtype=np.float32), {"check_input": False}
+
+
+def _is_tree(model: Any) -> bool:
+    """Whether a model is a tree of ours; most ensembles need not load what grows them."""
+    trees = sys.modules.get("learnt.tree")
+    return trees is not None and any(type(model) is getattr(trees, name) for name in _TREES)
 
 
 def names_categories(model: Any) -> bool:

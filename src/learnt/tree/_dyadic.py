@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_regressor
-from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Trial
@@ -181,6 +180,8 @@ class DyadicPartitionRegressor(RegressorMixin, Estimator):
 
     def _choose(self, X: np.ndarray, y: np.ndarray, w: Any) -> Any:
         """The level or threshold of least error on left-out rows; the coarser of equals."""
+        from sklearn.model_selection import KFold, check_cv  # longer to load than all of our trees
+
         folds = self.cv
         if isinstance(folds, int | np.integer):
             most = min(int(folds), len(y))
