@@ -34,8 +34,8 @@ HEAVY = (
     "scipy.stats._stats_py",
     "sklearn.ensemble",
     "sklearn.linear_model",
-    "sklearn.metrics",
-    "sklearn.model_selection",
+    "sklearn.metrics._classification",
+    "sklearn.model_selection._split",
     "sklearn.neighbors",
     "torch",
 )

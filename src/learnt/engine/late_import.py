@@ -156,3 +156,10 @@ def import_late_in_our_processes() -> None:
     import_late("scipy.interpolate", functions=("BSpline",))
     import_late("scipy.optimize", functions=_OPTIMISERS)
     import_late("pandas", classes=("DataFrame", "Series", "Index"))
+    # After all that scikit-learn itself imports.
+    import_late("sklearn.metrics", functions=("check_scoring", "get_scorer_names", "r2_score"))
+    import_late(
+        "sklearn.model_selection",
+        functions=("check_cv", "cross_val_predict", "train_test_split"),
+        classes=("ShuffleSplit", "StratifiedKFold", "StratifiedShuffleSplit"),
+    )

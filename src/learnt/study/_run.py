@@ -99,6 +99,7 @@ def study(
     """
     # A command counts from its beginning, where it had not calculated anything.
     moment = (time.monotonic(), time.process_time()) if began is None else (began, 0.0)
+    loaded = time.process_time()
     frame, name, data_hash, example = open_table(table, options.get("header"))
     if target is None:
         if not example:
@@ -115,16 +116,19 @@ def study(
         journal = Journal(folder / "journal.jsonl", settings.key(data_hash), fresh=settings.fresh)
         if journal.found:
             say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
-        run = Run(settings, folder, journal, say, moment)
+        run = Run(settings, folder, journal, say, moment, loaded)
         return run.all_steps(frame, name, data_hash, example)
 
 
 class Run:
     """One study under way; the methods are its steps."""
 
-    def __init__(self, settings: Settings, folder: Path, journal: Journal, say: Say, began: Moment) -> None:
+    def __init__(
+        self, settings: Settings, folder: Path, journal: Journal, say: Say, began: Moment, loaded: float
+    ) -> None:
         self.settings, self.folder, self.journal, self.say = settings, folder, journal, say
         self.began, self.calculated = began
+        self.loaded = loaded  # seconds of the processor when the table was about to be read
         self.work = folder / f".work-{journal.key}"
         self.budget = Budget(settings.budget, self.began)
         self.seconds: dict[str, float] = {}
@@ -144,6 +148,7 @@ class Run:
             self.say(f"Sealed {len(sealed.test):,} test rows: {sealed.how}.")
             ground = self._lay_out(problem, sealed)
             self.budget.notice_pace(time.monotonic() - self.began, time.process_time() - self.calculated)
+            self.budget.work = time.process_time() - self.loaded
             entries = candidates_for(problem.task, ground.training_rows, ground.n_classes, image=ground.image)
             families = {c.family.name: c.family for c in entries}
             sizes = [min(ground.training_rows, 1000), ground.training_rows]
@@ -218,7 +223,8 @@ class Run:
 
         A bracket takes seconds of the processor; where the whole study has few of them, there is none.
         """
-        import_module("learnt.study._conclude")
+        for needed in ("learnt.study._conclude", "jinja2"):
+            import_module(needed)
         known = self.journal.get("ceiling", "") is not None
         if known or self.settings.budget < ENOUGH_TO_BRACKET * self.budget.pace:
             return None

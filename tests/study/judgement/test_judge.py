@@ -112,6 +112,25 @@ def test_importances_find_the_column_that_matters():
     assert judge.importances(Plain(), X, y, None, seed=0, deadline=time.monotonic() - 1) == []
 
 
+@pytest.mark.parametrize("seconds", [0.5, 5.9, 7.5, 11.9, 16.0, 100.0])
+def test_importances_of_all_columns_or_of_none_end_in_time(seconds):
+    rng = np.random.default_rng(6)
+    X = pl.DataFrame({"useless": rng.normal(size=50), "weak": rng.normal(size=50), "strong": rng.normal(size=50)})
+    now = [0.0]
+
+    class Slow:
+        def predict(self, frame):
+            now[0] += 1.0 if seconds != 7.5 else 1.0 + 0.1 * now[0]  # or ever slower
+            return frame["strong"].to_numpy()
+
+    y = X["strong"].to_numpy()
+    found = judge.importances(Slow(), X, y, None, seed=0, deadline=seconds, clock=lambda: now[0])
+    assert now[0] <= max(seconds, 1.0) + 2.0  # one prediction may be under way
+    assert len(found) == (3 if seconds > 8.0 else 0)
+    assert not found or found[0]["column"] == "strong"  # the last to be shuffled
+    assert now[0] <= 1.0 + 3 * 5
+
+
 def test_a_rare_class_is_judged_by_what_is_found_and_what_is_called():
     rng = np.random.default_rng(5)
     y = np.where(rng.random(2000) < 0.03, "yes", "no")

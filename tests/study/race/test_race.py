@@ -11,7 +11,16 @@ from learnt.study._journal import Journal
 from learnt.study.choice._choice import choose
 from learnt.study.choice._combine import Standing
 from learnt.study.choice._decide import Decision, fit_judged, fit_on_everything
-from learnt.study.race._budget import CLOSING, LEAST_FINAL, MOST_CLOSING, MOST_FINAL, SLACK, Budget, final_seconds
+from learnt.study.race._budget import (
+    CHOOSING,
+    CLOSING,
+    LEAST_FINAL,
+    MOST_CLOSING,
+    MOST_FINAL,
+    SLACK,
+    Budget,
+    final_seconds,
+)
 from learnt.study.race._families import FAMILIES, candidates_for
 from learnt.study.race._ground import Ground, pick_values
 from learnt.study.race._objective import Objective
@@ -208,11 +217,33 @@ def test_on_a_busy_machine_more_time_is_set_aside(seconds):
     clock = Clock()
     busy, idle = Budget(seconds, clock=clock), Budget(seconds, clock=clock)
     busy.notice_pace(3.0, 1.0)  # things take three times as long
-    assert busy.closing == pytest.approx(min(idle.closing + 2 * CLOSING[0], MOST_CLOSING * seconds))
+    more = 2 * (CLOSING[0] + CLOSING[1] * idle.work)
+    assert busy.closing == pytest.approx(min(idle.closing + more, MOST_CLOSING * seconds))
     assert busy.race_until(1.0) < idle.race_until(1.0)
     busy.notice_pace(1e9, 1.0)
     assert busy.closing <= MOST_CLOSING * seconds
     assert busy.race_until(1e9) >= (1 - MOST_CLOSING - MOST_FINAL - 0.05) * seconds  # there is a race all the same
+
+
+def test_more_time_is_set_aside_for_a_table_that_took_long_to_read():
+    small, large = Budget(60.0, clock=Clock()), Budget(60.0, clock=Clock())
+    small.work, large.work = 0.1, 1.1
+    for budget in (small, large):
+        budget.notice_pace(2.0, 1.0)
+    assert large.closing == pytest.approx(small.closing + 2 * CLOSING[1])
+    assert large.choosing == pytest.approx(small.choosing + 2 * CHOOSING[1])
+    assert large.race_until(0.0) == pytest.approx(small.race_until(0.0) - 2 * (CLOSING[1] + CHOOSING[1]))
+
+
+@pytest.mark.parametrize("pace", [1.0, 1.5, 2.0])
+def test_in_five_seconds_a_model_is_measured_on_a_small_table(pace):
+    """A second of the processor until the race begins: what is set aside leaves time for one model on five folds."""
+    clock = Clock()
+    budget = Budget(5.0, clock=clock)
+    budget.work = 0.15
+    clock.work(1.0 * pace)
+    budget.notice_pace(pace, 1.0)
+    assert budget.race_until_the_first() - clock() > 0.25 * pace + LEAST_SECONDS
 
 
 class Slowing(Pretend):

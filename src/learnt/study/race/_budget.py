@@ -3,9 +3,10 @@
     began ──── reading, sealing ──── race ────┬── choice ──┬── final fits ──┬── test set, report ──┐ end
                                       until ──┘            └──── reserve ───┴────────── closing ───┘
 
-What the study itself calculates is known in seconds of the processor; on a busy machine they take `pace` times longer.
-Final fits are foreseen from those of the race, which were measured by the clock, under the load that there is. The
-clock is given, so that tests can turn it.
+What the study itself calculates is known in seconds of the processor: some whatever the table, and more the more its
+reading, profiling and sealing took. On a busy machine they take `pace` times longer, as those steps did. Final fits are
+foreseen from those of the race, which were measured by the clock, under the load that there is. The clock is given, so
+that tests can turn it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-CLOSING = (0.8, 0.03, 8.0)  # processor seconds for test set and report; a share of the budget more, at most so much
-CHOOSING = (0.3, 0.02, 5.0)  # the same for calibrating, blending and choosing
+# Processor seconds for any table, and for each second that reading and sealing it took; a share of the budget more, at
+# most so much: for the test set and the report, and for calibrating, blending and choosing.
+CLOSING = (0.35, 1.0, 0.03, 8.0)
+CHOOSING = (0.12, 0.3, 0.02, 5.0)
+USUAL_WORK = 0.3  # processor seconds for reading and sealing a table, where they were not measured
 REPORT = 0.4  # share of the closing that comes after the test set
 MOST_CLOSING = 0.4  # share of the budget that choice and closing may take together
 MOST_FINAL = 0.35  # share of the budget that the final fits may take
-LEAST_FINAL = 0.3  # processor seconds for them, whatever the race has shown
+LEAST_FINAL = 0.15  # processor seconds for them, whatever the race has shown
 SLOWEST = 20.0  # pace that is reckoned with
 LAST_RESORT = 0.05  # share of the budget by which it may be overrun rather than lose the model that won
 SLACK = 1.5  # a fit may take so much longer than expected
@@ -32,6 +36,7 @@ class Budget:
         self.began = clock() if began is None else began
         self.end = self.began + seconds
         self.pace = 1.0  # how many times longer things take than on an idle machine
+        self.work = USUAL_WORK  # processor seconds in which the table was read, profiled and sealed
 
     def not_counted(self, seconds: float) -> None:
         """Time that is not taken from the budget, such as compiling."""
@@ -64,9 +69,9 @@ class Budget:
         """Seconds for the report alone."""
         return REPORT * self.closing
 
-    def _own(self, what: tuple[float, float, float]) -> float:
-        processor, share, most = what
-        return processor * self.pace + min(share * self.seconds, most)
+    def _own(self, what: tuple[float, float, float, float]) -> float:
+        always, by_work, share, most = what
+        return (always + by_work * self.work) * self.pace + min(share * self.seconds, most)
 
     def for_final_fits(self) -> float:
         """Seconds that remain for final fits at this moment."""
