@@ -17,7 +17,7 @@ from learnt.engine import progress
 from learnt.engine.random import generator
 from learnt.engine.threads import thread_count
 from learnt.model_selection import compare_scores, corrected_interval
-from learnt.persistence import save
+from learnt.persistence import load, save
 from learnt.study._errors import StudyError
 from learnt.study._journal import Journal
 from learnt.study.choice._choice import Choice, choose
@@ -191,7 +191,7 @@ def fit_on_everything(
     `y` holds class numbers where there are `labels`.
     """
     if standing.rank == 0:
-        _save_constant(standing, labels is not None, X, y if labels is None else labels[y], path)
+        _save_fitted_constant(load(judged), y if labels is None else labels[y], path)  # it knows the columns already
         return len(y)
     left = budget.for_the_refit()
     try:
@@ -211,6 +211,11 @@ def _save_constant(standing: Standing, classify: bool, X: pl.DataFrame, y: np.nd
     model = build_recipe(standing.recipe, [] if classify else None)  # a constant has no map of probabilities
     few = np.sort(generator(0).permutation(len(y))[:MOST_READ])
     model.fit(X[few], y[few])
+    _save_fitted_constant(model, y, path)
+
+
+def _save_fitted_constant(model: Any, y: np.ndarray, path: Path) -> None:
+    """Fit the constant anew on these targets, and nothing of the pipeline before it."""
     model[-1].fit(np.broadcast_to(0.0, (len(y), model[-1].n_features_in_)), y)
     part = path.with_suffix(".part")
     save(model, part)

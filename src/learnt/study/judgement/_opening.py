@@ -182,7 +182,7 @@ def _write_predictions(
 
 def _latency(model: Any, row: pl.DataFrame, budget: Budget) -> float:
     """Seconds to predict one raw row, the first call not counted where there is time for more."""
-    took = []
+    took: list[float] = []
     while len(took) < 6 and (not took or budget.left() > budget.report):
         started = time.perf_counter()
         model.predict(row)
