@@ -91,6 +91,11 @@ def put_on_naive_bayes(naive_bayes):
         cls._check_alpha = cls._smoothing
 
 
+def put_on_decomposition(decomposition):
+    """The number of components that was found, public here."""
+    decomposition.NMF._n_components = property(lambda self: self.n_components_)
+
+
 # --- mixtures: one step at a time
 
 

@@ -208,6 +208,7 @@ for room, names in ROOMS.items():
 private_names.put_on(importlib.import_module("learnt.ensemble"))
 private_names.put_on_neighbors(importlib.import_module("sklearn.neighbors._base"))
 private_names.put_on_clusters(importlib.import_module("learnt.cluster"))
+private_names.put_on_decomposition(importlib.import_module("learnt.decomposition"))
 private_names.put_on_naive_bayes(importlib.import_module("learnt.naive_bayes"))
 private_names.put_on_networks(importlib.import_module("learnt.neural_network"))
 private_names.put_on_mixture(importlib.import_module("learnt.mixture"))
