@@ -20,6 +20,9 @@ def charts(n=50):
         "learning_curve": plots.learning_curve(
             [50, 100, 200], [1, 1.1, 1.2], [3, 2, 1.5], floor=1.0, constant=4, loss=EVIL
         ),
+        "validation_curve": plots.validation_curve(
+            [100, 0.1, 1], [0.4, 0.1, 0.2], [0.5, 0.6, 0.3], valid_spread=[0.1] * 3, parameter=EVIL, loss=EVIL
+        ),
         "roc": plots.roc(t, np.sqrt(t), 0.67, name=EVIL, point=(0.2, 0.4)),
         "calibration": plots.calibration([0.1, 0.5], [0.2, 0.5], [0.1, 0.4], [0.3, 0.6], [10, 90], name=EVIL),
         "cost_curve": plots.cost_curve(t, (t - 0.3) ** 2, chosen=0.3, interval=(0.2, 0.4), label=EVIL),
@@ -112,3 +115,15 @@ def test_the_line_of_the_constant_leaves_the_labels_and_numbers_of_a_race_alone(
     assert len(baselines) >= 2 * len(rows)
     tops = [(y - 10, y) for y in baselines if y < lines[-1][1]]  # digits are ten pixels high and stand on the line
     assert not [pair for pair in tops for low, high in lines if pair[0] < high and low < pair[1]]
+
+
+def test_a_validation_curve_names_its_best_value():
+    values, train, valid = np.logspace(-2, 2, 5), np.linspace(0.1, 0.5, 5), np.array([0.6, 0.4, 0.3, 0.4, 0.6])
+    assert "is least at alpha 1: 0.3" in str(plots.validation_curve(values, train, valid, parameter="alpha"))
+    scores = plots.validation_curve(values, 1 - train, 1 - valid, parameter="alpha", loss="R²", higher_is_better=True)
+    assert "is highest at alpha 1: 0.7" in str(scores)
+    shuffled = [3, 0, 4, 1, 2]
+    same = plots.validation_curve(values[shuffled], train[shuffled], valid[shuffled], parameter="alpha")
+    assert str(same) == str(plots.validation_curve(values, train, valid, parameter="alpha"))
+    with pytest.raises(ValueError, match=r"Average the folds first: scores.mean\(axis=1\)"):
+        plots.validation_curve(values, np.ones((5, 3)), valid)

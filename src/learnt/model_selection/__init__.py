@@ -3,12 +3,13 @@
     _split      train_test_split (scikit-learn's rows, any container, by time), train_validation_test_split
     _sealed     SealedTestSet: the test set is used once
     _compare    corrected intervals for cross-validated scores, ties between models
+    _telescopic TelescopicSearchCV: a grid searched from coarse to fine
     _validate   cross_val_score and its kin for arrays on a device too
     _rows, _take    which rows go where; rows of anything
     _borrowed   scikit-learn's names
 
-Folds, searches and curves are scikit-learn's own: they hold estimators and do no learning, they are right, and our
-estimators work in them. They stand here under the same names, so that changing the import is the whole migration.
+Folds, other searches and curves are scikit-learn's own: they hold estimators and do no learning, they are right, and
+our estimators work in them. They stand here under the same names, so that changing the import is the whole migration.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from learnt.model_selection._sealed import TestSetReopenedWarning as TestSetReopenedWarning
     from learnt.model_selection._split import train_test_split as train_test_split
     from learnt.model_selection._split import train_validation_test_split as train_validation_test_split
+    from learnt.model_selection._telescopic import TelescopicSearchCV as TelescopicSearchCV
     from learnt.model_selection._validate import cross_val_predict as cross_val_predict
     from learnt.model_selection._validate import cross_val_score as cross_val_score
     from learnt.model_selection._validate import cross_validate as cross_validate
@@ -77,6 +79,7 @@ __all__ = [
     "StratifiedGroupKFold",
     "StratifiedKFold",
     "StratifiedShuffleSplit",
+    "TelescopicSearchCV",
     "TestSetReopenedWarning",
     "TimeSeriesSplit",
     "check_cv",
@@ -116,6 +119,7 @@ _FILES = {
     "StratifiedGroupKFold": "_borrowed",
     "StratifiedKFold": "_borrowed",
     "StratifiedShuffleSplit": "_borrowed",
+    "TelescopicSearchCV": "_telescopic",
     "TestSetReopenedWarning": "_sealed",
     "TimeSeriesSplit": "_borrowed",
     "check_cv": "_borrowed",

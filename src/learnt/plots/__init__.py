@@ -1,6 +1,7 @@
 """Charts as SVG text: no plotting library, no browser, no network; the same numbers give the same bytes.
 
-    learning_curve  roc  calibration  cost_curve  density  histogram     two axes
+    learning_curve  validation_curve  roc  calibration  cost_curve       two axes
+    density  histogram
     band  boundary  scatter                                              functions of one or two features
     ruler  race  importances  decomposition  confusion                   rows
 
@@ -17,6 +18,7 @@ from learnt.plots._curves import density as density
 from learnt.plots._curves import histogram as histogram
 from learnt.plots._curves import learning_curve as learning_curve
 from learnt.plots._curves import roc as roc
+from learnt.plots._curves import validation_curve as validation_curve
 from learnt.plots._planes import band as band
 from learnt.plots._planes import boundary as boundary
 from learnt.plots._planes import scatter as scatter
@@ -46,4 +48,5 @@ __all__ = [
     "roc",
     "ruler",
     "scatter",
+    "validation_curve",
 ]

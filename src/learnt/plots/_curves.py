@@ -1,4 +1,4 @@
-"""Charts with two axes: learning curve, ROC, calibration, cost of a threshold, predicted against observed."""
+"""Charts with two axes: learning and validation curves, ROC, calibration, costs of thresholds, densities."""
 
 from __future__ import annotations
 
@@ -61,6 +61,63 @@ def learning_curve(
     span = f"from {number(sizes[0])} to {number(right)} rows"
     said = f"The loss on new rows goes from {number(valid[0])} to {number(valid[-1])} {span}"
     return frame.close("Learning curve", said)
+
+
+def validation_curve(
+    values: Numbers,
+    train: Numbers,
+    valid: Numbers,
+    *,
+    train_spread: Numbers | None = None,
+    valid_spread: Numbers | None = None,
+    parameter: str = "parameter",
+    loss: str = "error",
+    higher_is_better: bool = False,
+) -> Chart:
+    """Training and validation loss against the values of a parameter, and where the validation loss is least.
+
+    The axis is logarithmic where all values are positive and span more than a factor of 20. For scores instead of
+    losses say `higher_is_better=True`.
+
+    >>> chart = validation_curve([0.01, 1, 100], [0.10, 0.12, 0.31], [0.30, 0.18, 0.33], parameter="alpha")
+    >>> chart.title
+    'Validation curve'
+    """
+    values, train, valid = (np.asarray(v, dtype=float) for v in (values, train, valid))
+    if values.ndim != 1 or not values.shape == train.shape == valid.shape or values.size < 2:
+        raise ValueError(
+            "A validation curve needs two values of a parameter or more, a training and a validation loss for each; "
+            f"got {values.size}, {train.size} and {valid.size}. Average the folds first: scores.mean(axis=1)."
+        )
+    order = np.argsort(values, kind="stable")
+    t_spread = np.zeros_like(train) if train_spread is None else np.asarray(train_spread, dtype=float)
+    v_spread = np.zeros_like(valid) if valid_spread is None else np.asarray(valid_spread, dtype=float)
+    values, train, valid, t_spread, v_spread = (v[order] for v in (values, train, valid, t_spread, v_spread))
+    low, high = (
+        float(np.nanmin([train - t_spread, valid - v_spread])),
+        float(np.nanmax([train + t_spread, valid + v_spread])),
+    )
+    pad = 0.08 * (high - low) or 0.1
+    log_x = bool(values[0] > 0 and values[-1] / values[0] > 20)
+    frame = Frame((values[0], values[-1]), (low - pad, high + pad), log_x=log_x, top=30, height=278)
+    shown = values if len(values) <= 6 else values[:: -(-len(values) // 5)]
+    frame.axes(parameter, loss, x_ticks=[float(v) for v in shown] if log_x else None)
+    best = int(np.nanargmax(valid) if higher_is_better else np.nanargmin(valid))
+    frame.line(
+        [values[best]] * 2, [low - pad, high + pad], color=MUTED, width=1.2, dash="4 4", label="best on new rows"
+    )
+    for mean, spread, color, name in (
+        (valid, v_spread, ACCENT, "new rows"),
+        (train, t_spread, SECOND, "rows it was trained on"),
+    ):
+        frame.band(values, mean - spread, mean + spread, color=color)
+        frame.line(values, mean, color=color)
+        labels = [f"{name}: {number(m)} at {parameter} {number(v)}" for m, v in zip(mean, values)]
+        frame.dots(values, mean, color=color, labels=labels)
+    legend(frame, [("on new rows", ACCENT), ("on its own training rows", SECOND)])
+    kind = "highest" if higher_is_better else "least"
+    said = f"On new rows the {loss} is {kind} at {parameter} {number(values[best])}: {number(valid[best])}"
+    return frame.close("Validation curve", said)
 
 
 def roc(fpr: Numbers, tpr: Numbers, area: float, *, name: str = "", point: tuple[float, float] | None = None) -> Chart:
