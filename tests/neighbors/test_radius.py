@@ -258,3 +258,20 @@ def test_many_classes_are_counted_without_sums_of_nodes():
     )
     assert ours._sums == [None]
     np.testing.assert_allclose(ours.predict_proba(X + 0.1), theirs.predict_proba(X + 0.1), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree", "brute"])
+def test_a_radius_for_each_query(algorithm):
+    X, _ = table(200)
+    model = NearestNeighbors(algorithm=algorithm).fit(X)
+    radii = np.linspace(0.0, 2.0, 40)
+    distances, index = model.radius_neighbors(X[:40], radius=radii, sort_results=True)
+    for i, radius in enumerate(radii):
+        alone = model.radius_neighbors(X[i : i + 1], radius=radius, sort_results=True)
+        np.testing.assert_array_equal(distances[i], alone[0][0])
+        np.testing.assert_array_equal(index[i], alone[1][0])
+    graph = model.radius_neighbors_graph(radius=np.full(200, 0.7))
+    assert (graph != model.radius_neighbors_graph(radius=0.7)).nnz == 0
+    for wrong in (radii[:5], -radii, np.full(40, np.nan), np.full((40, 1), 1.0), ["1"] * 40):
+        with pytest.raises(ValueError, match="one for each of the 40 rows"):
+            model.radius_neighbors(X[:40], radius=wrong)

@@ -21,7 +21,7 @@ class RadiusNeighborsMixin:
     n_samples_fit_: int
 
     def radius_neighbors(
-        self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = False
+        self, X: Any = None, radius: Any = None, return_distance: bool = True, sort_results: bool = False
     ) -> Any:
         """All training rows at most `radius` away from each row of X.
 
@@ -29,8 +29,8 @@ class RadiusNeighborsMixin:
         ----------
         X : array of shape (n_queries, n_features), or None
             None asks for the neighbours of the training rows, which do not count as their own.
-        radius : float, optional
-            Another radius than the estimator's own.
+        radius : float or array of shape (n_queries,), optional
+            Another radius than the estimator's own, or one for each row of X.
         return_distance : bool, default=True
         sort_results : bool, default=False
             Nearest first, and not in the order of the training rows.
@@ -46,7 +46,7 @@ class RadiusNeighborsMixin:
         return found.arrays() if return_distance else found.index_arrays()
 
     def radius_neighbors_graph(
-        self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
+        self, X: Any = None, radius: Any = None, mode: str = "connectivity", sort_results: bool = False
     ) -> Any:
         """All training rows at most `radius` away from each row of X as a sparse matrix (n_queries, n_training rows).
 
@@ -67,11 +67,24 @@ class RadiusNeighborsMixin:
         shape = (found.counts.size, self.n_samples_fit_)
         return sparse.csr_matrix((values, found.indices, found.starts), shape=shape)
 
-    def _within(self, X: Any, radius: float | None, nearest_first: bool, distances: bool) -> Neighborhoods:
+    def _within(self, X: Any, radius: Any, nearest_first: bool, distances: bool) -> Neighborhoods:
         Q = self._queries(X)  # type: ignore[attr-defined]
-        radius = self._radius(radius)
+        if np.ndim(radius) > 0:
+            radius = self._radii(radius, self.n_samples_fit_ if Q is None else Q.shape[0])
+        else:
+            radius = self._radius(radius)
         search: Search = self._built()  # type: ignore[attr-defined]
         return search.within(Q, radius, nearest_first=nearest_first, distances=distances, n_jobs=self.n_jobs)
+
+    def _radii(self, radii: Any, n_queries: int) -> np.ndarray:
+        """One radius for each query."""
+        radii = np.asarray(radii)
+        if radii.dtype.kind not in "fiu" or radii.shape != (n_queries,) or not (radii >= 0).all():
+            raise ValueError(
+                f"radius must be a number of at least 0, or one for each of the {n_queries} rows; "
+                f"{type(self).__name__} got an array of shape {radii.shape} and type {radii.dtype}."
+            )
+        return radii
 
     def _radius(self, radius: float | None) -> float:
         """The radius of a question, by default the estimator's own."""
