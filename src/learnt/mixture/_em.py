@@ -3,8 +3,9 @@
     r_ik = p(k | x_i),   N_k = Σ_i r_ik,   m_k = Σ_i r_ik x_i / N_k,   S_k = Σ_i r_ik (x_i − m_k)(x_i − m_k)ᵀ
 
 The log density of a Gaussian is linear in the products z_i z_j and in z, and so are the sums: with the products of
-some rows side by side (`_products`), densities and sums of all components are two matrix products. That costs
-digits where a component is narrow beside the whole; an error bound says when, and then differences are squared instead.
+some rows side by side (`_products`), densities and sums of all components are two matrix products; where they share
+one covariance, its quadratic form and Σ z zᵀ are two small ones. That costs digits where a component is narrow beside
+the whole; an error bound says when, and then differences are squared instead.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ class Step(NamedTuple):
 
 
 class Expanded(NamedTuple):
-    """Log densities as polynomials of z = x − point: `square` (K or 1, products), `linear` (K, d), `constant` (K,)."""
+    """Log densities as polynomials of z = x − point: `square`, `linear` (K, d), `constant` (K,).
+
+    `square` is (K, products), or where the covariance is tied the (d, d) matrix of the one quadratic form.
+    """
 
     kind: str
     square: np.ndarray
@@ -119,8 +123,9 @@ def _expanded(densities: Gaussians, spread: np.ndarray, point: np.ndarray) -> Ex
         F = factor if kind == "full" else factor[None]
         precision = F @ F.transpose(0, 2, 1)
         rows, columns = np.triu_indices(d)
-        square = -precision[:, rows, columns]
-        square[:, rows == columns] *= 0.5
+        square = -0.5 * precision[0] if kind == "tied" else -precision[:, rows, columns]
+        if kind == "full":
+            square[:, rows == columns] *= 0.5
         linear = (precision @ off[:, :, None])[:, :, 0]
         size = spread @ np.abs(precision) @ spread
     # A few deviations squared, in units of the component, have this rounding error.
@@ -138,7 +143,7 @@ def _quick_sums(block: Block, point: np.ndarray, expanded: Expanded, entropy: bo
         w = None if block.w is None else block.w[lo : lo + step]
         total = add(total, _sums_of_some(block.X[lo : lo + step], w, point, expanded, entropy))
     weight, log_p, mixed, shares, first, second = total  # type: ignore[misc]
-    if expanded.kind in ("full", "tied"):
+    if expanded.kind == "full":
         second = _matrices(second, len(point))
     return weight, log_p, mixed, shares, first, second
 
@@ -147,17 +152,22 @@ def _sums_of_some(X: np.ndarray, w: Any, point: np.ndarray, expanded: Expanded, 
     """Columns are rows of X here, so that every operation runs along memory."""
     kind, square, linear, constant = expanded
     Z = np.subtract(X.T, point[:, None], order="C")
-    P = Z * Z if kind in ("diag", "spherical") else _products(Z)
     joint = linear @ Z
-    joint += square @ P
+    if kind == "tied":
+        joint += np.einsum("ij,ij->j", Z, square @ Z)
+    else:
+        P = Z * Z if kind != "full" else _products(Z)
+        joint += square @ P
     joint += constant[:, None]
     log_p, R, mixed = _posterior(joint, 0, entropy)
     values = _values(w, log_p, mixed)
     if w is not None:
         R *= w
+    if kind != "tied":
+        return *values, R.sum(axis=1), R @ Z.T, (P @ R.T).T
     # What is tied is summed over the components, whose shares add up to 1.
-    second = P @ R.T if kind != "tied" else P.sum(axis=1) if w is None else P @ widen(w)
-    return *values, R.sum(axis=1), R @ Z.T, second.T
+    root = Z if w is None else Z * np.sqrt(widen(w))
+    return *values, R.sum(axis=1), R @ Z.T, root @ root.T
 
 
 def _products(Z: np.ndarray) -> np.ndarray:
