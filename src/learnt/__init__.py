@@ -10,7 +10,7 @@ The house, from the ground up; imports only go down:
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     distributed                              networks trained by several processes
-    study cli                                what people run
+    study accel cli                          what people run
 
 Importing `learnt` is instant: every room is imported when first named.
 """
@@ -46,6 +46,7 @@ _ESTIMATORS = (
 )
 _ROOMS = (
     *_ESTIMATORS,
+    "accel",
     "diagnosis",
     "distributed",
     "engine",

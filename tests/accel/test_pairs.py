@@ -1,0 +1,80 @@
+"""Which names are replaced, and that scikit-learn's parameters are learnt's."""
+
+import importlib
+import inspect
+
+import pytest
+
+import learnt
+from learnt.accel._pairs import LEFT, OTHER_DEFAULTS, Pair, is_estimator, pair_of, pairs_of, refusal
+
+ROOMS = [room for room in learnt._ESTIMATORS if importlib.util.find_spec(f"sklearn.{room}")]
+NAMES = [(room, name) for room in ROOMS for name in importlib.import_module(f"learnt.{room}").__all__]
+BOTH = [pair for pair in (pair_of(room, name) for room, name in NAMES) if pair is not None]
+
+
+@pytest.mark.parametrize("pair", BOTH, ids=lambda pair: pair.name)
+def test_the_parameters_of_scikit_learn_are_ours_with_its_defaults(pair):
+    assert refusal(pair) is None
+
+
+def test_the_rooms_give_what_both_have():
+    found = {pair.name for room in ROOMS for pair in pairs_of(room)}
+    assert len(found) == len(BOTH) > 80
+    assert {"Ridge", "SVC", "KMeans", "RandomForestClassifier", "GaussianNB", "k_means", "export_text"} <= found
+    assert not found & {"ERMClassifier", "TheilSenRegressor", "KDTree", "kernels"}  # not in both, or no estimator
+
+
+def test_exceptions_are_names_that_both_have():
+    public = {name for room, name in NAMES if hasattr(importlib.import_module(f"sklearn.{room}"), name)}
+    assert public >= LEFT.keys()
+    assert not LEFT.keys() & {pair.name for pair in BOTH}
+    for name, parameter in OTHER_DEFAULTS:
+        pair = next(pair for pair in BOTH if pair.name == name)
+        ours, theirs = (inspect.signature(cls).parameters[parameter].default for cls in (pair.ours, pair.original))
+        assert ours != theirs
+
+
+def ours(a, b=1, *, c=None):
+    """Parameters to compare with."""
+
+
+def missing(a, b=1, *, c=None, d=None):
+    """One more."""
+
+
+def other_place(b=1, a=2, *, c=None):
+    """Another order."""
+
+
+def other_default(a, b=2, *, c=None):
+    """Another default."""
+
+
+def announced(a, b="deprecated", *, c=None):
+    """A default that says that a parameter is about to go."""
+
+
+def test_the_law_of_parameters_bites():
+    reasons = [refusal(Pair("room", "name", ours, theirs)) for theirs in (missing, other_place, other_default)]
+    assert reasons == [
+        "learnt's has no parameter 'd'",
+        "parameters by place are others",
+        "the default of 'b' is 1, scikit-learn's 2",
+    ]
+    assert refusal(Pair("room", "name", ours, announced)) is None
+
+
+def test_every_estimator_can_become_scikit_learns():
+    """The two classes allow an object to change from one to the other, and its parameters are carried over."""
+    from learnt.accel._classes import become_original, standing_class
+
+    tried = 0
+    for pair in filter(is_estimator, BOTH):
+        needed = {name: [] for name, p in inspect.signature(pair.ours).parameters.items() if p.default is p.empty}
+        model = standing_class(pair)(**needed)
+        become_original(pair, model)
+        assert type(model) is pair.original
+        assert model.get_params(deep=False) == pair.original(**needed).get_params(deep=False)
+        tried += 1
+    assert tried > 70
