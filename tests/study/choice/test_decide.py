@@ -109,6 +109,14 @@ def test_decisions_and_out_of_fold_predictions_are_kept_in_the_journal(raced):
     again = decide(decision.race, decision.ground, reread, Budget(1e6), never, prefer="best", refit=True)
     assert again.chosen.plain() == decision.chosen.plain()
     np.testing.assert_array_equal(journaled_out_of_fold(again, again.chosen, reread, never)[1], predicted)
+    constant = next(s for s in again.standings if s.rank == 0)
+    before = journal.path.read_bytes()
+    rows, predicted = journaled_out_of_fold(again, constant, reread, never)  # worked out again, and not written down
+    assert sorted(rows) == list(range(300))
+    assert journal.path.read_bytes() == before
+    shares = [np.bincount(again.ground.y[train], minlength=predicted.shape[1]) for train, _ in again.ground.folds]
+    allowed = {tuple(counts / counts.sum()) for counts in shares}
+    assert {tuple(p) for p in predicted} <= allowed
 
 
 def test_every_standing_can_be_fitted_saved_and_loaded_and_the_rows_are_all_there(raced, tmp_path):

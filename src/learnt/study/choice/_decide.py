@@ -107,12 +107,17 @@ def decide(
 
 
 def journaled_out_of_fold(decision: Decision, standing: Standing, journal: Journal, held: HeldOutPredictions) -> Rows:
-    """Development rows and what models that had not seen them predicted; written down, so that it stays the same."""
+    """Development rows and what models that had not seen them predicted; written down, so that it stays the same.
+
+    What a constant says of thousands of rows takes longer to write than to work out again.
+    """
     name = hashlib.sha256(standing.id.encode()).hexdigest()[:16] + f"@{decision.race.rows}"
-    known = journal.get("out of fold", name)
+    known = journal.get("out of fold", name) if standing.rank > 0 else None
     if known is None:
         rows, predicted = out_of_fold(standing, decision.race, decision.ground, held)
         rows, predicted = rows[:MOST_STORED], predicted[:MOST_STORED]
+        if standing.rank == 0:
+            return rows, predicted
         known = journal.add("out of fold", name, {"rows": rows.tolist(), "predicted": predicted.tolist()})
     return np.array(known["rows"], dtype=np.int64), np.array(known["predicted"], dtype=np.float64)
 
