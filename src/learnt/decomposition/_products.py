@@ -35,9 +35,14 @@ def sum_thin(rows: Rows, statistic: Statistic, *state: Any, part_bytes: int) -> 
     return total  # type: ignore[return-value]
 
 
+def _about(block: Block, point: Any) -> Any:
+    """The rows of a block about a point; sparse ones as they are, for whom there is none."""
+    return block.X if point is None or sparse.issparse(block.X) else block.X - point
+
+
 def scatter_times(block: Block, point: Any, Q: Any) -> tuple:
     """Σ zᵀQ and Σ (zᵀQ)ᵀ zᵀ, z = x − point: each block is read once, and the sum is as long as its rows."""
-    Z = block.X if point is None or sparse.issparse(block.X) else block.X - point
+    Z = _about(block, point)
     Y = Z @ Q
     return namespace(Y).sum(Y, axis=0), Y.T @ Z
 
@@ -52,7 +57,7 @@ def scatter_product(rows: Rows, middle: Centre, point: Any, Q: Any) -> Any:
 
 def scatter_inside_of(block: Block, point: Any, Q: Any) -> tuple:
     """Σ zᵀQ and Σ (zᵀQ)ᵀ(zᵀQ), z = x − point."""
-    Z = block.X if point is None or sparse.issparse(block.X) else block.X - point
+    Z = _about(block, point)
     Y = Z @ Q
     return namespace(Y).sum(Y, axis=0), Y.T @ Y
 
