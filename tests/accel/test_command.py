@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,3 +131,14 @@ def test_what_cannot_run_says_why(arguments, why, monkeypatch, capsys):
     uninstall()
     assert stopped.value.code == 2
     assert f"learnt.accel: {why}" in capsys.readouterr().err
+
+
+SCRIPTS = sorted((Path(__file__).resolve().parents[2] / "benchmarks/scripts").glob("*.py"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_scripts_of_the_benchmarks_run_and_nothing_goes_back(script, tmp_path):
+    done = run("-m", "learnt.accel", "--report", str(script), cwd=tmp_path)
+    assert done.stdout.strip()
+    assert "was scikit-learn's" not in done.stderr
