@@ -102,7 +102,7 @@ CASES = {
         HistGradientBoostingRegressor(max_iter=1),
         X,
         NUMBERS,
-        lambda call, result: call.args[8][N_NODES],
+        lambda call, result: call.args[8].memory[N_NODES],
         1,
     ),
     "lasso by products": (
