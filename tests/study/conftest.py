@@ -55,7 +55,9 @@ def orders(tmp_path_factory):
 @pytest.fixture(scope="session")
 def classified(orders):
     said = []
-    found = study(orders, "outcome", out=orders.parent / "out", cost=(1.0, 5.0), say=said.append, budget=600)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEARNT_LEDGER", str(orders.parent / "ledger.jsonl"))  # other tests open this table's test set too
+        found = study(orders, "outcome", out=orders.parent / "out", cost=(1.0, 5.0), say=said.append, budget=600)
     return found, said
 
 
