@@ -340,11 +340,11 @@ def test_digits_are_told_apart():
 
 
 @pytest.mark.long
-def test_digits_in_two_folds():
-    """The default network, fitted on one half of the 8×8 digits, tells more than 98 % of the other half."""
+def test_digits_in_five_folds():
+    """More than 98.5 % of the 8×8 digits, by the default network."""
     X, y = load_digits(return_X_y=True)
-    folds = StratifiedKFold(2, shuffle=True, random_state=0)
-    assert cross_val_score(ConvNetClassifier(random_state=0), X, y, cv=folds).mean() > 0.98
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    assert cross_val_score(ConvNetClassifier(random_state=0), X, y, cv=folds).mean() > 0.985
 
 
 # --- going on
