@@ -97,32 +97,12 @@ __all__ = [
 ]
 
 # Imported when first named: scikit-learn's takes longer to load than all that a study needs before its first fit.
-_FILES = {
+_FILES = dict.fromkeys(__all__, "_borrowed") | {
     "Comparison": "_compare",
-    "GridSearchCV": "_borrowed",
-    "GroupKFold": "_borrowed",
-    "GroupShuffleSplit": "_borrowed",
-    "KFold": "_borrowed",
-    "LeaveOneGroupOut": "_borrowed",
-    "LeaveOneOut": "_borrowed",
-    "LeavePGroupsOut": "_borrowed",
-    "LeavePOut": "_borrowed",
-    "ParameterGrid": "_borrowed",
-    "ParameterSampler": "_borrowed",
-    "PredefinedSplit": "_borrowed",
-    "RandomizedSearchCV": "_borrowed",
-    "RepeatedKFold": "_borrowed",
-    "RepeatedStratifiedKFold": "_borrowed",
     "ScoreInterval": "_compare",
     "SealedTestSet": "_sealed",
-    "ShuffleSplit": "_borrowed",
-    "StratifiedGroupKFold": "_borrowed",
-    "StratifiedKFold": "_borrowed",
-    "StratifiedShuffleSplit": "_borrowed",
     "TelescopicSearchCV": "_telescopic",
     "TestSetReopenedWarning": "_sealed",
-    "TimeSeriesSplit": "_borrowed",
-    "check_cv": "_borrowed",
     "compare_scores": "_compare",
     "corrected_interval": "_compare",
     "cross_val_predict": "_validate",

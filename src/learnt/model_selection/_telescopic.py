@@ -15,7 +15,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection import GridSearchCV
 
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.validation import refuse_elsewhere
@@ -110,7 +110,7 @@ def telescope(axes: Axes, coarse: int, evaluate: Callable[[list[Place]], Sequenc
         steps = [math.ceil(step / 2) for step in steps]
 
 
-class TelescopicSearchCV(BaseSearchCV):
+class TelescopicSearchCV(GridSearchCV):
     """Search a grid from coarse to fine, by cross-validation.
 
     Far-apart values of every parameter are tried first, then values around the best, at half the distance again and
@@ -168,7 +168,8 @@ class TelescopicSearchCV(BaseSearchCV):
         return_train_score: bool = False,
     ) -> None:
         super().__init__(
-            estimator=estimator,
+            estimator,
+            param_grid,
             scoring=scoring,
             n_jobs=n_jobs,
             refit=refit,
@@ -178,16 +179,16 @@ class TelescopicSearchCV(BaseSearchCV):
             error_score=error_score,
             return_train_score=return_train_score,
         )
-        self.param_grid = param_grid
         self.coarse = coarse
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> TelescopicSearchCV:
         """Search, then fit the best on all rows (unless `refit=False`)."""
         refuse_elsewhere(X, type(self).__name__)
+        check_number(self, "coarse", 2, integer=True)
+        self._grids()
         return super().fit(X, y, **params)
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
-        check_number(self, "coarse", 2, integer=True)
         grids = [axes_of(grid) for grid in self._grids()]
         self.n_grid_ = sum(math.prod(len(values) for values in axes.values) for axes in grids)
         self.n_candidates_, stage = 0, 0

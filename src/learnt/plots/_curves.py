@@ -29,8 +29,7 @@ def learning_curve(
     'Learning curve'
     """
     sizes, train, valid = np.asarray(sizes, dtype=float), np.asarray(train, dtype=float), np.asarray(valid, dtype=float)
-    t_spread = np.zeros_like(train) if train_spread is None else np.asarray(train_spread, dtype=float)
-    v_spread = np.zeros_like(valid) if valid_spread is None else np.asarray(valid_spread, dtype=float)
+    t_spread, v_spread = _spread(train, train_spread), _spread(valid, valid_spread)
     levels = [v for v in (floor, constant) if v is not None and math.isfinite(v)]
     low = min(float(np.min(train - t_spread)), float(np.min(valid - v_spread)), *levels, math.inf)
     high = max(float(np.max(train + t_spread)), float(np.max(valid + v_spread)), *levels, -math.inf)
@@ -49,15 +48,7 @@ def learning_curve(
         if level is not None and math.isfinite(level):
             frame.line([sizes[0], right], [level, level], color=MUTED, width=1.2, dash="4 4", label=name)
             frame.note(right, level + 0.15 * pad, name, anchor="end")
-    for mean, spread, color, name in (
-        (valid, v_spread, ACCENT, "new rows"),
-        (train, t_spread, SECOND, "rows it was trained on"),
-    ):
-        frame.band(sizes, mean - spread, mean + spread, color=color)
-        frame.line(sizes, mean, color=color)
-        labels = [f"{name}: {number(m)} at {number(s)} rows" for m, s in zip(mean, sizes)]
-        frame.dots(sizes, mean, color=color, labels=labels)
-    legend(frame, [("on new rows", ACCENT), ("on its own training rows", SECOND)])
+    _valid_and_train(frame, sizes, (valid, v_spread), (train, t_spread), lambda size: f"{number(size)} rows")
     span = f"from {number(sizes[0])} to {number(right)} rows"
     said = f"The loss on new rows goes from {number(valid[0])} to {number(valid[-1])} {span}"
     return frame.close("Learning curve", said)
@@ -90,13 +81,10 @@ def validation_curve(
             f"got {values.size}, {train.size} and {valid.size}. Average the folds first: scores.mean(axis=1)."
         )
     order = np.argsort(values, kind="stable")
-    t_spread = np.zeros_like(train) if train_spread is None else np.asarray(train_spread, dtype=float)
-    v_spread = np.zeros_like(valid) if valid_spread is None else np.asarray(valid_spread, dtype=float)
+    t_spread, v_spread = _spread(train, train_spread), _spread(valid, valid_spread)
     values, train, valid, t_spread, v_spread = (v[order] for v in (values, train, valid, t_spread, v_spread))
-    low, high = (
-        float(np.nanmin([train - t_spread, valid - v_spread])),
-        float(np.nanmax([train + t_spread, valid + v_spread])),
-    )
+    low = float(np.nanmin([train - t_spread, valid - v_spread]))
+    high = float(np.nanmax([train + t_spread, valid + v_spread]))
     pad = 0.08 * (high - low) or 0.1
     log_x = bool(values[0] > 0 and values[-1] / values[0] > 20)
     frame = Frame((values[0], values[-1]), (low - pad, high + pad), log_x=log_x, top=30, height=278)
@@ -106,18 +94,32 @@ def validation_curve(
     frame.line(
         [values[best]] * 2, [low - pad, high + pad], color=MUTED, width=1.2, dash="4 4", label="best on new rows"
     )
-    for mean, spread, color, name in (
-        (valid, v_spread, ACCENT, "new rows"),
-        (train, t_spread, SECOND, "rows it was trained on"),
-    ):
-        frame.band(values, mean - spread, mean + spread, color=color)
-        frame.line(values, mean, color=color)
-        labels = [f"{name}: {number(m)} at {parameter} {number(v)}" for m, v in zip(mean, values)]
-        frame.dots(values, mean, color=color, labels=labels)
-    legend(frame, [("on new rows", ACCENT), ("on its own training rows", SECOND)])
+    _valid_and_train(frame, values, (valid, v_spread), (train, t_spread), lambda value: f"{parameter} {number(value)}")
     kind = "highest" if higher_is_better else "least"
     said = f"On new rows the {loss} is {kind} at {parameter} {number(values[best])}: {number(valid[best])}"
     return frame.close("Validation curve", said)
+
+
+def _spread(mean: np.ndarray, spread: Numbers | None) -> np.ndarray:
+    """How far a curve's band reaches to either side; nowhere where nothing is said."""
+    return np.zeros_like(mean) if spread is None else np.asarray(spread, dtype=float)
+
+
+def _valid_and_train(
+    frame: Frame,
+    xs: np.ndarray,
+    valid: tuple[np.ndarray, np.ndarray],
+    train: tuple[np.ndarray, np.ndarray],
+    at: Callable[[float], str],
+) -> None:
+    """The curves on new rows and on training rows, each (mean, spread), their hints and the legend."""
+    curves = (valid, ACCENT, "new rows"), (train, SECOND, "rows it was trained on")
+    for (mean, spread), color, name in curves:
+        frame.band(xs, mean - spread, mean + spread, color=color)
+        frame.line(xs, mean, color=color)
+        labels = [f"{name}: {number(m)} at {at(x)}" for m, x in zip(mean, xs)]
+        frame.dots(xs, mean, color=color, labels=labels)
+    legend(frame, [("on new rows", ACCENT), ("on its own training rows", SECOND)])
 
 
 def roc(fpr: Numbers, tpr: Numbers, area: float, *, name: str = "", point: tuple[float, float] | None = None) -> Chart:
