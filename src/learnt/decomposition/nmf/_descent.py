@@ -65,21 +65,18 @@ def coordinate_descent(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """W, H and the iterations until the projected gradient is `tol` of what it was at first; W is changed in place."""
     W, Ht = np.ascontiguousarray(W), np.ascontiguousarray(H.T)
-    k = W.shape[1]
-    order = _orders(k, shuffle, random_state)
+    order = _orders(W.shape[1], shuffle, random_state)
     rows = as_rows(X)
-    first = 0.0
-    for n_iter in range(1, max_iter + 1):
+
+    def update() -> tuple[float, float]:
         gram = _plus_diagonal(Ht.T @ Ht, penalties.l2_W)
         violation, size, pieces, cross, square = rows.sum(row_updates, W, Ht, gram, penalties.l1_W, order(), sweeps)
         pieces.put(W)
         cross = np.ascontiguousarray((cross - penalties.l1_H).T, dtype=W.dtype)
         square = _plus_diagonal(square, penalties.l2_H).astype(W.dtype, copy=False)
-        violation += _updated(Ht, square, cross, order(), sweeps)
-        first = violation if n_iter == 1 else first
-        if step(violation / (first or 1.0)) or _ended(violation, k, W, size + _size(cross)) or violation / first <= tol:
-            break
-    return W, Ht.T, n_iter
+        return violation + _updated(Ht, square, cross, order(), sweeps), _rounding(W, size + _size(cross))
+
+    return W, Ht.T, _iterations(update, tol, max_iter, step)
 
 
 def weights_of(
@@ -96,17 +93,24 @@ def weights_of(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """The same with H as it is: X is read once, whatever the number of iterations."""
     Ht = np.ascontiguousarray(H.T)
-    k = W.shape[1]
-    order = _orders(k, shuffle, random_state)
+    order = _orders(W.shape[1], shuffle, random_state)
     gram = _plus_diagonal(Ht.T @ Ht, penalties.l2_W)
     cross = in_memory(as_rows(X).map(products, Ht, penalties.l1_W))
-    size, first = _size(cross), 0.0
+    rounding = _rounding(W, _size(cross))
+    return W, H, _iterations(lambda: (_updated(W, gram, cross, order(), 1), rounding), tol, max_iter, step)
+
+
+def _iterations(
+    update: Callable[[], tuple[float, float]], tol: float, max_iter: int, step: Callable[[float], bool]
+) -> int:
+    """How many updates it took until the violation was `tol` of the first, or no more than its rounding."""
+    first = 0.0
     for n_iter in range(1, max_iter + 1):
-        violation = _updated(W, gram, cross, order(), 1)
+        violation, rounding = update()
         first = violation if n_iter == 1 else first
-        if step(violation / (first or 1.0)) or _ended(violation, k, W, size) or violation / first <= tol:
+        if step(violation / (first or 1.0)) or violation <= rounding or violation / first <= tol:
             break
-    return W, H, n_iter
+    return n_iter
 
 
 def _orders(k: int, shuffle: bool, random_state: Any) -> Callable[[], np.ndarray]:
@@ -123,9 +127,9 @@ def _size(cross: np.ndarray) -> float:
     return float(np.abs(cross).sum())
 
 
-def _ended(violation: float, k: int, W: np.ndarray, size: float) -> bool:
-    """Whether all that is left is rounding."""
-    return bool(violation == 0 or violation <= k * float(np.finfo(W.dtype).eps) * size)
+def _rounding(W: np.ndarray, size: float) -> float:
+    """What rounding leaves of a violation whose products have this size."""
+    return W.shape[1] * float(np.finfo(W.dtype).eps) * size
 
 
 def products(block: Block, Ht: np.ndarray, l1: float) -> np.ndarray:
