@@ -6,11 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import learnt
-from learnt.distances import Search, _brute, _products
-from learnt.distances._brute import BruteForce
-from learnt.distances._direct import euclidean_neighbors
-from learnt.distances._rounded_points import RoundedPoints
+from learnt.distances import Search
 from learnt.distances._select import smallest
+from learnt.distances.brute import _index as _brute
+from learnt.distances.brute import _products
+from learnt.distances.brute._direct import euclidean_neighbors
+from learnt.distances.brute._index import BruteForce
+from learnt.distances.brute._rounded_points import RoundedPoints
 
 
 @pytest.fixture(autouse=True)

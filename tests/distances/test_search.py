@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import learnt
-from learnt.distances import Neighborhoods, Search, _rounded_points, chosen_algorithm
+from learnt.distances import Neighborhoods, Search, chosen_algorithm
+from learnt.distances.brute import _rounded_points
 from learnt.neighbors import KNeighborsClassifier, NearestNeighbors
 
 rng = np.random.default_rng(0)

@@ -151,8 +151,8 @@ def test_state_is_plain():
 
 
 def test_plain_numpy_gives_the_same(monkeypatch):
-    import learnt.distances._brute as brute
-    import learnt.distances._direct as direct
+    import learnt.distances.brute._direct as direct
+    import learnt.distances.brute._index as brute
 
     X, y = table(1500)
     compiled = KNeighborsClassifier().fit(X, y).predict_proba(X)

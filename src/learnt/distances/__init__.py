@@ -14,22 +14,16 @@ square_distance, square_distances      ‖x − y‖² in float64, in order of t
 add_power, power_root                  Minkowski distances inside other kernels, feature by feature
 round_rows, squared_norms              what fast products are computed from
 
-_search           the protocol           _metrics    names, parameters, matrices of distances
-_brute            brute force: picks     _direct     from the distances themselves; _minkowski
-_products         matrix products with an error bound, and exact distances where it leaves doubt
-_product_radius   the same for all points within a radius
-_rounded_points   what products need of the points, kept from query to query; _rounding, _kernels
-_trees            trees of boxes and balls by Minkowski distances: _tree_build, _tree_bounds, _tree_kernels,
-                  _tree_radius, _power_sums; _ball_sums   sums over whole nodes
-_metric_tree      a ball tree by any metric
+_search           the protocol           _metrics    names, parameters, matrices of distances; _minkowski
+brute             brute force, from the distances themselves or by matrix products
+trees             trees of boxes and balls; _power_sums   Minkowski sums inside kernels
 _approximate      by a graph, with its recall
 _precomputed      distances that are given
 _choice           algorithm="auto"; _dimension   how many dimensions points really have
-_centers          the nearest of few centres
-_select           the k smallest; _neighborhoods   all within a radius
+_centers          the nearest of few centres; _rounding   rows rounded for products
+_select           the k smallest; _neighborhoods   all within a radius; _sort_kernels
 """
 
-from learnt.distances._ball_sums import BallSums
 from learnt.distances._centers import (
     DEVICE_CELLS,
     center_distances,
@@ -40,8 +34,6 @@ from learnt.distances._centers import (
 )
 from learnt.distances._choice import chosen_algorithm
 from learnt.distances._dimension import DimensionSums, dimension_sums
-from learnt.distances._metric_tree import METRICS as BALL_TREE_METRICS
-from learnt.distances._metric_tree import metric_tree_takes
 from learnt.distances._metrics import METRIC_NAMES, SPARSE_METRIC_NAMES, check_metric, distance_function, resolve_metric
 from learnt.distances._metrics import SAME as SAME_METRICS
 from learnt.distances._neighborhoods import Neighborhoods
@@ -49,8 +41,11 @@ from learnt.distances._power_sums import add_power, power_root
 from learnt.distances._rounding import round_rows, square_distance, square_distances
 from learnt.distances._search import Search
 from learnt.distances._select import Consume
-from learnt.distances._trees import METRICS as KD_TREE_METRICS
-from learnt.distances._trees import box_tree, tree_takes
+from learnt.distances.trees._ball_sums import BallSums
+from learnt.distances.trees._index import METRICS as KD_TREE_METRICS
+from learnt.distances.trees._index import box_tree, tree_takes
+from learnt.distances.trees._metric import METRICS as BALL_TREE_METRICS
+from learnt.distances.trees._metric import metric_tree_takes
 
 __all__ = [
     "BALL_TREE_METRICS",

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from learnt.distances._brute import BruteForce, unit_rows, zero_rows
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._rounding import square_distances
 from learnt.distances._select import Consume, in_order
+from learnt.distances.brute._index import BruteForce, unit_rows, zero_rows
 from learnt.engine.threads import for_blocks
 
 METRICS = ("euclidean", "sqeuclidean", "cosine")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from learnt.distances._dimension import dimension_sums
-from learnt.distances._metric_tree import metric_tree_takes
 from learnt.distances._metrics import BY_PRODUCTS, SAME
 from learnt.distances._rounding import square_distances
-from learnt.distances._trees import tree_takes
+from learnt.distances.trees._index import tree_takes
+from learnt.distances.trees._metric import metric_tree_takes
 from learnt.engine.threads import single_blas
 
 _ROWS, _QUERIES = 2048, 128  # of the sample

@@ -9,15 +9,15 @@ import numpy as np
 
 from learnt.distances._approximate import METRICS as GRAPH_METRICS
 from learnt.distances._approximate import ApproximateIndex
-from learnt.distances._ball_sums import BallSums, ball_sums, ball_votes
-from learnt.distances._brute import BruteForce
-from learnt.distances._metric_tree import METRICS as BALL_METRICS
-from learnt.distances._metric_tree import MetricTree, metric_tree_takes
 from learnt.distances._metrics import SAME, resolve_metric, warn_of_negative
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._precomputed import Precomputed
 from learnt.distances._select import Consume
-from learnt.distances._trees import METRICS, TreeIndex, tree_takes
+from learnt.distances.brute._index import BruteForce
+from learnt.distances.trees._ball_sums import BallSums, ball_sums, ball_votes
+from learnt.distances.trees._index import METRICS, TreeIndex, tree_takes
+from learnt.distances.trees._metric import METRICS as BALL_METRICS
+from learnt.distances.trees._metric import MetricTree, metric_tree_takes
 
 # Pairs that a block of queries is to find at most, and the fewest queries of a block.
 _PAIRS, _FEWEST = 1 << 21, 256

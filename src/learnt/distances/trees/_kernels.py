@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.distances._sort_kernels import sift, sort_heap
-from learnt.distances._tree_bounds import leaf_sums, least_sum, square_bound
+from learnt.distances.trees._bounds import leaf_sums, least_sum, square_bound
 from learnt.engine.kernel import kernel
 
 _SHORT = 32  # neighbours that are kept as a list

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.distances._brute import BruteForce
 from learnt.distances._metrics import SAME
 from learnt.distances._neighborhoods import Neighborhoods, joined
 from learnt.distances._select import Consume, in_order
+from learnt.distances.brute._index import BruteForce
 from learnt.engine.threads import for_blocks
 
 METRICS = (

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from learnt.distances import _kernels
 from learnt.distances._rounding import square_distances
 from learnt.distances._select import Consume, in_order, smallest
+from learnt.distances.brute import _kernels
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.threads import for_blocks
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from learnt.distances import _tree_build, _tree_kernels, _tree_radius
 from learnt.distances._metrics import SAME
 from learnt.distances._minkowski import POWERS, root
 from learnt.distances._neighborhoods import Neighborhoods, joined
 from learnt.distances._select import Consume
-from learnt.distances._tree_bounds import Tree, workspace_for
+from learnt.distances.trees import _build, _kernels, _radius
+from learnt.distances.trees._bounds import Tree, workspace_for
 from learnt.engine.threads import for_blocks
 
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski")
@@ -63,7 +63,7 @@ class TreeIndex:
 
             def split(lo: int, hi: int, level: int = level, first: int = first, depth: int = depth) -> None:
                 for node in range(first + lo, first + hi):
-                    _tree_build.split_nodes(tree, rows, order, node, level, depth)
+                    _build.split_nodes(tree, rows, order, node, level, depth)
 
             for_blocks(split, 1 << level, grain=1, n_jobs=n_jobs)
         if balls:
@@ -75,7 +75,7 @@ class TreeIndex:
         def one(lo: int, hi: int) -> None:
             part = _wide(Q[lo:hi])
             sums, index = np.empty((hi - lo, k)), np.empty((hi - lo, k), dtype=np.int64)
-            _tree_kernels.nearest_points(
+            _kernels.nearest_points(
                 self.tree, workspace_for(self.tree), part, self._query_order(part), False, sums, index
             )
             consume(lo, hi, self._finish(sums), index)
@@ -88,7 +88,7 @@ class TreeIndex:
         distances, index = np.empty((n, k)), np.empty((n, k), dtype=np.int64)
 
         def one(lo: int, hi: int) -> None:
-            _tree_kernels.nearest_points(
+            _kernels.nearest_points(
                 self.tree, workspace_for(self.tree), wide, self.tree.order[lo:hi], True, distances, index
             )
 
@@ -121,7 +121,7 @@ class TreeIndex:
 
         def one(lo: int, hi: int) -> None:
             rows = limits if len(limits) == 1 else limits[lo:hi]
-            _tree_radius.count_within(
+            _radius.count_within(
                 self.tree, workspace_for(self.tree), _wide(Q[lo:hi]), np.ascontiguousarray(rows), out[lo:hi]
             )
 
@@ -139,7 +139,7 @@ class TreeIndex:
         while first < Q.shape[0]:
             index = np.empty(size, dtype=np.int64)
             sums = np.empty(size if distances else 0)
-            found, first = _tree_radius.points_within(
+            found, first = _radius.points_within(
                 self.tree, workspace, Q, limits, first, Q.shape[0], counts, index, sums
             )
             if found:
@@ -155,7 +155,7 @@ class TreeIndex:
         if self.tree.order.size <= _SMALL or Q.shape[0] == 1:
             return np.arange(Q.shape[0])
         leaves = np.empty(Q.shape[0], dtype=np.int64)
-        _tree_kernels.nearest_leaves(self.tree, Q, leaves)
+        _kernels.nearest_leaves(self.tree, Q, leaves)
         return np.argsort(leaves, kind="stable")
 
     def limits(self, radii: np.ndarray) -> tuple[bool, np.ndarray]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.distances._power_sums import add_power, power_of, power_root
-from learnt.distances._tree_build import power_sum
+from learnt.distances.trees._build import power_sum
 from learnt.engine.kernel import kernel
 
 _EARLY = 8  # features after which a leaf is left if none of its points can be near enough

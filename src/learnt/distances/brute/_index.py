@@ -9,14 +9,14 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from learnt.distances import _metrics
-from learnt.distances._direct import euclidean_neighbors, metric_neighbors
 from learnt.distances._minkowski import root
 from learnt.distances._neighborhoods import Neighborhoods, joined
-from learnt.distances._product_radius import Pairs, product_pairs
-from learnt.distances._products import product_neighbors
-from learnt.distances._rounded_points import RoundedPoints
 from learnt.distances._rounding import square_distances_of_pairs
 from learnt.distances._select import Consume, in_order
+from learnt.distances.brute._direct import euclidean_neighbors, metric_neighbors
+from learnt.distances.brute._product_radius import Pairs, product_pairs
+from learnt.distances.brute._products import product_neighbors
+from learnt.distances.brute._rounded_points import RoundedPoints
 from learnt.engine.cached import cached_property
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.threads import for_blocks

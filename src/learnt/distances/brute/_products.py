@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnt.distances import _kernels
-from learnt.distances._rounded_points import TILE, Chunk, RoundedPoints, Rounding
 from learnt.distances._select import Consume, in_order
+from learnt.distances.brute import _kernels
+from learnt.distances.brute._rounded_points import TILE, Chunk, RoundedPoints, Rounding
 from learnt.engine.threads import for_blocks, single_blas
 
 _SPARE = 4  # rows kept beyond those asked for

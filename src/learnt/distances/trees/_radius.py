@@ -6,7 +6,7 @@ third slower (10,000 points, d = 3, Neoverse-N1).
 
 from __future__ import annotations
 
-from learnt.distances._tree_bounds import leaf_sums, least_sum, most_sum, square_bound, square_end
+from learnt.distances.trees._bounds import leaf_sums, least_sum, most_sum, square_bound, square_end
 from learnt.engine.kernel import kernel
 
 

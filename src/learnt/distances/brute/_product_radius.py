@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.distances import _kernels
-from learnt.distances._rounded_points import TILE, Chunk, RoundedPoints
+from learnt.distances.brute import _kernels
+from learnt.distances.brute._rounded_points import TILE, Chunk, RoundedPoints
 from learnt.engine.threads import for_blocks
 
 _BLOCK = 128  # queries of a task

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from learnt.distances import _tree_radius
-from learnt.distances._tree_bounds import workspace_for
-from learnt.distances._trees import TreeIndex
+from learnt.distances.trees import _radius
+from learnt.distances.trees._bounds import workspace_for
+from learnt.distances.trees._index import TreeIndex
 from learnt.engine.threads import for_blocks
 
 _QUERIES = 256  # of a task
@@ -36,7 +36,7 @@ class BallSums:
 
         def one(lo: int, hi: int) -> None:
             part = np.ascontiguousarray(Q[lo:hi], dtype=np.float64)
-            _tree_radius.sums_within(
+            _radius.sums_within(
                 tree,
                 workspace_for(tree),
                 part,
