@@ -219,7 +219,7 @@ def cases(n: int):
     columns, limits = np.array([3, 17, 8, 0]), rng.normal(size=FOUR).astype(np.float32)
     drawn = np.zeros((FOUR, N_DRAWN), np.int64)
     drawn[:, COLUMN], drawn[:, CUT] = columns, limits.view(np.int32)
-    beside, apart = np.zeros((n, FOUR), np.int32), np.zeros((FOUR, n), np.float32)
+    together, apart = np.zeros((n, FOUR), np.int32), np.zeros((FOUR, n), np.float32)
     found = [np.zeros(FOUR) for _ in range(3)]
 
     def agree(names, kinds):
@@ -234,20 +234,20 @@ def cases(n: int):
     bits = numbers.view(np.int32)
     yield (
         "read_four",
-        lambda: ours_read(bits, marks, n, beside, drawn),
+        lambda: ours_read(bits, marks, n, together, drawn),
         lambda: plain_read(numbers, marks, n, columns, apart, *found),
         agree((LOW, HIGH, ABSENT), (np.float32, np.float32, whole)),
     )
     yield (
         "count_four",
-        lambda: ours_count(beside, marks, n, drawn),
+        lambda: ours_count(together, marks, n, drawn),
         lambda: plain_count(apart, marks, n, limits, *found),
         agree((ROWS, WEIGHT, TOTAL), (whole, whole, whole)),
     )
     heaps = rng.normal(size=(2, n))
     yield (
         "sum_four",
-        lambda: ours_sum(beside, heaps, n, drawn),
+        lambda: ours_sum(together, heaps, n, drawn),
         lambda: plain_sum(apart, heaps, n, limits, *found),
         agree((ROWS, WEIGHT, TOTAL), (whole, np.float64, np.float64)),
     )

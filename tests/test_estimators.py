@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import learnt
-from learnt.engine.estimator import suited, takes_of, target_of, trial_of
+from learnt.engine.estimator import acceptable, takes_of, target_of, trial_of
 from learnt.engine.threads import set_threads
 from learnt.persistence._registry import estimators
 
@@ -51,7 +51,7 @@ def problem(name, n=400, d=5, seed=0):
     n = min(n, trial_of(ESTIMATORS[name]).most_rows or n)
     rng = np.random.default_rng(seed)
     group = np.arange(n) % 3
-    X = suited(rng.normal(size=(n, d)) + 6.0 * np.eye(3, d)[group], make(name))
+    X = acceptable(rng.normal(size=(n, d)) + 6.0 * np.eye(3, d)[group], make(name))
     if target_of(make(name)) == "classes":
         return X, np.array(["ant", "bee", "cat"])[group]
     y = X @ np.arange(1.0, d + 1) + rng.normal(size=n)

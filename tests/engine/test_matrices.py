@@ -118,7 +118,7 @@ def test_questions_about_a_matrix(matrix):
     assert wide is m.double(wide) or sparse.issparse(wide) or np.shares_memory(to_numpy(wide), to_numpy(m.double(wide)))
     same(wide, X)
     assert m.cast(matrix, namespace(matrix).float32).dtype == namespace(matrix).float32
-    placed = m.beside_double(COEF, matrix)
+    placed = m.to_device_of_as_double(COEF, matrix)
     same(placed, COEF)
     assert type(placed) is (np.ndarray if m.on_host(matrix) else type(matrix))
 

@@ -26,7 +26,7 @@ import learnt
 from learnt.baseline import ConstantClassifier, ConstantRegressor
 from learnt.cluster import KMeans
 from learnt.decomposition import PCA, DictionaryLearning, MiniBatchDictionaryLearning, SparseCoder
-from learnt.engine.estimator import suited, target_of, trial_of
+from learnt.engine.estimator import acceptable, target_of, trial_of
 from learnt.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -172,7 +172,7 @@ def declared(listed: set[str]) -> dict[str, Case]:
     for cls in _registry.estimators().values():
         if cls.__name__ not in listed:
             model = cls(**trial_of(cls).settings())
-            found[cls.__name__] = Case(model, suited(X, model), TARGETS[target_of(model)])
+            found[cls.__name__] = Case(model, acceptable(X, model), TARGETS[target_of(model)])
     return found
 
 

@@ -83,7 +83,7 @@ def test_polynomial_refuses_what_is_too_large():
 
 @pytest.mark.parametrize("interaction_only", [False, True])
 def test_sparse_polynomials_of_very_many_columns(interaction_only):
-    """Places beyond 32 bits: the product of columns i ≤ j of d is number i·d − i(i−1)/2 + (j − i) of degree 2."""
+    """RowIndex beyond 32 bits: the product of columns i ≤ j of d is number i·d − i(i−1)/2 + (j − i) of degree 2."""
     d, i, j = 3_000_000, 1_234_567, 2_999_999
     X = sparse.csr_array((np.array([2.0, 5.0]), np.array([i, j]), np.array([0, 2])), shape=(1, d))
     out = PolynomialFeatures(2, interaction_only=interaction_only).fit_transform(X)

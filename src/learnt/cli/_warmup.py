@@ -14,7 +14,7 @@ from rich.console import Console
 from scipy import sparse
 
 from learnt.cli._bar import bar
-from learnt.engine.estimator import Settings, suited, warmup_of
+from learnt.engine.estimator import Settings, acceptable, warmup_of
 from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.random import generator
@@ -113,7 +113,7 @@ def _sparse_data() -> tuple[Any, dict[str, Any]]:
 
 def _fit(path: str, settings: Settings, X: Any, y: Any) -> None:
     model = resolve(path)(**settings)
-    X = X if sparse.issparse(X) else suited(X, model)
+    X = X if sparse.issparse(X) else acceptable(X, model)
     model.fit(X) if y is None else model.fit(X, y)
     for method in ("predict", "predict_proba", "transform", "kneighbors"):
         if hasattr(model, method):

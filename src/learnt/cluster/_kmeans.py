@@ -28,7 +28,7 @@ from learnt.distances import nearest_center
 from learnt.engine.arrays import is_lazy, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.matrices import Route, beside_double, dense, n_stored, on_host
+from learnt.engine.matrices import Route, dense, n_stored, on_host, to_device_of_as_double
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
@@ -37,7 +37,7 @@ from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, integers,
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_weights, frame_matrix, is_frame
 from learnt.engine.verbose import tell
-from learnt.engine.weights import absent_rows, at_their_places, present_rows, rows_given, take_rows
+from learnt.engine.weights import absent_rows, present_rows, rows_given, scatter_rows, take_rows
 
 _ONE_THREAD = 1 << 16  # multiplications for which BLAS has one thread anyway
 _INITS = ("k-means++", "farthest-first", "random")
@@ -166,7 +166,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         labels = np.full(len(cells), -1)
         if finite.any():
             labels[finite] = to_numpy(self.predict(take_rows(rows, finite)))
-        self.labels_ = like(at_their_places(to_numpy(self.labels_), present, n, labels), self.labels_)
+        self.labels_ = like(scatter_rows(to_numpy(self.labels_), present, n, labels), self.labels_)
 
     def _check_params(self) -> None:
         check_number(self, "n_clusters", 1, integer=True)
@@ -219,7 +219,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             spread = spread_of(rows)
             problem = _problem(X, rows, w, spread, self.n_clusters)
         rounded = (problem.W, problem.norms) if isinstance(problem, DenseLloyd) and problem.copy else None
-        origin = beside_double(spread.mean, rows.reference)
+        origin = to_device_of_as_double(spread.mean, rows.reference)
         starts = Starts(X, rows, w, origin, self.n_clusters, self.init, rounded)
         dtype = np.float32 if "32" in str(rows.dtype) else np.float64  # NumPy's name for it, whatever the library
         random_state = random_state_of(self.random_state)
@@ -299,7 +299,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _centers(self, rows: Rows) -> Any:
         """The centres in float64, in the library and on the device of the rows."""
-        return beside_double(to_numpy(self.cluster_centers_).astype(np.float64), rows.reference)
+        return to_device_of_as_double(to_numpy(self.cluster_centers_).astype(np.float64), rows.reference)
 
     @property
     def _n_features_out(self) -> int:

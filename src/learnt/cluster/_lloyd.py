@@ -18,7 +18,7 @@ import numpy as np
 
 from learnt.cluster._sums import cluster_sums, error_block, inertia_sum, label_block
 from learnt.engine.arrays import to_numpy
-from learnt.engine.matrices import beside_double
+from learnt.engine.matrices import to_device_of_as_double
 from learnt.engine.rows import Rows
 
 _SOME_CELLS = 1 << 16
@@ -51,13 +51,13 @@ class RowsLloyd:
     def __init__(self, rows: Rows, weights: Any, origin: np.ndarray, statistic: Any = cluster_sums) -> None:
         self.rows, self.weights, self.statistic = rows, weights, statistic
         self.origin = origin  # NumPy float64
-        self._origin = beside_double(origin, rows.reference)
+        self._origin = to_device_of_as_double(origin, rows.reference)
 
     def start(self) -> None:
         """Forget the last run."""
 
     def _centers(self, centers: np.ndarray) -> Any:
-        return beside_double(centers, self.rows.reference)
+        return to_device_of_as_double(centers, self.rows.reference)
 
     def assign(self, centers: np.ndarray) -> Sums:
         sums, mass, counts = self.rows.sum(self.statistic, self._centers(centers), self._origin)

@@ -17,7 +17,7 @@ from learnt.decomposition._exact import in_blocks, singular
 from learnt.decomposition._principal import project, with_positive_peaks
 from learnt.decomposition._rotation import rotated
 from learnt.decomposition._triangle import triangles
-from learnt.engine.arrays import beside, is_lazy, namespace, to_numpy
+from learnt.engine.arrays import is_lazy, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -211,7 +211,7 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """The expected factors of each row, E[z | x] (n × n_components)."""
         X = check_predict(self, X)
         V = self._score_matrix()
-        return transform(X, self.get_feature_names_out, project, beside(V, X), beside(self.mean_ @ V, X))
+        return transform(X, self.get_feature_names_out, project, to_device_of(V, X), to_device_of(self.mean_ @ V, X))
 
     def get_covariance(self) -> np.ndarray:
         """The covariance of the fitted model: WᵀW + diag(ψ)."""
@@ -230,7 +230,7 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         s = linalg.svdvals(self.components_ / np.sqrt(self.noise_variance_)) if len(self.components_) else np.zeros(0)
         log_det = float(np.log(self.noise_variance_).sum() + 2.0 * np.log(np.hypot(1.0, s)).sum())
         constant = X.shape[1] * math.log(2.0 * math.pi) + log_det
-        return as_rows(X).map(log_density, beside(self.mean_, X), beside(self.get_precision(), X), constant)
+        return as_rows(X).map(log_density, to_device_of(self.mean_, X), to_device_of(self.get_precision(), X), constant)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows."""

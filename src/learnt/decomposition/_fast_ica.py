@@ -17,7 +17,7 @@ from learnt.decomposition._centre import NotFiniteError, scatter
 from learnt.decomposition._contrast import CONTRASTS, Custom, contrast_sums
 from learnt.decomposition._exact import from_triangle, in_blocks, largest_eigen
 from learnt.decomposition._principal import project
-from learnt.engine.arrays import beside, to_numpy
+from learnt.engine.arrays import to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -152,7 +152,7 @@ class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         n = rows.n_rows if white is None else white.n
 
         def step(W: np.ndarray) -> np.ndarray:
-            first, slope = rows.sum(contrast_sums, beside(W, rows.reference), contrast, alpha)
+            first, slope = rows.sum(contrast_sums, to_device_of(W, rows.reference), contrast, alpha)
             return to_numpy(first) / n - (to_numpy(slope) / n)[:, None] * W
 
         method = _all_at_once if self.algorithm == "parallel" else _one_by_one
@@ -170,7 +170,7 @@ class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
     @staticmethod
     def _beside(X: Any, *values: np.ndarray) -> tuple:
-        return tuple(beside(value, X) for value in values)
+        return tuple(to_device_of(value, X) for value in values)
 
     def _checked_contrast(self) -> tuple[Callable, float]:
         check_number(self, "n_components", 1, integer=True, also=(None,))
@@ -264,7 +264,7 @@ class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         X = check_predict(self, X)
         V: Any = self.components_.T
         offset = self.mean_ @ V if self.whiten else np.zeros(V.shape[1], V.dtype)
-        return transform(X, self.get_feature_names_out, project, beside(V, X), beside(offset, X))
+        return transform(X, self.get_feature_names_out, project, to_device_of(V, X), to_device_of(offset, X))
 
     def inverse_transform(self, X: Any, copy: bool = True) -> Any:
         """Rows from their sources: mean + A s."""

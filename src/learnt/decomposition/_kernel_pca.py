@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from learnt.decomposition._kernel_components import centred, components
-from learnt.engine.arrays import beside, is_foreign_array, namespace
+from learnt.engine.arrays import is_foreign_array, namespace, to_device_of
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import dense, on_host
 from learnt.engine.params import check_choice, check_flag, check_number
@@ -267,16 +267,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def transform(self, X: Any) -> Any:
         """Scores of the rows: (k(x, X) − means) H v / √λ for every component."""
         X = check_predict(self, X)
-        values, vectors = beside(self.eigenvalues_, X), beside(self.eigenvectors_, X)
+        values, vectors = to_device_of(self.eigenvalues_, X), to_device_of(self.eigenvectors_, X)
         xp = namespace(values)
         ones = xp.ones_like(values)
         scaled = vectors * xp.where(values > 0, xp.where(values > 0, values, ones) ** -0.5, 0.0 * ones)
         scaled = scaled - xp.mean(scaled, axis=0)  # H, taken from the rows to the weights
-        offset = beside(self._means, X) @ scaled
+        offset = to_device_of(self._means, X) @ scaled
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             with single_blas():
                 return X @ scaled - offset
-        found = gram_times(kernel_of(self, X.shape[1]), X, beside(self.X_fit_, X), scaled) - offset
+        found = gram_times(kernel_of(self, X.shape[1]), X, to_device_of(self.X_fit_, X), scaled) - offset
         return found if is_foreign_array(X) else found.astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> Any:
@@ -294,8 +294,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 f"inverse_transform takes scores of {self._n_features_out} components, a row for each; it got an array "
                 f"of shape {tuple(X.shape)}."
             )
-        fitted = beside(self.X_transformed_fit_, X)
-        return gram_times(kernel_of(self, self.n_features_in_), X, fitted, beside(self.dual_coef_, X))
+        fitted = to_device_of(self.X_transformed_fit_, X)
+        return gram_times(kernel_of(self, self.n_features_in_), X, fitted, to_device_of(self.dual_coef_, X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -106,8 +106,8 @@ def _bordered(inside: Any, images: Any, Q: Any, last: Any) -> Any:
     """BᵀAB with a last block of directions Q, from what is known of the others and QᵀAQ."""
     if inside is None:
         return _symmetric(last)
-    beside = images.T @ Q
-    return joined(joined(inside, beside, axis=1), joined(beside.T, _symmetric(last), axis=1), axis=0)
+    off_diagonal = images.T @ Q
+    return joined(joined(inside, off_diagonal, axis=1), joined(off_diagonal.T, _symmetric(last), axis=1), axis=0)
 
 
 def _residual(basis: Any, images: Any, inside: Any, k: int) -> float:

@@ -13,7 +13,7 @@ from learnt.decomposition._choice import cheapest_solver, check_count, check_par
 from learnt.decomposition._exact import Spectrum, first_of, from_scatter, from_triangle, to_six_digits
 from learnt.decomposition._krylov import arpack, randomized
 from learnt.decomposition._principal import PrincipalComponents
-from learnt.engine.arrays import beside, is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.matrices import Route
 from learnt.engine.random import random_state_of
@@ -219,7 +219,7 @@ class PCA(PrincipalComponents):
         log_det = float(np.log(spread).sum()) + n_noise * math.log(noise or 1.0)
         constant = (len(spread) + n_noise) * math.log(2 * math.pi) + log_det
         rest = 1.0 / noise if noise > 0 else 0.0
-        return as_rows(X).map(log_density, mean, V.T, beside(inverse - rest, X), rest, constant)
+        return as_rows(X).map(log_density, mean, V.T, to_device_of(inverse - rest, X), rest, constant)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows."""

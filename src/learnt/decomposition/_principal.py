@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.decomposition._exact import Spectrum
-from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace
+from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_device_of
 from learnt.engine.estimator import Estimator
 from learnt.engine.rows import Block, as_rows, transform
 from learnt.engine.validation import check_predict
@@ -59,14 +59,14 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         V = V.T
         if self.whiten:
             xp = namespace(V)
-            scale = beside(self.explained_variance_, V) ** 0.5
+            scale = to_device_of(self.explained_variance_, V) ** 0.5
             least = float(namespace(self.explained_variance_).finfo(self.explained_variance_.dtype).eps)
             V = V / xp.where(scale > least, scale, like(least, V))
         return transform(X, self.get_feature_names_out, project, V, mean @ V)
 
     def _parameters(self, X: Any) -> tuple[Any, Any]:
         """Components and mean in the library of X."""
-        return beside(self.components_, X), beside(self.mean_, X)
+        return to_device_of(self.components_, X), to_device_of(self.mean_, X)
 
     def inverse_transform(self, X: Any) -> Any:
         """Rows from their scores: mean + Σ_k score_k v_k."""
@@ -79,7 +79,7 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
             )
         V, mean = self._parameters(Z)
         if self.whiten:
-            V = V * beside(self.explained_variance_, V)[:, None] ** 0.5
+            V = V * to_device_of(self.explained_variance_, V)[:, None] ** 0.5
         return as_rows(Z).map(project, V, -mean) if self.n_components_ else like(np.zeros((Z.shape[0], 1)), Z) + mean
 
     def get_covariance(self) -> Any:

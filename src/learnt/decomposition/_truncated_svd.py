@@ -12,7 +12,7 @@ from learnt.decomposition._centre import Centre, NotFiniteError, centre
 from learnt.decomposition._exact import Spectrum
 from learnt.decomposition._krylov import arpack, randomized
 from learnt.decomposition._principal import dense_scores, project, with_positive_peaks
-from learnt.engine.arrays import beside, is_foreign_array, is_numpy, like, namespace
+from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_device_of
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.random import random_state_of
@@ -162,7 +162,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         return self._scores(check_predict(self, X))
 
     def _scores(self, X: Any) -> Any:
-        V = beside(self.components_, X).T
+        V = to_device_of(self.components_, X).T
         return transform(X, self.get_feature_names_out, project, V, 0.0)
 
     def inverse_transform(self, X: Any) -> Any:
@@ -174,7 +174,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
                 f"X has shape {tuple(Z.shape)}, and inverse_transform takes one column for each of the "
                 f"{self.components_.shape[0]} components."
             )
-        return Z @ beside(self.components_, Z)
+        return Z @ to_device_of(self.components_, Z)
 
     @property
     def _n_features_out(self) -> int:

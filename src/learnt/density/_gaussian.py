@@ -117,7 +117,7 @@ class Gaussian(Density):
         return gaussians(kind, self.mean_[None, :], factor)
 
     def _log_density(self, X: Any) -> Any:
-        return mapped(X, _log_density_of_block, self._densities().beside(X))
+        return mapped(X, _log_density_of_block, self._densities().to_device_of(X))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows drawn from the density, (n_samples, n_features)."""

@@ -20,7 +20,7 @@ from learnt.discriminant_analysis._covariance import (
     shrunk,
     total_covariance,
 )
-from learnt.engine.arrays import beside
+from learnt.engine.arrays import to_device_of
 from learnt.engine.classification.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import check_choice, check_flag, check_number
@@ -224,7 +224,7 @@ class LinearDiscriminantAnalysis(
         X = check_predict(self, X)
         directions = self.scalings_[:, : self._max_components]
         centre = np.zeros_like(self.xbar_) if self.solver == "eigen" else self.xbar_
-        state = beside(centre, X), beside(directions, X)
+        state = to_device_of(centre, X), to_device_of(directions, X)
         return transform(X, self.get_feature_names_out, projected, *state)
 
     def _check_parameters(self) -> None:

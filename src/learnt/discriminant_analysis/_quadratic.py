@@ -16,7 +16,7 @@ from learnt.discriminant_analysis._covariance import (
     regularised,
 )
 from learnt.engine.arrays import to_numpy
-from learnt.engine.classification.posterior import ScoreAnswers, difference
+from learnt.engine.classification.posterior import ScoreClassifier, difference
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.schema import CLASSES, Dims, Schema, listof, real
@@ -31,7 +31,7 @@ def factors_are_regular(model: Any, state: dict[str, Any], dims: Dims) -> str | 
     return None if regular else "has a covariance that is singular"
 
 
-class QuadraticDiscriminantAnalysis(ScoreAnswers, Estimator):
+class QuadraticDiscriminantAnalysis(ScoreClassifier, Estimator):
     """Classify by Bayes' rule, every class being Gaussian with a covariance of its own.
 
     p(c | x) ∝ π_c N(x; μ_c, Σ_c)
@@ -159,7 +159,7 @@ class QuadraticDiscriminantAnalysis(ScoreAnswers, Estimator):
         with np.errstate(divide="ignore"):  # a prior of 0 has the logarithm −∞
             constant = np.log(self.priors_) + log_determinants("full", self._factors, self.n_features_in_)
         densities = Gaussians("full", self.means_, self._factors, constant)
-        return log_densities, (densities.beside(X),), np.dtype(np.float64)
+        return log_densities, (densities.to_device_of(X),), np.dtype(np.float64)
 
     def _check_parameters(self) -> None:
         check_choice(self, "solver", ("svd", "eigen"))

@@ -1,7 +1,7 @@
 """Which namespace and device an array belongs to.
 
 Dense mathematics is written once against the Array API standard: data in a PyTorch tensor, a CuPy or a JAX array is
-computed where it lies, in its own precision, and the result stays there. NumPy is the fast path: asking for its
+computed on its own device, in its own precision, and the result stays there. NumPy is the fast path: asking for its
 namespace costs nothing and imports nothing.
 """
 
@@ -103,8 +103,11 @@ def to_numpy(x: Any) -> np.ndarray:
     return np.asarray(x)
 
 
-def all_digits(X: Any) -> AbstractContextManager[Any]:
-    """Within it, products of float32 arrays are float32: on a GPU, JAX rounds their factors to 10 bits unless told."""
+def full_precision(X: Any) -> AbstractContextManager[Any]:
+    """A context in which products of float32 arrays are float32.
+
+    On a GPU, JAX rounds the factors to 10 bits by default.
+    """
     if type(X).__module__.partition(".")[0] not in ("jax", "jaxlib"):
         return nullcontext()
     import jax
@@ -113,7 +116,7 @@ def all_digits(X: Any) -> AbstractContextManager[Any]:
 
 
 def like(values: Any, reference: Any, dtype: Any = None) -> Any:
-    """`values` (NumPy or numbers) as an array of `reference`'s library, device and, unless told, dtype.
+    """`values` (NumPy or numbers) as an array of `reference`'s library, device and, unless `dtype` is given, dtype.
 
     >>> like([1, 2], np.zeros(1, dtype=np.float32)).dtype
     dtype('float32')
@@ -125,12 +128,12 @@ def like(values: Any, reference: Any, dtype: Any = None) -> Any:
     return xp.asarray(values, dtype=dtype, device=device_of(reference))
 
 
-def beside(values: Any, X: Any) -> Any:
-    """A model's numbers where the rows X are, which is where its answer belongs: in their library, on their device.
+def to_device_of(values: Any, X: Any) -> Any:
+    """A model's arrays in the library and on the device of the rows X, where the result belongs.
 
-    Rows of NumPy, in files and on clusters are NumPy's; elsewhere the precision is that of the rows too.
+    For NumPy arrays, files and clusters the result is NumPy's; for other libraries it has the dtype of the rows too.
 
-    >>> beside(np.zeros(2), np.ones((1, 2)))
+    >>> to_device_of(np.zeros(2), np.ones((1, 2)))
     array([0., 0.])
     """
     if not is_foreign_array(X):

@@ -1,6 +1,6 @@
-"""Whether integers that come from outside may be used as places, counts and offsets.
+"""Whether integers that come from outside may be used as indices, counts and offsets.
 
-Every value is held against its bounds before anything is computed from it: 2⁶³ − 1 plus 1 is negative, and the
+Every value is compared with its bounds before anything is computed from it: 2⁶³ − 1 plus 1 is negative, and the
 difference of two offsets may have the wrong sign.
 """
 

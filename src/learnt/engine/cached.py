@@ -1,7 +1,7 @@
-"""`cached_property` without the lock that Python 3.11 has in it, one for all objects of a class.
+"""`cached_property` without Python 3.11's lock, which all objects of a class share.
 
-That lock makes two threads wait for each other that work on different objects, and is held for ever in a process that
-is forked meanwhile. Python 3.12 has dropped it.
+That lock makes threads that work on different objects wait for each other, and stays locked for ever in a process that
+is forked while it is held. Python 3.12 has dropped it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is said of columns: by the names of a data frame, and by parameters with one entry for each."""
+"""Checks of columns: the names of a data frame, and parameters with one entry a column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnt.engine.validation import _remember_columns, is_frame
 
 
 def require_same_columns(estimator: Any, X: Any) -> None:
-    """Refuse a data frame whose columns are not those of `fit`, in their order, before anything reads them by place."""
+    """Refuse a data frame whose columns are not those of `fit`, in their order, before anything reads them."""
     if is_frame(X):
         _remember_columns(estimator, X, X.shape[1], reset=False)
 

@@ -1,4 +1,4 @@
-"""What an estimator declares about itself, in its own file; all else reads it here.
+"""What an estimator declares about itself, in its own file, and how other code reads it.
 
     class NearestMean(RowsClassifier, Estimator):
         __learnt_schema__ = Schema(state={**CLASSES, "centroids_": real("c", "d")})
@@ -48,7 +48,7 @@ TARGETS = ("amount", "two amounts", "positive", "two classes", "classes", "none"
 
 @dataclass(frozen=True)
 class Trial:
-    """How an estimator is tried. Where a law of the tests does not hold for a class, it is said here."""
+    """How an estimator is tried. Where a law of the tests does not hold for a class, it is declared here."""
 
     # Settings that make a fit quick and, where answers are compared, exact; a function where they name estimators.
     quick: Settings | Callable[[], Settings] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Trial:
     warmup: tuple[Warm, ...] | Callable[[], tuple[Warm, ...]] = ()
     # More settings, where fits to sparse rows are compared with fits to dense ones.
     sparse: Settings = field(default_factory=dict)
-    # More settings made from X, where fits to the same rows in another order, place or number are compared.
+    # More settings made from X, where fits to the same rows in another order, storage or number are compared.
     start: Callable[[Any], Settings] | None = None
     # Settings to try besides the quick ones where rows of weight 0 are left out: what counts, draws or holds out rows.
     weighted: tuple[Settings, ...] = ()
@@ -70,7 +70,7 @@ class Trial:
     most_rows: int | None = None
     # Checks of scikit-learn that cannot hold for it; the class says why beside them.
     exempt: tuple[str, ...] = ()
-    # The parameter that says how many members `warm_start` goes on to.
+    # The parameter that says how many members there are after a `warm_start` fit.
     members: str | None = None
     # What y is (a name of `TARGETS`) where scikit-learn's tags do not say it: a transformer that needs classes.
     target: str | None = None
@@ -107,8 +107,8 @@ def target_of(estimator: Any) -> str:
     return "amount" if tags.single_output else "two amounts"
 
 
-def suited(X: np.ndarray, estimator: Any) -> np.ndarray:
-    """A table of numbers as the estimator is tried on it: counts from 0 to 9 where it takes nothing negative."""
+def acceptable(X: np.ndarray, estimator: Any) -> np.ndarray:
+    """A table of numbers that the estimator accepts: counts from 0 to 9 where it takes no negative numbers."""
     if not estimator.__sklearn_tags__().input_tags.positive_only:
         return X
     return np.clip(np.round(X + 1), 0, 9).astype(X.dtype)

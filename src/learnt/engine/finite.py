@@ -1,6 +1,6 @@
 """Are all numbers finite? One pass over an array of any library, without a temporary array of its size.
 
-A sum is finite unless one of its terms is not, or it overflows; only then are the cells looked at, a block at a time.
+A sum is finite unless one of its terms is not, or it overflows; only then are the cells checked, a block at a time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def require_finite(X: Any, what: str, name: str, columns: list[str] | None = Non
     cells = X.data if sparse.issparse(X) else X
     if all_finite(cells):
         return
-    kind, position, count = _look(cells)
+    kind, position, count = _first_bad_cell(cells)
     if cells is not X:  # the row that a stored entry belongs to, and its column
         place = position[0]
         position = (int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place]))
@@ -63,8 +63,8 @@ def _sum_or_cells(X: np.ndarray) -> bool:
         return bool(np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all())
 
 
-def _look(X: Any) -> tuple[str, tuple[int, ...], int]:
-    """What the first cell is that is not finite, where it is, and how many there are."""
+def _first_bad_cell(X: Any) -> tuple[str, tuple[int, ...], int]:
+    """The first cell that is not finite, its position, and the number of such cells."""
     kind, count = "", 0
     first: tuple[int, ...] = ()
     for start, block in _blocks(X):

@@ -1,9 +1,9 @@
-"""A forked child has one thread: a lock that another one held stays held in it for ever, and an import stays half done.
+"""A forked child has one thread: a lock held by another thread stays locked for ever, and an import stays half done.
 
     hold_while_forking(lambda: [lock])     a fork waits until the lock is free; both processes have it free again
 
-So a child finds whole what the lock guards, which a lock that is merely made anew in the child does not give: LLVM has
-locks of its own, which cannot be acquired from here. Where a lock is not acquired within minutes, the fork goes ahead.
+So what the lock guards is consistent in the child. Making a new lock in the child would not ensure that: LLVM has locks
+of its own, which cannot be acquired from here. Where a lock is not acquired within minutes, the fork goes ahead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Lock = Any  # threading.Lock and RLock are functions
 
 
 def hold_while_forking(locks: Callable[[], Iterable[Lock]]) -> None:
-    """Let every fork of this process wait for the locks, which are taken one by one as `locks` names them.
+    """Let every fork of this process wait for the locks, which are acquired in the order of `locks()`.
 
     All users of several of them must take them in the same order.
     """

@@ -1,14 +1,15 @@
 """Ctrl-C stops compiled work that takes seconds, on all threads, and leaves none of it running.
 
-Python hears a signal between two of its own steps, on the main thread alone; a compiled call is one step. So
+Python handles a signal between two of its own instructions, on the main thread only; a compiled call is one
+instruction. So
 
-    stoppable(call, stop)      a compiled call that returns early once stop[0] is not 0: where the main thread asks for
-                               it, another thread does it while the main one waits and hears
-    abandonable(call)          a call of a library that cannot be told to stop (LAPACK): it runs on unheeded
-    check_stopped()            between the steps of Python's own loops on the pool; every call of a kernel does it
+    stoppable(call, stop)      a compiled call that returns early once stop[0] is not 0: called on the
+                                   main thread, it runs on another one while the main thread waits for signals
+    abandonable(call)          a call of a library that cannot be told to stop (LAPACK): it runs to its end, unused
+    check_stopped()            between the steps of Python loops on the pool; every kernel call does it
 
-Kernels look at the word by `intrinsics.atomic_load`, once for each node, column or epoch: whatever takes a tenth of a
-second. Work that is over sooner needs none of this. `engine.threads` stops the tasks of a region together.
+Kernels read the flag with `intrinsics.atomic_load`, once for each node, column or epoch: about every tenth of a second.
+Work that is over sooner needs none of this. `engine.threads` stops the tasks of a region together.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ import numpy as np
 
 T = TypeVar("T")
 
-_local = threading.local()  # .scope: what this thread's work belongs to
-_ever = False  # whether anything was stopped yet: until then no check is needed
+_local = threading.local()  # .scope: the Scope of this thread's work
+_ever = False  # whether anything was ever stopped: until then no check is needed
 _ALONE = nullcontext()
-_HEARING = 0.1  # seconds; Windows handles no signal during a wait, only after it
+_POLL = 0.1  # seconds; Windows handles no signal during a wait, only after it
 
 
 class Stopped(BaseException):
-    """Work was given up since other work that belongs to it failed or was interrupted; never raised to the caller."""
+    """Work was given up since other work of the same call failed or was interrupted; the caller never sees it."""
 
 
 class Scope:
@@ -43,7 +44,7 @@ class Scope:
         self._outer: Scope | None = getattr(_local, "scope", None)
 
     def stop(self) -> None:
-        """All compiled calls under way return early, and none begins."""
+        """All running compiled calls return early, and no new one begins."""
         global _ever
         _ever = True
         with self._lock:
@@ -64,11 +65,11 @@ class Scope:
                 self._under_way.remove(stop)
 
     def open(self) -> AbstractContextManager[None]:
-        """Stops when the work stops that this is part of."""
+        """Have this scope stop when the scope around it stops."""
         return _ALONE if self._outer is None else self._outer._ends_by(self.stop)
 
     def run(self, call: Callable[[], T], stop: np.ndarray) -> T:
-        """A compiled call that looks at stop[0]."""
+        """Make a compiled call that reads the stop flag stop[0]."""
 
         def set_stop() -> None:
             stop[0] = 1
@@ -81,14 +82,14 @@ class Scope:
 
 
 def enter(scope: Scope | None) -> Scope | None:
-    """From now on what this thread does belongs to `scope`; what it belonged to before."""
+    """Set the scope of this thread; returns the previous one."""
     before: Scope | None = getattr(_local, "scope", None)
     _local.scope = scope
     return before
 
 
 def check_stopped() -> None:
-    """Give up here if the work that this thread does was stopped."""
+    """Raise `Stopped` if the work of this thread was stopped."""
     if _ever:
         scope: Scope | None = getattr(_local, "scope", None)
         if scope is not None and scope.stopped:
@@ -106,7 +107,7 @@ def stoppable(call: Callable[[], T], stop: np.ndarray, *, long: bool = True) -> 
     if not long:
         return call()
     if threading.current_thread() is threading.main_thread():
-        return _while_hearing(call, stop)
+        return _while_waiting_for_signals(call, stop)
     scope: Scope | None = getattr(_local, "scope", None)
     return call() if scope is None else scope.run(call, stop)
 
@@ -121,11 +122,11 @@ def abandonable(call: Callable[[], T], *, long: bool = True) -> T:
     """
     if not long or threading.current_thread() is not threading.main_thread():
         return call()
-    return _while_hearing(call, np.zeros(1, np.int64), wait=False)
+    return _while_waiting_for_signals(call, np.zeros(1, np.int64), wait=False)
 
 
-def _while_hearing(call: Callable[[], T], stop: np.ndarray, wait: bool = True) -> T:
-    """Have another thread make the call; what a signal raises here stops it, and waits for that where told."""
+def _while_waiting_for_signals(call: Callable[[], T], stop: np.ndarray, wait: bool = True) -> T:
+    """Make the call on another thread; an exception raised by a signal stops it and, if `wait`, waits for its end."""
     scope = Scope()
     done = threading.Event()
     results: list[T] = []
@@ -139,13 +140,13 @@ def _while_hearing(call: Callable[[], T], stop: np.ndarray, wait: bool = True) -
         finally:
             done.set()
 
-    # A second Ctrl-C does not wait for the thread any more, nor does the end of the program.
+    # Neither a second Ctrl-C nor the end of the program waits for the thread.
     context: Any = contextvars.copy_context()  # NumPy's errstate
     thread = threading.Thread(target=context.run, args=(work,), name="learnt-stoppable", daemon=True)
     with scope.open():
         try:
             thread.start()
-            while not done.wait(_HEARING):
+            while not done.wait(_POLL):
                 pass
         except BaseException:
             scope.stop()

@@ -1,11 +1,11 @@
-"""Large packages that others import on the off chance: loaded when something of theirs is first used.
+"""Large packages that others import but seldom use: loaded when something of them is first used.
 
-scikit-learn imports most of SciPy, of which few models need much, and asks of every array whether it is a table of
-pandas, where that is installed. Together they take longer to load than all that a study needs. In a process
-of ours (the command, a study's worker), and nowhere else, a module that loads the real one at the first use stands in
-for them.
+scikit-learn imports most of SciPy, of which few models need much, and tests of every array whether it is a pandas data
+frame, where pandas is installed. Together they take longer to load than all that a study needs. In a process of ours
+(the command, a study's worker), and nowhere else, they are replaced by a module that loads the real one at its first
+use.
 
-A room of ours with `names_when_used` does the same with its own files.
+A package of ours with `names_when_used` does the same with its own files.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _loading = threading.RLock()
 
 
 class _LateModule(ModuleType):
-    """Stands in for a package until something of it is used.
+    """Replaces a package until something of it is used.
 
-    Of the functions named, the call is the first use. Whether an object is of one of the classes named can be asked
-    without a use: of a package that is not loaded there are no objects.
+    Importing one of the named functions is no use yet, only calling it is. Nor is `isinstance` with one of the named
+    classes: of a package that is not loaded there are no objects.
     """
 
     def __init__(self, name: str, path: list[str], functions: tuple[str, ...], classes: tuple[str, ...]) -> None:
@@ -47,7 +47,7 @@ class _LateModule(ModuleType):
 
 
 class _LateClass(type):
-    """Stands in for a class of such a package in `isinstance` and `issubclass`; any other use is that of the class.
+    """Replaces a class of such a package in `isinstance` and `issubclass`; any other use loads the class.
 
     A class derived from it is derived from the class itself.
     """
@@ -90,7 +90,7 @@ def _late_function(module: _LateModule, name: str) -> Callable[..., Any]:
 
 
 def _real(module: _LateModule) -> ModuleType:
-    """The package itself, in its place from now on."""
+    """Load the package itself and put it in its place."""
     with _loading:
         name = module.__name__
         if sys.modules.get(name) is module:
@@ -113,7 +113,7 @@ class _LoadForSubmodules:
 def import_late(name: str, functions: tuple[str, ...] = (), classes: tuple[str, ...] = ()) -> None:
     """Let a package be loaded at its first use.
 
-    `functions` are those that others import by name and call later, `classes` those that they hold objects against.
+    `functions` are those that others import by name and call later, `classes` those that they use in `isinstance`.
     """
     if name in sys.modules or (spec := find_spec(name)) is None:
         return
@@ -127,7 +127,7 @@ def import_late(name: str, functions: tuple[str, ...] = (), classes: tuple[str, 
 
 
 def names_when_used(package: str, files: dict[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a room whose public names are imported from their files when first named.
+    """`__getattr__` and `__dir__` of a package whose public names are imported from their files when first used.
 
     >>> of_room, names = names_when_used("learnt.engine", {"as_rows": "rows"})
     >>> of_room("as_rows").__module__, names()
@@ -143,10 +143,10 @@ def names_when_used(package: str, files: dict[str, str]) -> tuple[Callable[[str]
 
 
 def import_late_in_our_processes() -> None:
-    """What a process that runs a study does first."""
-    import_late("numpy.f2py")  # named by `from numpy import *`, as are the tests
+    """The late imports of a process that runs a study; called before anything else."""
+    import_late("numpy.f2py")  # imported by `from numpy import *`, as are NumPy's tests
     import_late("numpy.testing")
-    import_late("psutil", classes=("Process",))  # asked by joblib for the memory of processes that we never start
+    import_late("psutil", classes=("Process",))  # used by joblib for the memory of processes that we never start
     import_late("asyncio")
     import_late("scipy.stats", functions=("rankdata",))
     import_late("scipy.special", functions=_SPECIAL)

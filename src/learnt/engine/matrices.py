@@ -1,6 +1,6 @@
-"""Questions about a matrix that have one answer whatever holds it: NumPy, SciPy's sparse formats, a tensor.
+"""Functions of a matrix with the same result whatever holds it: NumPy, SciPy's sparse formats, a tensor.
 
-Estimators ask here and do not look at what kind of data they have. Where two kinds need two algorithms (a kernel over
+Estimators call these and do not test what kind of data they have. Where two kinds need two algorithms (a kernel over
 CSR, a loop over blocks) `route` names the four code paths there are.
 
     dense(X)  stored(X)  n_stored(X)   an array of all cells; the cells that are stored, and how many
@@ -24,16 +24,16 @@ from learnt.engine.arrays import device_of, is_foreign_array, is_lazy, is_numpy,
 
 
 class Route(Enum):
-    """The code paths: what can read the cells of X."""
+    """The code paths: how the cells of X can be read."""
 
     DENSE = "dense"  # NumPy: kernels and BLAS
     SPARSE = "sparse"  # SciPy: kernels over the stored cells
-    DEVICE = "device"  # another library's namespace, where the tensor lies
-    BLOCKS = "blocks"  # nothing at once: sums over blocks of rows
+    DEVICE = "device"  # another library's namespace, on the tensor's device
+    BLOCKS = "blocks"  # never whole in memory: sums over blocks of rows
 
 
 def route(X: Any) -> Route:
-    """Which code path X takes; asked once in a fit.
+    """Which code path X takes; determined once in a fit.
 
     >>> route(np.zeros((2, 2))), route(sparse.csr_array((2, 2)))
     (<Route.DENSE: 'dense'>, <Route.SPARSE: 'sparse'>)
@@ -168,7 +168,7 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def double(x: Any) -> Any:
-    """x as float64, in its library: cells of a sparse matrix, whole numbers and float32 alike."""
+    """x as float64, in its library: cells of a sparse matrix, integers and float32 alike."""
     return cast(x, namespace(x).float64)
 
 
@@ -177,13 +177,13 @@ def in_numpy(values: Any) -> Any:
     return to_numpy(values) if is_foreign_array(values) else values
 
 
-def beside_double(values: Any, X: Any) -> Any:
-    """A model's numbers where the rows X are, in float64 whatever the rows hold."""
+def to_device_of_as_double(values: Any, X: Any) -> Any:
+    """A model's arrays in the library and on the device of the rows X, in float64 whatever the rows' dtype."""
     return like(to_numpy(values), X, namespace(X).float64) if is_foreign_array(X) else to_numpy(values)
 
 
-def answer_dtype(X: Any) -> Any:
-    """The dtype of what is computed for the rows X: that of a tensor, float64 for all that NumPy computes."""
+def result_dtype(X: Any) -> Any:
+    """The dtype of results for the rows X: that of a tensor, float64 for all that NumPy computes."""
     return X.dtype if is_foreign_array(X) else np.dtype(np.float64)
 
 
@@ -195,7 +195,7 @@ def join(parts: list[Any], axis: int = 0) -> Any:
 
 
 def identity(reference: Any, n: int | None = None) -> Any:
-    """The n × n identity matrix in the library, dtype and place of `reference`, by default with as many rows."""
+    """The n × n identity matrix in the library, dtype and device of `reference`, by default with as many rows."""
     n = reference.shape[0] if n is None else n
     if is_numpy(reference):
         return np.eye(n, dtype=reference.dtype)

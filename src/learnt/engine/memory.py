@@ -1,7 +1,7 @@
 """How much more memory this process may take, where it has been limited (`ulimit -d`, `ulimit -v`).
 
-Polars reads files in threads of its own that end the process, or wait for ever, when they get no memory. So what a
-read will take is asked for before, and refused in one sentence where it is not there.
+Polars reads files in threads of its own that end the process, or wait for ever, when they get no memory. So the memory
+that a read will take is computed before, and an error raised where it is not available.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 _LIMITS = {"RLIMIT_DATA": "VmData", "RLIMIT_AS": "VmSize"}
-# What reading took beside the rows themselves, as measured with 2, 16 and 48 threads: buffers, and stacks and heaps of
-# each thread. A block of rows is there as pages of the file, as columns and as a matrix, some of them twice.
+# Memory that reading took besides the rows themselves, as measured with 2, 16 and 48 threads: buffers, and stacks and
+# heaps of each thread. A block of rows exists as pages of the file, as columns and as a matrix, some of them twice.
 _FIXED, _PER_THREAD, _COPIES = 160 << 20, 4 << 20, 12
 
 

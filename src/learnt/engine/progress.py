@@ -1,4 +1,4 @@
-"""Long work says how far it is: silent by default, bars in a terminal or notebook, plain lines in a log.
+"""Progress of long work: silent by default, bars in a terminal or notebook, plain lines in a log.
 
     with progress.task("racing models", total=10) as bar:      # in our code
         bar.advance(note="ridge")
@@ -6,7 +6,7 @@
     learnt.engine.progress.show("auto")                        # in the user's, or LEARNT_PROGRESS=auto
 
 An iterative fit reports through `fit_loop`, which also speaks scikit-learn's callback protocol (1.9 and later):
-`KMeans().set_callbacks(ProgressBar())` works, and a callback that returns True stops the fit where it is.
+`KMeans().set_callbacks(ProgressBar())` works, and a callback that returns True stops the fit at that iteration.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ try:
 except ImportError:  # scikit-learn before 1.9 has no callbacks
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where the installed scikit-learn has no callback protocol."""
+        """Replaces scikit-learn's class where the installed version has no callback protocol."""
 
     def with_callbacks(method: Any) -> Any:
         return method
@@ -46,7 +46,7 @@ class Bar:
     def __init__(self, label: str, total: int | None, display: Any = None) -> None:
         self.label, self.total, self.done, self.text = label, total, 0, ""
         self.started = time.monotonic()
-        self.until: float | None = None  # when it will be over, however much is left to do
+        self.until: float | None = None  # the deadline at which it ends, however much is left to do
         self._display = display
 
     def advance(self, n: int = 1, note: str = "") -> None:
@@ -59,7 +59,7 @@ class Bar:
                 self._display.update(self)
 
     def note(self, text: str) -> None:
-        """Say something about the work without moving on."""
+        """Show a note without advancing."""
         self.advance(0, text)
 
 
@@ -101,7 +101,7 @@ def _remaining(bar: Bar) -> str:
 
 
 class _RichDisplay:
-    """Live bars, in a terminal or (rich knows how) in a notebook."""
+    """Live bars, in a terminal or a notebook, by rich."""
 
     def __init__(self) -> None:
         self._progress: Any = None
@@ -186,7 +186,7 @@ def task(label: str, total: int | None = None) -> Iterator[Bar]:
 
 
 def track(items: Iterable[T], label: str, total: int | None = None) -> Iterator[T]:
-    """Walk over `items`, reporting each."""
+    """Iterate over `items`, reporting each."""
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
     with task(label, total) as bar:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-_local = threading.local()  # .state: what a thread draws from when it keeps nothing
+_local = threading.local()  # .state: the RandomState that `borrowed` reseeds
 
 
 def random_state_of(random_state: Any) -> np.random.RandomState:
@@ -40,7 +40,7 @@ def borrowed(seed: int) -> np.random.RandomState:
 
 
 def uniforms(index: np.ndarray, seed: int) -> np.ndarray:
-    """A uniform number for each of these integers: the same whichever others it is asked for with (splitmix64).
+    """A uniform number for each of these integers: the same whichever other integers it is drawn with (splitmix64).
 
     >>> bool(uniforms(np.arange(5), 1)[3] == uniforms(np.array([3]), 1)[0])
     True

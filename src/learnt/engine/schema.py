@@ -23,7 +23,7 @@ from learnt.engine.bounds import within
 PLAIN = (str, bool, int, float, np.generic)
 _NUMBERS = (int, float, np.integer, np.floating)
 
-# Features of a model that holds nothing for each of them, so that its file says nothing about their number.
+# The bound on the number of features of a model that holds no array with one entry a feature.
 FREE_FEATURES = 1 << 22
 
 Dims = dict[str, int]
@@ -77,7 +77,7 @@ def real(
         least, most = float(value.min()), float(value.max())
         if finite and not (math.isfinite(least) and math.isfinite(most)):
             return "holds numbers that are not finite"
-        if math.isnan(least):  # allowed here; the other numbers keep within their bounds all the same
+        if math.isnan(least):  # NaN is allowed here; the other numbers must be within the bounds all the same
             least, most = float(np.fmin.reduce(value, axis=None)), float(np.fmax.reduce(value, axis=None))
         if least < low or least <= above or most > high:
             return f"holds numbers outside the range it can have ({least:g} to {most:g})"
@@ -145,7 +145,7 @@ def labels(size: Any, low: int = 1, missing: bool = False) -> Check:
             return "is not a list of labels"
         if value.dtype.kind in "biuf":
             known = value[:-1] if missing and value.dtype.kind == "f" and np.isnan(value[-1:]).any() else value
-            # Numbers are looked up by bisection, which leaves the array when they are not sorted.
+            # Numbers are looked up by bisection, which runs out of bounds when they are not sorted.
             rising = known.dtype.kind != "f" or np.isfinite(known).all()
             if not rising or (known.size > 1 and not (known[1:] > known[:-1]).all()):
                 return "holds labels that are not in rising order"
@@ -296,7 +296,7 @@ def fields(**known: Check) -> Check:
 
 
 def record(value: Any, dims: Dims, depth: int = 0) -> str | None:
-    """What people look at and no method reads: numbers, strings, arrays of numbers; lists, tuples and dicts of them."""
+    """What only users read, and no method: numbers, strings, arrays of numbers; lists, tuples and dicts of them."""
     if value is None or plain(value) or (type(value) is np.ndarray and value.dtype.kind in "biufOU"):
         return None
     if type(value) in (list, tuple, dict) and depth < 8:
@@ -306,7 +306,7 @@ def record(value: Any, dims: Dims, depth: int = 0) -> str | None:
 
 
 def either(single: Check, item: Check | None = None) -> Check:
-    """Of one output a value, of several a list of them; whether there is one for each is left to a rule."""
+    """A value for one output, a list of them for several; a rule checks that there is one for each."""
     return anyof(single, listof(item or single))
 
 
@@ -329,7 +329,7 @@ def estimator(*methods: str) -> Check:
 class Schema:
     """What one class may hold: parameters that methods other than `fit` read, and fitted attributes.
 
-    `state` is required of a fitted model, `extra` may be there. `rule(model, state, dims)` says what is left to say.
+    `state` is required of a fitted model, `extra` may be there. `rule(model, state, dims)` checks the rest.
     """
 
     params: dict[str, Check] = field(default_factory=dict)
@@ -342,7 +342,7 @@ class Schema:
 
 ONE: Check = anyof(number(), real())  # a number, or a tensor without axes that became an array
 FEATURES: dict[str, Check] = {"n_features_in_": count(1, name="d")}
-# Of a model that holds nothing for each feature.
+# For a model that holds no array with one entry a feature.
 ANY_FEATURES: dict[str, Check] = {"n_features_in_": count(1, FREE_FEATURES, name="d")}
 CLASSES: dict[str, Check] = {**FEATURES, "classes_": labels("c")}
 

@@ -15,7 +15,7 @@ from learnt.engine.validation import check_fit, check_predict
 
 
 class RowsRegressor(RegressorMixin):
-    """`score` for regressors that predict rows wherever they lie."""
+    """`score` for regressors that predict rows wherever they are stored."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² = 1 − Σw(y − ŷ)² / Σw(y − ȳ)²: 1 at best, 0 for the mean of y; the mean over several targets."""
@@ -32,7 +32,7 @@ class RowsRegressor(RegressorMixin):
 
 
 class RowsClassifier(ClassifierMixin):
-    """`score` for classifiers that predict rows wherever they lie."""
+    """`score` for classifiers that predict rows wherever they are stored."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted."""
@@ -42,19 +42,19 @@ class RowsClassifier(ClassifierMixin):
 
 
 def is_elsewhere(X: Any) -> bool:
-    """Whether X is not NumPy's to read: on a device, in a file or on a cluster."""
+    """Whether X is not in NumPy's memory: on a device, in a file or on a cluster."""
     return is_foreign_array(X) or is_lazy(X)
 
 
 def accuracy_of_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """Σw[ŷ = y] / Σw, where the rows lie."""
+    """Σw[ŷ = y] / Σw, computed where the rows are stored."""
     rows, model = _rows_and_model(model, X, y, sample_weight, "label")
     weight, right = rows.sum(_hits, model)
     return float(right) / float(weight)
 
 
 def _rows_and_model(model: Any, X: Any, y: Any, sample_weight: Any, target: str) -> tuple[Rows, Any]:
-    """The rows, checked, and the model as it is asked block by block, where columns have no names any more."""
+    """The rows, validated, and the model as it predicts block by block, where columns have no names any more."""
     check_predict(model, X, foreign=True, lazy=True, allow_nan=True)
     nameless = object.__new__(type(model))
     nameless.__dict__.update({name: value for name, value in vars(model).items() if name != "feature_names_in_"})
@@ -83,7 +83,7 @@ def _hits(block: Block, model: Any) -> tuple:
         w = None if block.w is None else to_numpy(block.w)
         return (len(right), right.sum()) if w is None else (w.sum(), w @ right)
     xp = namespace(labels)
-    if labels.dtype != y.dtype:  # the standard compares like with like
+    if labels.dtype != y.dtype:  # the Array API compares equal dtypes only
         labels, y = xp.astype(labels, xp.float64), xp.astype(y, xp.float64)
     right = xp.astype(labels == y, xp.float64)
     return (y.shape[0], xp.sum(right)) if block.w is None else (xp.sum(widen(block.w)), widen(block.w) @ right)

@@ -1,9 +1,10 @@
 """The one thread pool and its one setting.
 
 Work is cut into blocks whose size depends on the data alone, and partial results are put together in block order:
-the answer is the same on one thread and on sixty-four. Blocks run on one pool shared by everybody in the process, so
+the result is the same on one thread and on sixty-four. Blocks run on one pool shared by everybody in the process, so
 two Python threads that fit at once share the cores instead of doubling them, and a kernel that is already running on
-the pool does its own blocks in line. BLAS is held to one thread while blocks run; the pool is the parallelism.
+the pool runs its own blocks on its own thread. BLAS is held to one thread while blocks run; the pool is the
+parallelism.
 
 How many threads: `set_threads(n)`, else `LEARNT_NUM_THREADS`, else `OMP_NUM_THREADS` (which joblib's and Dask's
 workers set), else the cores this process may use: its affinity mask, cut down to the container's CPU quota.
@@ -28,11 +29,11 @@ from learnt.engine.interrupts import Scope, Stopped, check_stopped, enter
 T = TypeVar("T")
 Setter = Callable[[int], Any]
 
-_local = threading.local()  # .working: this thread is doing blocks for the pool
+_local = threading.local()  # .working: this thread runs blocks for the pool
 
 
 class _State:
-    """All that a fork must forget: a child has none of its parent's threads."""
+    """State that is reset in a forked child, which has none of its parent's threads."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -40,7 +41,8 @@ class _State:
         self.pool_size = 0
         self.blas_lock = threading.Lock()
         self.blas_users = 0
-        self.blas_before: list[tuple[Setter, int]] = []  # of libraries that are held: the threads they get back
+        # the thread counts to restore, of the libraries held to one thread
+        self.blas_before: list[tuple[Setter, int]] = []
 
 
 _state = _State()
@@ -83,7 +85,7 @@ def thread_source() -> tuple[int, str]:
     if _chosen is not None:
         return _chosen, "set_threads"
     for variable in ("LEARNT_NUM_THREADS", "OMP_NUM_THREADS"):
-        if variable in os.environ:  # asked at every call, since a program may change it
+        if variable in os.environ:  # read at every call, since a program may change it
             value = os.environ[variable].split(",")[0].strip()
             if value.isdigit() and int(value) > 0:
                 return int(value), variable
@@ -148,7 +150,7 @@ def _pool(size: int) -> ThreadPoolExecutor:
     with _state.lock:
         if _state.pool is None or _state.pool_size < size:
             if _state.pool is not None:
-                _state.pool.shutdown(wait=False)  # its running tasks finish; new ones go to the larger pool
+                _state.pool.shutdown(wait=False)  # its running tasks finish; new ones run on the larger pool
             _state.pool = ThreadPoolExecutor(size, thread_name_prefix="learnt")
             _state.pool_size = size
         return _state.pool
@@ -196,7 +198,7 @@ def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) ->
         for _ in range(threads - 1):
             try:
                 futures.append(pool.submit(worker))
-            except RuntimeError:  # the interpreter is going down, or the pool was just replaced: the caller works alone
+            except RuntimeError:  # the interpreter shuts down, or the pool was just replaced: the caller works alone
                 break
         try:
             worker()  # the calling thread works too: one hand-over less, and no wait on a busy pool
@@ -221,7 +223,7 @@ def _unless_stopped(task: Callable[[], T]) -> T:
 
 
 def _wait_for(futures: Sequence[Future[Any]]) -> list[BaseException]:
-    """Until all that have begun are over; what they failed of, not counting that they were stopped."""
+    """Wait until all that have begun are over; their exceptions, without `Stopped`."""
     errors = [None if future.cancel() else future.exception() for future in futures]
     return [error for error in errors if error is not None and not isinstance(error, Stopped)]
 
@@ -266,7 +268,7 @@ def single_blas() -> Iterator[None]:
 
 @cache
 def _blas_libraries() -> list[tuple[Callable[[], int | None], Setter]]:
-    """What asks for and sets the threads of each loaded BLAS; looking for them takes milliseconds, so once."""
+    """The getter and setter of the thread count of each loaded BLAS; finding them takes milliseconds, so once."""
     import scipy.linalg  # noqa: F401  its own BLAS must be loaded to be found
     from threadpoolctl import ThreadpoolController
 
@@ -276,9 +278,9 @@ def _blas_libraries() -> list[tuple[Callable[[], int | None], Setter]]:
 def _get_and_set(library: Any) -> tuple[Callable[[], int | None], Setter]:
     """The two functions of a library that threadpoolctl found.
 
-    The threads of OpenBLAS are the whole process's. threadpoolctl lets the Python thread that set them first set them
-    again, and ignores all others: BLAS would stay on one thread where the last user is another than the first. Users
-    are counted here, so OpenBLAS is called without it, which takes less time besides.
+    OpenBLAS has one thread count for the whole process. threadpoolctl lets only the Python thread that set it first set
+    it again, and ignores others: BLAS would stay on one thread where the last user is not the first. Users are counted
+    here, so OpenBLAS is called directly, which is quicker too.
     """
     if library.internal_api == "openblas" and getattr(library, "threading_layer", "openmp") != "openmp":
         for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):

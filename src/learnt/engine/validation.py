@@ -3,9 +3,9 @@
     X, y, w = check_fit(self, X, y, sample_weight, target="number")      # in fit
     X = check_predict(self, X)                                           # everywhere else
 
-Data frames of pandas, Polars and pyarrow, lists, NumPy arrays and SciPy matrices come through alike; arrays of other
-libraries, Dask collections and `learnt.scan` tables come through where the estimator says that it can take them.
-Every refusal is one sentence: what was wrong, where, and what to do.
+Data frames of pandas, Polars and pyarrow, lists, NumPy arrays and SciPy matrices are all accepted; arrays of other
+libraries, Dask collections and `learnt.scan` tables where the estimator declares that it takes them. Every error is one
+sentence: what was wrong, where, and what to do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from learnt.engine.finite import require_finite
 from learnt.engine.weights import rows_as_given, without_absent
 
 FLOATS = (np.float64, np.float32)
-# scikit-learn's words, which people search for.
+# scikit-learn's wording, which people search for.
 NOT_FITTED = (
     "This %(name)s instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator."
 )
@@ -92,7 +92,7 @@ def check_predict(
 ) -> Any:
     """Data for a fitted estimator: as many columns, under the same names, as it was fitted on.
 
-    A small NumPy array of floats, which is what a service passes, comes through in microseconds.
+    A small NumPy array of floats, which is what a service passes, is validated in microseconds.
     """
     fitted = vars(estimator)
     if (
@@ -120,7 +120,7 @@ def _accepted(
     missing: bool | None,
     categories: bool | None,
 ) -> Takes:
-    """What comes through: as a call says, or as the class declares."""
+    """What is accepted: by the call's arguments, or else by the class's declaration."""
     needed = {"sparse": sparse, "tensors": tensors, "lazy": lazy, "missing": missing, "categories": categories}
     return replace(takes_of(estimator), **{key: value for key, value in needed.items() if value is not None})
 
@@ -157,7 +157,7 @@ def _matrix(estimator: Any, X: Any, reset: bool, accepted: Takes, min_rows: int,
 
 
 def refuse_elsewhere(X: Any, name: str) -> None:
-    """Raise where X is not in memory or not on the CPU: nothing is fetched or computed elsewhere in silence."""
+    """Raise where X is not in memory or not on the CPU: data are never moved silently."""
     if is_lazy(X):
         raise TypeError(
             f"{name} needs the whole table in memory and X is a {type(X).__name__} read in blocks; "
@@ -188,7 +188,7 @@ def _column_names(X: Any) -> list[str] | None:
 
 
 def check_same_columns(estimator: Any, X: Any) -> None:
-    """Refuse to go on (`warm_start`) from a fit to another number of columns, before anything of it is forgotten."""
+    """Refuse a `warm_start` fit with another number of columns, before any fitted attribute is changed."""
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     before = getattr(estimator, "n_features_in_", None)
     if before is not None and len(shape) == 2 and shape[1] != before:
@@ -206,7 +206,8 @@ def _remember_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> N
         if compared and names and all(isinstance(name, str) for name in names):
             import polars as pl
 
-            X = pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))  # the names alone, as scikit-learn reads them
+            # an empty frame with these names, from which scikit-learn reads them
+            X = pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         elif reset:
             estimator.n_features_in_ = n_features
@@ -395,7 +396,7 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
         elif y.dtype.kind == "O" and any(map(is_missing, y)):
             row = next(i for i, v in enumerate(y) if is_missing(v))
             raise ValueError(f"y contains NaN or None at row {row}, and {name} needs a label in every row; drop it.")
-        if y.dtype.kind not in "biuUS":  # integers and texts are labels, whatever they say
+        if y.dtype.kind not in "biuUS":  # integers and strings are always labels
             check_classification_targets(y)
     else:
         if kind == "number" or y.ndim != 2:
@@ -409,11 +410,11 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
             ) from None
         require_finite(y, "y", name)
     if not is_lazy(X):
-        require_target_a_row(X, y)
+        require_same_length(X, y)
     return y
 
 
-def require_target_a_row(X: Any, y: Any) -> None:
+def require_same_length(X: Any, y: Any) -> None:
     """Raise where X and y have different numbers of rows."""
     if y.shape[0] != X.shape[0]:
         raise ValueError(
@@ -423,7 +424,7 @@ def require_target_a_row(X: Any, y: Any) -> None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell of a table of anything is empty: None, NaN, NaT or pandas' NA, which does not compare.
+    """Whether a cell is missing: None, NaN, NaT or pandas' NA, which cannot be compared.
 
     >>> [is_missing(value) for value in (None, float("nan"), "", 0)]
     [True, True, False, False]

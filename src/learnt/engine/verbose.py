@@ -1,4 +1,4 @@
-"""What an estimator says while it is fitted with `verbose`: to the log where one listens, to stderr where none does."""
+"""What an estimator says while it is fitted with `verbose`: to the log where it has a handler, to stderr otherwise."""
 
 from __future__ import annotations
 

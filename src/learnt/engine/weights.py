@@ -1,8 +1,8 @@
 """A row of weight 0 is not in the table.
 
-Whoever fits with weights leaves such rows out before anything else looks at the table: their classes do not exist, they
+A fit with weights leaves such rows out before anything else reads the table: their classes do not exist, they
 are in no bin, median, fold or sample, and what their cells hold does not matter. `engine.validation.check_fit` does it
-for all estimators; those that look at the table before that call `without_absent` first.
+for all estimators; those that read the table before that call `without_absent` first.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import numpy as np
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
 from learnt.engine.matrices import take_rows
 
-Places = np.ndarray | None  # of the rows that are there; None: all are
+RowIndex = np.ndarray | None  # indices of the rows of weight above 0; None: all rows
 
 
-def present_rows(weights: Any, X: Any) -> Places:
-    """Where the rows of weight above 0 are; None where none has weight 0, or the weights are no weights of these rows.
+def present_rows(weights: Any, X: Any) -> RowIndex:
+    """The indices of rows of weight above 0; None where no weight is 0, or the weights do not fit these rows.
 
-    Weights that are wrong are refused later, by `check_weights`, whole.
+    Invalid weights are refused later, by `check_weights`, which sees all of them.
 
     >>> present_rows([1.0, 0.0, 2.0], np.zeros((3, 1))), present_rows([1.0, 2.0, 2.0], np.zeros((3, 1)))
     (array([0, 2]), None)
     """
     if weights is None or is_lazy(weights) or is_lazy(X):
         return None
-    if is_foreign_array(weights) and bool(namespace(weights).all(weights > 0)):  # on its device
+    if is_foreign_array(weights) and bool(namespace(weights).all(weights > 0)):  # checked on its device
         return None
     try:
         values = to_numpy(weights).astype(np.float64, copy=False)
@@ -46,23 +46,23 @@ def rows_given(weights: Any) -> int:
     return 0 if weights is None else int(to_numpy(weights).size)
 
 
-def without_absent(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any, Places]:
-    """X, y and weights without the rows of weight 0, and where the other rows were."""
+def without_absent(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any, RowIndex]:
+    """X, y and weights without the rows of weight 0, and the indices of the other rows."""
     rows = present_rows(weights, X)
-    if rows is None or (y is not None and _n_rows(y) != _n_rows(X)):  # which will be refused
+    if rows is None or (y is not None and _n_rows(y) != _n_rows(X)):  # to be refused later
         return X, y, weights, None
     return take_rows(X, rows), None if y is None else take_rows(y, rows), take_rows(weights, rows), rows
 
 
-def take_params(params: dict[str, Any], rows: Places, n: int) -> dict[str, Any]:
-    """Parameters of `fit` that have one entry for each of n rows follow the rows."""
+def take_params(params: dict[str, Any], rows: RowIndex, n: int) -> dict[str, Any]:
+    """Parameters of `fit` that have one entry for each of n rows are cut to the rows kept."""
     if rows is None:
         return params
     return {key: take_rows(v, rows) if _is_row_by_row(v, n) else v for key, v in params.items()}
 
 
-def take_folds(cv: Any, rows: Places) -> Any:
-    """`cv` for the rows that are there: where it lists the rows of every fold, they are counted anew.
+def take_folds(cv: Any, rows: RowIndex) -> Any:
+    """`cv` for the rows kept: where it lists the rows of every fold, they are renumbered.
 
     >>> take_folds([([0, 1], [2, 3])], np.array([0, 2, 3]))
     [(array([0]), array([1, 2]))]
@@ -78,10 +78,10 @@ def take_folds(cv: Any, rows: Places) -> Any:
     return [(counted(train), counted(test)) for train, test in cv]
 
 
-def at_their_places(values: np.ndarray, rows: Places, n: int, absent: Any) -> np.ndarray:
-    """One entry for each of n rows: `values` where a row is there, `absent` (a value, or one for each) elsewhere.
+def scatter_rows(values: np.ndarray, rows: RowIndex, n: int, absent: Any) -> np.ndarray:
+    """One entry for each of n rows: `values` where a row was kept, `absent` (a value, or one for each) elsewhere.
 
-    >>> at_their_places(np.array([5, 6]), np.array([0, 2]), 3, -1)
+    >>> scatter_rows(np.array([5, 6]), np.array([0, 2]), 3, -1)
     array([ 5, -1,  6])
     """
     if rows is None:
@@ -93,15 +93,15 @@ def at_their_places(values: np.ndarray, rows: Places, n: int, absent: Any) -> np
 
 
 def absent_rows(rows: np.ndarray, n: int) -> np.ndarray:
-    """The rows that are not there, as flags."""
+    """The rows left out, as flags."""
     absent = np.ones(n, dtype=bool)
     absent[rows] = False
     return absent
 
 
 @contextmanager
-def rows_as_given(rows: Places) -> Iterator[None]:
-    """Errors raised inside name rows by their places in the table that the caller has."""
+def rows_as_given(rows: RowIndex) -> Iterator[None]:
+    """A context in which errors name rows by their indices in the caller's table."""
     try:
         yield
     except (TypeError, ValueError) as error:

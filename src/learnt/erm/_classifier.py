@@ -11,7 +11,13 @@ from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
 from learnt.engine.arrays import device_of, is_dask, is_foreign_array, like, namespace, to_numpy
-from learnt.engine.classification.labels import class_weights, classes_beside, distinct_labels, encode_labels, labels_at
+from learnt.engine.classification.labels import (
+    class_weights,
+    classes_on_device_of,
+    distinct_labels,
+    encode_labels,
+    labels_at,
+)
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.schema import FEATURES, Schema, flag, labels, one_plane_a_class, real
 from learnt.engine.scoring import RowsClassifier
@@ -202,7 +208,7 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
             best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
             return self.classes_[best]
         best = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
-        return labels_at(classes_beside(self.classes_, scores), best)
+        return labels_at(classes_on_device_of(self.classes_, scores), best)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:

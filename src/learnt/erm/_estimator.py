@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine import progress
-from learnt.engine.arrays import beside, is_foreign_array, is_lazy, like, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, is_lazy, like, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Takes
 from learnt.engine.matrices import affine, double, take_rows
 from learnt.engine.params import ParameterError, check_flag, check_number
@@ -211,7 +211,7 @@ class LinearRisk(progress.CallbackSupportMixin):
     def _scores(self, X: Any, then: Callable[[Any], Any] = lambda scores: scores) -> Any:
         """What `then` makes of the scores of each row."""
         X = check_predict(self, X)
-        coef, intercept = beside(self.coef_, X), beside(self.intercept_, X)
+        coef, intercept = to_device_of(self.coef_, X), to_device_of(self.intercept_, X)
         if is_lazy(X):
             return as_rows(X).map(_from_scores, coef, intercept, then)
         return then(affine(X, coef, intercept))

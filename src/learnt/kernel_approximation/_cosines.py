@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, is_numpy, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, route
 from learnt.engine.params import check_number
@@ -65,7 +65,7 @@ class _Cosines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _features(self, X: Any) -> Any:
         weights, offset = self.random_weights_, self.random_offset_
         if is_foreign_array(X):
-            weights, offset = beside(weights, X), beside(offset, X)
+            weights, offset = to_device_of(weights, X), to_device_of(offset, X)
         return as_rows(X).map(cosines, weights, offset)
 
     def __sklearn_tags__(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from learnt.engine.arrays import beside, like, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import cast, dense, on_host, take_rows
 from learnt.engine.params import check_number
@@ -147,7 +147,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         with single_blas():
             U, S, V = decompositions.svd(K)
             root = (U / np.sqrt(np.maximum(S, 1e-12))) @ V
-        self.normalization_ = beside(root, X)
+        self.normalization_ = to_device_of(root, X)
         self.components_ = rows
         self.component_indices_ = chosen if on_host(X) else like(chosen, X, namespace(X).int64)
         return self
@@ -155,14 +155,14 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def transform(self, X: Any) -> Any:
         """K_bb^(−½) k(b, x) of each row."""
         X = check_predict(self, X)
-        root = beside(self.normalization_, X).T
+        root = to_device_of(self.normalization_, X).T
         if self.kernel == "precomputed":
             chosen = to_numpy(self.component_indices_)
             given = to_numpy(dense(X))[:, chosen]
             with single_blas():
                 found = given @ to_numpy(root)
-            return cast(beside(found, X), X.dtype)
-        found = gram_times(kernel_of(self, X.shape[1]), X, beside(self.components_, X), root)
+            return cast(to_device_of(found, X), X.dtype)
+        found = gram_times(kernel_of(self, X.shape[1]), X, to_device_of(self.components_, X), root)
         return cast(found, X.dtype)
 
     def __sklearn_tags__(self) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import MultiOutputMixin
 
-from learnt.engine.arrays import beside, namespace, to_numpy
+from learnt.engine.arrays import namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import dense, join, on_host, take_rows
 from learnt.engine.params import ParameterError, check_number
@@ -144,11 +144,11 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
     def predict(self, X: Any) -> Any:
         """Σᵢ cᵢ k(xᵢ, x) of every row; of a precomputed kernel, X is the matrix k(x, xᵢ)."""
         X = check_predict(self, X)
-        dual = beside(self.dual_coef_, X)
+        dual = to_device_of(self.dual_coef_, X)
         if self.kernel == "precomputed":
             with single_blas():
                 return X @ dual
-        return gram_times(kernel_of(self, X.shape[1]), X, beside(self.X_fit_, X), dual)
+        return gram_times(kernel_of(self, X.shape[1]), X, to_device_of(self.X_fit_, X), dual)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

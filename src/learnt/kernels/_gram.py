@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import all_digits, device_of, is_foreign_array, is_numpy, namespace
+from learnt.engine.arrays import device_of, full_precision, is_foreign_array, is_numpy, namespace
 from learnt.engine.matrices import join, take_rows
 from learnt.engine.rows.blocks import widen
 from learnt.engine.threads import run_tasks, single_blas
@@ -55,7 +55,7 @@ def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
         return _shaped(kernel(X) if same else kernel(X, Y), n, m)
     if is_foreign_array(X):
         starts = _starts(n, max(1, _DEVICE_CELLS // max(m, 1)))
-        with all_digits(X):
+        with full_precision(X):
             if len(starts) == 1:
                 return kernel.block(X, Y, 0 if same else None)
             blocks = (kernel.block(X[lo:hi, ...], Y, lo if same else None) for lo, hi in starts)

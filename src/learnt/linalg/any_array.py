@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import all_digits, is_numpy, like, namespace
+from learnt.engine.arrays import full_precision, is_numpy, like, namespace
 
 
 def solve_lower(L: Any, B: Any) -> Any:
@@ -63,7 +63,7 @@ def cholesky_anywhere(K: Any, noise: Any) -> Any:
         K = K.at[places, places].add(noise)  # of the two matrices there then are, one is the caller's
     else:
         K = K + xp.eye(K.shape[0], dtype=K.dtype, device=K.device) * noise
-    with all_digits(K):
+    with full_precision(K):
         L = _corner(K)
     return L if L is not None and bool(xp.all(xp.isfinite(xp.linalg.diagonal(L)))) else None
 

@@ -184,7 +184,7 @@ def _rate(counts: np.ndarray, missing: str, what: str) -> np.ndarray:
 
 
 def _segment_ends(tps: np.ndarray) -> np.ndarray:
-    """Places where the true positives change just before or just after; the first and last always."""
+    """RowIndex where the true positives change just before or just after; the first and last always."""
     change = np.diff(tps) != 0
     return np.concatenate(([0], np.flatnonzero(change[:-1] | change[1:]) + 1, [tps.size - 1]))
 

@@ -226,7 +226,7 @@ class BaseMixture(CallbackSupportMixin, DensityMixin, Estimator):
 
     def _fitted(self, X: Any) -> tuple[Any, Gaussians]:
         X = check_predict(self, X)
-        return X, self._densities(self._kept()).beside(X)
+        return X, self._densities(self._kept()).to_device_of(X)
 
     def score_samples(self, X: Any) -> Any:
         """log p(x) of each row."""

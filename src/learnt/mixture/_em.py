@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.arrays import is_numpy, namespace, to_numpy
-from learnt.engine.matrices import beside_double
+from learnt.engine.matrices import to_device_of_as_double
 from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import Block, add, widen
 from learnt.statistics import Gaussians, Moments, expected_moments, log_densities, share_sums
@@ -54,7 +54,7 @@ def expectation(rows: Rows, densities: Gaussians, spread: np.ndarray, about: Any
     values, found, about = expected_moments(
         rows,
         _block_sums,
-        densities.beside(rows.reference),
+        densities.to_device_of(rows.reference),
         _expanded(densities, spread, about) if about.ndim == 1 and is_numpy(rows.reference) else None,
         entropy,
         groups=len(densities.constant),
@@ -68,7 +68,7 @@ def expectation(rows: Rows, densities: Gaussians, spread: np.ndarray, about: Any
 
 def _where(rows: Rows, point: Any) -> Any:
     """The point in the library of the rows, in float64."""
-    return beside_double(point, rows.reference)
+    return to_device_of_as_double(point, rows.reference)
 
 
 def _block_sums(block: Block, point: Any, densities: Gaussians, expanded: Expanded | None, entropy: bool) -> tuple:

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnt.cluster import KMeans
 from learnt.engine.arrays import like, namespace, to_numpy
-from learnt.engine.matrices import beside_double, double, take_rows
+from learnt.engine.matrices import double, take_rows, to_device_of_as_double
 from learnt.engine.random import uniforms
 from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import Block, widen
@@ -58,7 +58,7 @@ def _numbers(block: Block) -> np.ndarray:
 def _random_shares(block: Block, k: int, seed: int) -> Any:
     shares = uniforms(_numbers(block)[:, None] * k + np.arange(k)[None, :], seed)
     shares /= shares.sum(axis=1, keepdims=True)
-    return beside_double(shares, block.X)
+    return to_device_of_as_double(shares, block.X)
 
 
 def _lowest_keys(block: Block, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

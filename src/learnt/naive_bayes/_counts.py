@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import beside, namespace, to_numpy
+from learnt.engine.arrays import namespace, to_device_of, to_numpy
 from learnt.engine.classification.class_labels import (
     encode,
-    in_memory_beside,
+    in_memory_with,
     known_classes,
     positions,
     require_classes,
@@ -27,14 +27,14 @@ from learnt.engine.classification.class_labels import (
 from learnt.engine.classification.highest_plane import highest_planes
 from learnt.engine.classification.highest_sparse_plane import highest_sparse_planes
 from learnt.engine.classification.labels import labels_at
-from learnt.engine.classification.posterior import BayesAnswers
+from learnt.engine.classification.posterior import JointDensityClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.matrices import Route, answer_dtype, route
+from learnt.engine.matrices import Route, result_dtype, route
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import Block, as_rows
-from learnt.engine.rows.seen_rows import SeenRows
+from learnt.engine.rows.seen_rows import MappedRows
 from learnt.engine.schema import CLASSES, Check, real
 from learnt.engine.validation import check_fit, check_predict
 from learnt.naive_bayes._sparse_counts import sparse_counts
@@ -53,7 +53,7 @@ COUNTED: dict[str, Check] = {
 }
 
 
-class CountsNB(BayesAnswers, Estimator):
+class CountsNB(JointDensityClassifier, Estimator):
     """Base of the models of counts."""
 
     __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
@@ -68,7 +68,7 @@ class CountsNB(BayesAnswers, Estimator):
         """Count; a weight of 2 counts a row twice, 0 not at all."""
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="label", allow_nan=self._finds_nan(X))
-        y, w = in_memory_beside(X, y), in_memory_beside(X, w)
+        y, w = in_memory_with(X, y), in_memory_with(X, w)
         classes, codes = encode(y)
         self._prepare(X, codes, w, classes, first=True)
         weight, counts = self._sums(X, codes, w, classes)
@@ -84,7 +84,7 @@ class CountsNB(BayesAnswers, Estimator):
         if first:
             require_classes(classes)
         X, y, w = check_fit(self, X, y, sample_weight, target="label", allow_nan=self._finds_nan(X), reset=first)
-        y, w = in_memory_beside(X, y), in_memory_beside(X, w)
+        y, w = in_memory_with(X, y), in_memory_with(X, w)
         known = known_classes(y, classes) if first else self.classes_
         require_same_classes(classes, known)
         codes = positions(y, known)
@@ -105,7 +105,7 @@ class CountsNB(BayesAnswers, Estimator):
                 return found.weight, found.counts
             require_finite_cells(self, X.data)
         width, cells, state = self._cells(X)
-        rows = SeenRows(as_rows(X, codes, w), width, cells, *state)
+        rows = MappedRows(as_rows(X, codes, w), width, cells, *state)
         weight, counts = column_sums(rows, of_classes(classes, codes))
         return to_numpy(weight), to_numpy(counts)
 
@@ -154,8 +154,8 @@ class CountsNB(BayesAnswers, Estimator):
     def _joint(self, X: Any) -> tuple[Callable[..., Any], tuple, Any]:
         W, b = self._linear()
         _, cells, state = self._cells_of_answers(X)
-        dtype = answer_dtype(X)
-        return linear_joint, (beside(np.ascontiguousarray(W.T), X), beside(b, X), cells, state), dtype
+        dtype = result_dtype(X)
+        return linear_joint, (to_device_of(np.ascontiguousarray(W.T), X), to_device_of(b, X), cells, state), dtype
 
     def _side(self, X: Any) -> tuple[Callable[..., Any], tuple, Any]:
         """The same for how much more the second of two classes has (n × 1)."""

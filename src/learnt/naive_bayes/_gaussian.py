@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_device_of, to_numpy
 from learnt.engine.classification.class_labels import (
     checked_priors,
     encode,
-    in_memory_beside,
+    in_memory_with,
     known_classes,
     positions,
     require_classes,
     require_same_classes,
 )
-from learnt.engine.classification.posterior import BayesAnswers
+from learnt.engine.classification.posterior import JointDensityClassifier
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.matrices import take_rows
@@ -30,7 +30,7 @@ from learnt.naive_bayes import _density
 from learnt.statistics import Moments, moments, of_classes
 
 
-class GaussianNB(BayesAnswers, Estimator):
+class GaussianNB(JointDensityClassifier, Estimator):
     """Classify by Bayes' rule, with every feature normal and independent of the others within a class.
 
     p(c | x) ∝ π_c Π_j N(x_j; θ_cj, σ²_cj)
@@ -99,7 +99,7 @@ class GaussianNB(BayesAnswers, Estimator):
         """Estimate the means and variances of each class; a weight of 2 counts a row twice, 0 not at all."""
         _require_smoothing(self.var_smoothing)
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
-        y, w = in_memory_beside(X, y), in_memory_beside(X, w)
+        y, w = in_memory_with(X, y), in_memory_with(X, w)
         classes, codes = encode(y)
         found = class_moments(X, codes, w, classes)
         if w is not None:
@@ -120,7 +120,7 @@ class GaussianNB(BayesAnswers, Estimator):
         if first:
             require_classes(classes)
         X, y, w = check_fit(self, X, y, sample_weight, target="label", reset=first)
-        y, w = in_memory_beside(X, y), in_memory_beside(X, w)
+        y, w = in_memory_with(X, y), in_memory_with(X, w)
         known = known_classes(y, classes) if first else self.classes_
         require_same_classes(classes, known)
         found = class_moments(X, positions(y, known), w, known)
@@ -149,7 +149,7 @@ class GaussianNB(BayesAnswers, Estimator):
 
     def _joint(self, X: Any) -> tuple[Any, tuple, Any]:
         _require_spread(self.var_, self.classes_)
-        prior, mean, variance = (beside(p, X) for p in (self.class_prior_, self.theta_, self.var_))
+        prior, mean, variance = (to_device_of(p, X) for p in (self.class_prior_, self.theta_, self.var_))
         if is_foreign_array(X):
             dtype, cells = X.dtype, 0
         else:

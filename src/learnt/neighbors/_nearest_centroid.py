@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
-from learnt.engine.arrays import beside, namespace, to_numpy
-from learnt.engine.classification.class_labels import encode, in_memory_beside
-from learnt.engine.classification.posterior import ScoreAnswers, difference, label_of, log_posterior, posterior
+from learnt.engine.arrays import namespace, to_device_of, to_numpy
+from learnt.engine.classification.class_labels import encode, in_memory_with
+from learnt.engine.classification.posterior import ScoreClassifier, difference, label_of, log_posterior, posterior
 from learnt.engine.estimator import Estimator, Takes, Trial
-from learnt.engine.matrices import answer_dtype, dense, row_squares
+from learnt.engine.matrices import dense, result_dtype, row_squares
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.rows import Block, as_rows
 from learnt.engine.rows.blocks import widen
@@ -28,7 +28,7 @@ def _has_probabilities(model: Any) -> bool:
     return model.metric == "euclidean"
 
 
-class NearestCentroid(ScoreAnswers, Estimator):
+class NearestCentroid(ScoreClassifier, Estimator):
     """The class whose centre is nearest:  argmin over c of ‖x − μ_c‖.
 
     μ_c is the mean of the class for the Euclidean distance, the median of each feature for the Manhattan distance. With
@@ -93,7 +93,7 @@ class NearestCentroid(ScoreAnswers, Estimator):
         check_choice(self, "metric", ("euclidean", "manhattan"))
         check_number(self, "shrink_threshold", 0, open_low=True, also=(None,))
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
-        y, w = in_memory_beside(X, y), in_memory_beside(X, w)
+        y, w = in_memory_with(X, y), in_memory_with(X, w)
         if self.metric == "manhattan" and w is not None and np.ptp(w) > 0:
             raise ValueError(
                 "NearestCentroid with metric='manhattan' takes medians, which have no weights here; give none."
@@ -186,8 +186,8 @@ class NearestCentroid(ScoreAnswers, Estimator):
 
     def _scores(self, X: Any, unit: np.ndarray, offset: np.ndarray) -> tuple[Any, tuple, Any]:
         function = minus_squares if self.metric == "euclidean" else minus_sums
-        state = (beside(part, X) for part in (self.centroids_, unit, offset))
-        return function, tuple(state), answer_dtype(X)
+        state = (to_device_of(part, X) for part in (self.centroids_, unit, offset))
+        return function, tuple(state), result_dtype(X)
 
 
 def minus_squares(block: Block, centres: Any, unit: Any, offset: Any) -> Any:

@@ -125,16 +125,16 @@ def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=Fals
 
     bottom = top + step * len(rows)
 
-    def beside(at: float) -> str:
+    def vertical_line(at: float) -> str:
         """A vertical line that leaves out the labels."""
         return "".join(f"M{at:.1f} {top + step * k + 18:.1f}v18" for k in range(len(rows)))
 
     marks: list[str] = []
     for value in ticks(low, high, 4):
-        marks.append(tag("path", d=beside(x(value)), stroke=GRID))
+        marks.append(tag("path", d=vertical_line(x(value)), stroke=GRID))
         marks.append(text(x(value), bottom + 15, form(value), text_anchor="middle", font_size=11))
     if reference is not None:
-        marks.append(tag("path", d=beside(x(reference)), stroke=MUTED, stroke_dasharray="4 4"))
+        marks.append(tag("path", d=vertical_line(x(reference)), stroke=MUTED, stroke_dasharray="4 4"))
     for k, row in enumerate(rows):
         middle = top + step * k + 27
         color = ACCENT if row.strong or bars else MUTED

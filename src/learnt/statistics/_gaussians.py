@@ -21,7 +21,7 @@ from scipy.linalg import solve_triangular
 
 from learnt.engine.arrays import namespace
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.matrices import beside_double, on_host
+from learnt.engine.matrices import on_host, to_device_of_as_double
 from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._quadratic_forms import full_log_densities
 
@@ -38,9 +38,11 @@ class Gaussians(NamedTuple):
     factor: Any
     constant: Any
 
-    def beside(self, X: Any) -> Gaussians:
+    def to_device_of(self, X: Any) -> Gaussians:
         """The same numbers where the rows X are, in float64."""
-        return self._replace(**{name: beside_double(getattr(self, name), X) for name in ("mean", "factor", "constant")})
+        return self._replace(
+            **{name: to_device_of_as_double(getattr(self, name), X) for name in ("mean", "factor", "constant")}
+        )
 
 
 def gaussians(kind: str, mean: np.ndarray, factor: np.ndarray, log_weight: Any = 0.0) -> Gaussians:

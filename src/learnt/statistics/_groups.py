@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from learnt.engine.arrays import beside, is_foreign_array, is_lazy, is_numpy, like, namespace
+from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_device_of
 from learnt.engine.rows.blocks import Block
 
 
@@ -65,7 +65,7 @@ def _y(block: Block) -> Any:
 
 
 def _positions(block: Block, labels: Any) -> Any:
-    return namespace(block.y).searchsorted(beside(labels, block.y), block.y)
+    return namespace(block.y).searchsorted(to_device_of(labels, block.y), block.y)
 
 
 def _part(block: Block, values: Any) -> Any:

@@ -19,7 +19,7 @@ from learnt.engine.kernel import compilation_enabled
 from learnt.engine.matrices import Route, diagonals
 from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.rows.blocks import COMPILED_CELLS, Block
-from learnt.engine.rows.seen_rows import SeenRows
+from learnt.engine.rows.seen_rows import MappedRows
 from learnt.linalg.gram import by_tiles, gram
 from learnt.statistics._dense import dense_sums
 from learnt.statistics._far_columns import with_far_columns
@@ -111,7 +111,7 @@ def column_sums(rows: Rows, by: Any = None) -> tuple[Any, Any]:
 
 def _stored_cells(rows: Rows) -> float:
     """How many entries NumPy's or SciPy's rows in memory have; those of other rows in memory are none of ours."""
-    under = rows.rows if isinstance(rows, SeenRows) else rows
+    under = rows.rows if isinstance(rows, MappedRows) else rows
     if not under.in_memory:
         return np.inf
     return under.n_stored if under.on_host else 0
@@ -119,14 +119,14 @@ def _stored_cells(rows: Rows) -> float:
 
 def _larger_blocks(rows: Rows, n_groups: int) -> Rows:
     """Rows in blocks with more entries than a block's sums have numbers, which are added up for each."""
-    under = rows.rows if isinstance(rows, SeenRows) else rows
+    under = rows.rows if isinstance(rows, MappedRows) else rows
     if not isinstance(under, ArrayRows):
         return rows
     under = copy(under)
     entries = _stored_cells(rows) / max(under.n_rows, 1)
     wanted = int(4 * n_groups * rows.n_features / max(entries, 1))
     under.block_size = max(under.block_size, min(wanted, -(-under.n_rows // 4)))
-    return rows.over(under) if isinstance(rows, SeenRows) else under
+    return rows.over(under) if isinstance(rows, MappedRows) else under
 
 
 def block_sums(block: Block, plan: Plan, point: Any) -> tuple:

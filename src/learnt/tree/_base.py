@@ -19,7 +19,7 @@ from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
 from learnt.engine.schema import ANY_FEATURES, Check, anyof, count, none
 from learnt.engine.single import refuse_sparse_missing, require_float32
-from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights, require_target_a_row
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights, require_same_length
 from learnt.engine.weights import rows_as_given, without_absent
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 from learnt.forestry.schema import categories_check
@@ -279,5 +279,5 @@ def target_of(y: Any, X: Any, name: str) -> np.ndarray:
         y = y[:, 0]
     if y.ndim not in (1, 2) or y.size == 0:
         raise ValueError(f"y should be a 1d array, or 2d with one column an output, for {name}; got shape {y.shape}.")
-    require_target_a_row(X, y)
+    require_same_length(X, y)
     return y

@@ -14,7 +14,7 @@ from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError, check_choice
 from learnt.engine.schema import Schema
 from learnt.engine.validation import check_target
-from learnt.engine.weights import at_their_places
+from learnt.engine.weights import scatter_rows
 from learnt.forestry.schema import OUTPUT_CLASSES, classes_of_outputs, tree_check
 from learnt.tree._base import TREE_STATE, BaseTree, target_of
 
@@ -201,7 +201,7 @@ def _short_codes(column: np.ndarray, present: np.ndarray | None) -> tuple[np.nda
     """The classes and each row's position among them, in a byte where they are few: kept while the tree grows."""
     classes, codes = encode_labels(column if present is None else column[present])
     codes = codes.astype(np.min_scalar_type(len(classes)))
-    return classes, codes if present is None else at_their_places(codes, np.flatnonzero(present), len(column), 0)
+    return classes, codes if present is None else scatter_rows(codes, np.flatnonzero(present), len(column), 0)
 
 
 def _check_class_weight(tree: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from learnt.engine.kernel import Kernel
 from learnt.engine.kernel import cache as kernel_cache
-from learnt.engine.kernel.digest import CannotTell
+from learnt.engine.kernel.digest import UnknownConstant
 
 Pair = None
 settings = types.ModuleType("settings")
@@ -141,7 +141,7 @@ def test_a_callee_in_a_comprehension_is_seen(monkeypatch):
 )
 def test_what_cannot_be_told_is_not_kept(monkeypatch, read, value):
     put(monkeypatch, value)
-    with pytest.raises(CannotTell, match="CONSTANT"):
+    with pytest.raises(UnknownConstant, match="CONSTANT"):
         digest(read)
 
 
@@ -163,7 +163,7 @@ def test_a_kernel_that_cannot_be_told_runs_and_is_not_kept(monkeypatch, tmp_path
     assert not list(tmp_path.glob("*.kernel"))
     refused = Kernel(caller, False)
     for _ in range(2):
-        with pytest.raises(CannotTell):
+        with pytest.raises(UnknownConstant):
             refused.digest()
 
 

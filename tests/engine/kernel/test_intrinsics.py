@@ -3,7 +3,7 @@
 import numpy as np
 
 from learnt.engine.kernel import compilation_enabled, kernel
-from learnt.engine.kernel.intrinsics import atomic_add, atomic_load, atomic_store, let_others_run, prefetch
+from learnt.engine.kernel.intrinsics import atomic_add, atomic_load, atomic_store, prefetch, yield_processor
 from learnt.engine.threads import run_tasks
 
 
@@ -41,7 +41,7 @@ def count(cells, times):
     for _ in range(times):
         atomic_add(cells, 0, 1)
         if times < 0:
-            let_others_run()
+            yield_processor()
     return atomic_load(cells, 0)
 
 
@@ -64,4 +64,4 @@ def test_plain_python_stands_in():
     assert atomic_load.python(cells, 0) == 8
     atomic_store.python(cells, 1, 4)
     assert cells.tolist() == [8, 4]
-    assert let_others_run.python() is None
+    assert yield_processor.python() is None

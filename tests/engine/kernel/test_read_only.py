@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from learnt.engine.kernel import compilation_enabled, kernel
-from learnt.engine.kernel.read_only import without_mark
+from learnt.engine.kernel.read_only import as_writable
 
 
 class Pair(NamedTuple):
@@ -54,7 +54,7 @@ def test_of_a_read_only_array_alone_the_writable_form_is_compiled():
 @pytest.mark.parametrize("layout", [np.s_[:], np.s_[::2], np.s_[:0], np.s_[:, 1]])
 def test_the_view_is_of_the_same_cells(dtype, layout):
     kept = read_only(np.arange(12).reshape(6, 2).astype(dtype))[layout]
-    seen = without_mark(kept)
+    seen = as_writable(kept)
     assert seen.flags.writeable
     assert (seen.dtype, seen.shape, seen.strides) == (kept.dtype, kept.shape, kept.strides)
     assert seen.__array_interface__["data"][0] == kept.__array_interface__["data"][0]
@@ -64,12 +64,12 @@ def test_the_view_is_of_the_same_cells(dtype, layout):
 def test_what_holds_no_read_only_numbers_is_itself():
     words, writable = read_only(np.array(["a", "b"])), np.zeros(2)
     for value in (words, writable, Pair(writable, None), (writable, words), 3, None):
-        assert without_mark(value) is value
+        assert as_writable(value) is value
 
 
 def test_tuples_of_any_kind_are_looked_into():
     kept = read_only(np.arange(3.0))
-    number, (pair,) = without_mark((1, (Pair(kept, None),)))
+    number, (pair,) = as_writable((1, (Pair(kept, None),)))
     assert number == 1
     assert isinstance(pair, Pair)
     assert pair.values.flags.writeable
@@ -78,5 +78,5 @@ def test_tuples_of_any_kind_are_looked_into():
 
 
 def test_the_memory_lives_as_long_as_the_view():
-    seen = without_mark(read_only(np.arange(1000.0)))
+    seen = as_writable(read_only(np.arange(1000.0)))
     assert np.arange(1000.0).tolist() == seen.tolist()

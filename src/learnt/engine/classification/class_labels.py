@@ -57,8 +57,8 @@ def positions(y: Any, known: Any) -> Any:
     return np.searchsorted(known_labels, y)
 
 
-def in_memory_beside(X: Any, values: Any) -> Any:
-    """y or weights in memory where X is: a lazy column beside an array is read at once."""
+def in_memory_with(X: Any, values: Any) -> Any:
+    """y or weights, in memory if X is: a lazy column that belongs to an array is read at once."""
     return np.asarray(values.compute()) if is_lazy(values) and not is_lazy(X) else values
 
 

@@ -1,7 +1,7 @@
-"""Which of some planes is the highest at each row: the answer of a linear classifier, in one walk over the rows.
+"""Which of some planes is the highest at each row: the prediction of a linear classifier, in one pass over the rows.
 
-Beside a matrix product this saves the matrix of scores, its sum with the offsets and the search in it, and a pass that
-looks for cells that are not finite: those show in the highest score, which then is not finite either.
+Compared with a matrix product this saves the matrix of scores, the addition of offsets, the argmax, and a separate
+check for cells that are not finite: where there is one, the highest score is not finite either.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _many_plain_rows(estimator: Any, X: Any) -> bool:
 def fill_highest(X, W, b, codes):
     """Two rows and four planes at a time, whose sums stay in registers; False if a highest score is not finite.
 
-    What is beyond the last plane or row is the last once more.
+    Past the end, the last plane or row is used again.
     """
     n, d = X.shape
     last = b.size - 1

@@ -1,8 +1,8 @@
-"""Which of some planes is the highest at each row of a CSR matrix: the answer of a linear classifier, in one walk.
+"""Which of some planes is the highest at each row of a CSR matrix: the prediction of a linear classifier, in one pass.
 
 With two planes their difference decides. With more, scores are summed in single precision, which halves the memory that
 the planes are fetched from; a row whose two highest scores are nearer than their rounding is summed again in double.
-Cells that are not finite show in a sum of each row's absolute values, so that nobody has to look for them before.
+Cells that are not finite show in the sum of each row's absolute values, so no separate check is needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from learnt.engine.kernel import compilation_enabled, kernel
 from learnt.engine.threads import for_blocks
 
-_FEWEST_PRODUCTS = 1 << 17  # for which compiled code pays
+_FEWEST_PRODUCTS = 1 << 17  # below which compiled code does not pay
 _BLOCK_ENTRIES = 1 << 18
 _UNIT = float(np.finfo(np.float32).eps)
 
@@ -30,7 +30,7 @@ class Entries(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, above: float | None) -> Entries | None:
-        """None where they are no doubles, or where indices need more than four bytes."""
+        """None where the cells are not float64, or where indices need more than four bytes."""
         if X.dtype != np.float64 or X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
             return None
         data, indices, indptr = (np.require(part, requirements=["C", "W"]) for part in (X.data, X.indices, X.indptr))
@@ -40,8 +40,8 @@ class Entries(NamedTuple):
 def highest_sparse_planes(X: Any, W: np.ndarray, b: np.ndarray, above: float | None = None) -> np.ndarray | None:
     """The number of the plane with the largest w·x + b at each row, the first among equals; W is (K × d).
 
-    `above`: cells count as 1 where they are greater than it, and as 0 elsewhere. None where there is little to do, X
-    is not of doubles, or a cell or plane is not finite: then whoever asks goes the usual way.
+    `above`: cells count as 1 where they are greater than it, and as 0 elsewhere. None where there is little to do, X is
+    not float64, or a cell or plane is not finite: the caller then takes the general code path.
     """
     entries = Entries.of(X, above)
     if entries is None or X.nnz * len(b) < _FEWEST_PRODUCTS or len(b) < 2 or not compilation_enabled():
@@ -148,7 +148,7 @@ def fill_highest_sparse(entries, near, offsets, size, W, b, first, codes, scores
             elif score > second:
                 second = score
         most = np.float64(end - start) if binary else total
-        # Each score is off by at most half of this: roundings of cells, planes, products and sums, each half a unit.
+        # Twice the largest error of a score: cells, planes, products and sums are each rounded by half a unit at most.
         doubt = (np.float64(end - start) + 4.0) * _UNIT * (most * size + widest)
         if not top - second > doubt:
             best, top = exactly_highest(entries, start, end, W, b)

@@ -54,8 +54,8 @@ def _unique_part(part: Any) -> np.ndarray:
     return np.unique(part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part))
 
 
-def classes_beside(classes: Any, X: Any) -> Any:
-    """Class labels where the rows X are; texts, which no device holds, are NumPy's everywhere."""
+def classes_on_device_of(classes: Any, X: Any) -> Any:
+    """Class labels in the library and on the device of the rows X; strings, which no device holds, stay in NumPy."""
     if is_foreign_array(classes):
         if is_foreign_array(X) and type(classes) is type(X) and device_of(classes) == device_of(X):
             return classes

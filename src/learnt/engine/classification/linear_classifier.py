@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import beside, is_foreign_array, is_numpy, namespace
+from learnt.engine.arrays import is_foreign_array, is_numpy, namespace, to_device_of
 from learnt.engine.classification.highest_plane import highest_planes
-from learnt.engine.classification.labels import classes_beside, labels_at
+from learnt.engine.classification.labels import classes_on_device_of, labels_at
 from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import as_rows
 from learnt.engine.rows.blocks import Block
@@ -75,7 +75,7 @@ class LinearClassifier:
     def predict(self, X: Any) -> Any:
         """The likeliest class of each row."""
         codes = highest_planes(self, X, self._plane_of_each_class)
-        return self._map(X, block_labels, self._classes_beside) if codes is None else self.classes_[codes]
+        return self._map(X, block_labels, self._classes_on_device_of) if codes is None else self.classes_[codes]
 
     def _plane_of_each_class(self) -> tuple[Any, Any]:
         """W (K × d) and b (K); of two classes the first has the plane 0."""
@@ -108,14 +108,14 @@ class LinearClassifier:
     def _map(self, X: Any, function: Any, more: Any = None) -> Any:
         X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
         coef = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
-        coef, intercept = beside(coef, X), beside(self.intercept_, X)
+        coef, intercept = to_device_of(coef, X), to_device_of(self.intercept_, X)
         state = (coef, intercept) if more is None else (coef, intercept, more(X))
         if is_foreign_array(X) or (is_numpy(X) and X.size <= _SMALL):
             return function(Block(X), *state)
         return as_rows(X).map(function, *state)
 
-    def _classes_beside(self, X: Any) -> Any:
-        return classes_beside(self.classes_, X)
+    def _classes_on_device_of(self, X: Any) -> Any:
+        return classes_on_device_of(self.classes_, X)
 
 
 class ProbabilisticLinearClassifier(LinearClassifier):

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import is_numpy, namespace
-from learnt.engine.classification.labels import classes_beside, labels_at
+from learnt.engine.classification.labels import classes_on_device_of, labels_at
 from learnt.engine.rows import Block, as_rows
 from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_predict
 
 
-class ScoreAnswers(RowsClassifier):
+class ScoreClassifier(RowsClassifier):
     """Labels and probabilities of a model that has `_joint(X)`.
 
-    That is a pure function of blocks that gives log p(x, c) (n × K), but for what no class differs in, its state, and
-    the dtype of the answer.
+    `_joint(X)` returns a pure function of blocks that gives log p(x, c) (n × K) up to a constant of each row, its
+    state, and the dtype of the result.
     """
 
     classes_: Any
@@ -42,20 +42,20 @@ class ScoreAnswers(RowsClassifier):
         """What `finish` makes of the scores of each row, those of `_joint` or of another such method."""
         X = check_predict(self, X)
         joint, state, dtype = (joint or self._joint)(X)
-        more = (classes_beside(self.classes_, X),) if labels else ()
+        more = (classes_on_device_of(self.classes_, X),) if labels else ()
         return as_rows(X).map(_finished, joint, state, dtype, finish, *more)
 
 
-class BayesAnswers(ScoreAnswers):
+class JointDensityClassifier(ScoreClassifier):
     """The same of a model whose `_joint` is log p(x, c) itself."""
 
     def predict_joint_log_proba(self, X: Any) -> Any:
         """log p(x, c) of each row (n × K)."""
-        return self._map(X, same)
+        return self._map(X, unchanged)
 
 
 def difference(scores: Any) -> Any:
-    """Of two classes how much more the second has; of more the scores as they are."""
+    """For two classes the second score minus the first; for more the scores as they are."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
@@ -73,21 +73,21 @@ def posterior(joint: Any) -> Any:
     return p / xp.sum(p, axis=1, keepdims=True)
 
 
-def winner(joint: Any) -> Any:
+def most_probable(joint: Any) -> Any:
     """The position of the most probable class of each row."""
     return joint.argmax(axis=1) if is_numpy(joint) else namespace(joint).argmax(joint, axis=1)
 
 
 def _finished(block: Block, joint: Any, state: tuple, dtype: Any, finish: Any, *more: Any) -> Any:
-    """What `finish` makes of a block's joint log densities; a module-level function, so that it can travel."""
+    """What `finish` makes of a block's joint log densities; a module-level function, so that it can be pickled."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = finish(joint(block, *state), *more)
     return values.astype(dtype, copy=False) if is_numpy(values) and values.ndim == 2 else values
 
 
-def same(joint: Any) -> Any:
+def unchanged(joint: Any) -> Any:
     return joint
 
 
 def label_of(joint: Any, classes: Any) -> Any:
-    return labels_at(classes, winner(joint))
+    return labels_at(classes, most_probable(joint))

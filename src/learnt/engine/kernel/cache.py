@@ -1,4 +1,4 @@
-"""Machine code of kernels on disk, so that the second process never waits.
+"""Machine code of kernels on disk, so that later processes do not compile again.
 
 Entries are named by a hash of everything that decides the machine code (the kernel and all it calls, the argument
 types, the processor, the versions), written to a temporary file and renamed. Two processes that compile the same
@@ -70,20 +70,20 @@ def _user_cache() -> Path | None:
 
 
 def _temporary() -> Path:
-    """A folder with a name that anybody could have made before us."""
+    """A folder under a predictable name, which somebody else could have made first."""
     owner = os.geteuid() if hasattr(os, "geteuid") else "user"
     return Path(tempfile.gettempdir()) / f"learnt-kernels-{owner}"
 
 
 def _open_folders(make: bool = False) -> Iterator[PrivateFolder]:
-    """The folders that may be trusted, each open while it is looked at; `make`: those missing are made first."""
+    """The folders that may be trusted, each open while it is in use; `make`: missing ones are made first."""
     for path in folders():
         try:
             with private_folder(path, make=make, ours=path == _temporary()) as folder:
                 yield folder
         except NotPrivate as refusal:
             _refuse(path, refusal)
-        except OSError:  # not there, or not for us
+        except OSError:  # missing, or not readable by us
             continue
 
 
@@ -91,7 +91,7 @@ _refused: dict[Path, str] = {}
 
 
 def _refuse(folder: Path, refusal: NotPrivate) -> None:
-    """Say it once a process where the user chose the folder and will wonder; other places are simply passed over."""
+    """Warn once a process where the user chose the folder; other folders are skipped silently."""
     if folder not in _refused:
         _refused[folder] = str(refusal)
         tell = log.warning if os.environ.get("LEARNT_CACHE_DIR") else log.debug
@@ -152,7 +152,7 @@ def _tidy(folder: PrivateFolder) -> None:
 
 
 def attach(dispatcher: Any, name: str, digest: str) -> None:
-    """Give a Numba dispatcher this disk cache. A Numba whose insides have changed just compiles each time."""
+    """Give a Numba dispatcher this disk cache. Where Numba's internals have changed, kernels are compiled each time."""
     if folders() and hasattr(dispatcher, "_cache"):
         dispatcher._cache = _DiskCache(name, digest)
 
@@ -204,7 +204,7 @@ class _DiskCache:
                 _tidy(folder)
                 payload = dumps(result._reduce())
                 name = self._file_name(signature, result.target_context)
-                with suppress(OSError):  # a full disk, or a file server that knows better: the next place
+                with suppress(OSError):  # a full disk or a server that refuses: try the next folder
                     folder.write(name, hashlib.sha256(payload).digest() + payload)
                     used.add(name)
                     return

@@ -1,15 +1,15 @@
-"""How Numba is asked to compile a kernel: the same machine code for two thirds of the work.
+"""How Numba is configured to compile a kernel: the same machine code for two thirds of the work.
 
 Numba looks its own templates up by the flags of the compilation, tens of thousands of times for a large kernel, and
-compares all forty of them by name each time. Ours compare what is set. And it turns every function into machine code,
-also one that only other kernels call, whose code is compiled again as part of theirs: such a kernel is kept as a draft,
-which is linked into its callers and optimised there.
+compares all forty of them by name each time. Ours compare only those that are set. Numba also turns every function into
+machine code, also one that only other kernels call, whose code is compiled again as part of theirs: such a kernel is
+kept as a draft, which is linked into its callers and optimised there.
 
 Arguments may be NamedTuples, also of NamedTuples. Numba leaves out `if x is not None:` where an argument is None; ours
 leaves it out where a field of such a tuple is None as well, so that what a call does not use is not compiled.
 
-Nothing of Numba's is changed, only what our own dispatchers use. Where its insides are not those known here, kernels
-are compiled in its own way, with fields that are None still left out.
+Nothing of Numba's is changed, only what our own dispatchers use. Where its internals are not those known here, kernels
+are compiled in Numba's default way, with fields that are None still left out.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def quick_flags() -> type | None:
         return None
     if not known:
         return None
-    same = hash(plain)  # as Numba's own, which does not look at the values
+    same = hash(plain)  # as for Numba's own flags, whose hash ignores the values
 
     class QuickFlags(Flags):
         __slots__ = ()
@@ -70,9 +70,9 @@ def quick_flags() -> type | None:
 
 @functools.cache
 def without_fields_that_are_none() -> Any:
-    """Numba's compiler, which also leaves branches out that ask for fields of NamedTuples that are None.
+    """Numba's compiler, which also prunes branches on NamedTuple fields that are None.
 
-    Made of what Numba's manual says a compiler may be made of ("Customizing the Compiler").
+    Uses only what Numba's manual documents under "Customizing the Compiler".
     """
     from numba.core import ir, types
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -94,7 +94,7 @@ def without_fields_that_are_none() -> Any:
 
     @register_pass(mutates_CFG=False, analysis_only=False)
     class FieldsThatAreNone(FunctionPass):
-        """Write None where such a field is read: the passes that follow know what to do with a constant."""
+        """Replace reads of such a field by the constant None, which the passes that follow then prune."""
 
         _name = "learnt_fields_that_are_none"
 
@@ -141,7 +141,7 @@ def compilers() -> tuple[Any, Any]:
         return plain, plain
 
     class NoMemory:
-        """Stands for the code generator where a function is not loaded, and has no place for what it would keep."""
+        """Replaces the code generator where a function is not loaded, and stores nothing."""
 
         def set_env(self, name: str, environment: Any) -> None: ...
 
@@ -158,7 +158,7 @@ def compilers() -> tuple[Any, Any]:
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class RewriteArrayExpressions(NopythonRewrites):
-        """Numba's pass, where there is an expression that makes an array."""
+        """Numba's pass, run only where an expression makes an array."""
 
         _name = "learnt_array_expressions"
 
@@ -167,7 +167,7 @@ def compilers() -> tuple[Any, Any]:
             return super().run_pass(state) if any(isinstance(what, types.Array) for what in made) else False
 
     class KernelCompiler(plain):  # type: ignore[valid-type, misc]
-        """Leaves passes out that have nothing to do in a function over arrays and numbers."""
+        """Leaves out the passes that a function over arrays and numbers does not need."""
 
         def compile_extra(self, func: Any) -> Any:
             with rare_garbage_collection():
@@ -201,7 +201,10 @@ _compiling = 0
 
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """A compiler makes millions of objects that live until it is done; looking through them finds next to nothing."""
+    """Collect garbage rarely.
+
+    A compiler makes millions of objects that live until it is done, so collection frees almost nothing.
+    """
     global _compiling
     with _collecting:
         _compiling += 1
@@ -224,15 +227,15 @@ def compare_flags_quickly(dispatcher: Any) -> None:
         dispatcher._compiler._customize_flags = flags
 
 
-# Called with the name of a kernel when this process begins to compile it for a call from Python, and with its name, its
-# argument types and the processor time it took, with all that was compiled into it, when it has.
+# Callbacks for kernels compiled for calls from Python: at the start with the kernel's name, at the end with its name,
+# argument types and processor time, callees included.
 when_begun: list[Callable[[str], None]] = []
 when_done: list[Callable[[str, str, float], None]] = []
 
 
 @functools.cache
 def watch_numba() -> None:
-    """Have Numba tell about each compilation, where anybody wants to know."""
+    """Listen to Numba's compilation events if there is a callback or a log."""
     if path := os.environ.get("LEARNT_COMPILE_LOG"):  # benchmarks/compile_time.py
         when_done.append(functools.partial(_log, path))
     if not when_begun and not when_done:
@@ -278,7 +281,7 @@ def locks() -> Iterator[Any]:
 
 
 def _inner(place: Any, *names: str) -> Iterator[Any]:
-    """What stands behind the names, where it is a lock."""
+    """The object at a dotted name, if it is a lock."""
     for name in names:
         place = getattr(place, name, None)
     if hasattr(place, "acquire") and hasattr(place, "release"):

@@ -8,8 +8,8 @@
 
 A kernel is a module-level function over arrays and numbers. It is compiled by Numba at its first call, not at
 import; it releases the GIL, so that `engine.threads` can run it on many cores; its machine code is kept on disk
-(`engine.kernel.cache`). It may call other kernels. It writes only into arrays that its caller allocated for it: those
-that are read-only it is given like any others (`engine.kernel.read_only`). With compilation switched off
+(`engine.kernel.cache`). It may call other kernels. It writes only into arrays that its caller allocated for it;
+read-only arrays are passed like any others (`engine.kernel.read_only`). With compilation switched off
 (`LEARNT_COMPILE=0`, `NUMBA_DISABLE_JIT=1`, or Numba not installed) the same function runs as plain Python: slow, but
 right.
 """
@@ -27,8 +27,8 @@ from typing import Any, overload
 from learnt.engine.forks import hold_while_forking
 from learnt.engine.interrupts import check_stopped
 from learnt.engine.kernel import cache, compiler
-from learnt.engine.kernel.digest import CannotTell, code_parts, hash_parts, names_read
-from learnt.engine.kernel.read_only import run_without_mark
+from learnt.engine.kernel.digest import UnknownConstant, code_parts, hash_parts, names_read
+from learnt.engine.kernel.read_only import run_as_writable
 
 # Named flags, never blanket fast-math: `contract` allows fused multiply-add; `reassoc` lets a sum be vectorised.
 # NaN and infinity keep their meaning in both.
@@ -40,7 +40,7 @@ _resolving = threading.RLock()
 
 
 def _locks() -> Iterator[Any]:
-    """What a fork waits for: the import of Numba, and compiling."""
+    """The locks that a fork waits for: those of importing Numba and of compiling."""
     yield _resolving
     yield from compiler.locks()
 
@@ -97,8 +97,8 @@ class Kernel:
     def resolve_for_kernels(self) -> Callable[..., Any]:
         """The same for kernels that call this one.
 
-        They need no entry from Python, whose making takes a sixth of the compiler's time, and their own machine code,
-        which is kept on disk, has this kernel's in it.
+        Those need no wrapper that is callable from Python, which takes a sixth of the compiler's time; their machine
+        code on disk contains this kernel's.
         """
         with _resolving:
             if self._called is None:
@@ -114,16 +114,16 @@ class Kernel:
         """A hash of all that decides this kernel's machine code: its own code, its constants and its callees.
 
         Numba's own freshness stamp looks only at the kernel's file, so that a change in a callee elsewhere
-        would leave old machine code in use. Raises `CannotTell` where a constant's value cannot be told.
+        would leave old machine code in use. Raises `UnknownConstant` where a constant's value cannot be determined.
         """
         if self._digest is None:
             parts = [self.python.__qualname__, str(self._reassociate), str(self._allocates)]
             parts += [] if self._fuse else ["not fused"]
             parts += code_parts(self.python, known=Kernel)
-            self._digest = "recursive"  # what a kernel that calls itself sees of itself
+            self._digest = "recursive"  # the digest that a recursive kernel sees for itself
             try:
                 parts += [f"{name}:{callee.digest()}" for name, callee in sorted(self.callees().items())]
-            except CannotTell:
+            except UnknownConstant:
                 self._digest = None
                 raise
             self._digest = hash_parts(parts)
@@ -145,18 +145,18 @@ class Kernel:
         function.__qualname__ = self.python.__qualname__
         flags: Any = _REASSOCIATING if self._reassociate else _EXACT if self._fuse else False
         options: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry, "_nrt": self._allocates}
-        calls_itself = self.python.__name__ in self.python.__code__.co_names  # and needs machine code of its own
+        calls_itself = self.python.__name__ in self.python.__code__.co_names  # then it needs machine code of its own
         whole, draft = compiler.compilers()
         options["pipeline_class"] = whole if entry or calls_itself else draft
         dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(function)
         compiler.compare_flags_quickly(dispatcher)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
         if entry:
-            run_without_mark(dispatcher)
+            run_as_writable(dispatcher)
             compiler.watch_numba()
             try:
                 cache.attach(dispatcher, self.name, self.digest())
-            except CannotTell as error:
+            except UnknownConstant as error:
                 _log.debug("%s is compiled in every process: %s", self.name, error)
         return dispatcher
 

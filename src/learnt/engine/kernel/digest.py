@@ -2,8 +2,8 @@
 
 That is a function's bytecode and every constant it reads: by name, through a module (`settings.STEPS`), in a nested
 function or comprehension, from a closure, or as an argument's default. Numba builds their values into the machine
-code, so one that is overlooked would leave old code in use after it has changed. Where something is read whose value
-cannot be told, `CannotTell` is raised, and the kernel is not kept on disk.
+code, so one that is overlooked would leave old code in use after it has changed. Where the value of something that is
+read cannot be determined, `UnknownConstant` is raised, and the kernel is not kept on disk.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 
 _PLAIN = bool | int | float | complex | str | bytes | np.dtype | None
 _NAMED = type | BuiltinFunctionType | np.ufunc
-# Their constants change with their versions, which are part of an entry's name.
+# Packages whose constants change with their versions only, which are part of an entry's name.
 _VERSIONED = ("numpy", "math", "cmath")
 
 
-class CannotTell(TypeError):
-    """A function reads something whose value does not show in any text."""
+class UnknownConstant(TypeError):
+    """A function reads something whose value has no text representation."""
 
 
 def hash_parts(parts: list[str]) -> str:
@@ -36,12 +36,15 @@ def names_read(function: FunctionType) -> list[str]:
 
 
 def code_parts(function: FunctionType, known: type | tuple[()] = ()) -> list[str]:
-    """What of a plain function decides its machine code; objects of type `known` (kernels) are left to the caller."""
+    """The parts of a plain function that decide its machine code.
+
+    Objects of type `known` (kernels) are left to the caller.
+    """
     return _Reader(known).function(function)
 
 
 class _Reader:
-    """Walks through what a function reads, and what the functions read that it calls."""
+    """Collects what a function and the functions that it calls read."""
 
     def __init__(self, known: type | tuple[()]) -> None:
         self._known = known
@@ -64,7 +67,7 @@ class _Reader:
         return parts
 
     def read(self, name: str, value: Any, names: Iterable[str]) -> list[str]:
-        """Of what stands behind a name; `names` are those that may be looked up in it."""
+        """Collect the value behind a name; `names` are the attributes that may be read of it."""
         if isinstance(value, self._known):
             return []
         if isinstance(value, FunctionType):
@@ -76,15 +79,15 @@ class _Reader:
             return [part for each in inside for part in self.read(f"{name}.{each}", vars(value)[each], names)]
         try:
             return [f"{name}={_text(value)}"]
-        except CannotTell as error:
-            raise CannotTell(f"{name} is {error}") from None
+        except UnknownConstant as error:
+            raise UnknownConstant(f"{name} is {error}") from None
 
 
 def _content(name: str, cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
-        raise CannotTell(f"{name} has no value yet") from None
+        raise UnknownConstant(f"{name} has no value yet") from None
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -113,7 +116,7 @@ def _text(value: Any) -> str:
         return repr(value)
     if isinstance(value, tuple):
         return f"{type(value).__qualname__}{getattr(value, '_fields', '')}({', '.join(map(_text, value))})"
-    if isinstance(value, frozenset):  # which has no order of its own
+    if isinstance(value, frozenset):  # whose order is undefined
         return f"frozenset({', '.join(sorted(map(_text, value)))})"
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return f"{value.dtype}{value.shape}{value.strides}{hashlib.sha256(value.tobytes()).hexdigest()}"
@@ -121,4 +124,4 @@ def _text(value: Any) -> str:
         return f"{value.__qualname__}({', '.join(f'{each.name}={_text(each.value)}' for each in value)})"  # type: ignore[var-annotated]
     if isinstance(value, _NAMED):
         return f"{getattr(value, '__module__', '')}.{value.__name__}{getattr(value, '_fields', '')}"
-    raise CannotTell(f"of type {type(value).__name__}, whose value cannot be told")
+    raise UnknownConstant(f"of type {type(value).__name__}, whose value cannot be told")

@@ -1,13 +1,13 @@
-"""Machine instructions that Numba has no Python for, for kernels to call.
+"""Machine instructions that Numba does not offer, for kernels to call.
 
-    prefetch                               memory that will be read soon, in an order the processor cannot guess
-    atomic_add, atomic_load, atomic_store  integers that several threads see alike
-    let_others_run                         give the processor away for a moment
+    prefetch                               load memory that will be read soon, in an order the processor cannot predict
+    atomic_add, atomic_load, atomic_store  integers shared by several threads
+    yield_processor                         yield the processor to another thread
 
 A histogram of 32 columns over rows in no order, with prefetch: 1.0, 1.2 and 2.1 times as fast over 300, 3,000 and
 30,000 rows on a Neoverse-N1 (arm64; benchmarks/intrinsics.py).
 
-Without compilation plain Python stands in, on one thread.
+Without compilation, plain Python functions replace them, on one thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from learnt.engine.kernel.digest import code_parts, hash_parts
 
 
 class Intrinsic(Kernel):
-    """A kernel of a few machine instructions that Numba has no Python for; `python` stands in without compilation."""
+    """A kernel of a few machine instructions that Numba does not offer; `python` replaces it without compilation."""
 
     def __init__(self, function: FunctionType, build: Callable[[], Any]) -> None:
         super().__init__(function, False)
@@ -100,7 +100,7 @@ def _build_rest() -> Any:
     posix = sys.platform != "win32"
 
     @intrinsic
-    def let_others_run(typing):
+    def yield_processor(typing):
         def code(context, builder, signature, arguments):
             if posix:
                 kind = ir.FunctionType(ir.IntType(32), [])
@@ -109,7 +109,7 @@ def _build_rest() -> Any:
 
         return types.void(), code
 
-    return let_others_run
+    return yield_processor
 
 
 def _build_prefetch() -> Any:
@@ -126,7 +126,7 @@ def _build_prefetch() -> Any:
             word = ir.IntType(32)
             kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
             function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            builder.call(function, [place, word(0), word(3), word(1)])  # to be read, and again, as data
+            builder.call(function, [place, word(0), word(3), word(1)])  # for reading, likely again, as data
             return context.get_dummy_value()
 
         return types.void(array, types.int64), code
@@ -135,7 +135,7 @@ def _build_prefetch() -> Any:
 
 
 def _add(array, index, value):
-    """array[index] += value, and what was there before."""
+    """array[index] += value; returns the value before."""
     before = array[index]
     array[index] += value
     return before
@@ -149,16 +149,16 @@ def _store(array, index, value):
     array[index] = value
 
 
-def _do_nothing():
-    """Another thread of this processor may go on."""
+def _yield():
+    """Yield to another thread: nothing to do in plain Python."""
 
 
-def _ahead(array, index):
-    """array.ravel()[index] will be read soon; no index is wrong, for nothing is read yet."""
+def _prefetch(array, index):
+    """array.ravel()[index] will be read soon; any index is allowed, since nothing is read yet."""
 
 
 atomic_add = Intrinsic(_add, _build_add)  # type: ignore[arg-type]
 atomic_load = Intrinsic(_load, _build_load)  # type: ignore[arg-type]
 atomic_store = Intrinsic(_store, _build_store)  # type: ignore[arg-type]
-let_others_run = Intrinsic(_do_nothing, _build_rest)  # type: ignore[arg-type]
-prefetch = Intrinsic(_ahead, _build_prefetch)  # type: ignore[arg-type]
+yield_processor = Intrinsic(_yield, _build_rest)  # type: ignore[arg-type]
+prefetch = Intrinsic(_prefetch, _build_prefetch)  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
 """Files that nobody else could have written: what is read as code must come from one of these.
 
 A folder and a file count as private when we or root own them, neither their group nor others can write to them, and
-they are no symbolic links. Both are opened first and looked at afterwards, by their descriptors, so that nobody can
-exchange them between the look and the read. The folders above need no look: whoever can rename things there can put
-another folder in our folder's place, but not one of his own.
+they are no symbolic links. Both are opened first and checked afterwards, by their descriptors, so that nobody can
+exchange them between the check and the read. Parent folders need no check: whoever can rename entries there can replace
+our folder by another one, but not by one that passes the check and is theirs.
 
 Windows has neither owners nor modes in this sense; its cache and temporary folders are the user's own, and only
 links are refused there.
@@ -24,7 +24,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
 class NotPrivate(OSError):
-    """Somebody else could have written there; the message says what is wrong with it."""
+    """Somebody else could have written there; the message says why."""
 
 
 class PrivateFolder:
@@ -35,9 +35,12 @@ class PrivateFolder:
         self._descriptor = descriptor
 
     def read(self, name: str) -> bytes | None:
-        """What is in a file; None where there is none; raises `NotPrivate` where somebody else could have put it."""
+        """A file's content; None where there is no such file.
+
+        Raises `NotPrivate` where somebody else could have written it.
+        """
         try:
-            # A pipe in the file's place must not hold us up.
+            # Opening a pipe of that name must not block.
             handle = self._open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         except FileNotFoundError:
             return None
@@ -53,7 +56,7 @@ class PrivateFolder:
             return file.read()
 
     def write(self, name: str, content: bytes) -> None:
-        """Put a file there, whole or not at all."""
+        """Write a file atomically."""
         temporary = f"{secrets.token_hex(8)}.tmp"
         handle = self._open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
@@ -70,16 +73,16 @@ class PrivateFolder:
         return [name for name in os.listdir(self._folder()) if name.endswith(endings)]
 
     def status(self, name: str) -> os.stat_result:
-        """Of a file, or of a link itself."""
+        """The status of a file; of a link, not of its target."""
         return os.stat(self._place(name), dir_fd=self._descriptor, follow_symlinks=False)
 
     def touch(self, name: str) -> None:
-        """Make now a file's time of change, where we may."""
+        """Set a file's modification time to now, where allowed."""
         with suppress(OSError, NotImplementedError):
             os.utime(self._place(name), dir_fd=self._descriptor)
 
     def remove(self, name: str) -> bool:
-        """Take a file away, or a link and not what it leads to; whether that was possible."""
+        """Remove a file, or a link but not its target; whether that was possible."""
         try:
             os.unlink(self._place(name), dir_fd=self._descriptor)
         except OSError:
@@ -106,9 +109,9 @@ def private_folder(path: Path, *, make: bool = False, ours: bool = False) -> Ite
     Parameters
     ----------
     make : bool, default=False
-        Make it where it is missing, for nobody but us to write to; others may read what an administrator compiled.
+        Make it where it is missing, writable by us only; others may read what an administrator compiled.
     ours : bool, default=False
-        Only a folder that we have made ourselves: a name that anybody could have thought of first.
+        Only a folder that we own: its name is predictable, so that somebody else could have made it.
     """
     if make:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 """Read-only arrays run the machine code of writable ones.
 
-Numba takes an array that must not be written to (a memory map, a column of a data frame, an array of a loaded model)
-for one of another type, and would compile every kernel again for it: half of the compiler's time in scikit-learn's
-checks of trees and forests. A kernel writes only into what its caller has allocated for it, so the same machine code
-serves both: it is given a view of the same memory that does not carry the mark.
+To Numba, a read-only array (a memory map, a column of a data frame, an array of a loaded model) has a type of its own,
+for which every kernel would be compiled again: half of the compiler's time in scikit-learn's checks of trees and
+forests. A kernel writes only into what its caller has allocated for it, so the same machine code serves both: it is
+given a view of the same memory that is not flagged read-only.
 """
 
 from __future__ import annotations
@@ -13,46 +13,46 @@ from typing import Any
 import numpy as np
 
 
-class _Unmarked:
-    """The memory of an array, for NumPy to look at."""
+class _ArrayInterface:
+    """The memory of an array, as NumPy's array interface."""
 
     def __init__(self, array: np.ndarray) -> None:
-        self._array = array  # which keeps the memory
+        self._array = array  # keeps the memory alive
         memory = array.__array_interface__
         self.__array_interface__ = {**memory, "data": (memory["data"][0], False)}
 
 
-def without_mark(value: Any) -> Any:
-    """A view of a read-only array that compiled code takes for a writable one, also inside tuples.
+def as_writable(value: Any) -> Any:
+    """A view of a read-only array that Numba types as writable, also inside tuples.
 
     >>> kept = np.arange(3.0)
     >>> kept.flags.writeable = False
-    >>> without_mark(kept).flags.writeable, np.shares_memory(without_mark(kept), kept)
+    >>> as_writable(kept).flags.writeable, np.shares_memory(as_writable(kept), kept)
     (True, True)
-    >>> without_mark((7, kept))[1].flags.writeable
+    >>> as_writable((7, kept))[1].flags.writeable
     True
-    >>> without_mark(7)
+    >>> as_writable(7)
     7
     """
     if isinstance(value, np.ndarray):
         marked = not value.flags.writeable and value.dtype.kind in "biufc"
-        return np.asarray(_Unmarked(value)) if marked else value
+        return np.asarray(_ArrayInterface(value)) if marked else value
     if isinstance(value, tuple):
-        fields = tuple(map(without_mark, value))
+        fields = tuple(map(as_writable, value))
         if all(new is old for new, old in zip(fields, value, strict=True)):
             return value
         return type(value)(*fields) if hasattr(value, "_fields") else fields
     return value
 
 
-def run_without_mark(dispatcher: Any) -> None:
-    """Have a Numba dispatcher look for machine code of writable arrays before it compiles."""
+def run_as_writable(dispatcher: Any) -> None:
+    """Have a Numba dispatcher look for the machine code of writable arrays before it compiles."""
     compile_for = getattr(dispatcher, "_compile_for_args", None)
-    if compile_for is None:  # a Numba whose insides have changed compiles for both
+    if compile_for is None:  # where Numba's internals have changed, it compiles for both
         return
 
     def look_again(*args: Any, **options: Any) -> Any:
-        unmarked = tuple(map(without_mark, args))
+        unmarked = tuple(map(as_writable, args))
         if all(new is old for new, old in zip(unmarked, args, strict=True)):
             return compile_for(*args, **options)
         result = dispatcher(*unmarked)

@@ -1,11 +1,11 @@
-"""Rows, wherever they lie: the summation form, `as_rows(X).sum(statistic)`.
+"""Rows, wherever they are stored: the summation form, `as_rows(X).sum(statistic)`.
 
 summation      `as_rows`, and what is made of rows: scores, transformed rows, rows brought into memory
 blocks         a block of rows, how large one is, and how partial sums are put together
 array_rows     rows in memory: arrays, memory maps, CSR, tensors
 table_rows     rows of Parquet and Arrow files, which `tables` reads a block at a time
 dask_rows      rows of Dask collections
-seen_rows      rows seen through a function of their blocks
+seen_rows      rows with a function applied to their blocks
 equal_rows     the first of equal rows
 """
 

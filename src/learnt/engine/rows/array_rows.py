@@ -1,4 +1,4 @@
-"""Rows in memory: what the summation form asks of rows, and its answer for arrays and memory maps."""
+"""Rows in memory: the interface of rows in the summation form, and its implementation for arrays and memory maps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import all_digits, namespace, to_numpy
+from learnt.engine.arrays import full_precision, namespace, to_numpy
 from learnt.engine.matrices import Route, affine, dense, double, n_stored, route, take_rows
 from learnt.engine.rows import blocks
 from learnt.engine.rows.blocks import Block
@@ -21,7 +21,7 @@ Merge = Callable[[Any, Any], Any]
 
 
 class Rows(ABC):
-    """Rows somewhere: X (n × d), and y and weights where they were given."""
+    """The interface: X (n × d) stored anywhere, and y and weights where they were given."""
 
     n_features: int
     dtype: Any
@@ -48,14 +48,20 @@ class Rows(ABC):
 
     @abstractmethod
     def head(self, n: int) -> Block:
-        """About the first `n` rows in memory: to take a provisional mean from, say."""
+        """About the first `n` rows, in memory: for a provisional mean, say."""
 
     @abstractmethod
     def take(self, index: np.ndarray) -> np.ndarray:
-        """The rows of X with these numbers, in this order, as NumPy float64: a few, to start or to judge from."""
+        """The rows of X with these numbers, in this order, as NumPy float64.
+
+        For a few rows, such as starting points.
+        """
 
     def scores(self, coef: Any, intercept: Any) -> Any:
-        """X coefᵀ + intercept of all rows; `coef` and `intercept` lie where `reference` does."""
+        """X coefᵀ + intercept of all rows.
+
+        `coef` and `intercept` are in the library and on the device of `reference`.
+        """
         return self.map(block_scores, coef, intercept)
 
     @property
@@ -120,7 +126,8 @@ class ArrayRows(Rows):
 
     def block(self, lo: int, hi: int) -> Block:
         """The rows lo…hi−1, without a copy."""
-        X = csr_rows(self.X, lo, hi) if self._sparse else self.X[lo:hi, ...]  # the standard has no shorter way
+        # the Array API standard requires an index for every axis
+        X = csr_rows(self.X, lo, hi) if self._sparse else self.X[lo:hi, ...]
         return Block(
             X, None if self.y is None else self.y[lo:hi], None if self.w is None else self.w[lo:hi], self.start + lo
         )
@@ -135,7 +142,7 @@ class ArrayRows(Rows):
     def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
         if self._foreign:
             total = None
-            with all_digits(self.X):
+            with full_precision(self.X):
                 for block in self.blocks():
                     total = merge(total, statistic(block, *state))
             return total
@@ -159,7 +166,7 @@ class ArrayRows(Rows):
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         if self._foreign:
-            with all_digits(self.X):
+            with full_precision(self.X):
                 parts = [function(block, *state) for block in self.blocks()]
             return parts[0] if len(parts) == 1 else namespace(self.X).concat(parts)
         if self.n_rows <= self.block_size:
@@ -185,7 +192,7 @@ def block_scores(block: Block, coef: Any, intercept: Any) -> Any:
 def csr_rows(X: Any, lo: int, hi: int) -> Any:
     """The rows lo…hi−1 of a CSR matrix, sharing its data.
 
-    SciPy copies a part of an array that it is given to make a matrix of, but not what is put into one afterwards.
+    SciPy's constructor copies slices that it is given, but attributes assigned afterwards are not copied.
     """
     start, end = X.indptr[lo], X.indptr[hi]
     part = type(X)((hi - lo, X.shape[1]), dtype=X.dtype)

@@ -1,4 +1,4 @@
-"""What the summation form is made of: a block of rows, how large one is, and how partial sums are put together."""
+"""Blocks of rows: what one holds, how large it is, and how partial sums are added up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy import sparse
 
 from learnt.engine.arrays import is_foreign_array, namespace
 
-# A block that is read twice (scores, then gradient) should still lie in the core's own cache the second time.
+# A block that is read twice (scores, then gradient) should still be in the core's own cache the second time.
 _BLOCK_BYTES = 1 << 19
 _FOREIGN_BLOCK_BYTES = 1 << 28  # on a GPU large products pay; memory stays bounded all the same
 _FEWEST, _MOST = 256, 16384
@@ -36,7 +36,7 @@ def block_rows(n_rows: int, row_bytes: float, *, foreign: bool = False) -> int:
     if foreign:
         return max(1, min(n_rows, int(_FOREIGN_BLOCK_BYTES / max(row_bytes, 1))))
     # A block with fewer rows than columns wastes a symmetric product, and adding its d × d result up should cost little
-    # beside it: sixteen rows a column, where the block still fits the cache that the core's own is backed by.
+    # beside it: sixteen rows a column, where the block still fits the next larger cache.
     columns = row_bytes / 8
     fewest = max(_FEWEST, min(1024, int(columns)), int(min(16 * columns, 4 * _BLOCK_BYTES / max(row_bytes, 1))))
     return max(1, min(n_rows, _MOST, max(fewest, int(_BLOCK_BYTES / max(row_bytes, 1)))))
@@ -73,7 +73,10 @@ def widen(part: Any) -> Any:
 
 
 def kernel_matrix(X: np.ndarray) -> np.ndarray:
-    """A block as kernels take it; read-only or column-major blocks are copied, so that they need no machine code."""
+    """A block as kernels take it.
+
+    Read-only or column-major blocks are copied, so that they need no machine code of their own.
+    """
     if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.writeable:
         return X
     return np.array(X, order="C", subok=False)

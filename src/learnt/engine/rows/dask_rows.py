@@ -1,6 +1,6 @@
 """Dask collections as rows: one statistic a partition, summed in a tree, one computation a pass.
 
-The same block function runs on the workers as in memory; only the sums travel to the caller.
+The same block function runs on the workers as in memory; only the sums are sent to the caller.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class DaskRows(Rows):
 
     @cached_property
     def _lengths(self) -> list[int]:
-        """Of each partition."""
+        """The number of rows of each partition."""
         chunks = getattr(self.X, "chunks", None)
         if chunks and not np.isnan(chunks[0]).any():
             return [int(n) for n in chunks[0]]
@@ -139,7 +139,7 @@ def _partitions(collection: Any) -> list[Any]:
 
 
 def as_block(X: Any, y: Any, w: Any, dtype: Any) -> Block:
-    """One partition as arrays: finite numbers, or one sentence that says what is not."""
+    """One partition as arrays: finite numbers, or an error that says which are not."""
     if not sparse.issparse(X):
         X = np.ascontiguousarray(_values(X), dtype=dtype)
         if X.ndim == 1:

@@ -8,8 +8,8 @@ import numpy as np
 def first_of_equal_rows(X: np.ndarray) -> np.ndarray:
     """True for every row that equals none before it.
 
-    Column by column: rows that one column tells from all others need no further look, so that most tables are done
-    after the first. Sorting whole rows takes several times as long, in one call that Ctrl-C does not stop.
+    Column by column: rows that a column distinguishes from all others are not compared further, so that most tables are
+    done after the first column. Sorting whole rows takes several times as long, in one call that Ctrl-C does not stop.
 
     >>> first_of_equal_rows(np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]]))
     array([ True,  True, False])

@@ -1,4 +1,7 @@
-"""Rows seen through a function: other columns, indicators of categories, bins, made block by block as they are read."""
+"""Rows with a function applied.
+
+Other columns, indicators of categories, bins, computed block by block as they are read.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from learnt.engine.rows.array_rows import Merge, Rows, Statistic
 from learnt.engine.rows.blocks import Block
 
 
-class SeenRows(Rows):
+class MappedRows(Rows):
     """`rows` whose X is `function(block, *state)`, with `n_features` columns; y and weights stay as they are.
 
-    The function is a pure one at the top of a module, so that it can travel to where the rows are.
+    The function is a pure module-level one, so that it can be pickled and sent to where the rows are.
     """
 
     def __init__(self, rows: Rows, n_features: int, function: Callable[..., Any], *state: Any) -> None:
@@ -26,9 +29,9 @@ class SeenRows(Rows):
     def n_rows(self) -> int:  # type: ignore[override]
         return self.rows.n_rows
 
-    def over(self, rows: Rows) -> SeenRows:
+    def over(self, rows: Rows) -> MappedRows:
         """The same function of other rows."""
-        return SeenRows(rows, self.n_features, self.function, *self.state)
+        return MappedRows(rows, self.n_features, self.function, *self.state)
 
     def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
         return self.rows.reduce(through, merge, statistic, self.function, self.state, state)
@@ -44,6 +47,8 @@ class SeenRows(Rows):
         return block._replace(X=self.function(block, *self.state))
 
 
-def through(block: Block, statistic: Statistic, function: Callable[..., Any], seen: tuple, state: tuple) -> Any:
+def through(
+    block: Block, statistic: Statistic, function: Callable[..., Any], mapping_state: tuple, state: tuple
+) -> Any:
     """The statistic of a block whose X is what the function makes of it."""
-    return statistic(block._replace(X=function(block, *seen)), *state)
+    return statistic(block._replace(X=function(block, *mapping_state)), *state)

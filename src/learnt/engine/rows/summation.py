@@ -1,7 +1,7 @@
 """The summation form: one body of code for arrays, memory maps, files and clusters.
 
 Least squares, discriminants, naive Bayes, PCA, generalised linear models and k-means all fit from sums over rows. An
-estimator states the sum and asks for it; where the rows lie is not its business:
+estimator states the sum and asks for it; where the rows are stored does not matter to it:
 
     def moments(block, shift):                       # a statistic: a pure function of a block and some state
         Z = block.X - shift
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import beside, is_dask, is_lazy, is_numpy, to_numpy
+from learnt.engine.arrays import is_dask, is_lazy, is_numpy, to_device_of, to_numpy
 from learnt.engine.matrices import affine
 from learnt.engine.rows.array_rows import ArrayRows, Rows
 from learnt.engine.rows.dask_rows import DaskRows
@@ -57,13 +57,13 @@ def in_memory(values: Any) -> np.ndarray:
 
 
 def scores(X: Any, coef: Any, intercept: Any) -> Any:
-    """X coefᵀ + intercept wherever X lies: (n,) for one vector of coefficients, (n, k) for several.
+    """X coefᵀ + intercept wherever X is stored: (n,) for one vector of coefficients, (n, k) for several.
 
     >>> import numpy as np
     >>> scores(np.eye(2), np.array([1.0, 2.0]), 0.5)
     array([1.5, 2.5])
     """
-    coef, intercept = beside(coef, X), beside(intercept, X)
+    coef, intercept = to_device_of(coef, X), to_device_of(intercept, X)
     if is_numpy(X) and X.size <= _SMALL:
         return affine(X, coef, intercept)
     return as_rows(X).scores(coef, intercept)

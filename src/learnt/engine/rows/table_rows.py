@@ -1,4 +1,4 @@
-"""The rows of a `learnt.scan` table: what the summation form asks of rows, answered from a file."""
+"""The rows of a `learnt.scan` table: the interface of rows in the summation form, for a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TableRows(Rows):
         return self._read(0, min(n, self.n_rows))
 
     def take(self, index: np.ndarray) -> np.ndarray:
-        """One reading of the file in blocks, of which the wanted rows are kept."""
+        """One pass over the file in blocks, of which the wanted rows are kept."""
         out = np.empty((len(index), self.n_features))
         order = np.argsort(index, kind="stable")
         wanted = index[order]

@@ -18,18 +18,18 @@ from learnt.engine.memory import read_bytes
 from learnt.engine.rows.blocks import Block
 
 _READ_BYTES = 1 << 26  # a read of 64 MiB amortises the file's own blocks and still bounds memory
-_FEWEST_BYTES = 1 << 22  # less than this at once, and a large table takes for ever
+_FEWEST_BYTES = 1 << 22  # with smaller reads a large table takes too long
 
 
 class Step(NamedTuple):
-    """Something to do with every block that has been read: `function(block, *state)`, one row for each row."""
+    """A function applied to every block that has been read: `function(block, *state)`, one row for each row."""
 
     function: Callable[..., Any]
     state: tuple
 
 
 class Table:
-    """Some columns of a file, read when needed. Stands for X; `table["name"]` is one column and stands for y.
+    """Some columns of a file, read when needed. Passed as X; `table["name"]` is one column and passed as y.
 
     A table that went through a transformer is a table again, whose blocks are transformed as they are read;
     `to_numpy()` brings all of it into memory.

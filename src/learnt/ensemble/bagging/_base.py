@@ -19,7 +19,7 @@ from learnt.engine.progress import task
 from learnt.engine.random import borrowed, random_state_of
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict, check_same_columns
-from learnt.engine.weights import Places, absent_rows, at_their_places, present_rows, rows_given, take_params, take_rows
+from learnt.engine.weights import RowIndex, absent_rows, present_rows, rows_given, scatter_rows, take_params, take_rows
 from learnt.ensemble._common import (
     Members,
     as_trees_compare,
@@ -54,7 +54,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
     def _prototype(self) -> Any:
         raise NotImplementedError
 
-    def _score_unseen(self, X: Any, y: np.ndarray, present: Places, given: Any) -> None:
+    def _score_unseen(self, X: Any, y: np.ndarray, present: RowIndex, given: Any) -> None:
         raise NotImplementedError
 
     def _targets(self, y: np.ndarray) -> np.ndarray:
@@ -113,7 +113,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         return self
 
     def _fit_members(
-        self, X: Any, y: np.ndarray, present: Places, seeds: np.ndarray, fit_params: dict[str, Any]
+        self, X: Any, y: np.ndarray, present: RowIndex, seeds: np.ndarray, fit_params: dict[str, Any]
     ) -> None:
         weighted = _takes_weights(self.estimator_)
         everything = not self.bootstrap_features and self._max_features == X.shape[1]
@@ -171,11 +171,11 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         if self.oob_score and self.warm_start:
             raise ValueError("Out of bag estimate only available if warm_start=False; set one of them to False.")
 
-    def _plan(self, shape: tuple[int, int], n_given: int, w: np.ndarray | None, present: Places) -> None:
+    def _plan(self, shape: tuple[int, int], n_given: int, w: np.ndarray | None, present: RowIndex) -> None:
         """How many rows and columns each member gets; samples are drawn among the rows as they were given."""
         n, d = shape
         self._n_samples = n_given
-        self._sample_weight = None if w is None else at_their_places(w, present, n_given, 0.0)
+        self._sample_weight = None if w is None else scatter_rows(w, present, n_given, 0.0)
         self._max_samples = sample_size(self.max_samples, n, w, stacklevel=5)
         if not self.bootstrap and self._max_samples > n:
             raise ValueError(
@@ -222,7 +222,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             for_blocks(lambda lo, hi: answer(take_rows(X, slice(lo, hi))), X.shape[0], grain=_GRAIN, n_jobs=n_jobs)
         )
 
-    def _unseen(self, X: Any, present: Places) -> Any:
+    def _unseen(self, X: Any, present: RowIndex) -> Any:
         """(member, columns, which rows it was not fitted on), for each member."""
         for member, features, seed in zip(self.estimators_, self.estimators_features_, self._seeds):
             seen = np.zeros(self._n_samples, dtype=bool)
@@ -231,12 +231,12 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             if not seen.all():
                 yield member, self._part(take_rows(X, ~seen), features), ~seen
 
-    def _with_absent(self, unseen: np.ndarray, present: Places, given: Any, answer: Any) -> np.ndarray:
+    def _with_absent(self, unseen: np.ndarray, present: RowIndex, given: Any, answer: Any) -> np.ndarray:
         """Of rows of weight 0, which no member has seen, what all members say."""
         if present is None:
             return unseen
         absent = take_rows(given, absent_rows(present, self._n_samples))
-        return at_their_places(unseen, present, self._n_samples, answer(absent))
+        return scatter_rows(unseen, present, self._n_samples, answer(absent))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Which metadata goes to the members, for scikit-learn's routing."""

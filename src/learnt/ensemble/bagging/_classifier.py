@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.baseline import ConstantClassifier
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.weights import Places, take_rows
+from learnt.engine.weights import RowIndex, take_rows
 from learnt.ensemble._common import fit_member
 from learnt.ensemble._trial_members import one_classifier, takes_what_members_take
 from learnt.ensemble.bagging._base import Bagging, warn_of_unseen
@@ -199,7 +199,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
         return self._over_rows(self._check(X), deviation)
 
-    def _score_unseen(self, X: Any, y: np.ndarray, present: Places, given: Any) -> None:
+    def _score_unseen(self, X: Any, y: np.ndarray, present: RowIndex, given: Any) -> None:
         votes = np.zeros((len(y), self.n_classes_))
         for member, part, unseen in self._unseen(X, present):
             votes[unseen] += self._ballot(member, part, {})

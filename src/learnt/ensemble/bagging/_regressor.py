@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.weights import Places
+from learnt.engine.weights import RowIndex
 from learnt.ensemble._trial_members import one_regressor, takes_what_members_take
 from learnt.ensemble.bagging._base import Bagging, warn_of_unseen
 from learnt.ensemble.bagging._schema import REGRESSOR
@@ -128,7 +128,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         """How far the members disagree: the standard deviation of their predictions, not of y."""
         return self._over_rows(self._check(X), lambda rows: np.std(list(self._answers(rows, {})), axis=0))
 
-    def _score_unseen(self, X: Any, y: np.ndarray, present: Places, given: Any) -> None:
+    def _score_unseen(self, X: Any, y: np.ndarray, present: RowIndex, given: Any) -> None:
         total, count = np.zeros(y.shape), np.zeros(len(y))
         for member, part, unseen in self._unseen(X, present):
             total[unseen] += member.predict(part)

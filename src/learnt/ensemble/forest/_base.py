@@ -26,9 +26,9 @@ from learnt.engine.validation import (
     check_predict,
     check_same_columns,
     refuse_elsewhere,
-    require_target_a_row,
+    require_same_length,
 )
-from learnt.engine.weights import Places, absent_rows, at_their_places, rows_as_given, take_rows, without_absent
+from learnt.engine.weights import RowIndex, absent_rows, rows_as_given, scatter_rows, take_rows, without_absent
 from learnt.ensemble._common import names_categories, row_count
 from learnt.ensemble.forest._growth import Grower, max_features_of
 from learnt.ensemble.forest._members import empty_tree, tree_estimator
@@ -201,21 +201,21 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
     def _finish(self, X: Any, targets: np.ndarray, sampling: Sampling) -> None:
         """What is left to do once the trees are there."""
 
-    def _remember_sample(self, sampling: Sampling, given: Any, present: Places) -> None:
+    def _remember_sample(self, sampling: Sampling, given: Any, present: RowIndex) -> None:
         """Which rows of the table that was given the trees have seen."""
         n, weights = sampling.n, sampling.weights
         if weights is not None and present is not None:
             n = row_count(given, type(self).__name__)
-            weights = at_their_places(weights, present, n, 0.0)
+            weights = scatter_rows(weights, present, n, 0.0)
         self._sample = {"n": n, "size": sampling.size, "weights": weights}
 
-    def _with_absent(self, given: Any, present: Places, unseen: np.ndarray) -> np.ndarray:
+    def _with_absent(self, given: Any, present: RowIndex, unseen: np.ndarray) -> np.ndarray:
         """What unseeing trees say, of every row that was given: of rows of weight 0 all trees."""
         if present is None:
             return unseen
         n = self._sample["n"]
         absent = self._rows(take_rows(given, absent_rows(present, n)))
-        return at_their_places(unseen, present, n, self._sum_of_trees(absent) / self.grove_.n_trees)
+        return scatter_rows(unseen, present, n, self._sum_of_trees(absent) / self.grove_.n_trees)
 
     # --- methods that read the trees
 
@@ -321,7 +321,7 @@ def target_columns(y: Any, X: Any, name: str) -> np.ndarray:
         )
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y has the shape {y.shape}, and {name} needs (n,) or (n, n_outputs); reshape it.")
-    require_target_a_row(X, y)
+    require_same_length(X, y)
     return y.reshape(len(y), -1)
 
 

@@ -230,7 +230,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         X_out = take_rows(X, out)
         self.init_ = best_constant(loss, *here, len(getattr(self, "classes_", ())))
         scores = np.tile(self.init_, (len(kept), 1))
-        beside = np.tile(self.init_, (len(out), 1))
+        held_out_scores = np.tile(self.init_, (len(out), 1))
         self.estimators_, steps = [], []
         trained: list[float] = []
         judged: list[float] = []
@@ -244,8 +244,8 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
                 steps.append(step)
                 trained.append(total_loss(loss, *here, scores))
                 if len(out):
-                    beside = beside + self.learning_rate * step * _predictions(members, X_out)
-                    judged.append(total_loss(loss, *held_out, beside))
+                    held_out_scores = held_out_scores + self.learning_rate * step * _predictions(members, X_out)
+                    judged.append(total_loss(loss, *held_out, held_out_scores))
                 if loop.step(f"loss {trained[-1]:.4g}") or self._stalled(judged):
                     break
         self.steps_, self.train_score_ = np.array(steps), np.array(trained)

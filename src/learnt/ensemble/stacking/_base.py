@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.progress import task
 from learnt.engine.random import generator, random_state_of
-from learnt.engine.weights import Places, take_folds
+from learnt.engine.weights import RowIndex, take_folds
 from learnt.ensemble._common import fit_member, member_params, plain_columns, routing_enabled, run_members
 from learnt.ensemble.stacking._named_members import NamedMembers, check_members
 
@@ -42,7 +42,7 @@ class Stacking(NamedMembers):
     cv: Any
     passthrough: Any
 
-    def _fit_stack(self, X: Any, y: np.ndarray, fit_params: dict[str, Any], method: str, present: Places) -> Any:
+    def _fit_stack(self, X: Any, y: np.ndarray, fit_params: dict[str, Any], method: str, present: RowIndex) -> Any:
         names = check_members(self, kind=not is_classifier(self))
         self.final_estimator_ = clone(self._final())
         params = member_params(self, names, fit_params)

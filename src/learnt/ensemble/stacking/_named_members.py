@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.params import ParameterError, check_verbose
 from learnt.engine.verbose import tell
-from learnt.engine.weights import Places, rows_given, take_params, without_absent
+from learnt.engine.weights import RowIndex, rows_given, take_params, without_absent
 from learnt.ensemble._common import run_members
 from learnt.ensemble._trial_members import takes_what_members_take
 
@@ -96,7 +96,7 @@ class NamedMembers(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
             router.add(**{name: member}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router
 
-    def _present(self, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any, dict[str, Any], Places]:
+    def _present(self, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any, dict[str, Any], RowIndex]:
         """X, y and what else `fit` was given, without the rows of weight 0, and where the others were."""
         weights: Any = fit_params.get("sample_weight")
         X, y, _, present = without_absent(X, y, weights)

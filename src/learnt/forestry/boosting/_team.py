@@ -11,7 +11,7 @@ leader may go on without looking back.
 from __future__ import annotations
 
 from learnt.engine.kernel import kernel
-from learnt.engine.kernel.intrinsics import atomic_load, atomic_store, let_others_run
+from learnt.engine.kernel.intrinsics import atomic_load, atomic_store, yield_processor
 
 WORD, DONE, JOINED, ARGUMENTS = 0, 8, 16, 24  # places in the team's array, a cache line apart
 STOP = 0
@@ -39,7 +39,7 @@ def gather(team, n_members):
     while atomic_load(team, DONE) < n_members - 1:
         spins += 1
         if spins > _SPINS:
-            let_others_run()
+            yield_processor()
 
 
 @kernel(allocates=False)
@@ -53,4 +53,4 @@ def next_step(team, last, me):
         last = word
         spins += 1
         if spins > _SPINS:
-            let_others_run()
+            yield_processor()

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.engine.arrays import beside, is_numpy, like, namespace, to_numpy
+from learnt.engine.arrays import is_numpy, like, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import Route, double
 from learnt.engine.params import check_choice, check_flag, check_number
@@ -131,7 +131,9 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimato
     def predict(self, X: Any) -> Any:
         """The mean of y for every row of X."""
         X = check_predict(self, X)
-        return as_rows(X).map(_block_means, self._family(), beside(self.coef_, X), beside(self.intercept_, X))
+        return as_rows(X).map(
+            _block_means, self._family(), to_device_of(self.coef_, X), to_device_of(self.intercept_, X)
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """D², the share of the deviance explained: 1 at best, 0 for the mean of y."""

@@ -14,7 +14,7 @@ from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.rows import ArrayRows
 from learnt.engine.schema import Schema, count, real
 from learnt.engine.validation import check_fit
-from learnt.engine.weights import at_their_places, present_rows, rows_given
+from learnt.engine.weights import present_rows, rows_given, scatter_rows
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.least_squares._solvers import least_squares
@@ -118,7 +118,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, Estimat
                     stacklevel=2,
                 )
         record_coefficients(self, solution.coef, solution.intercept, ArrayRows(X, y), True)
-        self.variance_, self.n_iter_ = at_their_places(variance, present, n, np.inf), n_iter
+        self.variance_, self.n_iter_ = scatter_rows(variance, present, n, np.inf), n_iter
         return self
 
     def _variances(

@@ -20,10 +20,10 @@ from learnt.engine.rows.blocks import as_columns
 from learnt.engine.schema import Schema, anyof, flag, number, real
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import (
-    Places,
-    at_their_places,
+    RowIndex,
     present_rows,
     rows_given,
+    scatter_rows,
     take_folds,
     take_params,
     without_absent,
@@ -219,9 +219,9 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         return np.asarray(given, dtype=np.float64)
 
 
-def with_absent_results(model: Any, present: Places, n: int) -> np.ndarray:
+def with_absent_results(model: Any, present: RowIndex, n: int) -> np.ndarray:
     """`cv_results_` with a place for every row that was given: rows of weight 0 have no error and no prediction."""
-    return at_their_places(model.cv_results_, present, n, 0.0 if model.scoring is None else np.nan)
+    return scatter_rows(model.cv_results_, present, n, 0.0 if model.scoring is None else np.nan)
 
 
 class _Given(RegressorMixin, BaseEstimator):

@@ -17,7 +17,7 @@ from learnt.engine.rows import ArrayRows, as_rows, scores
 from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.schema import ONE, Schema, count, flags, number
 from learnt.engine.validation import check_fit
-from learnt.engine.weights import at_their_places, present_rows, rows_given
+from learnt.engine.weights import present_rows, rows_given, scatter_rows
 from learnt.erm.solvers import Sums
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._schema import LINE, one_intercept_a_target
@@ -161,7 +161,7 @@ class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
         rows = as_rows(X, y, w)
         result, unit = self._minimise(rows)
         self._record(result, unit, X, y)
-        self.outliers_ = at_their_places(self.outliers_, present, rows_given(sample_weight), False)
+        self.outliers_ = scatter_rows(self.outliers_, present, rows_given(sample_weight), False)
         return self
 
     def _minimise(self, rows: Any) -> tuple[Result, float]:

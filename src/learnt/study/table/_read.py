@@ -73,8 +73,8 @@ def read_table(path: str | Path, header: bool | None = None) -> pl.DataFrame:
 
 def _format(path: Path) -> str:
     if not path.exists():
-        beside = [p.name for p in path.parent.glob("*") if p.is_file()] if path.parent.is_dir() else []
-        hint = did_you_mean(path.name, beside) if beside else "check the path."
+        same_folder = [p.name for p in path.parent.glob("*") if p.is_file()] if path.parent.is_dir() else []
+        hint = did_you_mean(path.name, same_folder) if same_folder else "check the path."
         raise StudyError(f"There is no file {path}; {hint.replace('the columns are', 'beside it are')}")
     if path.is_dir():
         raise StudyError(f"{path} is a folder, not a table; name the file inside it.")

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights
-from learnt.engine.weights import Places, present_rows, rows_given, without_absent
+from learnt.engine.weights import RowIndex, present_rows, rows_given, without_absent
 from learnt.kernels import is_kernel_object
 
 
@@ -20,7 +20,7 @@ class Rows(NamedTuple):
     X: Any
     y: Any
     w: np.ndarray  # (n,) above 0
-    places: Places  # of the rows in the table that was given; None: all are there
+    places: RowIndex  # of the rows in the table that was given; None: all are there
     shape: tuple[int, ...]  # of that table
 
     def place(self, support: np.ndarray) -> np.ndarray:
@@ -54,7 +54,7 @@ def predict_rows(machine: Any, X: Any) -> Any:
     return check_predict(machine, X).astype(np.float64, copy=False)
 
 
-def _square(K: Any, places: Places, shape: tuple[int, ...], name: str) -> np.ndarray:
+def _square(K: Any, places: RowIndex, shape: tuple[int, ...], name: str) -> np.ndarray:
     """A kernel matrix, of the rows that are there alone."""
     if sparse.issparse(K):
         raise TypeError(f"Sparse precomputed kernels are not supported by {name}: pass X.toarray().")

@@ -300,7 +300,7 @@ class SVC(_Classification):
     ----------
     classes_ : array of shape (n_classes,)
     support_, support_vectors_, n_support_ : arrays
-        Places and rows of the support vectors, class after class, and how many each class has.
+        RowIndex and rows of the support vectors, class after class, and how many each class has.
     dual_coef_ : array of shape (n_classes − 1, n_support)
         y α of each support vector, one row for each other class.
     intercept_ : array of shape (n_pairs,)

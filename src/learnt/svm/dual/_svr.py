@@ -84,7 +84,7 @@ class SVR(_Regression):
     Attributes
     ----------
     support_, support_vectors_ : arrays
-        Places and rows of the support vectors.
+        RowIndex and rows of the support vectors.
     dual_coef_ : array of shape (1, n_support)
     intercept_ : array of shape (1,)
     coef_ : array of shape (1, n_features)
