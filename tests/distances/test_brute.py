@@ -124,9 +124,9 @@ def test_any_small_set(n, m, d, k, seed, whole):
 
 def test_far_queries_and_the_second_answer_are_exercised(monkeypatch):
     again = []
-    original = _products._Batch._again
+    original = _products._Batch._in_double
     monkeypatch.setattr(
-        _products._Batch, "_again", lambda self, u, w, c: (again.append(u.size), original(self, u, w, c))
+        _products._Batch, "_in_double", lambda self, u, w, c: (again.append(u.size), original(self, u, w, c))
     )
     T, Q = points("tight", 1500, 4), points("tight", 400, 4, seed=2) + 1e5
     np.testing.assert_array_equal(collect(product_neighbors, T, Q, 3)[1], naive(T, Q, 3)[1])

@@ -3,23 +3,23 @@
 Search             points, a metric and an index over them: `Search.build(points, metric)`, then
                    `.nearest(queries, k)`, `.nearest_blocks(queries, k, consume)`, `.within(queries, radius)`
 BallSums           what values of the points add up to within a radius: `Search.ball_sums(table)`
-Neighborhoods      what `within` answers: flat arrays, as many entries for each query as there are
-resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      which metric is meant, and whether it is one
-box_tree                               the boxes of a KD-tree, for other walks through it
-chosen_algorithm                       the index that was asked for, or will be quickest
+Neighborhoods      the result of `within`: flat arrays, with as many entries for each query as it has neighbours
+resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      resolve and validate the name of a metric
+box_tree                               the boxes of a KD-tree, for other traversals of it
+chosen_algorithm                       the index that was asked for, or the one expected to be quickest
 dimension_sums                         intrinsic dimension from distances to neighbours
 distance_function                      all distances between two sets of rows, by the name of a metric
 nearest_center, center_distances, center_errors, expanded            few centres, on arrays of any library
-square_distance, square_distances      ‖x − y‖² in float64, in order of the features: the bits that settle ties
-add_power, power_root                  Minkowski distances inside other kernels, feature by feature
-round_rows, squared_norms              what fast products are computed from
+square_distance, square_distances      ‖x − y‖² in float64, in order of the features: the values that ties are decided
+by add_power, power_root                  Minkowski distances inside other kernels, feature by feature round_rows,
+squared_norms              what fast products are computed from
 
 _search           the protocol           _metrics    names, parameters, matrices of distances; _minkowski
 brute             brute force, from the distances themselves or by matrix products
 trees             trees of boxes and balls; _power_sums   Minkowski sums inside kernels
 _approximate      by a graph, with its recall
-_precomputed      distances that are given
-_choice           algorithm="auto"; _dimension   how many dimensions points really have
+_precomputed      distances given by the caller
+_choice           algorithm="auto"; _dimension   the intrinsic dimension of points
 _centers          the nearest of few centres; _rounding   rows rounded for products
 _select           the k smallest; _neighborhoods   all within a radius; _sort_kernels
 """

@@ -19,8 +19,8 @@ from learnt.engine.threads import for_blocks
 
 METRICS = ("euclidean", "sqeuclidean", "cosine")
 RECALL = 0.95  # at least, on the sample
-_LINKS, _BUILDING = 16, 100  # of a point of the graph, and candidates while it is built
-_TRIED, _NEIGHBORS = 200, 10  # queries of the sample, and the neighbours that are compared
+_LINKS, _BUILDING = 16, 100  # links of a point of the graph, and candidates while it is built
+_TRIED, _NEIGHBORS = 200, 10  # queries of the sample, and neighbours compared for each
 _QUERIES = 256  # of a task
 _CELLS = 1 << 18
 
@@ -56,7 +56,7 @@ class ApproximateIndex:
         return self._brute.metric
 
     def add(self, brute: BruteForce) -> None:
-        """Take more points: `brute` has the old ones and then the new."""
+        """Add points: `brute` has the old ones followed by the new."""
         old, self._brute = self._brute.T.shape[0], brute
         self._graph.add_items(self._rounded(brute.T[old:]), num_threads=1)
         self.recall = self._measured()

@@ -1,8 +1,8 @@
 """Which centre is nearest to each row: the definition, on NumPy, SciPy and any Array API library.
 
 A distance comes from the expansion ‖x − c‖² = ‖x‖² − 2 x·c + ‖c‖², a matrix product, after subtracting an origin so
-that large means do not cancel. Where rounding could change the answer, dense NumPy rows are compared again by the plain
-sum of squared differences, and the first of equals wins: the answer is the same for a row alone and among others.
+that large means do not cancel. Where rounding could change the result, dense NumPy rows are compared again by the plain
+sum of squared differences, and the first of equals wins: the result is the same for a row alone and among others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def squared_norms(X: Any) -> np.ndarray:
 
 
 def _row_sums(X: Any, data: np.ndarray) -> np.ndarray:
-    """Sums over the rows of a CSR matrix that has other values in the places of X's."""
+    """Row sums of a CSR matrix with the sparsity pattern of X and the values `data`."""
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape) @ np.ones(X.shape[1])
 
 
@@ -97,14 +97,15 @@ def _compare_exactly(X: np.ndarray, C: np.ndarray, close: np.ndarray, labels: np
 
 
 def center_errors(X: Any, C: Any, labels: Any) -> Any:
-    """‖xᵢ − c(i)‖², how far each row is from the centre that it is assigned to.
+    """‖xᵢ − c(i)‖², the squared distance of each row from its assigned centre.
 
     >>> center_errors(np.array([[1.0], [4.0]]), np.array([[1.0], [5.0]]), np.array([0, 1]))
     array([0., 1.])
     """
     if sparse.issparse(X):
         C = np.asarray(C, dtype=np.float64)
-        # The centre of every entry's row, in the entry's column: C[labels] would be a dense table of all rows.
+        # For every stored entry, its centre's value in the entry's column: C[labels] would be a dense table of all
+        # rows.
         own = C[np.repeat(labels, np.diff(X.indptr)), X.indices]
         cross = _row_sums(X, X.data * own)
         return np.maximum(squared_norms(X) - 2.0 * cross + np.einsum("ij,ij->i", C, C)[labels], 0.0)

@@ -1,4 +1,4 @@
-"""How many dimensions points really have, from the distances to their nearest neighbours."""
+"""The intrinsic dimension of points, from the distances to their nearest neighbours."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-# The ratios of two distances, as a share of all, that the estimate looks at: the tail is where neighbours at the border
-# of the data mislead (Facco et al., 2017).
+# The share of the ratios of two distances that the estimate uses: neighbours at the border of the data distort the tail
+# (Facco et al., 2017).
 _BELIEVED = 0.9
 
 

@@ -26,15 +26,15 @@ _OF_NUMBERS = {"braycurtis", "canberra", "chebyshev", "correlation", "hamming", 
 _OF_NUMBERS |= {"seuclidean", "haversine", "nan_euclidean"}
 _OF_FLAGS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 METRIC_NAMES = tuple(sorted({*BY_PRODUCTS, *_OF_NUMBERS, *_OF_FLAGS, *SAME, "precomputed"}))
-_ROUNDED = 1e-6  # of the largest distance: a negative one that is no rounding error
-_TRIED = 8  # points between which a function is tried
+_ROUNDED = 1e-6  # as a share of the largest distance: a more negative one is no rounding error
+_TRIED = 8  # points that a user's function is tested on
 _CANCELS = 1e-6  # of ‖q‖² + ‖t‖²: below, products leave fewer than nine digits of a squared distance
 _PAIRS = 1 << 14  # of rows whose differences are taken at a time
 SPARSE_METRIC_NAMES = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed", "sqeuclidean")
 
 
 def resolve_metric(metric: Any, p: float | None, params: dict | None) -> tuple[Any, dict]:
-    """The metric that is meant, and its parameters: minkowski with p = 2 is euclidean, and so on.
+    """The canonical name of a metric, and its parameters: minkowski with p = 2 is euclidean, and so on.
 
     >>> resolve_metric("minkowski", 1, None), resolve_metric("minkowski", 3, None)
     (('manhattan', {}), ('minkowski', {'p': 3, 'w': None}))
@@ -52,7 +52,7 @@ def resolve_metric(metric: Any, p: float | None, params: dict | None) -> tuple[A
 
 
 def check_metric(name: str, metric: Any, X: Any = None) -> None:
-    """Refuse a metric that is not there, or that rows like X, if they are sparse, do not have."""
+    """Refuse a metric that does not exist, or that is not defined for sparse rows if X is sparse."""
     if callable(metric) or hasattr(metric, "pairwise"):
         return
     names = SPARSE_METRIC_NAMES if sparse.issparse(X) else METRIC_NAMES
@@ -148,7 +148,7 @@ def _haversine(Q: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 
 def _nan_euclidean(Q: np.ndarray, T: np.ndarray, missing_values: float = np.nan) -> np.ndarray:
-    """Over the cells that both rows have, as if the others were as far apart on average; NaN where there are none."""
+    """Over the cells that both rows have, scaled up to all cells; NaN where they share none."""
     total, both = np.zeros((Q.shape[0], T.shape[0])), np.zeros((Q.shape[0], T.shape[0]))
     for q, t in zip(Q.T.astype(np.float64), T.T.astype(np.float64), strict=True):
         both_present = np.logical_and.outer(
@@ -177,7 +177,7 @@ def _by_function(metric: Any, params: dict, Q: Any, T: Any) -> np.ndarray:
 
 
 def _numbers(values: list[list[Any]]) -> np.ndarray:
-    """What a user's function gave, as distances."""
+    """The result of a user's function, as an array of distances."""
     try:
         distances = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -191,7 +191,7 @@ def _numbers(values: list[list[Any]]) -> np.ndarray:
 
 
 def warn_of_negative(metric: Any, params: dict, T: Any) -> None:
-    """Say that a user's function is no metric where it gives clearly negative numbers for some of the points."""
+    """Warn that a user's function is no metric where it gives clearly negative numbers for some of the points."""
     rows = np.unique(np.linspace(0, T.shape[0] - 1, _TRIED).astype(np.int64))
     distances = _by_function(metric, params, T[rows], T[rows])
     if distances.min() < -_ROUNDED * np.abs(distances).max():
@@ -205,8 +205,8 @@ def warn_of_negative(metric: Any, params: dict, T: Any) -> None:
 def sparse_scores(Q: Any, T: Any) -> np.ndarray:
     """Squared Euclidean distances of CSR rows: from products, and where those cancel from differences.
 
-    ‖q‖² + ‖t‖² − 2qᵀt is rounded by some ε(‖q‖² + ‖t‖²), of which a small distance would be made; rows that are equal
-    have distance 0 on every machine.
+    ‖q‖² + ‖t‖² − 2qᵀt has a rounding error of about ε(‖q‖² + ‖t‖²), which may exceed a small distance. Equal rows have
+    distance 0 on every machine.
     """
     Q = Q.astype(np.float64, copy=False)
     product = (Q @ T.T).toarray()
@@ -230,7 +230,7 @@ def sparse_cosine(Q: Any, T: Any) -> np.ndarray:
 
 
 def _units(X: Any) -> tuple[Any, np.ndarray]:
-    """Rows divided by their lengths, and which have none."""
+    """Rows divided by their lengths, and which rows have length 0."""
     length = np.sqrt(squared_norms(X))
     unit = X.astype(np.float64)
     unit.data /= np.repeat(np.where(length > 0, length, 1.0), np.diff(X.indptr))

@@ -1,4 +1,4 @@
-"""Minkowski distances with every feature's term added in order: the bits that every index compares by."""
+"""Minkowski distances with every feature's term added in order: the exact values that every index compares."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from learnt.engine.kernel import compilation_enabled, kernel
 
 POWERS = {"manhattan": 1.0, "chebyshev": np.inf}
-_PLAIN_WORK = 1 << 16  # terms up to which NumPy answers before compiled code would be loaded
+_PLAIN_WORK = 1 << 16  # terms up to which NumPy is done before compiled code would be loaded
 
 
 @kernel

@@ -12,7 +12,7 @@ from learnt.distances._sort_kernels import order_by_index, sort_by_index, sort_e
 from learnt.engine.threads import for_blocks
 
 _PAIRS = 1 << 16  # of a task, about
-_MANY = 16  # times as many points as neighbours are looked through sooner than neighbours are sorted
+_MANY = 16  # with fewer points for each neighbour, a pass over all points is quicker than sorting
 
 
 class Neighborhoods(NamedTuple):
@@ -84,7 +84,7 @@ class Neighborhoods(NamedTuple):
         return np.split(self.distances, cuts), np.split(self.indices, cuts)
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """`lists` as arrays of arrays, which is how scikit-learn answers."""
+        """`lists` as arrays of arrays, as scikit-learn returns them."""
         starts = self.starts.tolist()
         return _parts(self.distances, starts), _parts(self.indices, starts)
 
@@ -99,7 +99,7 @@ def _parts(values: np.ndarray, starts: list[int]) -> np.ndarray:
 
 
 def joined(parts: Sequence[Neighborhoods]) -> Neighborhoods:
-    """Those of several blocks of queries, one after the other."""
+    """Concatenate the results of several blocks of queries."""
     if not parts:
         return Neighborhoods(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     counts, indices, distances = zip(*parts, strict=True)

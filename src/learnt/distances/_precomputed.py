@@ -1,4 +1,4 @@
-"""Distances that are already there: a matrix of queries × points, or a sparse graph of those that were kept."""
+"""Given distances: a matrix of queries × points, or a sparse graph of some of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Rows about an origin, in a unit of their size and another precision: what fast distances are computed from.
 
-What those leave open is settled by `square_distance` on the rows themselves; `square_distances` is its NumPy form.
+What rounding leaves undecided is decided by `square_distance` on the rows themselves; `square_distances` is its NumPy
+form.
 """
 
 from __future__ import annotations

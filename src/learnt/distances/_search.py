@@ -1,4 +1,4 @@
-"""The one neighbour search: points, a metric and a way to look, built once and asked as often as one likes."""
+"""The one neighbour search: points, a metric and an index, built once for any number of queries."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from learnt.distances.trees._index import METRICS, TreeIndex, tree_takes
 from learnt.distances.trees._metric import METRICS as BALL_METRICS
 from learnt.distances.trees._metric import MetricTree, metric_tree_takes
 
-# Pairs that a block of queries is to find at most, and the fewest queries of a block.
+# The most pairs that a block of queries should find, and the fewest queries of a block.
 _PAIRS, _FEWEST = 1 << 21, 256
 
 
 class Index(Protocol):
-    """A way to look for neighbours. Blocks of queries are answered by several threads.
+    """A data structure for neighbour search. Several threads answer blocks of queries.
 
     Every index gives the same answers to the last bit: distances are those of the metric's formula in float64, summed
     in order of the features, and of equal distances the smaller index comes first.
@@ -43,7 +43,7 @@ class Index(Protocol):
 
 
 class Search:
-    """Points that can be asked for their neighbours.
+    """Neighbour search among points.
 
         search = Search.build(points, "manhattan")
         distances, index = search.nearest(queries, k)
@@ -121,7 +121,7 @@ class Search:
     def added(self, points: Any) -> Search:
         """A search over these points, which are the old ones and then more.
 
-        Brute force has nothing to build, a graph takes the new points in; trees are built anew.
+        Brute force has nothing to build, a graph is extended by the new points, trees are built anew.
         """
         metric, params, algorithm, leaf_size = self._arguments
         if isinstance(self._index, ApproximateIndex):
@@ -156,7 +156,8 @@ class Search:
             return
 
         def others(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
-            # One more was asked for; leave out the point itself, or where equals come before it, the last.
+            # One more neighbour was searched for; leave out the point itself, or the last where ties pushed the point
+            # out.
             own = index == np.arange(lo, hi)[:, None]
             own[~own.any(axis=1), -1] = True
             consume(lo, hi, distances[~own].reshape(hi - lo, k), index[~own].reshape(hi - lo, k))

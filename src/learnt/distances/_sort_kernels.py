@@ -7,8 +7,9 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 _SHORT = 24  # entries that are sorted by inserting one after the other
-_EACH = 2  # entries of a bucket, if they were spread evenly
-_NARROW, _LARGE = 1e-280, 1e300  # a range of distances that is not cut, or between such: numbers could overflow
+_EACH = 2  # mean number of entries of a bucket
+# narrower or larger ranges of distances are not bucketed, since arithmetic could overflow
+_NARROW, _LARGE = 1e-280, 1e300
 
 
 @kernel(fuse=False, allocates=False)
@@ -105,7 +106,7 @@ def sort_each(starts, distances, index, ends, to_distances, to_index):
 def order_by_index(starts, index, places, order):
     """Where the entries of each query are in order of their index, for queries that have many of the points.
 
-    `places` is memory with −1 for every point, which it is again at the end; `order` has room for one entry more.
+    `places` is workspace filled with −1, and is so again at the end; `order` has room for one entry more.
     """
     for q in range(starts.size - 1):
         for t in range(starts[q], starts[q + 1]):
@@ -122,7 +123,7 @@ def order_by_index(starts, index, places, order):
 def sort_by_index(starts, index, distances, ends, to_index, to_distances):
     """Entries starts[q]…starts[q+1]−1 of each query in order of their index, into the last two arrays.
 
-    They go to at most as many buckets as there are entries, and each goes to its place among the few of its bucket.
+    A bucket sort: at most as many buckets as entries, with insertion among the few entries of a bucket.
     Without distances the indices alone are moved; `ends` is memory for the buckets.
     """
     measured = distances.size > 0

@@ -1,4 +1,4 @@
-"""Cholesky factors and triangular systems in every array library, where the Array API has no name for them."""
+"""Cholesky factors and triangular systems in every array library, since the Array API has no functions for them."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def _solve(T: Any, B: Any, lower: bool) -> Any:
 def cholesky_anywhere(K: Any, noise: Any) -> Any:
     """The lower Cholesky factor of K + diag(noise); None where that is not positive definite.
 
-    Matrices of torch and CuPy are changed, and factored in their own place: there is no second one.
+    Matrices of torch and CuPy are overwritten by the factor, which saves a second matrix.
     """
     root = type(K).__module__.partition(".")[0]
     noise = like(np.asarray(noise, dtype=np.float64), K)
     if root in ("torch", "cupy"):
         K = K.detach() if root == "torch" else K
-        diagonal = K.diagonal()  # a view, in whatever order the matrix lies in memory
+        diagonal = K.diagonal()  # a view, for any memory order
         diagonal += noise
         return _in_tiles(K)
     xp = namespace(K)
     if root in ("jax", "jaxlib"):
         places = xp.arange(K.shape[0])
-        K = K.at[places, places].add(noise)  # of the two matrices there then are, one is the caller's
+        K = K.at[places, places].add(noise)  # a copy: the caller keeps the other one
     else:
         K = K + xp.eye(K.shape[0], dtype=K.dtype, device=K.device) * noise
     with full_precision(K):
@@ -72,7 +72,7 @@ _TILE = 2048
 
 
 def _in_tiles(K: Any) -> Any:
-    """L in the place of K, tile by tile: products do nearly all of the work."""
+    """Overwrite K by L tile by tile: nearly all of the work is matrix products."""
     xp, n = namespace(K), K.shape[0]
     for lo in range(0, n, _TILE):
         hi = min(lo + _TILE, n)
@@ -93,7 +93,7 @@ def _corner(K: Any) -> Any:
     """The factor of a small matrix by its own library; None where there is none."""
     try:
         return namespace(K).linalg.cholesky(K)
-    except Exception as error:  # every library has its own; anything else is raised as it is
+    except Exception as error:  # every library has its own exception; anything else is raised again
         if "linalg" not in f"{type(error).__module__}.{type(error).__name__}".lower():
             raise
         return None

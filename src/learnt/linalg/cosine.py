@@ -1,4 +1,4 @@
-"""The cosine for loops over rows: plain arithmetic, so that the compiler takes several entries at once."""
+"""The cosine for loops over rows: plain arithmetic, so that the compiler vectorises it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 _PI = 3.141592653589793
-_SHIFT = 6755399441055744.0  # 1.5·2⁵²: added, it leaves the nearest integer in the last bits
+_SHIFT = 6755399441055744.0  # 1.5·2⁵²: adding it leaves the nearest integer in the last bits
 
 
 @kernel
@@ -16,7 +16,7 @@ def cosines_in_place(P, offset, scale):
 
     cos(x) = (−1)ᵏ cos(r) with x = kπ + r; cos(r) = 1 − q/2 + q² h(q) with q = r² and h of degree 6, fitted at
     Chebyshev's points of |r| ≤ π/2 (off by less than 1e-17). One constant π is enough: its error is that of x in its
-    last place. Beyond |x| = 2⁵¹ there is no r, and x has no digits after the point: 1 stands for the cosine there.
+    last place. Beyond |x| = 2⁵¹, where x has no digits after the point, the result is 1.
     """
     for i in range(len(P)):
         row = P[i]

@@ -1,4 +1,4 @@
-"""NumPy's decompositions, which Ctrl-C can leave: LAPACK does not stop before it is done."""
+"""NumPy's decompositions, interruptible by Ctrl-C: LAPACK itself cannot be stopped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def eigh(A: np.ndarray) -> Any:
     >>> eigh(np.diag([3.0, 1.0]))[0].tolist()
     [1.0, 3.0]
     """
-    return _heard(A, lambda: np.linalg.eigh(A))
+    return _interruptible(A, lambda: np.linalg.eigh(A))
 
 
 def svd(A: np.ndarray, full_matrices: bool = False, compute_uv: bool = True) -> Any:
@@ -30,12 +30,12 @@ def svd(A: np.ndarray, full_matrices: bool = False, compute_uv: bool = True) -> 
     [4.0, 3.0]
     """
     if not compute_uv:
-        return _heard(A, lambda: np.linalg.svd(A, compute_uv=False))
-    return _heard(A, lambda: np.linalg.svd(A, full_matrices=full_matrices))
+        return _interruptible(A, lambda: np.linalg.svd(A, compute_uv=False))
+    return _interruptible(A, lambda: np.linalg.svd(A, full_matrices=full_matrices))
 
 
 def triangle(A: np.ndarray) -> np.ndarray:
-    """R of A = QR; of many columns in panels of some, between which work on the pool can be stopped.
+    """R of A = QR; many columns are taken in panels, between which work on the pool can be stopped.
 
     >>> abs(triangle(np.array([[3.0], [4.0]]))).round(12).tolist()
     [[5.0]]
@@ -56,7 +56,7 @@ def triangle(A: np.ndarray) -> np.ndarray:
     return np.triu(R[:k])
 
 
-def _heard(A: np.ndarray, call: Callable[[], Any]) -> Any:
+def _interruptible(A: np.ndarray, call: Callable[[], Any]) -> Any:
     return abandonable(call, long=_long(A))
 
 

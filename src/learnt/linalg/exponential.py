@@ -1,4 +1,4 @@
-"""The exponential function for loops over rows: plain arithmetic, so that the compiler takes several rows at once.
+"""The exponential function for loops over rows: plain arithmetic, so that the compiler vectorises it.
 
 A call of the C library's `exp` keeps a loop scalar; this one becomes vector instructions.
 """

@@ -1,4 +1,4 @@
-"""Products of large matrices on all threads. Nothing here depends on how many there are."""
+"""Products of large matrices on all threads. Results do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnt.engine.threads import for_blocks, run_tasks
 
 _TILE = 256
 _TALL = 16  # rows a column, from which blocks of rows are large enough to multiply well
-_THIN = 3  # rows of a product that are better taken one by one
+_THIN = 3  # up to so many rows, a product is quicker row by row
 _COLUMNS = 1024  # of a wide matrix for one task
 _CELLS, _FEWEST, _MOST = 1 << 18, 64, 64  # of a block of rows: cells and rows at least, and how many blocks at most
 
@@ -37,13 +37,13 @@ def gram(A: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
 def add_gram(A: np.ndarray, out: np.ndarray, n_jobs: int | None = None) -> None:
     """Add A Aᵀ to `out`, in the precision of A."""
     n = A.shape[0]
-    step = min(_TILE, max(_TILE // 4, -(-n // 2)))  # two tiles at least, where that is worth a thread
+    step = min(_TILE, max(_TILE // 4, -(-n // 2)))  # at least two tiles, where a second thread is worth while
     starts = range(0, n, step)
 
     def fill(i: int, j: int) -> None:
         rows, columns = slice(i, min(i + step, n)), slice(j, min(j + step, n))
         left = A[rows]
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too large shows in `out`
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow shows in `out`
             if i == j:
                 out[rows, rows] += left @ left.T  # a symmetric product costs half
             else:
@@ -62,7 +62,7 @@ def rows_a_task(X: np.ndarray) -> int:
 def products(left: np.ndarray, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """left X for a few rows of `left`, by blocks of rows of a tall X or of columns of a wide one.
 
-    The fewest go one by one, since BLAS is slow at products with thin matrices, and along rows that lie together.
+    Very few rows are multiplied one by one, since BLAS is slow at products with thin matrices.
 
     >>> products(np.array([[1.0, 1.0]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
     array([[4., 6.]])
@@ -72,7 +72,7 @@ def products(left: np.ndarray, X: np.ndarray, n_jobs: int | None = None) -> np.n
 
     def part(lo: int, hi: int) -> np.ndarray:
         block, some = X[lo:hi].astype(left.dtype, copy=False), left[:, lo:hi]
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too large shows in what comes back
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow shows in the result
             return np.stack([row @ block for row in some]) if thin else some @ block
 
     if n > d or (thin and X.flags.c_contiguous):

@@ -1,10 +1,10 @@
-"""The log loss for compiled loops over rows, into which these functions are inlined: the one place it is written in.
+"""The log loss for compiled loops over rows, which inline these functions.
 
-Of a margin m it is log(1 + exp(−m)), and all of it is made of e = exp(−|m|), which a loop takes once, by the C library
-(`math.exp`) or in vector instructions (`exponential.exp_nonpositive`). `log_value` and `log_slope` are for single
-margins, `log_both` for loops that the compiler takes several rows at a time of, `log_chances` where a gradient and a
-hessian are products of the two probabilities. Of several classes it is `class_loss`. Nothing is taken from 1 and
-nothing overflows: all digits of small losses stay, which count where weights are large.
+The loss of a margin m is log(1 + exp(−m)). All functions take e = exp(−|m|), which a loop computes once, by the C
+library (`math.exp`) or in vector instructions (`exponential.exp_nonpositive`). `log_value` and `log_slope` are for
+single margins, `log_both` for vectorised loops, `log_chances` where the gradient and the hessian are products of the
+two probabilities; `class_loss` is the loss of several classes. There is no 1 − p and no overflow: small losses keep all
+their digits, which matter where weights are large.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def log_chances(e):
 
 @kernel(reassociate=True, allocates=False)
 def log_both(m, e):
-    """The loss and its derivative in m, in plain arithmetic: a call of the C library would keep a loop scalar.
+    """The loss and its derivative in m, in plain arithmetic: a call of the C library would prevent vectorisation.
 
     log(1 + e) = 2 artanh(u), u = e/(2 + e) ≤ 1/3, by a polynomial in u². Both quotients come from one division.
     """

@@ -1,4 +1,4 @@
-"""Linear equations with a symmetric matrix that is positive, but for rounding."""
+"""Linear equations with a symmetric matrix that is positive definite up to rounding."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scipy.linalg import cython_lapack, lapack
 
 _JITTER = 1e-14
 _CORNER = 128  # rows of a triangle that is inverted whole
-_ROUNDING = 1e-15  # of a number: what rounding leaves of it
+_ROUNDING = 1e-15  # relative rounding error of a number
 
 
 def spd_solve(H: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """H⁻¹ g in variables of like size, made safely positive where rounding left H singular."""
+    """H⁻¹ g with equilibrated variables; a multiple of the identity is added where rounding left H singular."""
     diagonal = H.diagonal()
     unit = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     H = H * unit[:, None] * unit
@@ -44,9 +44,10 @@ def cholesky(H: np.ndarray, jitter: float = _JITTER) -> np.ndarray:
 
 
 def keep_signs(H: np.ndarray, fall: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """The step H⁻¹ fall to the minimum of a quadratic, but nothing crosses 0, where a penalty has its kink.
+    """The step H⁻¹ fall to the minimum of a quadratic, restricted so that no coefficient changes its sign.
 
-    What would ends at 0; if that gains nothing, all go only as far as the first. Where `old` is 0, any step is right.
+    A coefficient that would cross 0 (the kink of the penalty) ends there; if that does not lower the quadratic, the
+    whole step is shortened to the first such crossing. A coefficient that is 0 may go either way.
     """
     step = spd_solve(H, fall)
     across = (old + step) * old < 0.0
@@ -59,7 +60,7 @@ def keep_signs(H: np.ndarray, fall: np.ndarray, old: np.ndarray) -> np.ndarray:
 def inverse_factor(A: np.ndarray) -> np.ndarray | None:
     """L⁻¹ for A = LLᵀ, in the precision of A, which is changed; None where A is not positive.
 
-    Other threads run meanwhile. The inverse is taken by halves: all but small corners is products of matrices.
+    The GIL is released. The inverse is computed by halves: all but small corners is matrix products.
 
     >>> inverse_factor(np.array([[4.0, 2.0], [2.0, 17.0]]))
     array([[ 0.5  ,  0.   ],
@@ -100,7 +101,7 @@ def inverse_from_factor(inverse: np.ndarray) -> np.ndarray:
 
 
 def call_lapack(name: str, letters: bytes, order: int, place: int, leading: int) -> int:
-    """Call a routine on a square matrix in place, without holding other threads as SciPy's own call would."""
+    """Call a routine on a square matrix in place without the GIL, which SciPy's own call would hold."""
     info = ctypes.c_int(0)
     flags = [bytes([letter]) for letter in letters]
     numbers = ctypes.byref(ctypes.c_int(order)), place, ctypes.byref(ctypes.c_int(leading)), ctypes.byref(info)
@@ -110,13 +111,13 @@ def call_lapack(name: str, letters: bytes, order: int, place: int, leading: int)
 
 @cache
 def _routine(name: str, n_letters: int) -> Any:
-    """What SciPy offers to compiled code under this name: one function, its letters first, then addresses."""
+    """SciPy's function for compiled code of this name: its character arguments first, then addresses."""
     place = capsule_address(cython_lapack.__pyx_capi__[name])
     return ctypes.CFUNCTYPE(None, *[ctypes.c_char_p] * n_letters, *[ctypes.c_void_p] * 4)(place)
 
 
 def capsule_address(capsule: Any) -> int:
-    """Where the function that a capsule of SciPy's holds begins."""
+    """The address of the function in one of SciPy's capsules."""
     python = ctypes.pythonapi
     python.PyCapsule_GetName.restype, python.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
     python.PyCapsule_GetPointer.restype = ctypes.c_void_p

@@ -10,12 +10,15 @@ from learnt.engine.threads import for_blocks, single_blas
 from learnt.linalg.pursuit_alone import pursue_alone
 from learnt.linalg.pursuit_kernels import Work, pursue, pursue_positive
 
-_CELLS = 1 << 21  # multiplications that are worth handing to another thread
-_FLOOR = 16 * float(np.finfo(np.float64).eps)  # what is left of a column or of y that is rounding
+_CELLS = 1 << 21  # multiplications from which another thread pays
+_FLOOR = 16 * float(np.finfo(np.float64).eps)  # relative size of a remainder of a column or of y that is rounding only
 
 
 class KnownRows:
-    """All rows of G at hand: `rows[where[j]]` is row j, without the part of `done` atoms, and `own[j]` its entry j."""
+    """A G that is known as a whole.
+
+    `rows[where[j]]` is row j, without the part of `done` atoms, and `own[j]` its entry j.
+    """
 
     def __init__(self, G: np.ndarray) -> None:
         self.rows = np.ascontiguousarray(G, dtype=np.float64)
@@ -35,7 +38,7 @@ def resume(source: Any, correlation: np.ndarray, step: Any) -> int:
 
 
 class Codes(NamedTuple):
-    """What came out: coefficients (t, d), atoms of each target, those spent before their end, paths (t, steps, d)."""
+    """The result: coefficients (t, d), atoms of each target, whether it ran out of columns, paths (t, steps, d)."""
 
     coef: np.ndarray
     n_iter: np.ndarray
@@ -59,7 +62,7 @@ def solve(
     paths = np.zeros((t if path else 0, limit if path else 0, d))
 
     def run(lo: int, hi: int) -> None:
-        # Memory is only taken where it is written, so that a limit that is never reached costs nothing.
+        # The system allocates memory only when it is written to, so a limit that is never reached costs nothing.
         one_each = (np.empty(limit), np.empty(limit, dtype=np.int64), np.empty(limit), np.empty(limit))
         work = Work(np.empty(d), np.empty((limit, d)), np.empty((limit, limit)), *one_each)
         progress = np.array([0, -1, 0])

@@ -1,4 +1,7 @@
-"""Orthogonal matching pursuit of one signal by matrix products: nothing to compile, and little to do at each step."""
+"""Orthogonal matching pursuit of one signal by matrix products.
+
+Without compiled code, and with little work at each step.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ def pursue_alone(
 ) -> tuple[np.ndarray, int, bool]:
     """What `pursuit_kernels.pursue` does: coefficients (of every step, with `path`), steps, whether spent too early.
 
-    `source` makes rows of G = XᵀX orthogonal to the atoms at hand when it computes them, several in one product; what
-    is left to be done when one of them is taken are the atoms that came after.
+    `source` makes rows of G = XᵀX orthogonal to the atoms at hand when it computes them, several in one product; when
+    one of them is taken, it only has to be made orthogonal to later atoms.
     """
     correlation, work, basis = start.copy(), np.empty(start.size), np.empty((limit, start.size))
     factor, share, atoms = np.zeros((limit, limit)), np.empty(limit), np.empty(limit, dtype=np.int64)

@@ -1,7 +1,7 @@
 """The inner loops of orthogonal matching pursuit, on rows of the Gram matrix G = XᵀX.
 
-A pursuit needs row j of G only once it looks at column j. `rows[where[j]]` is that row; where[j] is −1 until it is
-computed. Then a loop stops, says which row it needs, and goes on from where it was when called again.
+A pursuit needs row j of G only once it considers column j. `rows[where[j]]` is that row; where[j] is −1 until it is
+computed. A loop that needs a missing row returns its number, and resumes when called again.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Work(NamedTuple):
     coef: np.ndarray
 
 
-DONE = -1  # what was asked for is there
-SPENT = -2  # nothing is left that the columns could explain
+DONE = -1  # the limit or the tolerance is reached
+SPENT = -2  # no column explains any more of the residual
 
 
 @kernel(allocates=False)
@@ -37,7 +37,7 @@ def orthogonalise(rows, where, j, k, floor, correlation, basis, factor, share):
     """Make column j the k-th atom; False where it lies in the span of the others, and nothing is changed.
 
     With q_k its unit part orthogonal to the other atoms: basis[k] = Xᵀq_k, factor[k] = (⟨q_i, x_j⟩)_{i ≤ k},
-    share[k] = ⟨q_k, y⟩, and `correlation` = Xᵀ(residual). No triangular system has to be solved on the way.
+    share[k] = ⟨q_k, y⟩, and `correlation` = Xᵀ(residual). No triangular system has to be solved in between.
     """
     row = where[j]
     own = rows[row, j]
@@ -86,7 +86,7 @@ def back_substitute(factor, share, k, coef):
 
 @kernel(allocates=False)
 def keep_positive(rows, where, start, floor, k, correlation, basis, factor, share, atoms, held, coef):
-    """From non-negative `held` towards least squares until an atom is in the way; leave that one out; again.
+    """Move from non-negative `held` towards least squares until a coefficient reaches 0; drop that atom; repeat.
 
     It is the inner loop of Lawson and Hanson. On return coef[:k] > 0 are the least squares of the k atoms left.
     """
@@ -107,7 +107,7 @@ def keep_positive(rows, where, start, floor, k, correlation, basis, factor, shar
                 kept += 1
         for c in range(start.size):
             correlation[c] = start[c]
-        k = np.int64(0)  # not a literal, for which another `orthogonalise` would be compiled
+        k = np.int64(0)  # not a literal, whose type would have `orthogonalise` compiled again
         for i in range(kept):
             if orthogonalise(rows, where, atoms[i], k, floor, correlation, basis, factor, share):
                 atoms[k] = atoms[i]
@@ -204,7 +204,7 @@ def pursue_positive(rows, where, starts, energies, limit, tol, floor, work, prog
                 end = DONE if tol < 0.0 else SPENT
                 break
             rounds += 1
-            if rounds > 3 * limit + 10:  # atoms come and go; rounding could make them do so for ever
+            if rounds > 3 * limit + 10:  # rounding could make atoms enter and leave for ever
                 end = SPENT
                 break
             if not orthogonalise(rows, where, j, k, floor, correlation, basis, factor, share):

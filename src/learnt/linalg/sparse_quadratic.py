@@ -1,11 +1,11 @@
-"""A quadratic with absolute values in its penalty: a step of Newton's method for losses with an L1 penalty.
+"""The minimum of a quadratic with an L1 penalty: the subproblem of Newton's method for losses with such a penalty.
 
     min over v, c of  ‖r‖²/2 + l1‖v‖₁ + l2‖v‖²/2,     r = u/√h − √h (change of the scores)
 
-where u and h are what each row's loss falls by and curves by with its score. It is a lasso over the columns x√h, of
-which a copy is made, so that r is all that sweeps read at random; `Entries` has those of a sparse table, `Table` those
-of a dense one. A sweep over all columns says which have coefficients; a few over these alone follow, and where they
-were heading is tried (Anderson); what that would bring across 0 is left at 0.
+where −u and h are the first and second derivatives of each row's loss by its score. It is a lasso over the columns x√h,
+which are copied, so that r is all that sweeps read at random; `Entries` holds those of a sparse table, `Table` those of
+a dense one. A sweep over all columns finds the active set; a few sweeps over it follow, then an extrapolation
+(Anderson), in which coefficients that would cross 0 stay at 0.
 
 Reference: Bertrand & Massias, Anderson acceleration of coordinate descent, AISTATS 2021.
 """
@@ -19,13 +19,14 @@ from learnt.engine.kernel import kernel
 from learnt.linalg.positive import keep_signs
 from learnt.linalg.weighted_columns import Compressed, Entries, Table
 
-_DEPTH, _ROUNDS = 5, 100  # sweeps over the columns with coefficients in a round, and rounds at most
-_CLOSER = 0.3  # of what a sweep over all columns may gain at the end, for those between
-_FLOOR = 1e-10  # of a row's weight: the least curvature
-_STILL = 1e-26  # of ‖r‖²: rounding moves the objective by less
+_DEPTH, _ROUNDS = 5, 100  # sweeps over the active set in a round, and the most rounds
+_CLOSER = 0.3  # tolerance of sweeps over the active set, as a share of that of sweeps over all columns
+_FLOOR = 1e-10  # the least curvature, as a share of a row's weight
+_STILL = 1e-26  # as a share of ‖r‖²: smaller changes of the objective are rounding
 _SINGULAR = 1e-12
-_LONG = 60_000  # entries of a column, beyond which their order is of no use
-_FEW, _PACE = 3000, 10  # columns for a leap at most, and how much faster its arithmetic is than that with entries
+_LONG = 60_000  # entries of a column, beyond which sorting columns by size does not help
+# the most columns for `_solve_signs`, and how much faster dense arithmetic is than that with entries
+_FEW, _PACE = 3000, 10
 
 
 def minimize(
@@ -38,7 +39,7 @@ def minimize(
     intercept: bool,
     share: float,
 ) -> float:
-    """Change the coefficients v of columns that are times `root`; returns the change of the intercept.
+    """Update the coefficients v of columns scaled by `root`; returns the change of the intercept.
 
     It ends where a sweep gains no more than `share` of what the first one did.
     """
@@ -48,7 +49,7 @@ def minimize(
 
 
 def curvature_root(h: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """√h of rows with weights w, of which h is taken to be a tiny share at least."""
+    """√h of rows with weights w, where h is at least a tiny share of w."""
     return np.sqrt(np.maximum(h, _FLOOR * w))
 
 
@@ -66,7 +67,7 @@ def sparse_step(
 ) -> tuple[np.ndarray, float, np.ndarray]:
     """New coefficients of some columns of a CSC matrix (see `compressed`); by what intercept and scores change."""
     sizes = np.minimum(parts[2][columns + 1] - parts[2][columns], np.uint64(_LONG)).astype(np.uint16)
-    order = np.argsort(sizes, kind="stable")  # a processor guesses well how often a loop runs that ran so before
+    order = np.argsort(sizes, kind="stable")  # loops of equal length help the processor's branch prediction
     root, old = curvature_root(h, w), v[order]
     entries, new, along, out = Entries(parts, columns[order], root), old.copy(), np.zeros(len(u)), np.empty_like(old)
     shift = minimize(entries, new, u, root, l1, l2, intercept, share)
@@ -112,20 +113,20 @@ class _Search:
             else:
                 self._extrapolate(own, steps, np.diff(constants))
                 spent += _DEPTH * float(np.sum(self._columns.sizes[own]))
-                if spent > self._price(own):
-                    self._leap(own[self.v[own] != 0.0])
+                if spent > self._solve_cost(own):
+                    self._solve_signs(own[self.v[own] != 0.0])
                     spent = 0.0
 
     def _extrapolate(self, own: np.ndarray, steps: np.ndarray, shifts: np.ndarray) -> None:
-        """Go where the last sweeps were heading."""
+        """Try Anderson's extrapolation of the last sweeps."""
         back = np.cumsum(weights_of_changes(steps))[:-1]
         old = self.v[own]
         new = old - back @ steps[1:]
         new[new * old <= 0.0] = 0.0
-        self._go(own, new, -float(back @ shifts[1:]))
+        self._accept(own, new, -float(back @ shifts[1:]))
 
-    def _leap(self, own: np.ndarray) -> None:
-        """Go where the minimum is with the signs as they are: sweeps slide slowly between columns that are alike."""
+    def _solve_signs(self, own: np.ndarray) -> None:
+        """Try the minimum for the present signs, by a linear system: sweeps converge slowly on correlated columns."""
         m, A, constant = len(own), self._columns.matrix(own), self._root[:, None]
         if isinstance(A, np.ndarray):
             A = np.hstack([A, constant]) if constant.size else A
@@ -137,28 +138,28 @@ class _Search:
         old[:m] = self.v[own]
         H[np.arange(m), np.arange(m)] += self._l2
         change = keep_signs(H, A.T @ self.r - self._l1 * np.sign(old) - self._l2 * old, old)
-        self._go(own, old[:m] + change[:m], float(change[m:].sum()))
+        self._accept(own, old[:m] + change[:m], float(change[m:].sum()))
 
-    def _price(self, own: np.ndarray) -> float:
-        """What a leap costs, in cells that sweeps could read."""
+    def _solve_cost(self, own: np.ndarray) -> float:
+        """The cost of `_solve_signs`, in cells that sweeps could read."""
         m, n, cells = len(own), len(self.r), float(np.sum(self._columns.sizes[own]))
         return m**3 / (3 * _PACE) + min(cells**2 / n, n * m**2 / _PACE) if m <= _FEW else np.inf
 
-    def _go(self, own: np.ndarray, new: np.ndarray, shift: float) -> None:
-        """To these coefficients and on by `shift` with the intercept, if the objective is lower there."""
+    def _accept(self, own: np.ndarray, new: np.ndarray, shift: float) -> None:
+        """Accept these coefficients and add `shift` to the intercept, if that lowers the objective."""
         old, change = self.v[own], np.zeros_like(self.r)
         self._columns.add(own, old - new, change)
         if len(self._root):
             change -= shift * self._root
         gain = self._l1 * np.sum(np.abs(old) - np.abs(new)) + 0.5 * self._l2 * ((old - new) @ (old + new))
-        if gain > change @ (self.r + 0.5 * change):  # differences, for values would hide them in their last digits
+        if gain > change @ (self.r + 0.5 * change):  # from differences, since values of the objective would cancel
             self.v[own] = new
             self.r += change
             self.constant += shift
 
 
 def weights_of_changes(steps: np.ndarray) -> np.ndarray:
-    """How to weigh the ends of some steps so that the steps cancel."""
+    """Weights of the iterates such that the weighted steps cancel (Anderson)."""
     A = steps @ steps.T
     A.flat[:: len(A) + 1] += _SINGULAR * (np.trace(A) or 1.0)
     c = np.linalg.solve(A, np.ones(len(A)))
@@ -167,7 +168,7 @@ def weights_of_changes(steps: np.ndarray) -> np.ndarray:
 
 @kernel(reassociate=True)
 def level(root, constant, r):
-    """The intercept set to its minimum; by how much the objective fell."""
+    """Minimise over the intercept; returns by how much the objective fell."""
     slope, curve = 0.0, 0.0
     for n in range(r.size):
         slope += root[n] * r[n]

@@ -1,4 +1,7 @@
-"""Cholesky factors and inverses of large matrices on all threads, tile by tile: the bits do not depend on how many."""
+"""Cholesky factors and inverses of large matrices on all threads, tile by tile.
+
+Results do not depend on the number of threads.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from learnt.linalg.positive import call_lapack, capsule_address
 
 _TILE = 256
 _ROWS = 256  # of a task
-_INVERSE_ROWS = 128  # of a task of `lower_inverse`, which multiplies half of its own square in vain
+_INVERSE_ROWS = 128  # rows of a task of `lower_inverse`, half of whose diagonal block is wasted work
 
 
 @single_blas()
@@ -47,7 +50,7 @@ def cholesky_in_place(A: np.ndarray) -> bool:
 
 
 def lower_inverse(L: np.ndarray) -> np.ndarray:
-    """The lower triangle of (LLᵀ)⁻¹; what is above it has no meaning.
+    """The lower triangle of (LLᵀ)⁻¹; entries above it are undefined.
 
     >>> np.tril(lower_inverse(np.array([[2.0, 0.0], [1.0, 2.0]])))
     array([[ 0.3125,  0.    ],
@@ -60,7 +63,7 @@ def lower_inverse(L: np.ndarray) -> np.ndarray:
         np.fill_diagonal(U[lo:hi, lo:hi], 1.0)
         triangle_solve(L[lo:, lo:], U[lo:hi, lo:], transposed=True)
 
-    def multiply(lo: int, hi: int) -> None:  # no other task reads what is written here
+    def multiply(lo: int, hi: int) -> None:  # tasks read no rows that others write
         U[lo:hi, :hi] = U[lo:hi, lo:] @ U[:hi, lo:].T
 
     parts = _blocks(0, n, _INVERSE_ROWS)
@@ -87,13 +90,13 @@ def _blocks(lo: int, hi: int, step: int = _ROWS) -> list[tuple[int, int]]:
 
 
 def triangle_solve(L: np.ndarray, B: np.ndarray, transposed: bool) -> None:
-    """B L⁻ᵀ (or B L⁻¹) in the place of B, both of them rows that lie together; other threads run meanwhile."""
+    """B L⁻ᵀ (or B L⁻¹) in the place of B, both C-contiguous; the GIL is released."""
     one = ctypes.c_double(1.0)
     # In BLAS's order of columns: op(Lᵀ)⁻¹ Bᵀ, where our lower triangle is an upper one.
     numbers = [ctypes.c_int(size) for size in (L.shape[0], B.shape[0], L.strides[0] // 8, B.strides[0] // 8)]
     rows, columns, leading, leading_b = (ctypes.byref(number) for number in numbers)
     turn = b"T" if transposed else b"N"
-    if B.shape[0] == 1:  # three fifths of the time (Neoverse-N1)
+    if B.shape[0] == 1:  # takes three fifths of the time (Neoverse-N1)
         _dtrsv()(b"U", turn, b"N", rows, L.ctypes.data, leading, B.ctypes.data, ctypes.byref(ctypes.c_int(1)))
         return
     _dtrsm()(b"L", b"U", turn, b"N", rows, columns, ctypes.byref(one), L.ctypes.data, leading, B.ctypes.data, leading_b)

@@ -1,6 +1,6 @@
-"""Columns as sweeps of coordinate descent read them: of a sparse table by their entries, of a dense one as rows.
+"""Columns in the layout that coordinate descent reads: the entries of a sparse table, the transpose of a dense one.
 
-Each is times a number a row (√h, where rows curve by h): a copy, so that the residual is all that is read at random.
+Each is scaled by one number a row (√h for second derivatives h): a copy, so that only the residual is read at random.
 Columns are read in plain loops of each kernel: a slice of an array, or a call with one, costs more than a thin column.
 """
 
@@ -19,9 +19,9 @@ Compressed = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def compressed(X: Any) -> Compressed:
-    """Values, places and bounds of a CSC or CSR matrix, as the kernels take them."""
+    """Values, indices and index pointer of a CSC or CSR matrix, as the kernels take them."""
     data, indices, indptr = X.data, X.indices, X.indptr
-    # unsigned: a signed index would be tested every time for counting from the end
+    # unsigned: a signed index would be tested for being negative at every access
     places = np.require(indices, np.int32, ["C", "W"]).view(np.uint32)
     return np.require(data, data.dtype, ["C", "W"]), places, indptr.astype(np.uint64)
 
@@ -89,7 +89,7 @@ def gather(data, indices, indptr, columns, root, values, rows, curves):
 
 @kernel(reassociate=True)
 def sweep(values, rows, starts, curves, inverse, l1, l2, which, v, r, steps):
-    """Each coordinate of `which` set to its minimum; by how much the objective fell."""
+    """Minimise over each coordinate of `which`; returns by how much the objective fell."""
     fell = 0.0
     for t in range(which.size):
         k = which[t]

@@ -15,9 +15,9 @@ from learnt.engine.threads import for_blocks
 
 _SPARE = 4
 _TILE = 512
-_FARTHEST = float(np.finfo(np.float64).max)  # stands for a distance that is infinite or not a number
+_FARTHEST = float(np.finfo(np.float64).max)  # replaces a distance that is infinite or NaN
 _CELLS = 1 << 20  # distances that a task holds
-_SERIAL = 1 << 20  # multiplications that one thread does before another would have started
+_SERIAL = 1 << 20  # multiplications that one thread does in the time it takes to start another
 
 
 def euclidean_neighbors(T: np.ndarray, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None = None) -> None:
@@ -43,7 +43,7 @@ def euclidean_neighbors(T: np.ndarray, Q: np.ndarray, k: int, consume: Consume, 
         consume(lo, hi, exact[:, :k], index[:, :k])
 
     grain = max(1, _CELLS // n)
-    if Q.shape[0] <= grain:  # no BLAS in here to hold: a few rows are answered in microseconds
+    if Q.shape[0] <= grain:  # without `for_blocks`, which limits BLAS: a few rows take microseconds
         one(0, Q.shape[0])
     else:
         for_blocks(one, Q.shape[0], grain=grain, n_jobs=n_jobs)

@@ -21,16 +21,16 @@ from learnt.engine.cached import cached_property
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.threads import for_blocks
 
-# Multiplications up to which plain NumPy answers before compiled code would be loaded; and so few queries that rounding
-# the points would cost more than it saves.
+# Multiplications up to which NumPy is done before compiled code would be loaded, and the number of queries up to which
+# rounding the points costs more than it saves.
 _PLAIN_WORK = 1_000_000
 _FEW_QUERIES = 4
 _CELLS = 1 << 20  # distances that a task holds
-_TINY = 1e-300  # above what squares lose that are too small to be numbers
+_TINY = 1e-300  # more than squares lose by underflow
 
 
 class BruteForce:
-    """Points to be compared with one by one. What queries need of them is made once and kept."""
+    """Points that every query is compared with. What queries need of them is computed once and cached."""
 
     def __init__(self, T: Any, metric: Any, params: dict) -> None:
         self.T, self.metric = T, _metrics.SAME.get(metric, metric) if isinstance(metric, str) else metric
@@ -74,7 +74,7 @@ class BruteForce:
         return isinstance(self.metric, str) and self.metric in names
 
     def finish(self, D: np.ndarray) -> np.ndarray:
-        """From what `matrix` gives to distances."""
+        """Turn the values of `matrix` into distances."""
         if self._is("minkowski") and not self._weighted:
             return root(D, self.params.get("p") or 2)
         return np.sqrt(D) if self._is("euclidean") and not self._weighted else D
@@ -98,7 +98,7 @@ class BruteForce:
 
             def finished(lo: int, hi: int, squared: np.ndarray, index: np.ndarray) -> None:
                 distances = 0.5 * squared
-                if zeros:  # at 1 from everything, without rounding
+                if zeros:  # a row of zeros is at exactly 1 from everything
                     distances[self._zero_points[index]] = 1.0
                     distances[no_direction[lo:hi]] = 1.0
                     index = np.where(no_direction[lo:hi, None], np.arange(k), index)
@@ -120,7 +120,7 @@ class BruteForce:
             product_neighbors(points, Q, k, finished, n_jobs)
 
     def _squares_within(self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None) -> Neighborhoods:
-        """`within` by squared distances: those that could be small enough are computed as `nearest` does."""
+        """`within` by squared distances: candidates are computed as `nearest` does."""
         cosine, no_direction = self._is("cosine"), np.zeros(Q.shape[0], dtype=bool)
         if cosine:
             no_direction = zero_rows(Q)
@@ -183,10 +183,10 @@ def unit_rows(X: np.ndarray, zeros: bool, side: int) -> np.ndarray:
 
 
 def zero_rows(X: np.ndarray) -> np.ndarray:
-    """Which rows are zeros alone."""
+    """Which rows consist of zeros."""
     return np.einsum("ij,ij->i", X, X, dtype=np.float64) == 0
 
 
 def _same_kind(Q: Any, T: Any) -> tuple[Any, Any]:
-    """Both as CSR: what is dense came beside sparse rows."""
+    """Both as CSR, where one of them is sparse."""
     return tuple(X if sparse.issparse(X) else sparse.csr_array(X) for X in (Q, T))

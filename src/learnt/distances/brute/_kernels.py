@@ -183,7 +183,7 @@ def scores_within(scores, extra, first, n_points, bounds, minima, query, index):
 
 @kernel(fuse=False, allocates=False)
 def _four_distances(Q, q, T, index, out):
-    """`square_distance` of a query and four rows at once: four sums that do not wait for each other."""
+    """`square_distance` of a query and four rows at once: four independent sums."""
     t0, t1, t2, t3 = index[0], index[1], index[2], index[3]
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(T.shape[1]):

@@ -17,7 +17,7 @@ from learnt.engine.threads import for_blocks
 
 _BLOCK = 128  # queries of a task
 _LARGE = 1e36  # squared norms above which single precision may overflow, in units of the points' spread
-_TINY = 1e-30  # above what single precision loses where it underflows
+_TINY = 1e-30  # more than single precision loses by underflow
 
 
 class Pairs(NamedTuple):
@@ -36,7 +36,7 @@ def product_pairs(points: RoundedPoints, Q: np.ndarray, limits: np.ndarray, n_jo
     rounded, norms = how.rows(Q)
     rounded *= -2
     limits = np.maximum(limits, 0.0) * how.scale**2
-    reach = np.square(np.sqrt(norms) + np.sqrt(limits))  # no longer point is within the limit
+    reach = np.square(np.sqrt(norms) + np.sqrt(limits))  # a point with a larger squared norm cannot be within the limit
     candidates: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(0, Q.shape[0], _BLOCK)]
     for chunk in points.chunks(how, n_jobs):
         slack = how.slack(norms, np.minimum(reach, chunk.longest)) + _TINY
@@ -63,7 +63,7 @@ def product_pairs(points: RoundedPoints, Q: np.ndarray, limits: np.ndarray, n_jo
 def _scan(chunk: Chunk, n_points: int, minus2: np.ndarray, bounds: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Candidates among the points of a chunk, a tile at a time: numbers of queries and of points.
 
-    The queries come times −2.
+    `minus2` holds the queries times −2.
     """
     m, n, found = minus2.shape[0], chunk.rows.shape[0], []
     scores = np.empty((min(TILE, n), m), dtype=chunk.rows.dtype)
@@ -72,7 +72,7 @@ def _scan(chunk: Chunk, n_points: int, minus2: np.ndarray, bounds: np.ndarray) -
     for lo in range(0, n, TILE):
         tile = chunk.rows[lo : lo + TILE]
         out = scores[: tile.shape[0]]
-        with np.errstate(over="ignore", invalid="ignore"):  # such scores are candidates
+        with np.errstate(over="ignore", invalid="ignore"):  # scores that are inf or NaN are candidates
             np.matmul(tile, minus2.T, out=out)
         norms, first = chunk.norms[lo : lo + TILE], chunk.first + lo
         count = _kernels.scores_within(out, norms, first, n_points, bounds, minima, query, index)

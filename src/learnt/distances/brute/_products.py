@@ -1,4 +1,4 @@
-"""Euclidean neighbours by matrix products: every pair is looked at, no matrix of distances is made.
+"""Euclidean neighbours by matrix products: every pair is scored, but no full matrix of distances is kept.
 
 Pairs are scored in single precision, a tile at a time, and for each query a few more rows than asked for are kept.
 Their distances are then computed exactly, in double precision. Where an error bound cannot exclude that a row outside
@@ -52,8 +52,8 @@ class _Batch:
         self.longest = 0.0  # the largest squared norm of a training row
 
     def run(self, consume: Consume) -> None:
-        """Find candidates, compute their distances exactly, and answer again where that does not settle it."""
-        values, index = self._few() if self.m <= _FEW else self._many()
+        """Find candidates, compute their distances exactly, and repeat in double precision if undecided."""
+        values, index = self._split_points() if self.m <= _FEW else self._split_queries()
 
         def settle(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
             exact, order = np.empty((hi - lo, self.keep)), index[lo:hi]
@@ -63,31 +63,31 @@ class _Batch:
             worst, outside = exact[:, self.k - 1], values[lo:hi].max(axis=1)
             worst = np.where(
                 np.isfinite(outside), worst, np.inf
-            )  # scores beyond single precision: not enough were kept
-            sure = self._sure(worst, outside, self.norms[lo:hi])
+            )  # scores overflowed single precision: not enough candidates were kept
+            sure = self._excluded(worst, outside, self.norms[lo:hi])
             consume(lo, hi, exact[:, : self.k], order[:, : self.k])
             return lo + np.flatnonzero(~sure), worst[~sure]
 
         found = for_blocks(settle, self.m, grain=_SETTLED, n_jobs=self.n_jobs)
         unsure = np.concatenate([rows for rows, _ in found])
         if unsure.size:
-            self._again(unsure, np.concatenate([worst for _, worst in found]), consume)
+            self._in_double(unsure, np.concatenate([worst for _, worst in found]), consume)
 
-    def _sure(self, worst: np.ndarray, outside: np.ndarray, norms: np.ndarray) -> np.ndarray:
+    def _excluded(self, worst: np.ndarray, outside: np.ndarray, norms: np.ndarray) -> np.ndarray:
         """Whether no row outside the candidates, whose scores are at least `outside`, can be nearer than `worst`."""
         if self.keep == self.n:
             return np.isfinite(worst)
         worst = worst * self.how.scale**2
-        if self.how.product_error == 0.0:  # exact scores, and equals were kept in order
+        if self.how.product_error == 0.0:  # scores are exact, and ties were kept in order
             return worst <= outside + norms
-        # A row longer than ‖q‖ + the distance asked about is farther off than that, whatever its score says.
+        # A row with a norm above ‖q‖ + `worst` is farther away than `worst`, whatever its score.
         reach = np.minimum(self.longest, np.square(np.sqrt(norms) + np.sqrt(worst)))
         return worst < outside + norms - self.how.slack(norms, reach)
 
     def _heaps(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         return np.full((m, self.keep), np.inf, dtype=self.how.dtype), np.zeros((m, self.keep), dtype=np.int64)
 
-    def _many(self) -> tuple[np.ndarray, np.ndarray]:
+    def _split_queries(self) -> tuple[np.ndarray, np.ndarray]:
         """Candidates of many queries: tasks share the queries."""
         values, index = self._heaps(self.m)
         for chunk in self.points.chunks(self.how, self.n_jobs):
@@ -99,7 +99,7 @@ class _Batch:
             for_blocks(scan, self.m, grain=self.block, n_jobs=self.n_jobs)
         return values, index
 
-    def _few(self) -> tuple[np.ndarray, np.ndarray]:
+    def _split_points(self) -> tuple[np.ndarray, np.ndarray]:
         """Candidates of few queries: tasks share the points, and their candidates are put together."""
 
         def scan(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray, float]:
@@ -115,7 +115,7 @@ class _Batch:
         values, index = in_order(np.hstack([v for v, _, _ in lanes]), np.hstack([i for _, i, _ in lanes]))
         return values[:, : self.keep], index[:, : self.keep]
 
-    def _again(self, unsure: np.ndarray, worst: np.ndarray, consume: Consume) -> None:
+    def _in_double(self, unsure: np.ndarray, worst: np.ndarray, consume: Consume) -> None:
         """Answer these queries in double precision; their k-th distances are at most `worst`, squared."""
         how = self.points.rounding(self.Q, np.float64)
 
@@ -124,7 +124,8 @@ class _Batch:
             Q = np.ascontiguousarray(self.Q[rows])
             rounded, norms = how.rows(Q)
             limit = worst[lo:hi] * how.scale**2
-            reach = np.square(np.sqrt(norms) + np.sqrt(limit))  # nothing longer can be within the limit
+            # a point with a larger squared norm cannot be within the limit
+            reach = np.square(np.sqrt(norms) + np.sqrt(limit))
             with np.errstate(invalid="ignore"):
                 limits = np.where(np.isfinite(limit), limit - norms + how.slack(norms, reach), np.inf)
             rounded *= -2

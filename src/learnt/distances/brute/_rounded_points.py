@@ -1,4 +1,4 @@
-"""Points rounded for fast matrix products, cached from query to query, and how far the products can be off."""
+"""Points rounded for fast matrix products, cached from query to query, and an error bound of the products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHUNK_BYTES = 1 << 25  # rounded points held at once, and cached between querie
 class Rounding(NamedTuple):
     """Rows become (x − origin) · scale in `dtype`; scale is a power of two.
 
-    A score ‖t‖² − 2 q·t is then off by at most  product_error ‖q‖ ‖t‖ + norm_error (‖q‖² + ‖t‖²).
+    A score ‖t‖² − 2 q·t then has an error of at most  product_error ‖q‖ ‖t‖ + norm_error (‖q‖² + ‖t‖²).
     """
 
     origin: np.ndarray
@@ -50,23 +50,23 @@ class Chunk(NamedTuple):
 class RoundedPoints:
     """Points, and what matrix products need of them; made at the first query that needs it, and kept.
 
-    Whole numbers so small that products do not round them are left as they are: ties among them, which are many, are
-    then settled by the products alone. Other points are taken about their mean and in units of their spread.
+    Integers so small that their products are exact are left as they are: ties among them, which are frequent, are then
+    decided by the products alone. Other points are centred and scaled by their spread.
     """
 
     def __init__(self, T: np.ndarray) -> None:
         self.T = T
-        self._whole: dict[type, bool] = {}
+        self._integers: dict[type, bool] = {}
         self._about: tuple[np.ndarray, float] | None = None
         self._cached: tuple[bool, Chunk] | None = None
 
     def rounding(self, Q: np.ndarray, dtype: type) -> Rounding:
         """How the points are rounded where these are the queries."""
         unit = float(np.finfo(dtype).eps) / 2
-        if dtype not in self._whole:
-            self._whole[dtype] = _all_whole(self.T, unit)
+        if dtype not in self._integers:
+            self._integers[dtype] = _all_integers(self.T, unit)
         d = self.T.shape[1]
-        if self._whole[dtype] and _all_whole(Q, unit):
+        if self._integers[dtype] and _all_integers(Q, unit):
             return Rounding(np.zeros(d), 1.0, dtype, 0.0, 0.0)
         if self._about is None:
             self._about = _middle_and_scale(self.T)
@@ -134,13 +134,13 @@ def _middle_and_scale(T: np.ndarray) -> tuple[np.ndarray, float]:
     return middle, 2.0 ** -int(np.clip(np.rint(np.log2(spread)), -500, 500)) if spread > 0 else 1.0
 
 
-def _whole(X: np.ndarray, unit: float) -> bool:
+def _integers(X: np.ndarray, unit: float) -> bool:
     most = np.sqrt(1.0 / (8.0 * unit * X.shape[1]))
     return bool(np.abs(X).max(initial=0) <= most and (np.rint(X) == X).all())
 
 
-def _all_whole(X: np.ndarray, unit: float) -> bool:
-    if not _whole(X[:64], unit):
+def _all_integers(X: np.ndarray, unit: float) -> bool:
+    if not _integers(X[:64], unit):
         return False
     grain = max(1, (1 << 18) // X.shape[1])
-    return all(for_blocks(lambda lo, hi: _whole(X[lo:hi], unit), X.shape[0], grain=grain))
+    return all(for_blocks(lambda lo, hi: _integers(X[lo:hi], unit), X.shape[0], grain=grain))

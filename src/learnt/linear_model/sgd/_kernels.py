@@ -18,9 +18,9 @@ from learnt.erm.losses.codes import FIRST_MARGIN, HINGE, LOG, SQUARED
 from learnt.linalg.exponential import exp_nonpositive
 from learnt.linalg.log_loss import log_slope
 
-# RowIndex in `numbers`, which a run carries from epoch to epoch.
+# Positions in `numbers`, which a run carries from epoch to epoch.
 SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, SQUARE, TOUCHED = range(12)
-# RowIndex in `settings`, which never change.
+# Positions in `settings`, which never change.
 CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE, WITH_INTERCEPT = range(12)
 CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = range(6)
 
