@@ -59,7 +59,7 @@ CASES = [
     for number, options in enumerate(TRIED[name])
 ]
 
-# RowIndex of rows in the table, and its shape, which are others in a table without some of them.
+# Row indices, and the shape of the table, which change when rows are left out.
 PLACES = ("core_sample_indices_", "support_", "shape_fit_")
 PER_ROW = ("labels_", "outliers_", "variance_", "cv_results_", "oob_prediction_", "oob_decision_function_")
 

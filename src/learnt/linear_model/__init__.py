@@ -2,17 +2,16 @@
 
     LinearRegression    least squares
     Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
-    Lasso, ElasticNet   least squares with few weights; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
-    lasso_path, enet_path   their coefficients at every penalty
-    LogisticRegression  class probabilities from a linear score; LogisticRegressionCV chooses its penalty
-    RidgeClassifier, RidgeClassifierCV
+    Lasso, ElasticNet   least squares with sparse coefficients; LassoCV, ElasticNetCV; MultiTask… for targets that share
+    columns lasso_path, enet_path   their coefficients at every penalty LogisticRegression  class probabilities from a
+    linear score; LogisticRegressionCV chooses its penalty RidgeClassifier, RidgeClassifierCV
                         ridge regression of labels
     IterativelyReweightedLeastSquares
-                        least squares where every row has a noise of its own, found along the way
+                        least squares with an unknown noise variance for every row
     BayesianLinearRegression, BayesianRidge, ARDRegression
-                        posterior and evidence, with a prior given or found
+                        posterior and evidence, with a prior given or estimated
     HuberRegressor, QuantileRegressor
-                        wild values that do not bend the fit; quantiles instead of means
+                        robust to outliers; quantiles instead of means
     PoissonRegressor, GammaRegressor, TweedieRegressor
                         counts and amounts whose variance grows with the mean
     OrthogonalMatchingPursuit(CV), MatchingPursuit, ForwardStagewiseRegression

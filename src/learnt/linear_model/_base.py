@@ -13,7 +13,7 @@ from learnt.engine.validation import check_predict
 
 
 class LinearPredictor(RowsRegressor):
-    """`predict` and `score` for estimators with `coef_` and `intercept_`, on all that they can be fitted on."""
+    """`predict` and `score` for estimators with `coef_` and `intercept_`, on all kinds of data they take."""
 
     def predict(self, X: Any) -> Any:
         """One number (or one row of numbers, with several targets) for every row of X."""
@@ -24,7 +24,7 @@ class LinearPredictor(RowsRegressor):
 def record_coefficients(
     estimator: Any, coef: np.ndarray, intercept: np.ndarray, rows: Any, single: bool, flat: bool = False
 ) -> None:
-    """`coef_` as scikit-learn shapes it, in the library, place and precision of the data.
+    """`coef_` as scikit-learn shapes it, in the library, on the device and in the dtype of the data.
 
     `flat`: one target given as a column has its coefficients in one dimension, as scikit-learn's ridges do.
     """

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.engine.rows import as_rows
 from learnt.linear_model import HuberRegressor, LinearRegression
 from learnt.linear_model.robust._huber import _Huber, _start
-from learnt.linear_model.robust._huber_scale import _next, _Place, scale_by_scale
+from learnt.linear_model.robust._huber_scale import _next, _ScaleMinimum, scale_by_scale
 
 
 def data(n=300, d=5, seed=0):
@@ -85,7 +85,7 @@ def test_a_sample_leads_to_the_same_minimum():
 def test_a_step_of_the_scale_below_its_rounding_stays(slope, low, high):
     """Neither to infinity nor to 0, the ends of what is known of it."""
     point = np.ones(2)
-    here = _Place(point, 1.0, 1, True, slope, 1.0, np.ones(2), 1e-11)
+    here = _ScaleMinimum(point, 1.0, 1, True, slope, 1.0, np.ones(2), 1e-11)
     found, sigma = _next(here, 0.1, low, high)
     assert sigma == 0.1
     np.testing.assert_array_equal(found, point)

@@ -12,7 +12,7 @@ from learnt.engine.rows import as_rows
 from learnt.engine.threads import single_blas
 from learnt.linear_model import HuberRegressor
 from learnt.linear_model.robust._huber import _Huber, _start
-from learnt.linear_model.robust._huber_scale import SMALLEST, _Rows, above, scale_by_scale
+from learnt.linear_model.robust._huber_scale import SMALLEST, _Rows, gap_bound, scale_by_scale
 
 KINDS = ("noise", "exact", "mostly exact", "outliers", "integers", "repeated rows", "far outliers")
 
@@ -185,7 +185,7 @@ def test_above_is_an_upper_bound(seed):
         point = np.append(best.coef, best.intercept) + size * rng.normal(size=len(start))
         point[-1] = abs(point[-1]) + SMALLEST
         sums = objective.at(point)
-        assert sums.value - best.objective <= above(objective, point, sums.value, sums.gradient) + 1e-9 * sums.value
+        assert sums.value - best.objective <= gap_bound(objective, point, sums.value, sums.gradient) + 1e-9 * sums.value
 
 
 def test_wide_sparse_says_how_far_it_came():
@@ -200,5 +200,5 @@ def test_wide_sparse_says_how_far_it_came():
     point = np.r_[model.coef_, model.intercept_, model.scale_]
     objective = _Huber(as_rows(X, y, None), 1.35, 0.1, True, 1.0)
     sums = objective.at(point)
-    proved = above(objective, point, sums.value, sums.gradient) <= 1e-5 * sums.value
+    proved = gap_bound(objective, point, sums.value, sums.gradient) <= 1e-5 * sums.value
     assert proved or [w.category for w in said] == [ConvergenceWarning]

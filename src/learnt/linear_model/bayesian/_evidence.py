@@ -14,7 +14,8 @@ from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.threads import single_blas
 from learnt.statistics import JointMoments, joint_moments
 
-_DIGITS = 1e-4  # a residual sum of squares below this share of Σ(y − ȳ)² is taken from the data, not from the moments
+# a residual sum of squares below this share of Σ(y − ȳ)² is computed from the data, not from the moments
+_DIGITS = 1e-4
 
 
 class Evidence:

@@ -22,7 +22,7 @@ from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.bayesian._evidence import Evidence, Marginal, mean_and_deviation
 
-_SPAN, _STEPS = 40.0, 161  # e^±40 around the natural scale, looked over before the best stretch is refined
+_SPAN, _STEPS = 40.0, 161  # a grid over e^±40 around the natural scale, whose best interval is refined
 _LARGEST = 1e200
 
 
@@ -115,13 +115,14 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
             values[values <= values.max(initial=0.0) * len(values) * np.finfo(float).eps] = 0.0
             along = vectors.T @ (root.T @ (data.cross - data.gram @ mean))
             seen = values > 0
-            along[~seen] = 0.0  # rounding, which a noise near 0 would enlarge
+            along[~seen] = 0.0  # rounding error, which a noise near 0 would amplify
             shares = along[seen] ** 2 / values[seen]
             half = root @ vectors
-            rest = data.residual(mean + half[:, seen] @ (along[seen] / values[seen]))  # where X does not reach
+            # the part of y outside the column space of X
+            rest = data.residual(mean + half[:, seen] @ (along[seen] / values[seen]))
             explained = float(shares.sum())
             _refuse_huge(explained + rest)
-            rest = rest if rest > 1e-12 * explained else 0.0  # rounding, where X goes through all rows
+            rest = rest if rest > 1e-12 * explained else 0.0  # only rounding error, where the fit is exact
             marginal = Marginal(values[seen], shares, explained + rest, _rows_left(data.weight, int(seen.sum()), self))
             noise, prior = self._variances(marginal)
             spread = 1.0 / (values / noise + 1.0 / prior)
@@ -154,7 +155,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
 
     def _variances(self, marginal: Marginal) -> tuple[float, float]:
         """σ² and τ²: given, or at the maximum of the evidence, which has one variable left in every case."""
-        # Where X goes through all rows no noise would be best: as little as makes sense in float64.
+        # Where the fit is exact the best noise is 0: take the least that makes sense in float64.
         floor = max(1e-10 * marginal.squares / marginal.n, 1e-200)
         scale = float(marginal.values.mean()) if marginal.values.size else 1.0
         if self.noise_variance is not None and self.prior_variance is not None:
@@ -200,7 +201,10 @@ def _refuse_huge(*sums: float) -> None:
 
 
 def _rows_left(weight: float, rank: int, model: Any) -> float:
-    """How many rows the evidence counts: the intercept takes one of them where the others are all accounted for."""
+    """The number of rows in the evidence.
+
+    One less, for the intercept, where the rank of X is that of the centred rows.
+    """
     return max(weight - 1.0, 1.0) if model.fit_intercept and rank >= weight - 1.0 else weight
 
 

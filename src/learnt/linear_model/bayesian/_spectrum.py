@@ -20,7 +20,7 @@ from learnt.linear_model.least_squares._centred import CentredRows
 
 
 class ColumnSpectrum:
-    """By the eigenvectors of the scatter matrix of the columns; rows may be anywhere."""
+    """By the eigenvectors of the scatter matrix of the columns, for rows stored anywhere."""
 
     def __init__(self, rows: Rows, fit_intercept: bool) -> None:
         data = self._data = Evidence(rows, fit_intercept)
@@ -83,7 +83,7 @@ def spectrum(rows: Any, fit_intercept: bool) -> ColumnSpectrum | RowSpectrum:
 
 @single_blas()
 def _eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, largest first, those that are rounding alone as 0; and eigenvectors as columns."""
+    """Eigenvalues, largest first, with rounding errors set to 0; and eigenvectors as columns."""
     values, vectors = decompositions.eigh(matrix)
     values = np.clip(values[::-1], 0.0, None)
     values[values <= values.max(initial=0.0) * len(values) * np.finfo(float).eps] = 0.0
@@ -91,5 +91,5 @@ def _eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shares(along: np.ndarray, values: np.ndarray, ratio: float) -> np.ndarray:
-    """(s + λ/α)⁻¹ of what lies along each eigenvector, where there is anything to explain it by."""
+    """(s + λ/α)⁻¹ of the component along each eigenvector; 0 where s is 0."""
     return np.divide(along, values + ratio, out=np.zeros_like(along), where=values > 0)

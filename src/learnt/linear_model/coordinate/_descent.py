@@ -2,10 +2,10 @@
 
     min over w of  ½‖y − Xw‖² + l1‖w‖₁ + ½ l2‖w‖²
 
-Few columns have weights. So the problem is solved on those that look as if they might (by slope, |xᵀr|), with their
-inner products at hand; then one pass over all columns gives the duality gap, and says which were left out wrongly.
-Along a path of falling penalties the working set stays and grows, and the last solution is the start of the next.
-Reference: Tibshirani et al., Strong rules for discarding predictors in lasso-type problems, JRSS B 74 (2012).
+Few coefficients are not 0. So the problem is solved on the columns with the largest |xᵀr|, whose inner products are
+kept; then one pass over all columns gives the duality gap, and finds columns that were left out wrongly. Along a path
+of decreasing penalties the working set only grows, and each solution is the start of the next. Reference: Tibshirani et
+al., Strong rules for discarding predictors in lasso-type problems, JRSS B 74 (2012).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 from learnt.engine.interrupts import stoppable
 from learnt.linear_model.coordinate._kernels import DEPTH, LONG, Past, descend, duality_gap
 
-# How far down to go on the working set, as shares of the gap on all columns and of the goal: closer while sweeps have
-# cost less than a pass over all columns would.
+# The tolerance on the working set, as shares of the gap on all columns and of the goal: tighter while sweeps have cost
+# less than a pass over all columns would.
 _EARLY, _EARLY_GOAL = 1e-3, 0.01
 _LATE, _LATE_GOAL = 0.1, 0.3
-FEWEST = 50  # sweeps in any case, enough for what is not hard
-_FIRST = 32  # columns to begin with, or
-_BALANCE = 1.25  # the root of this times all columns: their products then cost less than a pass over all
+FEWEST = 50  # sweeps before any other test, enough for easy problems
+_FIRST = 32  # columns of the first working set, or
+_BALANCE = 1.25  # the root of this times the number of columns: their products then cost less than a pass over all
 
 
 class Descent:
@@ -68,13 +68,13 @@ class Descent:
         return np.stack(coefs, axis=-1), np.array(gaps), list(sweeps)
 
     def solve(self, l1: float, l2: float, tol: float, max_sweeps: int) -> tuple[float, int]:
-        """Go down to a duality gap of tol · ‖y‖², or for `max_sweeps`; returns the gap and the sweeps."""
+        """Descend to a duality gap of tol · ‖y‖², or for `max_sweeps`; returns the gap and the number of sweeps."""
         goal, sweeps = tol * self._square, 0
         closer = 1.0
         expected = l1 if np.isinf(self._last) else min(2 * l1 - self._last, l1)
         self._last = l1
         gap = self.gap(l1, l2)
-        if self._started and gap <= goal:  # asked to start where the end already is
+        if self._started and gap <= goal:  # the start is the solution already
             return gap, 0
         self._started = False
         grown, before = True, np.inf
@@ -83,9 +83,9 @@ class Descent:
             expected = l1
             if (gap <= goal and sweeps > 0) or sweeps >= max_sweeps:
                 return gap, sweeps
-            if not (grown or last) and gap >= before and l1 + l2 > 0.0:  # as small as rounding lets it be
+            if not (grown or last) and gap >= before and l1 + l2 > 0.0:  # limited by rounding
                 return gap, sweeps
-            closer *= 1.0 if grown or not sweeps else 0.1  # with the same columns only this can help
+            closer *= 1.0 if grown or not sweeps else 0.1  # with the same columns only a tighter tolerance can help
             early = max(_EARLY * gap, closer * _EARLY_GOAL * goal)
             late = max(_LATE * gap, closer * _LATE_GOAL * goal)
             sweeps += self._approach(l1, l2, early, late, max_sweeps - sweeps)
@@ -95,7 +95,7 @@ class Descent:
                 return gap, sweeps
 
     def _approach(self, l1: float, l2: float, early: float, late: float, max_sweeps: int) -> int:
-        """Go down on the working set to a gap of `early`, or of `late` once sweeps have cost as much as a pass."""
+        """Descend on the working set to a gap of `early`, or of `late` once sweeps have cost as much as a pass."""
         patience = min(self._patience(), max_sweeps)
         sweeps = self._descend(l1, l2, early, patience)
         if patience <= sweeps < max_sweeps:
@@ -117,21 +117,24 @@ class Descent:
         return self._problem.slopes(self._taken, self._w, self._target)
 
     def gap(self, l1: float, l2: float) -> float:
-        """How far the objective can be above its minimum."""
+        """The duality gap: how far the objective can be above its minimum."""
         if l1 == 0.0 and l2 == 0.0:
             return self._distance()
         w = self.coef
         return duality_gap(w, self._slopes, self._q, self._p, self._square, l1, l2, self._positive)
 
     def _distance(self) -> float:
-        """Without a penalty there is no feasible dual point at hand: what one step in each coordinate would gain."""
+        """A substitute for the gap without a penalty, where no feasible dual point is known.
+
+        The gain of one step in each coordinate.
+        """
         slopes = np.where((self.coef == 0) & (self._slopes < 0), 0.0, self._slopes) if self._positive else self._slopes
         curves = self._problem.curves()
         curved = curves > 0
         return float(0.5 * (slopes[curved].T ** 2 / curves[curved]).sum())
 
     def _grow(self, level: float) -> bool:
-        """Take columns whose slope is above `level`, the steepest first."""
+        """Add columns whose slope is above `level` to the working set, the steepest first."""
         steep = self._steepness()
         new = np.flatnonzero((steep > level) & self._left)
         most = max(self._batch, int(np.count_nonzero(self._w if self._w.ndim == 1 else self._w[:, 0])))
@@ -168,7 +171,7 @@ class Descent:
         history = np.empty((2, DEPTH + 1, m))
         past = Past(history[0], history[1], np.empty((DEPTH, DEPTH)), np.empty(DEPTH))
         if l1 == 0.0 and l2 == 0.0:
-            goal = -goal  # no gap to stop at: until a sweep gains no more than that
+            goal = -goal  # no duality gap to stop at: until a sweep gains no more than that
         stop = np.zeros(1, np.int64)
         descent = partial(
             descend,

@@ -18,7 +18,7 @@ from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._schema import LINES, SWEEPS, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.coordinate._given import given
 from learnt.linear_model.coordinate._lasso_path import enet_path
-from learnt.linear_model.coordinate._path import pose, solve_directly, solve_path, unpacked
+from learnt.linear_model.coordinate._path import make_problem, solve_directly, solve_path, unpacked
 
 
 def sparse_coefficients(model: Any) -> Any:
@@ -113,7 +113,7 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
         X, Y = unpacked(X), y[:, None] if y.ndim == 1 else y
         with single_blas():
-            problem = given(self, X, Y, w) or pose(X, Y, w, self.fit_intercept, 1)
+            problem = given(self, X, Y, w) or make_problem(X, Y, w, self.fit_intercept, 1)
             if self.alpha * self.l1_ratio == 0 and not self.positive:
                 paths = solve_directly(problem, X, Y, w, self.alpha, self.fit_intercept, tasks=False)
             else:

@@ -65,7 +65,7 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
         return self
 
     def _shaped(self, y: np.ndarray) -> np.ndarray:
-        """y as this model wants it: one number a row, or a table."""
+        """y in the shape that this model takes: one number a row, or a table."""
         name = type(self).__name__
         if self._together and y.ndim == 1:
             raise ValueError(f"For mono-task outputs, use {name[9:]}: y has one number a row.")
@@ -131,7 +131,7 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
         return np.stack(run_tasks(tasks, n_jobs=self.n_jobs), axis=1)
 
     def _chosen(self, all_rows: Products | None, ratio: float, X: Any, y: np.ndarray, w: Any) -> Any:
-        """The model with the penalty that was chosen, of all rows; their products are known, or they are read again."""
+        """The model with the penalty that was chosen, fitted on all rows, from their products where these are known."""
         model = self._model(self.alpha_, ratio)
         if all_rows is None or self._together or self.alpha_ * ratio == 0.0:
             return model.fit(X, y, w)

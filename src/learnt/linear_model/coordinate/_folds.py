@@ -1,6 +1,6 @@
 """The squared error of every penalty on rows left out, fold by fold.
 
-Where XᵀX is worth having, that of the rows of a fold is the whole less that of the rows it leaves out: all folds
+Where XᵀX is worth computing, that of a fold's training rows is the total minus that of its test rows: all folds
 together cost one pass over the table.
 """
 
@@ -16,7 +16,7 @@ from scipy.linalg import blas
 
 from learnt.engine.rows import as_rows
 from learnt.engine.threads import run_tasks
-from learnt.linear_model.coordinate._path import pose, solve_path
+from learnt.linear_model.coordinate._path import make_problem, solve_path
 from learnt.linear_model.coordinate._problem import Products
 from learnt.statistics import joint_products
 
@@ -30,10 +30,13 @@ class FoldErrors:
 
     def __init__(self, X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool, folds: list[Fold]) -> None:
         self._X, self._Y, self._w, self._center, self._folds = X, Y, w, center, folds
-        self.all_rows: Products | None = None  # the problem of all rows, where it was met
+        self.all_rows: Products | None = None  # the problem of all rows, where it was computed
 
     def problems(self, n_penalties: int, n_jobs: int | None) -> list[Callable[[], Products] | None]:
-        """What makes the problem of every fold as the whole less a part; None where its own rows are better asked."""
+        """A function for every fold that gives its problem as a difference from all rows.
+
+        None where a pass over its own rows is better.
+        """
         n, p = self._X.shape
         if sparse.issparse(self._X) or p > 0.5 * n or p > 8 * n_penalties:
             return [None] * len(self._folds)
@@ -56,7 +59,7 @@ class FoldErrors:
         w = None if self._w is None else self._w[train]
         n_penalties = sum(len(alphas) for _, alphas in grids)
         posed = (
-            pose(self._X[train], self._Y[train], w, self._center, n_penalties, target is None)
+            make_problem(self._X[train], self._Y[train], w, self._center, n_penalties, target is None)
             if make is None
             else make()
         )
@@ -80,9 +83,10 @@ class FoldErrors:
 def complements(
     X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, center: bool, folds: list[Fold], n_jobs: int | None
 ) -> tuple[Products, list[Callable[[], Products]]] | None:
-    """The problem of all rows, and what makes that of every fold; None where a fold is not all rows but those left out.
+    """The problem of all rows, and a function for that of every fold; None where a fold does not train on all rows but
+    its test rows.
 
-    So only the folds that are worked on have their XᵀX in memory, less what they leave out.
+    So only the folds in progress have their XᵀX in memory.
     """
     n = X.shape[0]
     if not all(_are_complements(n, *fold) for fold in folds):
@@ -119,7 +123,10 @@ def _sums(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, rows: Any, x0: Any
 
 
 def _about_means(sums: list, x0: Any, y0: Any, spend: bool = False) -> Products:
-    """The problem of some rows; y₀ is None without an intercept, and x₀ is None for 0. It may `spend` its matrix."""
+    """The problem of some rows; y₀ is None without an intercept, and x₀ is None for 0.
+
+    With `spend` the matrix may be overwritten.
+    """
     weight, joint, sy, gram, squares = sums
     if y0 is None:
         return Products(gram, joint[:, 1:], squares, weight)
@@ -130,6 +137,6 @@ def _about_means(sums: list, x0: Any, y0: Any, spend: bool = False) -> Products:
 
 
 def _loses_digits(problem: Products) -> bool:
-    """Whether means are so far from 0 that squares about 0 said little of squares about the means."""
+    """Whether means are so far from 0 that squares about the means lose digits when computed from squares about 0."""
     raised = problem.weight * problem.x_mean**2
     return bool(np.any(raised > _DIGITS_TO_SPARE * np.diag(problem.Q) + np.finfo(float).tiny))

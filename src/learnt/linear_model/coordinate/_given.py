@@ -1,4 +1,4 @@
-"""XᵀX as the caller knows it."""
+"""XᵀX given by the caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learnt.linear_model.coordinate._problem import Products
 
 
 def given(estimator: Any, X: Any, Y: np.ndarray, w: np.ndarray | None) -> Products | None:
-    """The problem with the XᵀX of `precompute`; None where there is none, or where it is of columns not centred."""
+    """The problem with the XᵀX of `precompute`; None where there is none, or where its columns were not centred."""
     Q = estimator.precompute
     if isinstance(Q, bool | np.bool_) or (isinstance(Q, str) and Q == "auto"):
         return None
@@ -33,7 +33,7 @@ def given(estimator: Any, X: Any, Y: np.ndarray, w: np.ndarray | None) -> Produc
     if estimator.fit_intercept:
         x_mean, y_mean = weights @ X / weights.sum(), weights @ Y / weights.sum()
     Z, Y = X - x_mean, Y - y_mean
-    if w is not None:  # the scale of weights is a convention: counting rows of weight 0 would multiply it
+    if w is not None:  # weights are scaled by convention, by a factor that counts rows of weight 0
         Q = Q * _scale(Q, Z, weights)
     if not _agrees(Q, Z, weights):
         if estimator.fit_intercept and _agrees(Q, X, weights):

@@ -1,7 +1,7 @@
-"""A path of elastic nets where all inner products are at hand: every slope is known after every step.
+"""A path of elastic nets with all inner products precomputed: every slope is known after every step.
 
-So there is no working set, no pass over data, and the gap over all columns is at hand after every sweep. Along the
-path the weights are nearly straight lines in the penalty: the next ones are sought where the last two point to.
+So there is no working set and no pass over the data, and the gap over all columns is known after every sweep. Along the
+path the coefficients are nearly linear in the penalty: the start of the next is extrapolated from the last two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def residual_slopes(Q, q, w, g):
 
 @kernel(reassociate=True)
 def look_ahead(t, w, g, w_before, g_before, q, l1, l2, positive):
-    """Go on by t of the last change, if F is lower there; what was before is then what was here."""
+    """Extrapolate the last change by t, if F is lower there; the present point becomes the previous one."""
     gain = 0.0
     for k in range(q.size):
         x, s = w[k] + t * (w[k] - w_before[k]), g[k] + t * (g[k] - g_before[k])
@@ -73,13 +73,13 @@ def descend_path(Q, q, square, path, positive, limits, started, w, rows, past, o
             gap = duality_gap(w, g, q, p, square, l1, l2, positive)
             if gap <= goal and (sweeps > 0 or (started and a == 0)):
                 break
-            if sweeps >= most or (sweeps > 0 and gap >= before):  # as small as rounding lets it be
+            if sweeps >= most or (sweeps > 0 and gap >= before):  # limited by rounding
                 break
             before = gap if sweeps > 0 else before
             limits_now = (inner, most - sweeps)
             n, gap = descend(Q, p, w, g, q, square, (l1s, l2s), (l1, l2), positive, limits_now, past, stop)
             sweeps += n
-            inner *= 0.1  # where this was not enough, since slopes that are kept up to date round
+            inner *= 0.1  # if this was not enough, because updated slopes accumulate rounding
             residual_slopes(Q, q, w, g)
         for k in range(p):
             W[a, k] = w[k]
@@ -97,7 +97,7 @@ def gram_path(
     positive: bool,
     start: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """The weights (p, A), gaps and sweeps at each pair of penalties; `start` is where the first is sought from."""
+    """The weights (p, A), gaps and sweeps at each pair of penalties; `start` is the initial point of the first."""
     q = np.ascontiguousarray(problem.q[:, target])
     p, n = len(q), len(penalties)
     w = np.zeros(p) if start is None else start.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Coordinate descent on a quadratic with absolute values, where second derivatives are at hand.
+"""Coordinate descent on a quadratic with an L1 penalty, given its second derivatives.
 
     F(w) = ½‖y‖² − qᵀw + ½ wᵀQw + Σⱼ l1ⱼ|wⱼ| + ½ Σⱼ l2ⱼwⱼ²,      g = q − Qw
 
@@ -17,7 +17,7 @@ from learnt.engine.kernel.intrinsics import atomic_load
 LONG = 1e9  # multiplications that may take longer than a fraction of a second
 DEPTH = 5  # sweeps between extrapolations
 ROUNDING = 1e-12
-STILL = 1e-26  # of ‖y‖²: rounding moves F by less, and what converges at all by more
+STILL = 1e-26  # as a share of ‖y‖²: smaller changes of F are rounding
 
 
 class Past(NamedTuple):
@@ -31,7 +31,7 @@ class Past(NamedTuple):
 
 @kernel
 def shrink(z, threshold, positive):
-    """The nearest to 0 that is within `threshold` of z; never below 0 where `positive`."""
+    """Soft thresholding: z moved towards 0 by `threshold`; never below 0 where `positive`."""
     if z > threshold:
         return z - threshold
     if z < -threshold and not positive:
@@ -56,14 +56,14 @@ def sweep(Q, m, w, g, l1, l2, positive):
         if change != 0.0:
             w[k] = new
             for i in range(m):
-                g[i] -= change * Q[k, i]  # a row of Q as an array of its own would cost more than this loop
+                g[i] -= change * Q[k, i]  # a view of the row would cost more than this loop
             fell += 0.5 * curve * change * change
     return fell
 
 
 @kernel(reassociate=True)
 def duality_gap(w, g, q, m, square, l1, l2, positive):
-    """How far F can be above its minimum: from the residual itself, shrunk until it is feasible for the dual.
+    """The duality gap: from the residual, scaled down until it is feasible for the dual.
 
     With a squared penalty the dual has no constraint, and the residual itself gives a second bound: the lower of both.
     `l1` and `l2` are numbers here; `square` is ‖y‖².
@@ -92,8 +92,11 @@ def duality_gap(w, g, q, m, square, l1, l2, positive):
 
 
 @kernel(reassociate=True)
-def weights_of_past(past, m, depth, A, c):
-    """How to weigh the last `depth` of depth + 1 iterates so that their changes cancel; False where they do not say."""
+def anderson_weights(past, m, depth, A, c):
+    """Anderson's weights of the last `depth` of depth + 1 iterates, with which their changes cancel.
+
+    False where singular.
+    """
     trace = 0.0
     for i in range(depth):
         for j in range(i + 1):
@@ -106,7 +109,7 @@ def weights_of_past(past, m, depth, A, c):
         c[i] = 1.0
     for k in range(depth):
         A[k, k] += 1e-12 * trace
-    for k in range(depth):  # A c = 1: symmetric and positive, so that any order of elimination will do
+    for k in range(depth):  # A c = 1: symmetric positive definite, so no pivoting is needed
         if A[k, k] <= 0.0:
             return False
         for i in range(depth):
@@ -128,8 +131,8 @@ def weights_of_past(past, m, depth, A, c):
 
 @kernel(reassociate=True)
 def extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c):
-    """Go where the last sweeps were heading, if F is lower there."""
-    if not weights_of_past(past_w, m, c.size, A, c):
+    """Anderson extrapolation of the last sweeps, if F is lower there."""
+    if not anderson_weights(past_w, m, c.size, A, c):
         return
     gain = 0.0
     for k in range(m):
@@ -153,7 +156,7 @@ def extrapolate(past_w, past_g, w, g, q, m, l1, l2, positive, A, c):
 def descend(Q, m, w, g, q, square, weights, penalty, positive, limits, past, stop):
     """Sweep until the duality gap is `goal` (or, for goal < 0, until a sweep lowers F by less than −goal).
 
-    Or until sweeps do no more than round, or stop[0] is set. Returns the number of sweeps and the last gap. w and g
+    Or until changes are rounding only, or stop[0] is set. Returns the number of sweeps and the last gap. w and g
     (both for the first m coordinates) are changed in place; `weights` are l1 and l2 of each coordinate, `penalty` those
     of all, `limits` the goal and the most sweeps.
     """

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from learnt.engine.matrices import dense
 from learnt.engine.threads import single_blas
-from learnt.linear_model.coordinate._path import penalty_grid, pose, solve_path, unpacked
+from learnt.linear_model.coordinate._path import make_problem, penalty_grid, solve_path, unpacked
 from learnt.linear_model.coordinate._problem import Products
 
 _OTHERS = ("X_offset", "X_scale", "sample_weight", "random_state", "selection", "do_screening")
@@ -137,7 +137,8 @@ def enet_path(
         raise ValueError(f"Unexpected parameters in params: {', '.join(unknown)}; see enet_path for those it takes.")
     if params.get("selection", "cyclic") not in ("cyclic", "random"):
         raise ValueError(f"selection should be either random or cyclic; it is {params['selection']!r}.")
-    shown = np.ndim(precompute) != 2 and not sparse.issparse(X)  # products of all columns show what is not finite
+    # products of all columns show cells that are not finite
+    shown = np.ndim(precompute) != 2 and not sparse.issparse(X)
     X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], copy=False, ensure_all_finite=not shown)
     X, y = unpacked(X), dense(y)
     y = check_array(y, dtype=X.dtype.type, ensure_2d=False)
@@ -147,7 +148,7 @@ def enet_path(
     Y = y[:, None] if single else y
     with single_blas():
         try:
-            problem = _pose(X, Y, precompute, Xy, grid if isinstance(grid, Integral) else len(grid), not single)
+            problem = _make_problem(X, Y, precompute, Xy, grid if isinstance(grid, Integral) else len(grid), not single)
         except ValueError:
             check_array(X, accept_sparse="csc")
             raise
@@ -190,9 +191,9 @@ def _grid(n_alphas: Any, alphas: Any) -> Any:
     return count if isinstance(alphas, str) and alphas == "warn" else alphas
 
 
-def _pose(X: Any, Y: np.ndarray, precompute: Any, Xy: Any, n_penalties: int, tasks: bool) -> Any:
+def _make_problem(X: Any, Y: np.ndarray, precompute: Any, Xy: Any, n_penalties: int, tasks: bool) -> Any:
     if isinstance(precompute, bool | str | None.__class__) or np.ndim(precompute) != 2:
-        return pose(X, Y, None, False, n_penalties, tasks)
+        return make_problem(X, Y, None, False, n_penalties, tasks)
     q = X.T @ Y if Xy is None else np.asarray(Xy, dtype=np.float64).reshape(X.shape[1], -1)
     Y = Y.astype(np.float64, copy=False)
     Q = np.ascontiguousarray(precompute, dtype=np.float64)

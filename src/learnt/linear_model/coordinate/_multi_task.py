@@ -15,7 +15,7 @@ from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._schema import LINES, SWEEPS, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.coordinate._elastic_net import check_parameters, last_coefficients, sparse_coefficients
 from learnt.linear_model.coordinate._lasso_path import enet_path, lasso_path
-from learnt.linear_model.coordinate._path import pose, solve_directly, solve_path, unpacked
+from learnt.linear_model.coordinate._path import make_problem, solve_directly, solve_path, unpacked
 
 
 class MultiTaskElasticNet(LinearPredictor, RegressorMixin, Estimator):
@@ -85,7 +85,7 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, Estimator):
             raise ValueError(f"For mono-task outputs, use {type(self).__name__[9:]}: y has one number a row.")
         X = unpacked(X)
         with single_blas():
-            problem = pose(X, Y, w, self.fit_intercept, 1, tasks=True)
+            problem = make_problem(X, Y, w, self.fit_intercept, 1, tasks=True)
             if self.alpha * self.l1_ratio == 0:
                 (path,) = solve_directly(problem, X, Y, w, self.alpha, self.fit_intercept, tasks=True)
             else:

@@ -1,4 +1,4 @@
-"""One penalty after another: the grid of penalties, the solutions along it, and a word where one was not reached."""
+"""One penalty after another: the grid of penalties, the solutions along it, and a warning where one was not reached."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Path(NamedTuple):
 
 
 def penalty_grid(q: np.ndarray, weight: float, l1_ratio: float, eps: float, n: int, positive: bool) -> np.ndarray:
-    """`n` penalties from the smallest without any weights down to `eps` of it; q = Xᵀy."""
+    """`n` penalties from the smallest at which all coefficients are 0 down to `eps` of it; q = Xᵀy."""
     if l1_ratio == 0:
         raise ValueError(
             "Automatic alpha grid generation is not supported for l1_ratio=0, where no penalty is large enough to "
@@ -44,11 +44,11 @@ def penalty_grid(q: np.ndarray, weight: float, l1_ratio: float, eps: float, n: i
 
 
 def unpacked(X: Any) -> Any:
-    """A sparse X of few cells as a dense one: it costs less so, and its model is then the same to the last digit."""
+    """A small sparse X as a dense one: that costs less, and gives the same model as dense input to the last digit."""
     return X.toarray() if sparse.issparse(X) and X.shape[0] * X.shape[1] <= _FEW_CELLS else X
 
 
-def pose(
+def make_problem(
     X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool, n_penalties: int, tasks: bool = False
 ) -> Products | Columns | SparseColumns:
     """The problem in the form that is cheapest for this X and this many penalties; `tasks`: targets share columns."""
@@ -60,7 +60,7 @@ def pose(
 
 
 def descent(problem: Any, target: int | None, positive: bool, start: np.ndarray | None) -> Descent:
-    """For one target, or (None) for all together."""
+    """The solver for one target, or (None) for all together."""
     if target is None:
         return TaskDescent(problem, start)
     kind = SparseDescent if isinstance(problem, SparseColumns) else Descent
@@ -82,7 +82,7 @@ def solve_path(
 ) -> Path:
     """min  1/(2N) ‖y − Xw‖² + α (ratio ‖w‖₁ + (1 − ratio)/2 ‖w‖²)  for each α, N the weight of all rows.
 
-    `after_paths`: the machine code for paths is there already, and serves one penalty too.
+    `after_paths`: the kernel for paths is compiled already, and is used for one penalty too.
     """
     most = 1000 if max_iter is None else int(max_iter)
     scale = np.asarray(alphas, dtype=np.float64) * problem.weight
@@ -107,7 +107,7 @@ def solve_path(
 def solve_directly(
     problem: Any, X: Any, Y: np.ndarray, w: np.ndarray | None, alpha: float, fit_intercept: bool, tasks: bool
 ) -> list[Path]:
-    """Without absolute values this is ridge regression, whose solution is a formula: α ≥ 0 is its whole penalty."""
+    """Without an L1 penalty this is ridge regression, which has a closed form: α ≥ 0 is its whole penalty."""
     coef = least_squares(as_rows(X, Y, w), "auto", fit_intercept, alpha * problem.weight).coef
     l2 = alpha * problem.weight
     ends = [descent(problem, None, False, coef)] if tasks else []

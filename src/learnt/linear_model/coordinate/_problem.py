@@ -1,10 +1,10 @@
-"""Least squares as coordinate descent sees it: inner products of columns with each other and with the residual.
+"""Least squares as inner products of columns with each other and with the residual, which is all that coordinate
+descent needs.
 
     F(w) = ½ Σᵢ ωᵢ (yᵢ − ȳ − (xᵢ − x̄)ᵀw)² + penalty
 
-Two ways to have them. `Products` holds XᵀX of all columns: a path of many penalties over a tall table then costs one
-pass. `Columns` keeps the data, copies the few columns that may matter (centred, weighted), and passes over X once to
-look at all others.
+`Products` holds XᵀX of all columns: a path of many penalties over a tall table then costs one pass. `Columns` keeps the
+data, copies the few columns of the working set (centred, weighted), and passes over X for the slopes of all others.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import by_tiles, gram
 from learnt.statistics import far_from_zero, joint_moments
 
-_BLOCK = 1 << 17  # cells of X that one task takes
+_BLOCK = 1 << 17  # cells of X for one task
 _MOST_BLOCKS = 64
-_ROWS, _LARGE_BLOCKS = 2500, 16  # of a block of which all products are taken, and how many there are at most
+_ROWS, _LARGE_BLOCKS = 2500, 16  # rows of a block for all products, and the most blocks
 _FEW = 3  # targets
-_ROOM = 64  # columns that there is room for at first
+_ROOM = 64  # columns allocated at first
 _LARGEST = 1e280
 
 
@@ -34,12 +34,12 @@ class Products:
 
     def __init__(self, Q: np.ndarray, q: np.ndarray, square: np.ndarray, weight: float, means: Any = None) -> None:
         self.Q, self.q, self.squares, self.weight = Q, q, square, weight
-        self.cost = float(len(q) ** 2)  # of all slopes, in multiplications
+        self.cost = float(len(q) ** 2)  # of computing all slopes, in multiplications
         self.x_mean: np.ndarray = np.zeros(len(q)) if means is None else means[0]
         self.y_mean: np.ndarray = np.zeros(q.shape[1]) if means is None else means[1]
 
     def restart(self) -> None:
-        """Forget the columns that were taken."""
+        """Empty the working set."""
 
     def inner(self, taken: np.ndarray, new: np.ndarray) -> np.ndarray:
         """Inner products of the new columns with all taken ones and each other."""
@@ -58,13 +58,13 @@ class Products:
 class Columns:
     """Columns of X, dense or sparse, taken as they are needed.
 
-    The target has mean 0, and so has every residual: products of all columns with it need no means. Those of the
-    columns that are taken are found on the way, into `x_mean`.
+    The target has mean 0, and so has every residual: products of all columns with it need no means. The means of the
+    columns in the working set are computed when they are added, into `x_mean`.
     """
 
     def __init__(self, X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool) -> None:
         n, p = X.shape
-        self.cost = float(n_stored(X))  # of all slopes, in multiplications
+        self.cost = float(n_stored(X))  # of computing all slopes, in multiplications
         self.weight = float(n) if w is None else float(w.sum())
         self._w, self._root = w, None if w is None else np.sqrt(w)[:, None]
         self._center = center
@@ -85,13 +85,13 @@ class Columns:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the columns that were taken."""
+        """Empty the working set."""
         self._taken = np.empty((self._X.shape[0], 0), order="F")
 
     def inner(self, taken: np.ndarray, new: np.ndarray) -> np.ndarray:
         """Inner products of the new columns with all taken ones and each other; the new ones are now taken too."""
         m, end = len(taken), len(taken) + len(new)
-        if end > self._taken.shape[1]:  # memory is only taken where it is written
+        if end > self._taken.shape[1]:  # the system allocates memory only when it is written to
             wider = np.empty((self._X.shape[0], max(2 * end, _ROOM)), order="F")
             wider[:, :m] = self._taken[:, :m]
             self._taken = wider
@@ -105,7 +105,7 @@ class Columns:
         """fresh ← √ω(x − x̄) of the new columns."""
         n = len(fresh)
         X = self._X[:, new].toarray() if self._sparse else self._X
-        grain = max(_BLOCK // (8 * len(new)), -(-n // _MOST_BLOCKS))  # a cell costs a line of memory
+        grain = max(_BLOCK // (8 * len(new)), -(-n // _MOST_BLOCKS))  # each cell reads a whole cache line
 
         def take(lo: int, hi: int) -> np.ndarray:
             fresh[lo:hi] = X[lo:hi] if self._sparse else np.take(X[lo:hi], new, axis=1)
@@ -153,7 +153,7 @@ def _far(X: np.ndarray) -> bool:
 
 
 def transposed_product(X: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """XᵀR by blocks of rows or of columns, as X lies in memory: the blocks do not depend on the threads."""
+    """XᵀR by blocks of rows or of columns, by the memory order of X: the blocks do not depend on the threads."""
     n, p = X.shape
     parts: list[np.ndarray]
     if p > n and X.flags.f_contiguous and not X.flags.c_contiguous:
@@ -202,7 +202,7 @@ def products(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, center: bool) -
         Q, q, means = m.gram, m.cross, (m.x_mean, m.y_mean)
     elif by_tiles(rows):
         Q, q, means = gram(X.T), transposed_product(X, Y), None
-    elif X.dtype == np.float64:  # nothing is copied, so that blocks may be large, which BLAS likes
+    elif X.dtype == np.float64:  # nothing is copied, so blocks may be large, which is quicker in BLAS
         grain = max(_ROWS, -(-len(X) // _LARGE_BLOCKS))
         parts = for_blocks(lambda lo, hi: _plain_products(Block(X[lo:hi], Y[lo:hi])), len(X), grain=grain)
         Q, q, means = sum(part[0] for part in parts), sum(part[1] for part in parts), None

@@ -1,6 +1,6 @@
 """The elastic net over sparse columns: a coordinate costs its non-zeros, so the residual is kept, not inner products.
 
-Columns are centred without being filled. With weights ω, column x̃ = √ω(x − x̄) and residual r̃ = a + s√ω:
+Columns are centred without becoming dense. With weights ω, column x̃ = √ω(x − x̄) and residual r̃ = a + s√ω:
 
     x̃ᵀr̃ = Σ √ωᵢ xᵢ aᵢ + s N x̄,      r̃ − δx̃:  a ← a − δ√ω x,  s ← s + δx̄,      N = Σω
 
@@ -21,7 +21,7 @@ from learnt.linalg.weighted_columns import add_columns, compressed
 from learnt.linear_model.coordinate._descent import FEWEST, Descent
 from learnt.linear_model.coordinate._kernels import DEPTH, duality_gap
 
-_ENTRIES = 1 << 16  # that one task takes
+_ENTRIES = 1 << 16  # entries for one task
 
 
 @kernel(reassociate=True)
@@ -61,7 +61,7 @@ def sweep_columns(csc, columns, curves, mean, weight, w, a, s, l1, l2, positive)
 
 
 class SparseColumns:
-    """A sparse X and its targets, centred and weighted without being filled."""
+    """A sparse X and its targets, centred and weighted without becoming dense."""
 
     def __init__(self, X: Any, Y: np.ndarray, w: np.ndarray | None, center: bool) -> None:
         n, p = X.shape
@@ -81,7 +81,7 @@ class SparseColumns:
         self._curves = np.maximum(squares - self.weight * self.x_mean**2, 0.0)
 
     def restart(self) -> None:
-        """Nothing was taken."""
+        """There is no working set to empty."""
 
     def curves(self) -> np.ndarray:
         """‖x̃‖² of every column."""
@@ -118,7 +118,7 @@ class SparseDescent(Descent):
         return self._problem.products(self._rest, float(self._shift[0]))
 
     def _inner_products(self, new: np.ndarray) -> None:
-        """None are kept."""
+        """No inner products are kept."""
 
     def _patience(self) -> int:
         """A sweep is a pass over some of the columns."""
@@ -147,7 +147,7 @@ class SparseDescent(Descent):
         return max_sweeps
 
     def _extrapolate(self, steps: np.ndarray, l1: float, l2: float) -> None:
-        """Go where the last sweeps were heading, but not across 0, if the objective is lower there."""
+        """Anderson extrapolation of the last sweeps, but not across 0, if the objective is lower there."""
         old, mean, weight = self._w, self._problem.x_mean[self._taken], self._problem.weight
         new = old - np.cumsum(weights_of_changes(steps))[:-1] @ steps[1:]
         new[new * old <= 0.0] = 0.0

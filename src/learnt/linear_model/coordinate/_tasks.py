@@ -90,7 +90,7 @@ class TaskDescent(Descent):
         return np.linalg.norm(self._slopes, axis=1)
 
     def gap(self, l1: float, l2: float) -> float:
-        """How far the objective can be above its minimum."""
+        """The duality gap: how far the objective can be above its minimum."""
         if l1 == 0.0 and l2 == 0.0:
             return self._distance()
         p, n_tasks = self._q.shape

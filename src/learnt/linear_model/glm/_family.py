@@ -12,8 +12,8 @@ class Family(NamedTuple):
 
         half deviance = μ^(2−p)/(2−p) − y μ^(1−p)/(1−p) + what depends on y alone
 
-    p = 0 is normal, 1 Poisson, 2 gamma, 3 inverse Gaussian; 1 < p < 2 has a lump at 0. As a loss of `erm.losses` it has
-    `value`, `gradient` and `curvature`, entry by entry over arrays of any library.
+    p = 0 is normal, 1 Poisson, 2 gamma, 3 inverse Gaussian; 1 < p < 2 has a point mass at 0. As a loss of `erm.losses`
+    it has `value`, `gradient` and `curvature`, entry by entry over arrays of any library.
     """
 
     power: float
@@ -21,15 +21,15 @@ class Family(NamedTuple):
 
     @property
     def convex(self) -> bool:
-        """Whether the loss curves upwards everywhere, so that its own curvature is always good for a step."""
+        """Whether the loss is convex everywhere, so that its second derivative can always be used for a Newton step."""
         return 1 <= self.power <= 2 if self.log else 0 <= self.power <= 1
 
     def mean(self, score: Any) -> Any:
-        """The mean that a score stands for."""
+        """The mean that belongs to a score."""
         return namespace(score).exp(score) if self.log else score
 
     def link(self, mean: Any) -> Any:
-        """The score that a mean (NumPy) comes from."""
+        """The score that belongs to a mean (NumPy)."""
         return namespace(mean).log(mean) if self.log else mean
 
     def value(self, y: Any, score: Any) -> Any:
@@ -78,7 +78,7 @@ class Family(NamedTuple):
         return (1 - p) * score**-p + p * y * score ** (-p - 1)
 
     def expected_curvature(self, y: Any, score: Any) -> Any:
-        """The second derivative for the y that the score leads to expect: never negative."""
+        """The second derivative at the expected y: never negative."""
         xp, p = namespace(score), self.power
         if self.log:
             return xp.exp((2 - p) * score)
@@ -98,7 +98,7 @@ class Family(NamedTuple):
         return 2 * (above ** (2 - p) / ((1 - p) * (2 - p)) - y * mean ** (1 - p) / (1 - p) + mean ** (2 - p) / (2 - p))
 
     def impossible(self, y: Any) -> Any:
-        """Which y cannot be: negative where 0 < p, or zero too where 2 ≤ p."""
+        """Which y are out of range: negative where 0 < p, or zero too where 2 ≤ p."""
         xp = namespace(y)
         if self.power <= 0:
             return xp.zeros_like(y, dtype=xp.bool)
@@ -106,5 +106,5 @@ class Family(NamedTuple):
 
     @property
     def allowed(self) -> str:
-        """In words: which y can be."""
+        """The range of y, in words."""
         return "any number" if self.power <= 0 else "0 or more" if self.power < 2 else "greater than 0"

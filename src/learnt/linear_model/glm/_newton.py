@@ -21,12 +21,12 @@ from learnt.engine.threads import single_blas
 from learnt.erm.solvers import Curvature, Sums, sparing_newton
 from learnt.statistics import far_from_zero
 
-_SAMPLE, _SHARE = 4000, 16  # rows of the smallest sample worth it, and how many one of a large sample stands for
+_SAMPLE, _SHARE = 4000, 16  # rows of the smallest useful sample, and the number of rows for each one sampled
 _SEED = 8191
 
 
 class Result(NamedTuple):
-    """Where the search ended. `decrement` is about twice what the objective is above its minimum."""
+    """The final point. `decrement` is about twice what the objective is above its minimum."""
 
     coef: np.ndarray
     intercept: float
@@ -82,7 +82,7 @@ def risk_sums(block: Block, loss: Any, b: Any, c: float, shift: Any, curvature: 
     w = None if block.w is None else widen(block.w)
     cost, slope = loss.value(y, score), loss.gradient(y, score)
     if w is not None:
-        present = w > 0  # a row that is not there may not spoil the sum with an infinity
+        present = w > 0  # rows of weight 0 are left out, since 0 · ∞ would spoil the sum
         cost, slope = xp.where(present, cost * w, 0 * w), xp.where(present, slope * w, 0 * w)
     value, total = xp.sum(cost), xp.sum(slope)
     if curvature == "none":
@@ -118,15 +118,15 @@ def newton(
     start: np.ndarray,
     tol: float,
     max_iter: int,
-    tell: Any = None,
+    callback: Any = None,
     curvature: Curvature | None = None,
     sums: Sums | None = None,
 ) -> tuple[Result, Curvature]:
-    """`sparing_newton` to its end, or to that of `max_iter` steps, or until `tell(point, value)` says so."""
+    """`sparing_newton` until it converges, for at most `max_iter` steps, or until `callback(point, value)` is true."""
     for stage in sparing_newton(objective, start, tol, curvature, sums):
         if stage.done or stage.n_iter >= max_iter:
             break
-        if stage.n_iter and tell is not None and tell(stage.point, stage.sums.value):
+        if stage.n_iter and callback is not None and callback(stage.point, stage.sums.value):
             break
     point = stage.point
     c = float(point[-1]) if objective.fit_intercept else 0.0
@@ -137,7 +137,7 @@ def newton(
 
 
 def by_products(objective: Objective, start: np.ndarray, tol: float, max_iter: int) -> Result:
-    """L-BFGS, where columns are too many to square: products with X only."""
+    """L-BFGS, for too many columns for a Hessian: products with X only."""
 
     def value_and_gradient(point: np.ndarray) -> tuple[float, np.ndarray]:
         sums = objective.at(point)
@@ -166,7 +166,7 @@ def row_space(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def far_means(rows: Rows) -> np.ndarray | None:
-    """What to subtract from X before squaring; None where the means are near enough."""
+    """Means to subtract from X before squaring; None where they are small enough."""
     X = rows.head(256).X
     if sparse.issparse(X):
         return None
@@ -177,7 +177,7 @@ def far_means(rows: Rows) -> np.ndarray | None:
 
 
 def sample(rows: Rows) -> ArrayRows | None:
-    """One row of every stretch of rows in memory; None where there are too few for that to help."""
+    """An even sample of rows in memory; None where there are too few rows for that to help."""
     if not rows.in_memory:
         return None
     size = max(_SAMPLE, rows.n_rows // _SHARE, 20 * rows.n_features)

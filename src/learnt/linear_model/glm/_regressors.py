@@ -82,7 +82,7 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimato
         check_number(self, "verbose", 0, integer=True, also=(True, False))
 
     def _goes_on(self, d: int) -> bool:
-        """Whether there are coefficients of these columns to start from."""
+        """Whether a warm start has coefficients of these columns."""
         return bool(self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (d,))
 
     def _start(self, family: Family, mean: float, d: int) -> np.ndarray | None:
@@ -154,16 +154,16 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimato
 
 
 def _minimise(rows: Rows, family: Family, model: Any, start: np.ndarray, loop: Any) -> Result:
-    """Pick the way by shape: fewer rows than columns, sparse and wide, or Newton from a sample."""
+    """Choose the algorithm by shape: fewer rows than columns, sparse and wide, or Newton from a sample."""
 
-    def tell(point: np.ndarray, value: float) -> bool:
+    def callback(point: np.ndarray, value: float) -> bool:
         state = lambda: {"coef_": point[:-1], "intercept_": float(point[-1])}  # noqa: E731
         return loop.step(f"objective {value:.6g}", state)
 
     setting = (float(model.alpha), model.fit_intercept)
     limits = (float(model.tol), int(model.max_iter))
     if rows.on_host and rows.n_rows < rows.n_features and rows.n_rows <= _LARGEST_CURVATURE:
-        return _in_row_space(rows, family, setting, start, limits, tell)
+        return _in_row_space(rows, family, setting, start, limits, callback)
     if rows.route is Route.SPARSE and rows.n_features > _LARGEST_CURVATURE:
         return by_products(Objective(rows, family, *setting, None), start, *limits)
     shift = far_means(rows) if model.fit_intercept else None
@@ -178,23 +178,23 @@ def _minimise(rows: Rows, family: Family, model: Any, start: np.ndarray, loop: A
         )
         sums = objective.at(point)
         if np.isfinite(sums.value):
-            return newton(objective, point, *limits, tell, curvature, sums)[0]
-    return newton(objective, start, *limits, tell)[0]
+            return newton(objective, point, *limits, callback, curvature, sums)[0]
+    return newton(objective, start, *limits, callback)[0]
 
 
 def _in_row_space(
-    rows: Any, family: Family, setting: tuple[Any, Any], start: np.ndarray, limits: tuple, tell: Any
+    rows: Any, family: Family, setting: tuple[Any, Any], start: np.ndarray, limits: tuple, callback: Any
 ) -> Result:
     """Fewer rows than columns: b = Qu is a combination of rows, X = LQᵀ, and only u is to be found."""
     Q, L = row_space(rows.X)
     reduced = ArrayRows(L, rows.y, rows.w)
     result = newton(Objective(reduced, family, *setting, None), np.append(Q.T @ start[:-1], start[-1]), *limits)[0]
-    tell(np.append(Q @ result.coef, result.intercept), result.objective)
+    callback(np.append(Q @ result.coef, result.intercept), result.objective)
     return result._replace(coef=Q @ result.coef)
 
 
 def _mean_of_target(rows: Rows, family: Family, name: str) -> float:
-    """The weighted mean of y; refuses y that the family cannot have."""
+    """The weighted mean of y; refuses y out of the family's range."""
     total, weight, wrong = (float(part) for part in rows.sum(_target_sums, family))
     if wrong:
         raise ValueError(

@@ -1,14 +1,14 @@
-"""A factor R of the centred data, RᵀR = ZᵀZ, from sums over rows, also where columns are nearly or exactly alike.
+"""A factor R of the centred data, RᵀR = ZᵀZ, from sums over rows, also where columns are nearly or exactly collinear.
 
-A scatter matrix holds squares: of a column that differs from others by a share of 1e-8 it has no digit left. So such a
-column is replaced by what it differs by, x_j − Σ c_i x_i, computed row by row, and the sums are taken again. With T for
-all replacements, ZT has a scatter matrix of good condition, ZT = QL, and
+A scatter matrix holds squares: for a column that differs from a combination of others by a relative 1e-8 no digit is
+left. Such a column is replaced by the difference, x_j − Σ c_i x_i, computed row by row, and the sums are taken again.
+With T for all replacements, ZT has a scatter matrix of good condition, ZT = QL, and
 
     Z = Q L T⁻¹,        R = L T⁻¹.
 
-A column of which nothing but rounding is left is a combination of the others, and is left out of Q. This costs two or
-three products with the data where a QR of them would be ten times as much work, and is as exact: what is rounded is
-rounded beside the columns themselves, not beside their squares.
+A column of which only rounding is left is a combination of the others, and is left out of Q. This costs two or three
+products with the data, where a QR would be ten times as much work, and is as exact: errors are relative to the columns
+themselves, not to their squares.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.statistics import JointMoments
 
-_ALIKE = 1e-2  # what is left of a column's square beside the others, below which it is replaced
+_ALIKE = 1e-2  # share of a column's square not explained by the others, below which it is replaced
 _PASSES = 5
 _EPS = float(np.finfo(np.float64).eps)
 
 
 def factor_by_basis(rows: Rows, m: JointMoments) -> tuple[np.ndarray, np.ndarray] | None:
-    """R (r × d) and Qᵀy (r × k) of the centred data; None where the sums do not settle."""
+    """R (r × d) and Qᵀy (r × k) of the centred data; None where the replacements do not converge."""
     d = len(m.gram)
     T, gram, cross = np.eye(d), m.gram, m.cross
     lengths = np.sqrt(np.clip(np.diag(m.gram), 0.0, None))
@@ -50,7 +50,7 @@ def factor_by_basis(rows: Rows, m: JointMoments) -> tuple[np.ndarray, np.ndarray
 
 
 def _alike(gram: np.ndarray, length: np.ndarray, those: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns that are far from each other, the others, and these as combinations of those."""
+    """A well-conditioned set of columns, the other columns, and the coefficients of the latter in the former."""
     if those.size == 0:
         return those, those, np.empty((0, 0))
     scale = 1.0 / length[those]
@@ -67,7 +67,7 @@ def _factor(gram: np.ndarray, cross: np.ndarray, T: np.ndarray, good: np.ndarray
     scale = 1.0 / np.sqrt(np.diag(gram)[good])
     S = gram[np.ix_(good, good)] * scale * scale[:, None]
     L = np.linalg.cholesky(S)
-    upper = (L / scale[:, None]).T  # of ZT: its columns as they are
+    upper = (L / scale[:, None]).T  # the factor of ZT, unscaled
     inverse = np.linalg.solve(T, np.eye(len(T)))
     return upper @ inverse[good], linalg.solve_triangular(L, cross[good] * scale[:, None], lower=True)
 

@@ -13,19 +13,19 @@ from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import add_gram, gram, products
 from learnt.statistics import far_from_zero
 
-_NEAR = 25.0  # ‖x̄‖² against the rows' own variance: up to here products about 0 keep their digits
-_PIECE = 1 << 19  # cells that are centred, rounded and multiplied while they are in a cache
+_NEAR = 25.0  # ‖x̄‖² over the rows' variance: up to here products about 0 keep enough digits
+_PIECE = 1 << 19  # cells that are centred, rounded and multiplied while in cache
 _GRAIN = 1 << 17  # cells for one task
 _SOME = 256  # rows to measure the spread by
-_GUESS, _ROUGH = 32, 1 << 20  # rows to guess a mean from, and cells that are rounded and multiplied together
+_GUESS, _ROUGH = 32, 1 << 20  # rows for a provisional mean, and cells that are rounded and multiplied together
 
 
 class CentredTable:
     """Z = X − mean, as products.
 
-    Where the mean is `near` 0 (as some rows say, unless it is known) it is taken off afterwards; elsewhere before
-    anything is summed, so that no digit goes to it. A mean that is None is Σ shareᵢ xᵢ, found in the first product that
-    reads whole columns.
+    Where the mean is `near` 0 (judged by some rows, unless it is known) it is subtracted after the products, elsewhere
+    before, so that no digits are lost. A mean that is None is Σ shareᵢ xᵢ, computed in the first product that reads
+    whole columns.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class CentredTable:
         return found.T if u.ndim == 2 else found[0]
 
     def _far_times(self, vectors: np.ndarray) -> np.ndarray:
-        """The products of vectors with a mean that is taken off before anything is summed."""
+        """The products, with the mean subtracted before anything is summed."""
         n, d = self._X.shape
         mean = np.empty(d) if self.mean is None else self.mean
 
@@ -122,7 +122,7 @@ class CentredRows:
                 return self._by_pieces()
             K = gram(self._X, self._n_jobs)
             if self._centred:
-                # To subtract the mean of X's rows is to subtract the means of K's rows and columns.
+                # Centring X's columns is the same as double-centring K.
                 along = K @ self._share
                 square = float(self._share @ along)  # ‖x̄‖²
                 if not square <= _NEAR * (float(self._share @ np.diag(K)) - square):
@@ -138,8 +138,8 @@ class CentredRows:
     def rough_products(self) -> np.ndarray | None:
         """ZZᵀ in single precision; None where it overflows, or X is not in double.
 
-        What X's mean lacks is taken off afterwards, as above. Where it is larger than the spread of the rows, a guess
-        of it is taken off before X is rounded, so that digits do not go to it.
+        The mean is subtracted afterwards, as above. Where it is larger than the spread of the rows, a provisional mean
+        is subtracted before X is rounded, so that no digits are lost to it.
         """
         X, (n, d) = self._X, self.shape
         if X.dtype != np.float64:
@@ -162,7 +162,7 @@ class CentredRows:
             for start in range(0, d, width):
                 for_blocks(partial(rounded, start), n, grain=max(16, _GRAIN // width), n_jobs=self._n_jobs)
                 add_gram(room[:, : min(width, d - start)], K, self._n_jobs)
-            if not np.isfinite(K.diagonal()).all():  # which no other product exceeds
+            if not np.isfinite(K.diagonal()).all():  # no off-diagonal entry is larger
                 return None
             if self._centred:
                 share = self._share.astype(np.float32)
@@ -178,7 +178,7 @@ class CentredRows:
         return K
 
     def _guess(self) -> np.ndarray | None:
-        """The mean of the first rows; None where it is small beside their spread, or nothing is to be centred."""
+        """The mean of the first rows; None where it is small relative to their spread, or without an intercept."""
         if not self._centred:
             return None
         head = self._X[:_GUESS]
@@ -199,9 +199,9 @@ class CentredRows:
         return self.root[:, None] * self._table.times(v)
 
     def fill(self, K: np.ndarray) -> float:
-        """Make K = ZZᵀ regular: centring leaves it singular along √w, where no target and no answer has a part.
+        """Make K = ZZᵀ regular: centring leaves it singular along √w, to which targets and solutions are orthogonal.
 
-        Adds c √w √wᵀ with c of the size of K's other eigenvalues, and says c.
+        Adds c √w √wᵀ with c of the size of K's other eigenvalues, and returns c.
         """
         if not self._centred:
             return 0.0

@@ -1,8 +1,8 @@
-"""What least squares says about its own coefficients: noise, covariance σ²(XᵀWX)⁻¹, and intervals.
+"""Inference for least squares: noise, covariance σ²(XᵀWX)⁻¹, and intervals.
 
 All of it comes from one triangular factor R of the weighted, centred [X, y], d × d at most and as exact as the data:
-XᵀWX = RᵀR, and what is left of y below the rows of X is the residual sum of squares. `fit` does not compute it. It
-remembers where its rows are (see `remember`), and the first question about them is answered by a pass over these.
+XᵀWX = RᵀR, and the last diagonal block of the factor, that of y, gives the residual sum of squares. `fit` does not
+compute it. It keeps a reference to its rows (see `remember`), and the first use of inference makes a pass over them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from learnt.engine.threads import single_blas
 from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
 from learnt.statistics import joint_means
 
-_LARGEST_KEPT = 1 << 22  # cells of rows that a model may hold on to: 32 MB; larger arrays are only looked up again
-_SAME = 1e-5  # share of y that coefficients may miss of the best ones and still be of these data
+# cells of rows that a model may keep alive: 32 MB; of larger arrays it has a weak reference only
+_LARGEST_KEPT = 1 << 22
+_SAME = 1e-5  # relative error up to which coefficients are taken for the solution of these data
 
 
 class Interval(NamedTuple):
@@ -36,7 +37,7 @@ class Interval(NamedTuple):
 
 
 class Inference(NamedTuple):
-    """What was learnt from the residuals; k targets share the rows and so everything but the noise."""
+    """Results of the residuals; k targets share the rows and so everything but the noise."""
 
     half: np.ndarray  # (d, d)  R⁻¹, so that (XᵀWX)⁻¹ = R⁻¹R⁻ᵀ
     x_mean: np.ndarray  # (d,)  zeros without an intercept
@@ -56,7 +57,7 @@ class Inference(NamedTuple):
         return self.residual / self.dof
 
     def covariance(self) -> np.ndarray:
-        """(XᵀWX)⁻¹ of (intercept, coefficients), or of the coefficients alone: the noise variance is still to come."""
+        """(XᵀWX)⁻¹ of (intercept, coefficients), or of the coefficients alone; without the noise variance."""
         inner = self.half @ self.half.T
         if not np.isfinite(self.weight):
             return inner
@@ -71,14 +72,15 @@ class Inference(NamedTuple):
         return np.einsum("ij,ij->i", rotated, rotated) + 1.0 / self.weight
 
 
-# Rows of the last fit of every model that is alive: beside the model, so that files and copies do not carry them.
+# Rows of the last fit of every model that is alive: kept outside the model, so that files and copies do not include
+# them.
 _rows: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 hold_while_forking(lambda: [_lock])
 
 
 def remember(model: Any, rows: Rows) -> None:
-    """Note the rows of a fit: small ones and files as they are, large arrays only for as long as others hold them."""
+    """Keep a reference to the rows of a fit: a strong one to small arrays and files, a weak one to large arrays."""
     kept: Any = rows
     if rows.in_memory and rows.n_rows * rows.n_features > _LARGEST_KEPT:
         try:
@@ -90,13 +92,13 @@ def remember(model: Any, rows: Rows) -> None:
 
 
 def forget(model: Any) -> None:
-    """The last fit had no rows to come back to."""
+    """Drop the reference: the last fit had no rows to read again."""
     with _lock:
         _rows.pop(model, None)
 
 
 def _owner(array: Any) -> Any:
-    """The user's own array behind a view of all of it, which dies with the fit."""
+    """The user's own array behind a view of all of it, since the view is deleted after the fit."""
     while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
         base = array.base
         if (base.shape, base.strides, base.dtype) != (array.shape, array.strides, array.dtype):
@@ -118,7 +120,7 @@ def remembered(model: Any) -> Rows | None:
 
 
 def infer(rows: Rows, fit_intercept: bool, coef: np.ndarray, name: str) -> Inference:
-    """Everything from two passes over the rows; `coef` (d, k) is checked to be their least-squares solution."""
+    """Compute all of it in two passes over the rows; `coef` (d, k) is checked to be their least-squares solution."""
     x_mean, y_mean = joint_means(rows, fit_intercept)
     (factor,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
     n_rows, weight, log_weight = (float(part) for part in rows.sum(_counts))

@@ -30,8 +30,8 @@ from learnt.linear_model.least_squares._summary import LinearSummary
 class InferringPredictor(LinearPredictor):
     """`predict` with intervals, `predict_interval` and `summary`, for estimators with `coef_` and `intercept_`.
 
-    `fit` ends with `_remember(rows)`. The first question costs two passes over the rows of the fit; its answer, d × d,
-    is kept with the model, also in files.
+    `fit` ends with `_remember(rows)`. The first use costs two passes over the rows of the fit; the result, d × d, is
+    kept with the model, also in files.
     """
 
     coef_: Any
@@ -63,7 +63,7 @@ class InferringPredictor(LinearPredictor):
         level = check_level(level, "level")
         X = check_predict(self, X, accept_sparse=True, lazy=False)
         mean = scores(X, self.coef_, self.intercept_)
-        width = half_width(self._answers(), rows_in_memory(X), kind, level)
+        width = half_width(self._inference_of(), rows_in_memory(X), kind, level)
         width = width[:, 0] if mean.ndim == 1 else width
         width = like(width, mean)
         return Interval(mean, mean - width, mean + width)
@@ -92,7 +92,7 @@ class InferringPredictor(LinearPredictor):
         check_is_fitted(self, msg="This %(name)s instance is not fitted yet: call 'fit' with training data first.")
         if (X is None) != (y is None):
             raise ValueError("summary needs X and y together, or neither for the rows of the fit.")
-        inference = self._answers(None if X is None else self._rows_of(X, y, sample_weight))
+        inference = self._inference_of(None if X is None else self._rows_of(X, y, sample_weight))
         coef = to_numpy(self.coef_)
         estimate = np.atleast_2d(coef).astype(np.float64)
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(coef.shape[-1])])]
@@ -115,7 +115,7 @@ class InferringPredictor(LinearPredictor):
         self.__dict__.pop("_inference", None)
         forget(self)
 
-    def _answers(self, rows: Rows | None = None) -> Inference:
+    def _inference_of(self, rows: Rows | None = None) -> Inference:
         name = type(self).__name__
         if getattr(self, "positive", False):
             raise ValueError(

@@ -91,7 +91,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, Estimat
         w = np.ones(X.shape[0]) if w is None else w
         y64 = y.astype(np.float64)
         variance, fitted, change, floor = np.ones(len(y)), None, np.inf, np.inf
-        smallest = 1e-10 * _deviation(y64, w)  # below, the rows are met
+        smallest = 1e-10 * _deviation(y64, w)  # below, the fit is exact
         n_iter = 0
         while n_iter < self.max_iter:
             n_iter += 1
@@ -100,7 +100,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, Estimat
             prediction = np.asarray(X @ solution.coef[:, 0]) + solution.intercept[0]
             residual = y64 - prediction
             spread = _spread(residual, w)
-            floor = min(floor, spread * float(self.floor))  # of the first fit it may be that of wild rows
+            floor = min(floor, spread * float(self.floor))  # the first fit's spread may be that of outliers
             if fitted is not None:
                 change = float(np.sqrt(w @ (prediction - fitted) ** 2 / w.sum()))
             fitted = prediction
@@ -135,7 +135,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, Estimat
         least = floor**2
         if self.variance == "residual":
             return residual**2 + least
-        # A floor well below the noise, so that the logarithm of a row that happens to be met is no outlier.
+        # A floor well below the noise, so that the logarithm of a residual that happens to be 0 is no outlier.
         logs = np.log(residual**2 + 1e-2 * least)
         found = least_squares(ArrayRows(X, logs, w), "auto", True)
         logs = np.asarray(X @ found.coef[:, 0]) + found.intercept[0]

@@ -1,4 +1,4 @@
-"""Leave-one-out residuals of ridge regression in closed form: n fits for the price of one.
+"""Leave-one-out residuals of ridge regression in closed form: n fits for the cost of one.
 
 With H the hat matrix, the residual of row i under the model fitted without it is eᵢ / (1 − Hᵢᵢ). One spectrum of the
 scatter matrix gives e and diag H for every α at once. (Where rows are fewer than columns: `_leave_one_out_wide`.)
@@ -19,7 +19,7 @@ from learnt.engine.threads import single_blas
 from learnt.linalg import decompositions
 from learnt.statistics import JointMoments, joint_moments
 
-_SMALLEST = 1e-12  # of 1 − H: a row that the model goes through whatever it is fitted on
+_SMALLEST = 1e-12  # of 1 − H: below, the model passes through the row whatever its y
 
 _TOO_LARGE = "X holds values too large to be squared in float64; rescale its columns before RidgeCV."
 
@@ -38,7 +38,7 @@ class Spectrum(NamedTuple):
         return np.stack([self.vectors @ (rotated * f[:, None]) for f in self.filters(alphas).T], axis=2)
 
     def filters(self, alphas: np.ndarray) -> np.ndarray:
-        """(d, A): 1/(λ + α). Directions in which the data do not vary have nothing to filter but rounding."""
+        """(d, A): 1/(λ + α). 0 in directions in which the data do not vary but for rounding."""
         return _inverse(self.values, alphas)
 
 
@@ -51,7 +51,7 @@ def spectrum(rows: Rows, center: bool, check_cells: Callable | None = None) -> S
 
 
 def require_finite(gram: np.ndarray, check_cells: Callable | None) -> None:
-    """Where squares are not finite, either cells are not, which `check_cells` says, or they are too large."""
+    """Where squares are not finite, either cells are not, which `check_cells` reports, or they are too large."""
     if not np.isfinite(gram).all():
         if check_cells is not None:
             check_cells()

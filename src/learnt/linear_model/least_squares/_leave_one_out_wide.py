@@ -21,10 +21,10 @@ from learnt.linear_model.least_squares._leave_one_out import require_finite
 from learnt.linear_model.least_squares._mixed_precision import corrected
 
 _FEW = 8  # penalties up to which a factorisation each is cheaper than one spectrum
-_TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation gives the residuals' digits
+_TRUSTED = 1e-9  # reciprocal condition number down to which a factorisation is accurate enough for the residuals
 _ENOUGH = 4.0  # mean of the diagonal of an inverse up to which one in single precision gives six digits
 _MANY = 256  # rows from which single precision pays
-_SAME = 1e-7  # by which two good interpolations differ at most
+_SAME = 1e-7  # the most by which two accurate interpolations differ
 
 
 @single_blas()
@@ -54,7 +54,7 @@ def wide_residuals(
 
 
 class Dual(NamedTuple):
-    """Of one α: AT as far as it is known, the diagonal of A, and what makes the first exact."""
+    """For one α: AT, possibly approximate, the diagonal of A, and a function that makes AT exact."""
 
     rough: np.ndarray
     diagonal: np.ndarray
@@ -62,7 +62,7 @@ class Dual(NamedTuple):
 
 
 class Inverse(NamedTuple):
-    """A as what it does to vectors, its diagonal, and that of A² where it is known."""
+    """A as an operator, its diagonal, and that of A² where it is known."""
 
     times: Callable[[np.ndarray], np.ndarray]
     diagonal: np.ndarray
@@ -98,7 +98,8 @@ def _in_double(Z: CentredRows, alphas: np.ndarray, center: bool, check_cells: Ca
     T, K = Z.target, Z.inner_products()
     require_finite(K, check_cells)
     direction = Z.root / np.linalg.norm(Z.root) if center else np.zeros(len(K))
-    # The intercept takes the direction √w. Lifted above all other eigenvalues, it can be told from them and left out.
+    # The intercept takes the direction √w. Its eigenvalue is raised above all others, so that it can be identified and
+    # left out.
     lift = 2.0 * np.trace(K) + 1.0
     K += lift * np.outer(direction, direction)
     # The trace of an inverse bounds its norm, and √n that of a correlation matrix's usual rows.
@@ -111,7 +112,7 @@ def _in_double(Z: CentredRows, alphas: np.ndarray, center: bool, check_cells: Ca
 
 
 def _rough_inverses(K: np.ndarray, T: np.ndarray, alphas: np.ndarray) -> list[Inverse] | None:
-    """For every α, from those of the smallest and the largest where they tell all others."""
+    """For every α, interpolated from those of the smallest and the largest where that is accurate."""
     ends = np.array([alphas.min(), alphas.max()])
     inside = alphas[(alphas > ends[0]) & (alphas < ends[1])]
     if not inside.size:
@@ -128,7 +129,7 @@ def _rough_inverses(K: np.ndarray, T: np.ndarray, alphas: np.ndarray) -> list[In
 
 
 class Between:
-    """A for an α between two, by the cubics that have their values and slopes: dA/dα = −A²."""
+    """A for an α between two, by cubic Hermite interpolation: dA/dα = −A²."""
 
     def __init__(self, ends: np.ndarray, known: list[Inverse], T: np.ndarray) -> None:
         self._start, self._length = float(ends[0]), float(ends[1] - ends[0])
@@ -140,7 +141,7 @@ class Between:
         return Inverse(partial(self._times, alpha), self._flatter(alpha, self._diagonals))
 
     def smooth(self, alphas: np.ndarray) -> bool:
-        """Whether cubics of diag A and TᵀAT say the same as those of their reciprocals, which are flatter."""
+        """Whether interpolating diag A and TᵀAT agrees with interpolating their reciprocals, which are smoother."""
         x, _, y, _ = self._of_T
         sums = [np.einsum("ij,ij->j", u, v) for u, v in ((self._T, x), (x, x), (self._T, y), (y, y))]
         varies = sums[0] > 0.0
@@ -160,7 +161,7 @@ class Between:
         return [x, first.times(x), y, last.times(y)]
 
     def _cubic(self, alpha: float, curves: list) -> Any:
-        """From a value and what it falls by at one end, and at the other."""
+        """The cubic with given values and negative slopes at both ends."""
         f, df, g, dg = curves
         t = (alpha - self._start) / self._length
         r, h = 1.0 - t, self._length
@@ -172,7 +173,7 @@ class Between:
 
 
 def _factors(K: np.ndarray, alphas: np.ndarray, most: float, square: bool = False) -> list[Inverse] | None:
-    """A of every α side by side, from K + αI = LLᵀ by L⁻¹; None if digits are lost."""
+    """A of every α, in parallel, from K + αI = LLᵀ by L⁻¹; None where ill-conditioned."""
     scale = 1.0 / np.sqrt(np.diag(K).astype(np.float64) + alphas.min())  # so that the units of rows do not matter
     balanced = K * scale.astype(K.dtype)
     balanced *= scale.astype(K.dtype)[:, None]

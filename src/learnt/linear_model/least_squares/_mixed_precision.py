@@ -24,14 +24,15 @@ from learnt.linear_model.least_squares._centred import CentredRows
 from learnt.statistics import far_from_zero
 
 _WORTH, _WORTH_ROWS = 512, 256  # columns or rows from which the product outweighs the passes
-_LARGEST = 1e15  # whose square single precision can still hold many of, and one over it
+_LARGEST = 1e15  # numbers whose squares and their sums single precision can still hold, and their reciprocals
 _BLOCK, _ROWS = 2048, 128  # rows that are multiplied together, and rounded by one task
 _WELL_CONDITIONED = 1e-4  # reciprocal condition number in single precision: each correction gains two digits or more
-_DONE, _ROUNDING, _PASSES = 1e-11, 1e-12, 8  # relative changes: not worth another pass, and no change at all
+# relative changes: not worth another pass, and rounding only; the most passes
+_DONE, _ROUNDING, _PASSES = 1e-11, 1e-12, 8
 
 
 class Centred(NamedTuple):
-    """Coefficients, and the means that they were found about."""
+    """Coefficients, and the means that were subtracted."""
 
     coef: np.ndarray
     x_mean: np.ndarray
@@ -49,7 +50,7 @@ def mixed_precision_ridge(
 ) -> Centred | None:
     """The coefficients (d, k) and the means taken off; None where single precision is not enough to start from.
 
-    `check_cells` is called where sums over X do not show that all its cells are finite.
+    `check_cells` is called where sums over X do not prove that all its cells are finite.
     """
     start = _first_pass(rows, center)
     if check_cells is not None and not (np.isfinite(start.coef).all() and (rows.w is None or rows.w.all())):
@@ -97,10 +98,10 @@ def corrected(solve: Callable, gradient: Callable, x: np.ndarray) -> np.ndarray 
         step = solve(gradient(x))
         x = x + step
         size = float(np.linalg.norm(step) / (np.linalg.norm(x) or 1.0))
-        if size * size / last <= _DONE:  # the size of the next
+        if size * size / last <= _DONE:  # the estimated size of the next correction
             return x
         if not size < 0.1 * last:  # also where it is NaN
-            return x if size <= _ROUNDING else None  # as small as rounding lets it be
+            return x if size <= _ROUNDING else None  # limited by rounding
         last = size
     return None
 

@@ -1,9 +1,9 @@
-"""Least squares by products with X alone: X is a SciPy operator, a memory map, or is read in blocks.
+"""Least squares by products with X only: X is a SciPy operator, a memory map, or is read in blocks.
 
-An operator gives Xv and Xᵀu and nothing else, which is all that LSQR asks for. Rows that are read in blocks give more:
-one pass over them makes XᵀWXv without ever holding a vector of their length, so the conjugate gradients that LSQR is
-made of run in memory that does not grow with the number of rows. They start again from the gradient of the data
-themselves until that is small, which gains the digits that squaring X loses.
+An operator gives Xv and Xᵀu and nothing else, which is all that LSQR needs. Rows that are read in blocks give more:
+one pass over them makes XᵀWXv without ever holding a vector of their length, so conjugate gradients on the normal
+equations run in memory that does not grow with the number of rows. They are restarted with the gradient computed from
+the data until that is small, which recovers the digits that squaring X loses.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from learnt.linear_model.least_squares._solvers import Solution
 from learnt.statistics import joint_means
 
 _RESTARTS = 12
-_INNER = 1e-5  # what one run of conjugate gradients is asked for
+_INNER = 1e-5  # tolerance of one run of conjugate gradients
 
 
 def is_operator(X: Any) -> bool:
-    """Whether X is known by its products alone."""
+    """Whether X is known by its products only."""
     return isinstance(X, LinearOperator)
 
 
@@ -82,7 +82,7 @@ def operator_scores(model: Any, X: LinearOperator) -> np.ndarray:
 
 
 def reads_blocks(rows: Rows) -> bool:
-    """Whether the rows lie elsewhere than in memory: a file, a cluster, or a memory map."""
+    """Whether the rows are not in memory: in a file, on a cluster, or a memory map."""
     X = rows.X
     while isinstance(X, np.ndarray) and not isinstance(X, np.memmap) and X.base is not None:
         X = X.base
@@ -119,7 +119,7 @@ def by_blocks(rows: Rows, center: bool, tol: float, name: str) -> Solution:
 
 
 def _conjugate_gradients(product: Any, right: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
-    """All targets at once: each has its own steps, and rests once it is done."""
+    """All targets at once: each has its own step lengths, and stops once it has converged."""
     x, r, p = np.zeros_like(right), right.copy(), right.copy()
     rho = np.einsum("ij,ij->j", r, r)
     goal = _INNER**2 * rho

@@ -117,7 +117,7 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Est
         check_choice(self, "solver", _SOLVERS)
         if is_operator(X):
             return self._fit_operator(X, y, sample_weight)
-        # Whose sums will show whether all cells are finite, and where not.
+        # The sums over X will show whether all cells are finite; `check_cells` then says which are not.
         plain = type(X) is np.ndarray and present_rows(sample_weight, X) is None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
         check_cells = partial(require_finite_cells, self, X) if plain else None

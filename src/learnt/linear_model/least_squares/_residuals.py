@@ -1,4 +1,4 @@
-"""How far coefficients are from solving least squares, from the data themselves and not from their squares."""
+"""The gradient of least squares, computed from the data themselves and not from their squares."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from learnt.linear_model._base import LinearPredictor, is_single, record_coeffic
 from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.least_squares._solvers import least_squares
 
-# scikit-learn's names for iterative ways to the same minimum; the exact solution is quicker here.
+# scikit-learn's names of iterative solvers for the same minimum; the exact solution is quicker here.
 _SYNONYMS = {"sparse_cg": "lsqr", "sag": "auto", "saga": "auto", "lbfgs": "auto"}
 _SOLVERS = ("auto", "cholesky", "svd", "qr", "augmented", "dual", "lsqr", *_SYNONYMS)
 
@@ -113,10 +113,10 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
             raise ValueError("'lbfgs' solver can be used only when positive=True; use solver='auto'.")
         if self.positive and self.solver not in ("auto", "lbfgs"):
             raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")
-        # Whose sums will show whether all cells are finite, and where not.
+        # The sums over X will show whether all cells are finite; `check_cells` then says which are not.
         plain = type(X) is np.ndarray and present_rows(sample_weight, X) is None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
-        Z, scale = _in_like_units(X, w) if self.standardize else (X, 1.0)
+        Z, scale = _standardised(X, w) if self.standardize else (X, 1.0)
         rows = as_rows(Z, y, w)
         alpha = check_alpha(self, y)
         solver = _SYNONYMS.get(self.solver, self.solver)
@@ -144,14 +144,15 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         return self
 
 
-def _in_like_units(X: Any, w: np.ndarray | None) -> tuple[Any, np.ndarray]:
+def _standardised(X: Any, w: np.ndarray | None) -> tuple[Any, np.ndarray]:
     """X with columns of standard deviation 1, constant ones as they are, and what they were divided by, (d, 1)."""
     if not on_host(X):
         raise ValueError(
             f"standardize=True needs X as an array or a SciPy matrix in memory, and it is a {type(X).__name__}; scale "
             "its columns first, for example by StandardScaler in a pipeline."
         )
-    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is found in the sums, and said there
+    # cells that are not finite are found in the sums, and reported there
+    with np.errstate(invalid="ignore", over="ignore"):
         if sparse.issparse(X):
             mean, spread = _sparse_spread(X, w)
         else:

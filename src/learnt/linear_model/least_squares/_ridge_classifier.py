@@ -49,7 +49,7 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
     fit_intercept: bool
     class_weight: Any
 
-    def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
+    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
         """X, one column a class (one for two classes; one a label where rows may have several), and weights."""
         check_class_weight(self)
         if _has_several_labels(y, type(self).__name__):
@@ -182,7 +182,7 @@ class RidgeClassifier(_RidgeLabels):
         check_choice(self, "solver", _SOLVERS)
         if self.positive and self.solver not in ("auto", "lbfgs"):
             raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")
-        X, Y, w = self._posed(X, y, sample_weight)
+        X, Y, w = self._encoded(X, y, sample_weight)
         alpha = check_alpha(self, Y)
         solver = _SYNONYMS.get(self.solver, self.solver)
         solution = least_squares(
@@ -261,7 +261,7 @@ class RidgeClassifierCV(_RidgeLabels):
         """Choose α and fit the coefficients with it."""
         check_flag(self, "fit_intercept", "store_cv_results")
         given, present = (X, y), present_rows(sample_weight, X)
-        X, Y, w = self._posed(X, y, sample_weight)
+        X, Y, w = self._encoded(X, y, sample_weight)
         if self.cv is not None:
             return self._search(*given, sample_weight, X.dtype, params)
         search = _LabelRidgeCV(
@@ -313,7 +313,7 @@ class _LabelRidgeCV(RidgeCV):
 
 
 class _GivenScores(ClassifierMixin, BaseEstimator):
-    """Lets a scorer see the scores of classes that are there already."""
+    """An estimator that hands given class scores to a scorer."""
 
     def __init__(self, n_classes=2):
         self.n_classes = n_classes

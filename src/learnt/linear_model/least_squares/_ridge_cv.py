@@ -116,7 +116,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         if self.cv is not None and y is not None:
             return self._search(X, y, sample_weight, alphas, params)
         present, n = present_rows(sample_weight, X), rows_given(sample_weight)
-        # Whose sums will show whether all cells are finite, and where not.
+        # The sums over X will show whether all cells are finite; `check_cells` then says which are not.
         plain = type(X) is np.ndarray and present is None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
         rows = as_rows(X, y, w)
@@ -205,7 +205,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         return self
 
     def _checked_alphas(self) -> np.ndarray:
-        """Numbers greater than 0: with α = 0 a row that the model goes through has no left-out residual."""
+        """Numbers greater than 0: with α = 0 a row that the model fits exactly has no leave-one-out residual."""
         given = self.alphas if np.ndim(self.alphas) else [self.alphas]
         lowest_is_open = self.cv is None
         for i, value in enumerate(given):
@@ -220,12 +220,12 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 
 
 def with_absent_results(model: Any, present: RowIndex, n: int) -> np.ndarray:
-    """`cv_results_` with a place for every row that was given: rows of weight 0 have no error and no prediction."""
+    """`cv_results_` with an entry for every row that was given: rows of weight 0 have no error and no prediction."""
     return scatter_rows(model.cv_results_, present, n, 0.0 if model.scoring is None else np.nan)
 
 
 class _Given(RegressorMixin, BaseEstimator):
-    """Lets a scorer see predictions that are there already."""
+    """An estimator that hands given predictions to a scorer."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

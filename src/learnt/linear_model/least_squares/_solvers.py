@@ -1,4 +1,4 @@
-"""Least squares with and without a ridge: min_b Σ w (y − ȳ − (x − x̄)ᵀb)² + α‖b‖², in five ways.
+"""Least squares with and without a ridge: min_b Σ w (y − ȳ − (x − x̄)ᵀb)² + α‖b‖², by several solvers.
 
     cholesky    Cholesky of the scatter matrix, corrected by residuals taken from the data where it is ill-conditioned
     qr          triangular factor of the data, in blocks: survives a condition number of 1e8
@@ -7,8 +7,8 @@
     lsqr        products with X only: large sparse data
     augmented   qr of the data with √α·I below them (ridge)
 
-`auto` takes cholesky (begun in single precision where there are many columns) or dual, looks at the condition number,
-and changes to svd when the digits would not be there: of a factor from sums over rows (`_basis`) where these settle.
+`auto` takes cholesky (begun in single precision where there are many columns) or dual, estimates the condition number,
+and changes to svd where too many digits would be lost: on a factor from sums over rows (`_basis`) where these converge.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from learnt.linear_model.least_squares._triangle import merge_factors, triangula
 from learnt.statistics import JointMoments, joint_means, joint_moments
 
 # Reciprocal condition numbers of the (equilibrated) scatter matrix: above the first, normal equations are as good as
-# any method; above the third, corrections from the residuals make them so, one above the second and two below; below
-# that, the data must be factorised.
+# any method; down to the second, one correction from the residuals makes them so, down to the third two; below that,
+# the data must be factorised.
 _SAFE, _HALF, _CORRECTABLE = 1e-5, 1e-8, 1e-11
 _LARGEST_SPARSE_GRAM = 2000
 
 
 class Solution(NamedTuple):
-    """Coefficients (d, k) and what was learnt about the problem on the way."""
+    """Coefficients (d, k) and facts about the problem found while solving."""
 
     coef: np.ndarray
     x_mean: np.ndarray
@@ -50,7 +50,7 @@ class Solution(NamedTuple):
     rank: int | None = None
     singular: np.ndarray | None = None
     n_iter: int | None = None
-    scatter: np.ndarray | None = None  # where `singular` was put off: its eigenvalues are their squares
+    scatter: np.ndarray | None = None  # where `singular` is not computed yet: its eigenvalues are the squares of them
 
     @property
     def intercept(self) -> np.ndarray:
@@ -72,8 +72,8 @@ def least_squares(
 ) -> Solution:
     """Solve with the named solver; `alpha` is one ridge for all targets or one for each.
 
-    `spectrum` asks for the singular values too, or the matrix they can be had from later. `check_cells` raises where a
-    cell of X is not finite; it is left out where sums over all cells show that they are.
+    `spectrum` asks for the singular values too, or the matrix they can be computed from later. `check_cells` raises
+    where a cell of X is not finite; it is not called where sums over all cells prove that they are.
     """
     alpha = np.asarray(alpha, dtype=np.float64)
     if positive:
@@ -146,7 +146,10 @@ def singular_values(scatter: np.ndarray) -> np.ndarray:
 
 
 def equilibrated(gram: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """D(G + αI)D with a diagonal of ones, so that units do not matter, and D; None where the diagonal allows none."""
+    """D(G + αI)D with a diagonal of ones, so that units do not matter, and D.
+
+    None where the diagonal is not positive.
+    """
     diagonal = np.diag(gram) + ridge
     if diagonal.size == 0 or not np.all(diagonal > 0) or not np.isfinite(diagonal).all():
         return None
@@ -262,7 +265,8 @@ def _from_factor(
     rotated = U.T @ right
     filters = np.zeros((s.size, k))
     filters[kept] = 1.0 / (s[kept, None] + alpha / s[kept, None])  # s/(s² + α), where s² might overflow
-    singular = np.append(s, np.zeros(max(min(rows.n_rows, d) - s.size, 0)))  # columns that the others make up
+    # 0 for columns that are combinations of others
+    singular = np.append(s, np.zeros(max(min(rows.n_rows, d) - s.size, 0)))
     return Solution(Vt.T @ (filters * rotated), x_mean, y_mean, "svd", rank, singular)
 
 
@@ -299,7 +303,7 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, check_c
         rank, scatter = None, None
         if spectrum:
             scatter = K.copy()
-            rank = min(len(K) - int(center), Z.shape[1])  # Cholesky below fails where it is less
+            rank = min(len(K) - int(center), Z.shape[1])  # Cholesky below fails where the rank is less
         fill = Z.fill(K)
         factor = Factor.of(K, ridge)
         if factor is not None and factor.rcond > _CORRECTABLE:

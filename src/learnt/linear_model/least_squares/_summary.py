@@ -1,4 +1,4 @@
-"""The table that people know: estimate, standard error, t, p, interval."""
+"""The usual table: estimate, standard error, t, p, interval."""
 
 from __future__ import annotations
 

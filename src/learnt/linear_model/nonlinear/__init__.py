@@ -2,7 +2,7 @@
 
 _autodiff    Derivatives of a user's model by torch or JAX
 _estimator   Non-linear least squares
-_inference   What a fit says about its parameters: covariance σ²(JᵀWJ)⁻¹, standard errors
+_inference   Inference for the parameters: covariance σ²(JᵀWJ)⁻¹, standard errors
 _parameters  The constructor parameters of `NonlinearLeastSquares`, as arrays
 _problem     A user's model on one set of rows: its residuals, and its Jacobian in five ways
 _solver      min over b of ‖r(b)‖²,  r = √w (y − f(X, b)),  by steps within a trusted region

@@ -17,7 +17,7 @@ class ModelError(ValueError):
 
 
 def check_library(jac: Any) -> None:
-    """Raise where automatic differentiation is asked of a library that is not there."""
+    """Raise where the library for automatic differentiation is not installed."""
     if isinstance(jac, str) and jac in LIBRARIES:
         try:
             __import__(jac)
@@ -66,7 +66,7 @@ def _torch_jacobian(model: Any) -> Function:
 
 
 def _tensor(torch: Any, array: np.ndarray) -> Any:
-    """Sharing memory where torch can without a word about read-only arrays."""
+    """A tensor that shares memory where torch allows it without a warning about read-only arrays."""
     return torch.from_numpy(np.require(array, dtype=np.float64, requirements=["C", "W"]))
 
 
@@ -89,7 +89,7 @@ def _jax_function(model: Any, derive: bool) -> Function:
 
 
 def _double_precision(jax: Any) -> Any:
-    """JAX computes in float32 unless told otherwise; the switch has moved between releases."""
+    """A context in which JAX computes in float64; the setting has moved between releases."""
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
     return __import__("jax.experimental", fromlist=["enable_x64"]).enable_x64()

@@ -130,9 +130,9 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
             self._flat = True
         X, y, w = check_fit(self, self._table(X), y, sample_weight, target="number")
         names, start = check_start(self, X.shape[1])
-        problem = self._pose(X, y, w, check_bounds(self.bounds, start, names))
+        problem = self._make_problem(X, y, w, check_bounds(self.bounds, start, names))
         n_rows = len(problem.y)
-        if n_rows < start.size and self.model is not None:  # the linear model has a shortest solution
+        if n_rows < start.size and self.model is not None:  # the linear model has a minimum-norm solution
             raise ValueError(
                 f"NonlinearLeastSquares needs at least as many rows as parameters: n_samples = {n_rows} rows of "
                 f"positive weight and {start.size} parameters; add rows, or hold some parameters fixed in the model."
@@ -146,7 +146,7 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
         """The model's value for every row of X."""
         X = check_predict(self, self._table(X))
         values = model_values(self.model or linear, self.jac)
-        return values(self._seen(X), self.coef_).astype(X.dtype, copy=False)
+        return values(self._for_model(X), self.coef_).astype(X.dtype, copy=False)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """An interval for a new y at every row of X, from the tangent at the fit:  f ± t √(σ² + gᵀ C g).
@@ -158,7 +158,7 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
         X = check_predict(self, self._table(X))
         _check_share("coverage", coverage)
         bounds = check_bounds(self.bounds, self.coef_, self.parameter_names_)
-        problem = self._pose(X, np.zeros(len(X)), None, bounds)
+        problem = self._make_problem(X, np.zeros(len(X)), None, bounds)
         with np.errstate(all="ignore"):
             negative = problem.start(self.coef_)
             slopes = problem.tangent(self.coef_, negative, np.where(self.coef_ == 0.0, 1.0, 0.0), True)[:, :-1]
@@ -175,14 +175,14 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
             self.parameter_names_, self.coef_, self.stderr_, self.dof_, self.sigma_, self.r2_, self.message_, level
         )
 
-    def _pose(self, X: np.ndarray, y: np.ndarray, w: Any, bounds: Any) -> Problem:
-        return Problem(self.model or linear, self.jac, self._seen(X), y.astype(np.float64, copy=False), w, bounds)
+    def _make_problem(self, X: np.ndarray, y: np.ndarray, w: Any, bounds: Any) -> Problem:
+        return Problem(self.model or linear, self.jac, self._for_model(X), y.astype(np.float64, copy=False), w, bounds)
 
     def _table(self, X: Any) -> Any:
-        """X with two dimensions, as everybody else needs it."""
+        """X with two dimensions, as validation needs it."""
         return np.reshape(X, (-1, 1)) if self._flat and _is_flat(X) else X
 
-    def _seen(self, X: np.ndarray) -> np.ndarray:
+    def _for_model(self, X: np.ndarray) -> np.ndarray:
         """X as the model sees it."""
         X = X.astype(np.float64, copy=False)
         return np.ascontiguousarray(X[:, 0]) if self._flat else X
@@ -190,10 +190,10 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
     def _solve(self, problem: Problem, start: np.ndarray, X: Any, y: Any) -> Outcome:
         with progress.fit_loop(self, self.max_iter, X, y) as loop:
 
-            def watch(beta: np.ndarray, cost: float) -> bool:
+            def callback(beta: np.ndarray, cost: float) -> bool:
                 return loop.step(f"{cost:.6g}", lambda: {"coef_": beta})
 
-            return fit_curve(problem, start, self.method, self.tol, self.max_iter, watch)
+            return fit_curve(problem, start, self.method, self.tol, self.max_iter, callback)
 
     def _record(self, outcome: Outcome, problem: Problem, names: list[str]) -> None:
         n_rows, p = len(problem.y), len(outcome.beta)

@@ -1,4 +1,4 @@
-"""What a fit says about its parameters: covariance σ²(JᵀWJ)⁻¹, standard errors, and the table people know."""
+"""Inference for the parameters: covariance σ²(JᵀWJ)⁻¹, standard errors, and the usual table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def covariance(triangle: np.ndarray, free: np.ndarray, variance: float, n_rows: 
     p = len(triangle)
     if free.all() and n_rows >= p:
         pivots, lengths = np.abs(triangle.diagonal()), np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
-        if (pivots > _SAFE * lengths).all():  # every column has a good part of its own
+        if (pivots > _SAFE * lengths).all():  # no column is nearly a combination of others
             inverse = lapack.dtrtri(triangle)[0]
             return variance * (inverse @ inverse.T)
     result = np.full((p, p), np.nan)

@@ -14,7 +14,7 @@ _JACOBIANS = (None, "2-point", "3-point", "torch", "jax")
 
 
 def check_settings(estimator: Any) -> None:
-    """All that can be said before the data are seen."""
+    """Checks that need no data."""
     check_choice(estimator, "method", _METHODS)
     check_number(estimator, "tol", 0)
     check_number(estimator, "max_iter", 1, integer=True)

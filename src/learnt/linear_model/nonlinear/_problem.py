@@ -1,6 +1,6 @@
 """A user's model on one set of rows: its residuals, and its Jacobian in five ways.
 
-    None            forward differences, and central ones near the end, where digits are decided
+    None            forward differences, and central ones near convergence, for accuracy
     "2-point"       forward differences only:  (f(b + h) − f(b)) / h
     "3-point"       central differences only:  (f(b + h) − f(b − h)) / 2h
     "torch", "jax"  automatic differentiation; the model is written with that library's functions
@@ -66,7 +66,7 @@ class Problem:
         w: np.ndarray | None = None,
         bounds: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        self.rows = None if w is None or w.all() else np.flatnonzero(w)  # a row of weight 0 is not there
+        self.rows = None if w is None or w.all() else np.flatnonzero(w)  # rows of weight 0 are left out
         if self.rows is not None:
             X, y, w = X[self.rows], y[self.rows], w[self.rows]  # type: ignore[index]
         self.X, self.y = X, y
@@ -84,7 +84,7 @@ class Problem:
         return residual if self.root is None else residual * self.root
 
     def start(self, beta: np.ndarray) -> np.ndarray:
-        """The residual at the start, which must be made of numbers."""
+        """The residual at the start, which must be finite."""
         try:
             residual = self.residual(beta)
         except (IndexError, ValueError, TypeError) as error:
@@ -125,7 +125,7 @@ class Problem:
         return table
 
     def refuse(self, table: np.ndarray) -> None:
-        """Raise where the Jacobian is not made of numbers."""
+        """Raise where the Jacobian is not finite."""
         bad = np.argwhere(~np.isfinite(table))
         if len(bad):
             what = "The model's derivative is" if self.exact is None else "jac returned"
@@ -144,7 +144,7 @@ class Problem:
         step, near = (up, ahead) if ahead is not None else (down, behind)
         if near is None:
             return np.full(len(residual), np.nan)
-        if central:  # one side only: the same order of error needs a second point on it
+        if central:  # one-sided: the same order of error needs a second point
             double, far = self._shifted(beta, j, 2 * step)
             if far is not None:
                 return (3.0 * residual - 4.0 * near + far) / double

@@ -1,4 +1,4 @@
-"""min over b of ‖r(b)‖²,  r = √w (y − f(X, b)),  by steps within a trusted region.
+"""min over b of ‖r(b)‖²,  r = √w (y − f(X, b)),  by steps within a trust region.
 
 At b the model is replaced by its tangent, r(b + δ) ≈ r − Jδ, and δ minimises
 
@@ -8,9 +8,10 @@ At b the model is replaced by its tangent, r(b + δ) ≈ r − Jδ, and δ minim
     levenberg      D = I
     gauss-newton   τ = 0, and the step is cut to the length Δ
 
-Δ grows after a step that did what the tangent promised and shrinks after one that did not. Damped steps are bent by
-half the acceleration of the model along them (one more call), which follows curved valleys. Close to the minimum the
-sum of squares no longer shows a step's merit: there a step counts when it lowers the offset
+Δ grows after a step that achieved the predicted reduction and shrinks after one that did not. Damped steps are
+corrected by half the acceleration of the model along them (geodesic acceleration; one more call), which follows curved
+valleys. Close to the minimum, rounding of the sum of squares hides a step's gain: there a step is accepted when it
+lowers the offset
 
     ‖Q₁ᵀr‖ / ‖r‖,   Q₁ spanning J's columns: the sine of the angle by which r fails to be orthogonal to the tangent,
 
@@ -32,18 +33,19 @@ from learnt.linear_model.nonlinear._tangent import Tangent, damping, triangular
 
 _EPS, _TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 _FIRST_RADIUS = 10.0  # times ‖D b‖
-_RETRIES = (1.0, 0.1, 100.0)  # the same, where a fit ran away to a place that does not depend on all parameters
-_SINGULAR = 1e-8  # reciprocal condition number below which it did: differences know their columns no better
-_PATIENCE, _PROGRESS = 20, 1e-4  # a valley that flat is left when so many steps lower the sum of squares by less
+# the same for repeated attempts, where a fit diverged to where the model does not depend on all parameters
+_RETRIES = (1.0, 0.1, 100.0)
+_SINGULAR = 1e-8  # reciprocal condition number below which it did: the accuracy of difference quotients
+_PATIENCE, _PROGRESS = 20, 1e-4  # stop when so many steps lower the sum of squares by a smaller share than this
 _NEAR = 1e-3  # offset from which central differences are taken
-_ENOUGH = 1e-6  # offset that forward differences cannot bring down for certain
+_ENOUGH = 1e-6  # offset below which forward differences may be too inaccurate
 _DOUBTFUL = 1e-3  # reciprocal condition number below which they are not trusted so far
-_UNSEEN = 1e-8  # part of the sum of squares below which a gain drowns in rounding
-_CURVED = 0.75  # a bend longer than this part of the step is not trusted
+_UNSEEN = 1e-8  # share of the sum of squares below which a gain is lost in rounding
+_LONGEST_ACCELERATION = 0.75  # an acceleration longer than this share of the step is not used
 
 
 class Outcome(NamedTuple):
-    """Where the steps ended, and why."""
+    """The final point, and why the iteration ended."""
 
     beta: np.ndarray
     cost: float
@@ -57,17 +59,17 @@ class Outcome(NamedTuple):
 Watch = Callable[[np.ndarray, float], bool]  # parameters and sum of squares; True: stop here
 
 
-def fit_curve(problem: Problem, start: np.ndarray, method: str, tol: float, max_iter: int, watch: Watch) -> Outcome:
-    """The best fit from `start`; where it ran away, tried again with shorter and longer first steps."""
-    with np.errstate(all="ignore"), single_blas():  # a trial step may well overflow: it is then refused
-        found = _descend(problem, start, method, tol, max_iter, _FIRST_RADIUS, watch)
+def fit_curve(problem: Problem, start: np.ndarray, method: str, tol: float, max_iter: int, callback: Watch) -> Outcome:
+    """The best fit from `start`; where it diverged, tried again with shorter and longer first steps."""
+    with np.errstate(all="ignore"), single_blas():  # a trial step may overflow: it is then rejected
+        found = _descend(problem, start, method, tol, max_iter, _FIRST_RADIUS, callback)
         used = found.n_iter
         for radius in _RETRIES if problem.exact is not linear_jacobian else ():
             if found.rcond > _SINGULAR or found.status == "stopped" or used >= max_iter:
                 break
             try:
-                other = _descend(problem, start, method, tol, max_iter - used, radius, watch)
-            except ModelError:  # the step leads to where the model has no value: keep the last one
+                other = _descend(problem, start, method, tol, max_iter - used, radius, callback)
+            except ModelError:  # the model has no value there: keep the last point
                 continue
             used += other.n_iter
             if other.cost < found.cost * (1 - _UNSEEN):
@@ -76,7 +78,7 @@ def fit_curve(problem: Problem, start: np.ndarray, method: str, tol: float, max_
 
 
 def _descend(
-    problem: Problem, start: np.ndarray, method: str, tol: float, max_iter: int, first_radius: float, watch: Watch
+    problem: Problem, start: np.ndarray, method: str, tol: float, max_iter: int, first_radius: float, callback: Watch
 ) -> Outcome:
     beta = start.copy()
     residual = problem.start(beta)
@@ -103,7 +105,8 @@ def _descend(
         natural[norms == 0.0] = 0.0
         noise = _EPS * (magnitude + _norm(norms * beta))  # rounding of y and of b, seen in the residual
         last = central or problem.differences is not None or problem.exact is not None
-        if before is not None and offset >= before[0]:  # the last step, too small to be seen in the cost, did not help
+        # the last step, accepted without a visible gain, did not lower the offset
+        if before is not None and offset >= before[0]:
             if last:
                 offset, beta, residual, cost, tangent = before
                 status = "rounding"
@@ -115,7 +118,7 @@ def _descend(
             break
         rate, previous = (offset / previous if previous > 0.0 else 1.0), offset
         if offset <= _NEAR and not last and (rate < 0.1 or offset <= _ENOUGH or tangent.rcond < _DOUBTFUL):
-            central = True  # from the next point on, unless this one is the end
+            central = True  # from the next point on, unless this one is final
             if offset <= _ENOUGH:
                 continue
         if n_iter >= max_iter:
@@ -141,11 +144,11 @@ def _descend(
                 status = "flat"
                 break
             mark = cost
-        if watch(beta, cost):
+        if callback(beta, cost):
             status = "stopped"
             break
         if last and found.undamped and offset <= _NEAR and rate < 0.1 and offset * rate <= 0.1 * tol:
-            # The next offset, at this rate: no need for another Jacobian to see it.
+            # The next offset, extrapolated at this rate, which saves another Jacobian.
             offset, status = offset * rate, "converged"
             break
     return Outcome(beta, cost, tangent.triangle, offset, tangent.rcond, n_iter, status)
@@ -171,7 +174,7 @@ def _advance(
     method: str,
     max_trials: int,
 ) -> _Move:
-    """Shorter and shorter steps until one lowers the sum of squares as promised."""
+    """Shorter and shorter steps until one lowers the sum of squares by enough of the predicted reduction."""
     newton_length = _norm(tangent.newton)
     smallest = _EPS * _norm(tangent.scale * beta)
     length = newton_length
@@ -186,7 +189,7 @@ def _advance(
         step = tangent.step(rotated)
         target = beta + step
         if tau > 0.0:
-            target = target + _bend(problem, tangent, beta, residual, step, tau, length)
+            target = target + _acceleration(problem, tangent, beta, residual, step, tau, length)
         if problem.lower is not None:
             target = np.clip(target, problem.lower, problem.upper)
             step = np.clip(beta + step, problem.lower, problem.upper) - beta
@@ -211,7 +214,7 @@ def _advance(
     return _Move(None, residual, radius, length, max_trials)
 
 
-def _bend(
+def _acceleration(
     problem: Problem,
     tangent: Tangent,
     beta: np.ndarray,
@@ -234,7 +237,7 @@ def _bend(
     if tangent.free is not None:
         pulled = pulled[tangent.free]
     rotated = (tangent.vectors @ pulled) / (tangent.s * tangent.s + tau)
-    if 2.0 * math.sqrt(float(rotated @ rotated)) > _CURVED * length:
+    if 2.0 * math.sqrt(float(rotated @ rotated)) > _LONGEST_ACCELERATION * length:
         return np.zeros_like(step)
     return 0.5 * tangent.step(rotated)
 

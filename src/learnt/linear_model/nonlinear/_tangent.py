@@ -47,7 +47,7 @@ class Tangent:
         return step / self.scale
 
     def gain(self, step: np.ndarray) -> float:
-        """‖r‖² − ‖r − Jδ‖²: what the tangent promises."""
+        """‖r‖² − ‖r − Jδ‖²: the predicted reduction."""
         image = self.triangle @ step
         return float(2.0 * (self.pull @ step) - image @ image)
 

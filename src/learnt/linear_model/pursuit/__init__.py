@@ -1,6 +1,6 @@
 """Few columns, chosen greedily one after the other.
 
-_gram           Where the pursuits get rows of the Gram matrix from: all at once
+_gram           Sources of rows of the Gram matrix for pursuits: all at once
 _kernels        The inner loops of matching pursuit and forward stagewise regression
 _matching       Matching pursuit, the plain one
 _orthogonal     Orthogonal matching pursuit

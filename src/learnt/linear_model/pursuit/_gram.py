@@ -1,4 +1,4 @@
-"""Where the pursuits get rows of the Gram matrix from: all at once, or a few at a time when they are needed."""
+"""Sources of rows of the Gram matrix for pursuits: all at once, or a few at a time when they are needed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from learnt.linalg.pursuit import KnownRows
 from learnt.linear_model.coordinate._problem import Products
 from learnt.statistics import far_from_zero
 
-# Rows computed together: reading X costs more than multiplying with eight columns of it. More where many rows of X make
-# its products with y say well which columns will be chosen.
+# Rows computed together: reading X costs more than multiplying with eight columns of it. More where X has many rows,
+# since its products with y then predict well which columns will be chosen.
 _BATCH, _LARGE_BATCH, _SURE = 8, 24, 80
 _LARGEST = 8192  # columns up to which a whole Gram matrix is held
 _GRAIN = 1024  # columns a task
-_LOST, _LOST_MEAN = 1e-13, 1e-14  # what rounding leaves of a sum of squares, and of a mean
-_SOME, _CELLS = 256, 1 << 17  # rows to guess means from, or as many as have so many cells
+_LOST, _LOST_MEAN = 1e-13, 1e-14  # relative rounding errors of a sum of squares, and of a mean
+_SOME, _CELLS = 256, 1 << 17  # rows for provisional means, or as many as have so many cells
 
 
 class LazyRows:
@@ -37,11 +37,11 @@ class LazyRows:
         self._batch = max(_BATCH, min(n // _SURE, _LARGE_BATCH, (atoms or 0) * 5 // 4))
         self.where, self.own = np.full(d, -1, dtype=np.int64), np.zeros(d)
         self._known = 0
-        # Memory is only taken where it is written.
+        # The system allocates memory only when it is written to.
         self.rows, self.done = np.empty((min(d, 2 * (atoms or 0) + 4 * self._batch), d)), np.zeros(d, dtype=np.int64)
 
     def fetch(self, j: int, correlation: np.ndarray, basis: np.ndarray | None = None) -> None:
-        """Row j, and those of the other columns that now look most like being chosen; without their part in `basis`."""
+        """Row j, and those of the columns most likely to be chosen next; made orthogonal to `basis`."""
         size = np.where(self.where < 0, np.abs(correlation), -1.0)
         size[j] = np.inf
         count = min(self._batch, int((self.where < 0).sum()))
@@ -72,7 +72,7 @@ class LazyRows:
     def _by_rows(self, columns: np.ndarray) -> np.ndarray:
         """These rows of G for a tall X, read once: columns are copied from the block that they are multiplied with.
 
-        The first time only a guess of their means is taken off; a column of ones says what all means are.
+        The first time only provisional means are subtracted; a column of ones gives the means of all columns.
         """
         X, q, ones = self._X, len(columns), int(not self._all_means)
         guess = self._mean[columns] if self._all_means else X[:_SOME, columns].mean(axis=0)
@@ -110,13 +110,13 @@ def _means(X: np.ndarray) -> np.ndarray:
 
 
 def centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """X less its means, and the means, where these are so large that digits would be lost; None elsewhere."""
+    """X less its means, and the means, where the means are so large that digits would be lost; None elsewhere."""
     head = X[: max(min(_SOME, _CELLS // X.shape[1]), 16)]
     if not far_from_zero(head.mean(axis=0), head):
         return None
     mean = X.mean(axis=0)
     Z = X - mean
-    Z[:, np.ptp(X, axis=0) == 0] = 0.0  # a constant column is 0, and not the rounding of its mean
+    Z[:, np.ptp(X, axis=0) == 0] = 0.0  # a constant column is exactly 0, without rounding errors of its mean
     return Z, mean
 
 
@@ -132,7 +132,7 @@ def full_gram(precompute: Any, n: int, d: int, atoms: int | None, n_targets: int
 class Problem(NamedTuple):
     """A pursuit to be solved: rows of XᵀX, YᵀX (t, d), the ‖y‖², and the means that were taken out.
 
-    `x_mean` is filled in by the source as columns are asked for: where no coefficient is, it may still be 0.
+    `x_mean` is filled in as columns are fetched: it may still be 0 for columns without a coefficient.
     """
 
     source: Any
@@ -148,12 +148,12 @@ class Problem(NamedTuple):
 
 @single_blas()
 @np.errstate(over="ignore", invalid="ignore")
-def pose(
+def make_problem(
     X: np.ndarray, y: np.ndarray, center: bool, precompute: Any, atoms: int | None, check_cells: Callable | None = None
 ) -> Problem:
     """The products that a pursuit of every column of y needs, about the means where `center`.
 
-    `check_cells` is called where products do not show that all cells of X are finite.
+    `check_cells` is called where products do not prove that all cells of X are finite.
     """
     Y = as_columns(y).astype(np.float64)
     y_mean = Y.mean(axis=0) if center else np.zeros(Y.shape[1])
@@ -163,9 +163,7 @@ def pose(
     if center and (shifted := centred(X)) is not None:
         (X, x_mean), center = shifted, False
     starts = products(np.ascontiguousarray(Y.T), X)
-    if check_cells is not None and not (
-        Y[:, 0].all() and np.isfinite(starts).all()
-    ):  # a library may leave out factors of 0
+    if check_cells is not None and not (Y[:, 0].all() and np.isfinite(starts).all()):  # a BLAS may skip factors of 0
         check_cells()
     source: Any
     if full_gram(precompute, X.shape[0], X.shape[1], atoms, Y.shape[1]):
@@ -180,9 +178,9 @@ def pose(
 
 
 def known(part: Products, all_rows: Products) -> Problem:
-    """The pursuit of one target whose products are at hand, those of some rows as the whole less others.
+    """The pursuit of one target from known products, of some rows as those of all rows minus others.
 
-    A column that is constant there is 0, and not what rounding left of it.
+    A column that is constant there is set to exactly 0.
     """
     Q, q, left = part.Q, part.q, np.diag(part.Q)
     none = (left <= _LOST * np.diag(all_rows.Q)) | (left <= _LOST_MEAN**2 * part.weight * part.x_mean**2)

@@ -1,7 +1,7 @@
 """The inner loops of matching pursuit and forward stagewise regression, on rows of the Gram matrix G = XᵀX.
 
-As in `linalg.pursuit_kernels`, they stop where they need a row of G that is not there, and go on when called again;
-and where stop[0] is set.
+As in `linalg.pursuit_kernels`, they return where they need a row of G that is not computed yet, and resume when called
+again; they also return when stop[0] is set.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def match(rows, where, square, energy, limits, positive, correlation, coef, prog
 
 
 @kernel
-def creep(rows, where, spread, weight, step, max_iter, correlation, coef, progress, features, moves, stop):
+def stagewise(rows, where, spread, weight, step, max_iter, correlation, coef, progress, features, moves, stop):
     """Forward stagewise: the standardised column most correlated with the residual, a small step, and again.
 
     It ends when no step of this size makes the residual shorter. progress = (steps,); what was done is in `features`

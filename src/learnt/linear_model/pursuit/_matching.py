@@ -20,7 +20,7 @@ from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import resume
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._schema import COUNTS, LINES, WITH_INTERCEPT, one_intercept_a_target
-from learnt.linear_model.pursuit._gram import pose
+from learnt.linear_model.pursuit._gram import make_problem
 from learnt.linear_model.pursuit._kernels import LONG, Limits, match
 from learnt.linear_model.pursuit._solve import most_atoms
 
@@ -74,9 +74,10 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimat
         check_number(self, "tol", 0, also=(None,))
         check_number(self, "max_iter", 1, integer=True)
         check_flag(self, "fit_intercept", "positive")
-        X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)  # the first products will show
+        # the first products show cells that are not finite
+        X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)
         atoms = most_atoms(self.n_nonzero_coefs, self.tol, X.shape[1])
-        problem = pose(X, y, self.fit_intercept, "auto", atoms, partial(require_finite_cells, self, X))
+        problem = make_problem(X, y, self.fit_intercept, "auto", atoms, partial(require_finite_cells, self, X))
         coef, steps, left = self._pursue(problem, X.shape[1] if atoms is None else atoms)
         record_coefficients(self, coef, problem.intercept(coef), as_rows(X, y), is_single(y), flat=True)
         self.n_iter_ = steps[0] if len(steps) == 1 else steps

@@ -16,7 +16,7 @@ from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import solve
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._schema import COUNTS, LINES, WITH_INTERCEPT, one_intercept_a_target
-from learnt.linear_model.pursuit._gram import pose
+from learnt.linear_model.pursuit._gram import make_problem
 from learnt.linear_model.pursuit._solve import most_atoms, warn_spent
 
 
@@ -79,9 +79,10 @@ class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixi
         check_number(self, "tol", 0, also=(None,))
         check_flag(self, "fit_intercept", "positive")
         check_choice(self, "precompute", ("auto", True, False))
-        X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)  # the first products will show
+        # the first products show cells that are not finite
+        X, y, _ = check_fit(self, X, y, target="numbers", allow_nan=True)
         atoms = most_atoms(self.n_nonzero_coefs, self.tol, X.shape[1])
-        problem = pose(X, y, self.fit_intercept, self.precompute, atoms, partial(require_finite_cells, self, X))
+        problem = make_problem(X, y, self.fit_intercept, self.precompute, atoms, partial(require_finite_cells, self, X))
         limit = min(X.shape) if atoms is None else atoms
         codes = solve(problem.source, problem.starts, problem.energies, limit, self.tol, bool(self.positive), False)
         warn_spent(codes, limit, self.tol)

@@ -20,11 +20,11 @@ from learnt.linalg.pursuit import solve
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._schema import COUNTS, LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.coordinate._folds import complements
-from learnt.linear_model.pursuit._gram import known, pose
+from learnt.linear_model.pursuit._gram import known, make_problem
 from learnt.linear_model.pursuit._solve import warn_spent
 
 _MOST = 2048  # columns up to which every fold may have a Gram matrix of its own
-_WORTH = 3  # rows of a Gram matrix cost that much more where they are computed a few at a time
+_WORTH = 3  # factor by which rows of a Gram matrix cost more when computed a few at a time
 
 
 class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
@@ -108,7 +108,7 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         else:
             self.mse_path_ = np.stack([e[:shortest] for e in errors], axis=1)
             best = int(self.mse_path_.mean(axis=1).argmin()) + 1
-        all_rows = all_rows or pose(X, y, self.fit_intercept, "auto", best)
+        all_rows = all_rows or make_problem(X, y, self.fit_intercept, "auto", best)
         codes = solve(all_rows.source, all_rows.starts, all_rows.energies, best, None, bool(self.positive), False)
         warn_spent(codes, best, None)
         coef = codes.coef.T
@@ -118,7 +118,7 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         return self
 
     def _problems(self, X: np.ndarray, y: np.ndarray, folds: list, steps: int) -> tuple[Any, list]:
-        """The pursuit of all rows, and what makes that of every fold as all less a part; None where rows are few."""
+        """The pursuit of all rows, and a function for that of every fold by subtraction; None where rows are few."""
         n, d = X.shape
         alone = None, [None] * len(folds)
         if 2 * d > n or d > min(_MOST, _WORTH * steps * len(folds)):
@@ -131,7 +131,7 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
 
     def _errors(self, X: np.ndarray, y: np.ndarray, train: Any, test: Any, make: Any, steps: int) -> np.ndarray:
         """Mean squared error on `test` after each step on `train`."""
-        problem = make() if make else pose(X[train], y[train], self.fit_intercept, False, steps)
+        problem = make() if make else make_problem(X[train], y[train], self.fit_intercept, False, steps)
         limit = min(steps, len(y[train]))
         codes = solve(problem.source, problem.starts, problem.energies, limit, None, bool(self.positive), True)
         coef = codes.path[0].T  # type: ignore[index]
@@ -142,6 +142,6 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         return dict(process_routing(self, "fit", **fit_params).splitter.split) if fit_params else {}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets what of `fit`'s further arguments: the splitter."""
+        """The routing of `fit`'s further arguments: to the splitter."""
         mapping = MethodMapping().add(caller="fit", callee="split")
         return MetadataRouter(owner=self).add(splitter=self.cv, method_mapping=mapping)

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from learnt.engine.params import ParameterError
 from learnt.linalg.pursuit import Codes, KnownRows, solve
-from learnt.linear_model.pursuit._gram import pose
+from learnt.linear_model.pursuit._gram import make_problem
 
 
 def warn_spent(codes: Codes, limit: int, tol: float | None) -> None:
@@ -29,7 +29,7 @@ def warn_spent(codes: Codes, limit: int, tol: float | None) -> None:
 
 
 def most_atoms(n_nonzero_coefs: Any, tol: Any, d: int) -> int | None:
-    """How many columns may be used: None where `tol` decides, a tenth of them where nothing was said."""
+    """How many columns may be used: None where `tol` decides, a tenth of them by default."""
     if tol is not None:
         if not np.isreal(tol) or tol < 0:
             raise ParameterError(f"tol must be a number of at least 0 or None; it is {tol!r}.")
@@ -95,7 +95,7 @@ def orthogonal_mp(
         raise ValueError(f"X has {len(X)} rows but y has {len(Y)}; pass one row of targets for every row of X.")
     atoms = most_atoms(n_nonzero_coefs, tol, X.shape[1])
     limit = min(X.shape) if atoms is None else atoms
-    problem = pose(X, Y, False, precompute, atoms)
+    problem = make_problem(X, Y, False, precompute, atoms)
     codes = solve(problem.source, problem.starts, problem.energies, limit, tol, positive, return_path)
     warn_spent(codes, limit, tol)
     return _as_returned(codes, X.dtype, return_path, return_n_iter)
@@ -151,7 +151,7 @@ def orthogonal_mp_gram(
         energies = np.broadcast_to(np.asarray(norms_squared, dtype=np.float64), (len(starts),)).copy()
     elif tol is not None:
         raise ValueError("Gram OMP needs the squared norms of y to know the error: pass norms_squared, or leave tol.")
-    else:  # what one column can explain is a lower bound of ‖y‖², and only the size of it matters
+    else:  # the energy explained by one column is a lower bound of ‖y‖², of which only the magnitude matters
         some = source.square > 0
         energies = (starts[:, some] ** 2 / source.square[some]).max(axis=1, initial=0.0)
     codes = solve(source, starts, energies, len(G) if atoms is None else atoms, tol, positive, return_path)
@@ -160,7 +160,7 @@ def orthogonal_mp_gram(
 
 
 def _as_returned(codes: Codes, dtype: Any, path: bool, n_iter: bool) -> Any:
-    """In the axes that scikit-learn has: features, targets (if several), steps (if asked for)."""
+    """In scikit-learn's axes: features, targets (if several), steps (if asked for)."""
     coef = np.moveaxis(codes.path, 2, 0) if path and codes.path is not None else codes.coef.T
     coef = np.ascontiguousarray(coef[:, 0] if coef.shape[1] == 1 else coef, dtype=dtype)
     counts = codes.n_iter.tolist()

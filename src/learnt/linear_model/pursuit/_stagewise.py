@@ -19,8 +19,8 @@ from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import resume
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
-from learnt.linear_model.pursuit._gram import pose
-from learnt.linear_model.pursuit._kernels import LONG, creep
+from learnt.linear_model.pursuit._gram import make_problem
+from learnt.linear_model.pursuit._kernels import LONG, stagewise
 
 
 class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, Estimator):
@@ -84,8 +84,9 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, Estimator):
         check_number(self, "step_size", 0, open_low=True)
         check_number(self, "max_iter", 1, integer=True)
         check_flag(self, "fit_intercept")
-        X, y, _ = check_fit(self, X, y, target="number", allow_nan=True)  # the first products will show
-        problem = pose(X, y, self.fit_intercept, "auto", None, partial(require_finite_cells, self, X))
+        # the first products show cells that are not finite
+        X, y, _ = check_fit(self, X, y, target="number", allow_nan=True)
+        problem = make_problem(X, y, self.fit_intercept, "auto", None, partial(require_finite_cells, self, X))
         n, d = X.shape
         spread = np.sqrt(problem.source.square / n)
         step = self.step_size * float(np.sqrt(problem.energies[0] / n))
@@ -94,14 +95,26 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, Estimator):
 
         stop = np.zeros(1, np.int64)
 
-        def go(rows, where):
+        def run(rows, where):
             steps = partial(
-                creep, rows, where, spread, n, step, self.max_iter, correlation, coef, progress, features, moves, stop
+                stagewise,
+                rows,
+                where,
+                spread,
+                n,
+                step,
+                self.max_iter,
+                correlation,
+                coef,
+                progress,
+                features,
+                moves,
+                stop,
             )
             return stoppable(steps, stop, long=self.max_iter * d > LONG)
 
         if step > 0:
-            resume(problem.source, correlation, go)
+            resume(problem.source, correlation, run)
         columns = coef[:, None]
         record_coefficients(self, columns, problem.intercept(columns), as_rows(X, y), True)
         self.n_iter_ = int(progress[0])

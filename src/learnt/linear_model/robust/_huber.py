@@ -1,4 +1,4 @@
-"""Regression that a few wild values do not bend."""
+"""Huber regression, robust to a few outliers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ from learnt.erm.solvers import Sums
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.glm._newton import Result, newton, row_space, sample
-from learnt.linear_model.robust._huber_scale import SMALLEST, above, believable, scale_by_scale
+from learnt.linear_model.robust._huber_scale import SMALLEST, gap_bound, quadratic_is_valid, scale_by_scale
 
 _LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products with it are quicker than its square
-_SMALL = 0.03  # σ, in the unit of y, below which a small step may mean a corner and not a minimum
+_SMALL = 0.03  # σ, in the unit of y, below which a small step may be caused by a kink and not by a minimum
 
 
 class _Huber:
     """The objective over rows at (b, c, σ), divided by Σw and by `unit`, in which y is given."""
 
     fit_intercept, shift = True, None  # to `newton`, σ is the last variable
-    convex = False  # not everywhere strictly: where most rows are wild, steps need the curvature of a bound
+    # not strictly convex everywhere: where most rows are outliers, steps need the curvature of a majoriser
+    convex = False
 
     def __init__(self, rows: ArrayRows, epsilon: float, alpha: float, fit_intercept: bool, unit: float) -> None:
         self.rows, self.epsilon, self.intercept, self.unit = rows, epsilon, fit_intercept, unit
@@ -54,7 +55,7 @@ class _Huber:
             return Sums(value, gradient, None)
         H = more[0] / self.weight
         H[np.arange(len(b)), np.arange(len(b))] += self.alpha
-        H[-1, -1] += 1e-10 / sigma  # where every row is wild, σ alone has no curvature
+        H[-1, -1] += 1e-10 / sigma  # where every row is an outlier, there is no curvature in σ
         if not self.intercept:
             H[-2], H[:, -2] = 0.0, 0.0
             H[-2, -2] = 1.0
@@ -64,7 +65,7 @@ class _Huber:
 def huber_sums(block: Block, b: Any, c: float, sigma: float, epsilon: float, unit: float, curvature: str) -> tuple:
     """Σ w (σ + σ H(e/σ)), its gradient by (b, c, σ) and, if asked for, its curvature, of one block; e = y − xᵀb − c.
 
-    σ H(e/σ) is e²/σ for |e| ≤ εσ and 2ε|e| − ε²σ beyond, where it does not curve; "expected" takes there the curvature
+    σ H(e/σ) is e²/σ for |e| ≤ εσ and 2ε|e| − ε²σ beyond, where its second derivative is 0; "expected" takes there that
     of the parabola that touches it at e and at −e.
     """
     X = widen(block.X)
@@ -82,7 +83,8 @@ def huber_sums(block: Block, b: Any, c: float, sigma: float, epsilon: float, uni
     rate = own if curvature == "own" else np.where(inside, own, 2.0 * epsilon * w / np.maximum(np.abs(e), 1e-300))
     cross = X.T @ np.column_stack([rate, own * bent])
     inner = curved_gram(X, rate)
-    last = own @ (bent * bent) + epsilon**2 * (rate - own).sum()  # as far as σ could grow until a row is wild no more
+    # A bound for outliers, up to the σ at which they are none.
+    last = own @ (bent * bent) + epsilon**2 * (rate - own).sum()
     corner = np.array([[rate.sum(), own @ bent], [own @ bent, last]])
     return value, gradient, np.block([[inner, cross], [cross.T, corner]])
 
@@ -177,11 +179,11 @@ class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
             return _by_products(_Huber(rows, *setting), start, *limits), unit
         some = None if again else sample(rows)
         if some is None:
-            return _surely(_Huber(rows, *setting), start, limits), unit
+            return _newton_or_scales(_Huber(rows, *setting), start, limits), unit
         share = float(self.alpha) * some.n_rows / rows.n_rows
         of_sample, curvature = newton(_Huber(some, setting[0], share, *setting[2:]), start, limits[0], 50)
         point = np.append(of_sample.coef, of_sample.intercept)
-        return _surely(_Huber(rows, *setting), point, limits, curvature), unit
+        return _newton_or_scales(_Huber(rows, *setting), point, limits, curvature), unit
 
     def _record(self, result: Result, unit: float, X: Any, y: np.ndarray) -> None:
         kind = X.dtype.type
@@ -211,12 +213,14 @@ def _start(rows: Any, fit_intercept: bool) -> tuple[np.ndarray, float]:
     return np.concatenate([np.zeros(rows.n_features), [centre / unit, 1.5]]), unit
 
 
-def _surely(objective: _Huber, point: np.ndarray, limits: tuple[float, int], curvature: Any = None) -> Result:
-    """Newton's method in all variables, while its steps are reliable; scale by scale where σ is small."""
+def _newton_or_scales(objective: _Huber, point: np.ndarray, limits: tuple[float, int], curvature: Any = None) -> Result:
+    """Newton's method in all variables while its steps are reliable; for one σ after the other where σ is small."""
     result, last = newton(objective, point, *limits, lambda point, value: point[-1] < _SMALL, curvature)
     end, left = np.append(result.coef, result.intercept), limits[1] - result.n_iter
     if result.intercept > _SMALL:
-        ended = result.converged and believable(objective, last.solve(objective.at(end).gradient), result.intercept)
+        ended = result.converged and quadratic_is_valid(
+            objective, last.solve(objective.at(end).gradient), result.intercept
+        )
         if ended or left <= 0:
             return result
     other = scale_by_scale(objective, end, limits[0], left)
@@ -233,15 +237,15 @@ def _in_row_space(rows: Any, setting: tuple[Any, ...], start: np.ndarray, limits
         result = through
     else:
         point = np.append(Q.T @ start[:-2], start[-2:])
-        result = _surely(objective, point, limits)
+        result = _newton_or_scales(objective, point, limits)
     return result._replace(coef=np.append(Q @ result.coef[:-1], result.coef[-1]))
 
 
 def _through_all_rows(objective: _Huber) -> Result | None:
-    """The shortest b that meets all rows, where that is the minimum, with σ as good as 0; None otherwise.
+    """The minimum-norm b that fits all rows exactly, where that is the minimum, with σ nearly 0; None otherwise.
 
-    With b = Xᵀa it is the minimum if no row pulls harder than the loss can, α|aᵢ| ≤ εwᵢ, and not all together so hard
-    that a larger σ would pay: Σ (αaᵢ)²/wᵢ ≤ Σ wᵢ.
+    With b = Xᵀa it is the minimum if every multiplier is within the slope of the loss, α|aᵢ| ≤ εwᵢ, and a larger σ does
+    not lower the objective: Σ (αaᵢ)²/wᵢ ≤ Σ wᵢ.
     """
     rows = objective.rows
     w = np.ones(rows.n_rows) if rows.w is None else rows.w
@@ -265,7 +269,10 @@ def _through_all_rows(objective: _Huber) -> Result | None:
 
 
 def _by_products(objective: _Huber, start: np.ndarray, tol: float, max_iter: int) -> Result:
-    """L-BFGS, where columns are too many to square; σ is let down step by step, as it takes curvature with it."""
+    """L-BFGS, for too many columns for a Hessian.
+
+    Σ is lowered step by step, since a small σ means a large curvature.
+    """
     options = {"maxls": 50, "maxcor": 20, "gtol": tol * 0.1, "ftol": 64 * np.finfo(float).eps}
     point, n_iter, least = start, 0, 0.1
     while True:
@@ -278,7 +285,7 @@ def _by_products(objective: _Huber, start: np.ndarray, tol: float, max_iter: int
             options={**options, "maxiter": max(max_iter - n_iter, 0)},
         )
         point, n_iter = found.x, n_iter + int(found.nit)
-        sigma, gap = float(point[-1]), above(objective, point, found.fun, found.jac)
+        sigma, gap = float(point[-1]), gap_bound(objective, point, found.fun, found.jac)
         if sigma > least or gap <= tol**2 * found.fun or least <= SMALLEST or n_iter >= max_iter:
             break
         least = max(0.1 * least, SMALLEST)

@@ -1,8 +1,8 @@
-"""Huber's objective scale by scale: where σ falls to nothing, so that the objective has corners at its minimum.
+"""Huber's objective for one σ after the other: where σ goes to 0, so that the objective has kinks at its minimum.
 
-Rows that are met exactly curve by 1/σ over a distance of σ, so that a step in all variables at once ends in the first
-corner that it meets, and the decrease that a parabola promises is not to be believed beyond σ. Here (b, c) is minimised
-over for one σ after the other. What is left,
+Rows that are fitted exactly have a second derivative of 1/σ within a distance of σ, so that a step in all variables at
+once ends at the first kink, and the quadratic model is wrong beyond σ. Here the objective is minimised over (b, c) for
+one σ after the other. What remains,
 
     φ(σ) = min over b, c of f(b, c, σ),
 
@@ -21,13 +21,14 @@ from learnt.engine.threads import single_blas
 from learnt.erm.solvers import positive_solver
 from learnt.linear_model.glm._newton import Result
 
-SMALLEST = 1e-11  # σ in the unit of y that stands for 0
-_WITHIN = 0.1  # of σ: the change of errors up to which a parabola is believed
-_PACE, _FAST = 10.0, 1000.0  # the most that σ changes by at once, and where the rows inside have stayed the same
+SMALLEST = 1e-11  # σ in the unit of y that is taken for 0
+_WITHIN = 0.1  # as a share of σ: the change of errors up to which the quadratic model is used
+# the largest factor by which σ changes at once, and where the set of inliers has not changed
+_PACE, _FAST = 10.0, 1000.0
 _MOST_SCALES = 60
 
 
-class _Place(NamedTuple):
+class _ScaleMinimum(NamedTuple):
     """The minimum over (b, c) at one σ: whether it is one, φ′ and φ″ there, and how (b, c) moves with σ."""
 
     point: np.ndarray
@@ -37,11 +38,11 @@ class _Place(NamedTuple):
     slope: float
     bend: float
     drift: np.ndarray
-    least: float  # σ that stands for 0
+    least: float  # σ that is taken for 0
 
 
 def scale_by_scale(objective: Any, start: np.ndarray, tol: float, max_iter: int) -> Result:
-    """The minimum from `start`: within tol² of itself, or to σ as good as 0, or as far as `max_iter` steps lead."""
+    """The minimum from `start`: to a relative tol², or to σ nearly 0, or for `max_iter` steps."""
     point, sigma = start[:-1], max(float(start[-1]), SMALLEST)
     low, high, n_iter, stays = 0.0, np.inf, 0, False
     for _ in range(_MOST_SCALES):
@@ -63,8 +64,8 @@ def scale_by_scale(objective: Any, start: np.ndarray, tol: float, max_iter: int)
     return Result(here.point, sigma, here.value, 2.0 * gap, n_iter, converged)
 
 
-def _next(here: _Place, sigma: float, low: float, high: float) -> tuple[np.ndarray, float]:
-    """Newton's step in σ within what is known of it, and where (b, c) will be there if no corner comes between.
+def _next(here: _ScaleMinimum, sigma: float, low: float, high: float) -> tuple[np.ndarray, float]:
+    """Newton's step in σ within its bracket, and the predicted (b, c) there if there is no kink between.
 
     The same σ where the step is less than its rounding: nothing better is to be found.
     """
@@ -72,13 +73,13 @@ def _next(here: _Place, sigma: float, low: float, high: float) -> tuple[np.ndarr
     least, most = max(low, sigma / pace, here.least), min(high, sigma * pace)
     towards = 0.0 if here.slope >= 0 else np.inf
     new = min(max(sigma - here.slope / here.bend if here.bend > 0 else towards, least), most)
-    if new != sigma and new in (low, high):  # both were seen, and the best lies between
+    if new != sigma and new in (low, high):  # both ends were evaluated, and the best is between
         new = float(np.sqrt(low * high))
     return here.point + (new - sigma) * here.drift, new
 
 
 @single_blas()
-def _settle(objective: Any, point: np.ndarray, sigma: float, tol: float, max_iter: int) -> _Place:
+def _settle(objective: Any, point: np.ndarray, sigma: float, tol: float, max_iter: int) -> _ScaleMinimum:
     """Newton's method in (b, c), whose line search is exact: along a line the objective is made of parabolas."""
     rows, n_iter = _Rows(objective, sigma), 0
     while True:
@@ -100,14 +101,17 @@ def _settle(objective: Any, point: np.ndarray, sigma: float, tol: float, max_ite
     drift = -solve(H[:-1, -1])
     bend = float(H[-1, -1] + H[-1, :-1] @ drift)
     least = max(SMALLEST, rows.rounding(point))
-    return _Place(point, sums.value, n_iter, settled, float(sums.gradient[-1]), bend, drift, least)
+    return _ScaleMinimum(point, sums.value, n_iter, settled, float(sums.gradient[-1]), bend, drift, least)
 
 
 def _steps(
     objective: Any, point: np.ndarray, sigma: float, gradient: np.ndarray, H: np.ndarray
 ) -> tuple[Callable[[np.ndarray], np.ndarray], list[np.ndarray]]:
-    """How to solve with the curvature H by (b, c), and where to go. Where the rows inside leave directions without any,
-    these are a step of their own, which leaves those rows as they are, by the curvature of a bound."""
+    """A solver with the Hessian H by (b, c), and the steps.
+
+    Directions in which inliers give no curvature are a separate step, which leaves the inliers' errors unchanged, with
+    the curvature of a majoriser.
+    """
     solve = positive_solver(H)
     if solve is not None:
         return solve, [-solve(gradient)]
@@ -115,10 +119,12 @@ def _steps(
     unit = 1.0 / np.sqrt(np.maximum(np.diag(bound), np.finfo(float).tiny))
     unit[np.diag(bound) <= 0.0] = 0.0
     rounding = 8 * len(H) * np.finfo(float).eps
-    known, free = _parted(unit[:, None] * H * unit, rounding * float(unit**2 @ np.diag(H)))
+    known, free = _split_directions(unit[:, None] * H * unit, rounding * float(unit**2 @ np.diag(H)))
     known, free = unit[:, None] * known, unit[:, None] * free
     known_values = np.sum(known * (H @ known), axis=0)
-    free = free @ _parted(free.T @ bound @ free, rounding * len(H))[0]  # where no row at all changes, there it stays
+    free = (
+        free @ _split_directions(free.T @ bound @ free, rounding * len(H))[0]
+    )  # directions in which no row changes get no step
     free_values = np.sum(free * (bound @ free), axis=0)
 
     def along_known(v: np.ndarray) -> np.ndarray:
@@ -127,7 +133,7 @@ def _steps(
     return along_known, [-along_known(gradient), -free @ ((free.T @ gradient) / free_values)]
 
 
-def _parted(H: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
+def _split_directions(H: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
     """Orthonormal directions in which H curves by more than `least`, and the others."""
     values, vectors = np.linalg.eigh(H)
     return vectors[:, values > least], vectors[:, values <= least]
@@ -150,7 +156,7 @@ class _Rows:
         return np.asarray(self._X @ step[:-1]) + step[-1]
 
     def rounding(self, point: np.ndarray) -> float:
-        """What of a change of errors is rounding."""
+        """The rounding error of a change of errors."""
         size = np.abs(self._y) + np.asarray(abs(self._X) @ np.abs(point[:-1])) + abs(point[-1])
         return 4 * np.finfo(float).eps * float(size.max(initial=0.0))
 
@@ -178,13 +184,13 @@ class _Rows:
         return float(start - at_start * (end - start) / (at_end - at_start)) if at_end > at_start else float(start)
 
 
-def believable(objective: Any, step: np.ndarray, sigma: float) -> bool:
-    """Whether a step that a parabola asks for changes σ and the errors by little of σ, within which it is one."""
+def quadratic_is_valid(objective: Any, step: np.ndarray, sigma: float) -> bool:
+    """Whether a step of the quadratic model changes σ and the errors by so little of σ that the model is valid."""
     change = np.abs(_Rows(objective, sigma).change(step[:-1])).max(initial=0.0)
     return bool(max(change, abs(step[-1])) <= _WITHIN * sigma)
 
 
-def above(objective: Any, point: np.ndarray, value: float, gradient: np.ndarray) -> float:
+def gap_bound(objective: Any, point: np.ndarray, value: float, gradient: np.ndarray) -> float:
     """How far above its minimum the objective is at most; infinite without a penalty.
 
     It is convex and curves by α in b; the best σ is at most f, since f ≥ σ; and as f ≥ 2 Σw|e|, errors are f/2 on

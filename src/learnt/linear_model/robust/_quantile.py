@@ -20,8 +20,8 @@ from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.robust._quantile_solver import Optimum, minimise, pinball
 
-_LARGEST_CELLS = 1 << 26  # of a sparse table written out
-_MOST_COLUMNS = 1500  # beyond, a simplex that keeps the matrix sparse is quicker
+_LARGEST_CELLS = 1 << 26  # cells of a sparse table made dense
+_MOST_COLUMNS = 1500  # beyond, a simplex method with a sparse matrix is quicker
 
 
 class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
@@ -125,7 +125,7 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
         unit = float(np.abs(y - centre).mean()) or 1.0
         design = np.column_stack([Z, np.ones(n)]) if self.fit_intercept else Z
         penalty = np.append(self.alpha / scale, 0.0) if self.fit_intercept else self.alpha / scale
-        # A column that says nothing gets a penalty of any size: its coefficient is 0.
+        # A constant column gets any penalty: its coefficient is 0.
         penalty[:d] = np.where(np.abs(Z).max(axis=0, initial=0.0) == 0, 1.0, penalty[:d])
         found = minimise(design, (y - centre) / unit, w * self.quantile, w * (1 - self.quantile), penalty)
         coef = found.v[:d] * unit / scale
@@ -136,7 +136,10 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
     def _in_given_units(
         self, X: Any, y: np.ndarray, coef: np.ndarray, intercept: float, met: np.ndarray
     ) -> tuple[np.ndarray, float]:
-        """The same vertex from the rows as they were given, so that no change of units leaves its rounding."""
+        """The same vertex from the rows as they were given.
+
+        So that there are no rounding errors of a change of units.
+        """
         kept = np.flatnonzero(coef)
         if met.size != kept.size + int(self.fit_intercept):
             return coef, intercept

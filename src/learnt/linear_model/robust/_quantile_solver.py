@@ -4,7 +4,8 @@
 
 is the dual of  max yᵀa  over −down ≤ a ≤ up with Zᵀa = 0, which has as many unknowns as rows, each in a box. A step of
 the method solves one weighted least-squares problem in the few columns of Z; twenty or so reach a gap of 1e-11 whatever
-the number of rows. The solution is then moved to the vertex it is next to: as many rows as columns are met exactly.
+the number of rows. The solution is then moved to the nearest vertex, at which as many rows as columns are fitted
+exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _STEPS = 100
 
 
 class Optimum(NamedTuple):
-    """Coefficients, the objective, how far it is from its minimum at most, the steps taken, and the rows that are met.
+    """Coefficients, the objective, a bound on its distance from the minimum, the number of steps, and the rows that are
+    fitted exactly.
 
     `met` has as many rows as there are coefficients that are not 0; it is empty where no vertex was found.
     """
@@ -45,7 +47,7 @@ def pinball(e: np.ndarray, up: np.ndarray, down: np.ndarray) -> float:
 def minimise(Z: np.ndarray, y: np.ndarray, up: np.ndarray, down: np.ndarray, penalty: np.ndarray) -> Optimum:
     """The minimum of pinball(y − Zv) + Σⱼ penaltyⱼ |vⱼ|; `penalty` has one entry a column, 0 for none.
 
-    A penalty is a row of its own, eⱼ with y = 0 and up = down: it is added to the sums without being written out.
+    A penalty is a row of its own, eⱼ with y = 0 and up = down: it is added to the sums without being stored.
     """
     n = Z.shape[0]
     bent = np.flatnonzero(penalty > 0)
@@ -67,7 +69,7 @@ def minimise(Z: np.ndarray, y: np.ndarray, up: np.ndarray, down: np.ndarray, pen
         H[bent, bent] += theta[n:]
         return H
 
-    # Feasible from the start: a = 0 between its bounds, and e as it is, split with room on both sides.
+    # A feasible start: a = 0, which is within its bounds, and e split into two positive parts.
     z, t = low.copy(), top.copy()
     v = _solve(curvature(np.ones(n + bent.size)), transposed(y_all))
     e = y_all - times(v)
@@ -147,7 +149,7 @@ def _vertex(
     value: float,
     times: Any,
 ) -> tuple[np.ndarray, float, np.ndarray]:
-    """The vertex of rows that are nearly met: they have by far the largest θ. Kept if it is as good."""
+    """The vertex of rows that are nearly fitted, which have by far the largest θ. Kept if it is as good."""
     n, p = Z.shape
     none = np.empty(0, dtype=np.intp)
     if len(y) < p:
@@ -158,7 +160,7 @@ def _vertex(
     rows[data] = Z[near[data]]
     rows[np.flatnonzero(~data), bent[near[~data] - n]] = 1.0
     norms = np.maximum(np.linalg.norm(rows, axis=1), 1e-300)
-    # A root, so that the least of them still counts where the method could not choose between rows.
+    # The square root, so that small θ still count where the method could not choose between rows.
     weight = (theta[near] / theta[near].max()) ** 0.15 / norms
     _, R, order = linalg.qr((rows * weight[:, None]).T, mode="economic", pivoting=True)
     chosen = order[:p]

@@ -22,7 +22,7 @@ _LARGEST = 2**31 - 1
 _PENALTIES = ("l2", "l1", "elasticnet", None)
 
 
-# What one pass after another leaves in a model file.
+# The state of a run in a model file.
 DESCENT: dict[str, Check] = {
     "n_iter_": count(),
     "t_": number(1),
@@ -44,7 +44,8 @@ class StochasticDescent(progress.CallbackSupportMixin):
     __learnt_takes__ = Takes(sparse=True)
 
     _losses: tuple[str, ...] = ()
-    # Every row updates the intercept, few a coefficient: on sparse rows its step is smaller, as in scikit-learn.
+    # Every row updates the intercept, but few update any one coefficient of sparse rows, so its step is smaller there,
+    # as in scikit-learn.
     _sparse_intercept = 0.01
 
     def _check_parameters(self, partial: bool = False) -> None:
@@ -154,7 +155,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
         return [Start(c, float(b), ac, float(ab), self._average_count) for c, b, ac, ab in parts]
 
     def _held_out(self, groups: np.ndarray | None, n: int) -> np.ndarray:
-        """Rows to judge by, those that scikit-learn would take: a share of every group; none without early stopping."""
+        """Validation rows, the same as scikit-learn's: a share of every group; none without early stopping."""
         if not self._get("early_stopping"):
             return np.arange(0)
         share = self._get("validation_fraction")
@@ -177,7 +178,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
         return np.array([[stream.randint(0, _LARGEST) for _ in range(after + 1)][after] for stream in streams])
 
     def _finish(self, ends: list[End], dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Record what the runs left; returns coefficients (K, d) and intercepts (K,)."""
+        """Record the results of the runs; returns coefficients (K, d) and intercepts (K,)."""
         self.t_ = max(end.t for end in ends)
         self.n_iter_ = max(end.n_iter for end in ends)
         average = int(self._get("average"))

@@ -104,7 +104,8 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
 
         def one(c: int, report: Any = None) -> End:
             side = np.where(codes == (c if k > 1 else 1), 1.0, -1.0)
-            # of many classes, a class's weight holds where it stands against the rest, whose rows count once
+            # With several classes, a class's weight applies in its own problem only; rows of the rest keep theirs
+            # there.
             heavy = weight * (table[codes] if k == 1 else np.where(side > 0, table[c], 1.0))
 
             def score(coef: np.ndarray, intercept: float) -> float:
@@ -277,7 +278,7 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
         if p.ndim == 1:
             return xp.stack([1 - p, p], axis=1)
         total = xp.sum(p, axis=1, keepdims=True)
-        none = total == 0  # every class is ruled out: all alike
+        none = total == 0  # every class has probability 0: make them equal
         p, total = xp.where(none, p * 0 + 1, p), xp.where(none, total * 0 + p.shape[1], total)
         return p / total
 

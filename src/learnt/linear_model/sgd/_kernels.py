@@ -1,8 +1,8 @@
 """One epoch of stochastic gradient descent, one row at a time: for dense rows and for rows of a CSR matrix.
 
 The coefficients are kept as scale · v, so that the shrinking of the L2 penalty costs one multiplication a row. The L1
-penalty is owed to each coefficient until a row touches it, and then paid at most down to 0. The running average of the
-coefficients is (heavy · v + rest) / count: a step changes `rest` only where the row has entries.
+penalty of each coefficient accumulates until a row uses it, and is then applied, at most down to 0. The running average
+of the coefficients is (heavy · v + rest) / count: a step changes `rest` only where the row has entries.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE
 CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = range(6)
 
 _STEEPEST = 1e12
-_GROUP, _AHEAD = 16, 4  # rows that are fetched before they are needed: dense, and sparse
-# Unsigned like the places of entries: a signed index is looked at for being negative each time.
+_GROUP, _AHEAD = 16, 4  # rows that are prefetched: dense, and sparse
+# Unsigned like the indices of entries: a signed index would be tested for being negative at every access.
 _ONE, _TWO, _THREE, _FOUR, _EIGHT, _SIXTEEN = (np.uint64(k) for k in (1, 2, 3, 4, 8, 16))
-WRITTEN_OUT = SQUARED, LOG, HINGE  # codes of the losses that need no further ones to be compiled
-_FULL = 1e200  # of a product of factors between 1 and 2
+WRITTEN_OUT = SQUARED, LOG, HINGE  # codes of the inlined losses; the others are compiled only where they are used
+_FULL = 1e200  # the largest product of factors between 1 and 2 before its logarithm is taken
 
 
 @kernel(allocates=False)
 def shuffle(order, seed):
-    """A new order, by Fisher and Yates on a 32-bit generator of Marsaglia's: for a seed, that of scikit-learn."""
+    """A new order, by Fisher and Yates on a 32-bit generator of Marsaglia's: the same as scikit-learn's for a seed."""
     x = max(seed, 1)
     for i in range(order.size - 1):
         x ^= (x << 13) & 0xFFFFFFFF
@@ -58,7 +58,7 @@ def step_length(schedule, eta, eta0, power, alpha, late, t):
 
 @kernel(allocates=False)
 def aggressive_move(schedule, eta0, toward, loss, norm):
-    """How many times its row the coefficients move so that the loss is 0 there, or as far as `eta0` lets them."""
+    """The multiple of the row that is added to the coefficients so that its loss becomes 0, limited by `eta0`."""
     if loss == 0.0 or norm == 0.0:
         return 0.0
     size = min(eta0, loss / norm) if schedule == PA1 else loss / (norm + 0.5 / eta0)
@@ -67,7 +67,7 @@ def aggressive_move(schedule, eta0, toward, loss, norm):
 
 @kernel(allocates=False)
 def quick_loss(code, parameter, factor, y, score, others):
-    """Loss and slope; of the log loss all but log(1 + e), whose 1 + e comes third.
+    """Loss and slope; for the log loss without its log(1 + e), and 1 + e as the third value.
 
     Where `others` is None those that are not written out are left out, and need not be compiled.
     """
@@ -98,7 +98,7 @@ def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
     owed, heavy, average, square = numbers[OWED], numbers[HEAVY], settings[AVERAGE], numbers[SQUARE]
     moves, count, summed, total, product, touched = 0.0, 0.0, 0.0, 0.0, 1.0, 0.0
     for g in range(order.size):
-        if g % _GROUP == 0:  # rows are touched some at a time, so that their ways from memory overlap
+        if g % _GROUP == 0:  # some rows are read ahead at a time, so that their memory accesses overlap
             for k in range(g, min(g + _GROUP, order.size)):
                 i = order[k]
                 touched += y[i] + weight[i]
@@ -164,7 +164,7 @@ def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
     numbers[SQUARE] = square
     numbers[COUNT] += count
     numbers[INTERCEPT_SUM] += summed
-    numbers[TOUCHED] = touched  # used, so that the compiler keeps the reads
+    numbers[TOUCHED] = touched  # stored, so that the compiler keeps the reads
 
 
 @kernel(reassociate=True, allocates=False)
@@ -176,11 +176,9 @@ def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid,
     scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
     owed, heavy, average, square = numbers[OWED], numbers[HEAVY], settings[AVERAGE], numbers[SQUARE]
     moves, count, summed, total, product = 0.0, 0.0, 0.0, 0.0, 1.0
-    usual = (
-        data.size // (16 * starts.size) + 1
-    )  # of 16 entries in a row: as many each time, or it would be guessed wrong
+    usual = data.size // (16 * starts.size) + 1  # a fixed number of entries, so that the branch is predicted well
     for g in range(order.size):
-        prefetch(starts, order[min(g + 2 * _AHEAD, order.size - 1)])  # an order that the processor cannot guess
+        prefetch(starts, order[min(g + 2 * _AHEAD, order.size - 1)])  # an order that the processor cannot predict
         i = np.uint64(order[min(g + _AHEAD, order.size - 1)])
         prefetch(y, i)
         prefetch(weight, i)
@@ -251,7 +249,7 @@ def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid,
 
 @kernel(allocates=False)
 def sparse_dot(v, x, where, lo, hi):
-    """Σ v[where]·x of the entries lo…hi in four sums, none of which waits for another."""
+    """Σ v[where]·x of the entries lo…hi in four independent sums."""
     a = b = c = d = 0.0
     e = lo
     while e + _FOUR <= hi:
@@ -268,7 +266,7 @@ def sparse_dot(v, x, where, lo, hi):
 
 @kernel(reassociate=True, allocates=False)
 def sparse_add(v, x, where, lo, hi, change):
-    """v[where] += change·x, four at once since no place is there twice; returns Σ x²."""
+    """v[where] += change·x, four at once, since no index occurs twice; returns Σ x²."""
     own = 0.0
     e = lo
     while e + _FOUR <= hi:
@@ -290,7 +288,7 @@ def sparse_add(v, x, where, lo, hi, change):
 
 @kernel(allocates=False)
 def pay(v, owed, paid):
-    """One coefficient after all the L1 penalty it owes, never past 0."""
+    """One coefficient with its accumulated L1 penalty applied, never past 0."""
     down, up = max(0.0, v - (owed + paid)), min(0.0, v + (owed - paid))
     return down if v > 0.0 else up
 

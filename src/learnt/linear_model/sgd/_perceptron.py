@@ -104,7 +104,7 @@ class Perceptron(StochasticClassifier, ClassifierMixin, Estimator):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
-    _sparse_intercept = 1.0  # the bound on the mistakes is that of rows (x, 1)
+    _sparse_intercept = 1.0  # no smaller steps: the bound on the mistakes holds for rows (x, 1)
 
     # What is a parameter of SGDClassifier and fixed here
     _fixed = {"loss": "perceptron", "learning_rate": "constant", "power_t": 0.5, "average": False, "epsilon": 0.1}

@@ -12,7 +12,7 @@ from scipy import sparse
 from learnt.erm.losses import NAMES, Hinge
 from learnt.linear_model.sgd import _kernels as k
 
-_CELLS = 1 << 25  # that take a fraction of a second
+_CELLS = 1 << 25  # cells that take a fraction of a second
 SCHEDULES = {"constant": 0, "optimal": 1, "invscaling": 2, "adaptive": 3, "pa1": 4, "pa2": 5}
 
 
@@ -42,7 +42,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """All that a run needs to know beside the data."""
+    """The settings of a run."""
 
     loss: str
     epsilon: float
@@ -91,9 +91,10 @@ def run(
     judge: Callable[[np.ndarray, float], float] | None = None,
     report: Callable[[], bool] | None = None,
 ) -> End:
-    """Epochs over `rows`, but for those `held` out, until neither the objective nor, with `judge`, a score gets better.
+    """Epochs over `rows`, but for those `held` out, until neither the objective nor, with `judge`, the validation score
+    improves.
 
-    With `judge` the coefficients that scored best are what comes back.
+    With `judge` the coefficients that scored best are returned.
     """
     fixed = settings.numbers()
     if sparse.issparse(X):
@@ -142,7 +143,7 @@ def run(
             objective = moving[k.LOSS] / max(len(rows), 1)
             if fixed[k.L1] > 0:
                 objective += fixed[k.L1] * float(np.abs(coef).sum())
-                moving[k.SQUARE] = np.square(v).sum()  # which the L1 penalty has changed
+                moving[k.SQUARE] = np.square(v).sum()  # since the L1 penalty has changed it
             idle = idle + 1 if objective > best - tol else 0
             best = min(best, objective)
         if report is not None and report():
@@ -166,7 +167,7 @@ def _parts(X: Any) -> tuple[Any, tuple]:
     """The kernel, and the matrix as it takes it."""
     if not sparse.issparse(X):
         return k.dense_epoch, (X,)
-    # unsigned: a signed index is looked at for being negative each time
+    # unsigned: a signed index would be tested for being negative at every access
     unsigned = np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64
     return k.sparse_epoch, (X.data, X.indices.view(unsigned), X.indptr)
 

@@ -167,7 +167,7 @@ def _require_image(name: str, shape: Shape) -> None:
 def _windows(
     name: str, before: Shape, kernel: Any, stride: Any, padding: Any
 ) -> tuple[tuple[int, int], tuple[Border, Border], tuple[int, int]]:
-    """RowIndex of windows on the rows and columns of an image, the borders, and what no window reaches."""
+    """Positions of windows on the rows and columns of an image, the borders, and what no window reaches."""
     after, around, left = [], [], []
     for axis, (size, K, S) in enumerate(zip(before[1:], pair(kernel), pair(stride))):
         border = borders(padding, size, K, S, axis)
