@@ -185,7 +185,7 @@ def memory_of_validation(torch):
 
 def recorded_steps(torch):
     """Networks trained by recorded steps reach the loss that a CPU reaches, for every kind of network."""
-    from learnt.neural_network import Conv, ConvNetClassifier, Dense, MaxPool, MLPClassifier, MLPRegressor
+    from learnt.neural_network import Augment, Conv, ConvNetClassifier, Dense, MaxPool, MLPClassifier, MLPRegressor
     from learnt.neural_network.training import _loop, _recorded
 
     made = []
@@ -202,9 +202,14 @@ def recorded_steps(torch):
         (MLPRegressor(hidden_layer_sizes=(20,), **kept), X, NUMBERS),
         (ConvNetClassifier([Conv(8, 3), MaxPool(2), Dense(16)], **kept), images, LABELS),
     ]
-    drops = [
+    draws = [  # at random in every step
         (MLPClassifier((20, 20), dropout=0.3, **kept), X, LABELS),
         (ConvNetClassifier(**kept), images, LABELS),  # whose layers drop units
+        (
+            ConvNetClassifier([Conv(8, 3), Dense(16)], augment=Augment(1, True, 10, 0.1, 0.1, 0.1), **kept),
+            images,
+            LABELS,
+        ),
     ]
     _loop.recorded = spy
     try:
@@ -214,7 +219,7 @@ def recorded_steps(torch):
             on_cpu = model.set_params(device="cpu").fit(rows, y).loss_curve_
             # float32, and TF32 in convolutions: what rounding does grows from step to step
             np.testing.assert_allclose(on_gpu[:5], on_cpu[:5], rtol=0.02)
-        for model, rows, y in drops:
+        for model, rows, y in draws:
             _loop.recorded = spy
             replayed = model.set_params(device="cuda").fit(rows, y).loss_curve_
             assert made.pop() is not None, f"{model} was not recorded"

@@ -23,6 +23,7 @@ from learnt.neural_network import (
     Flatten,
     MaxPool,
 )
+from learnt.neural_network.convnet._augment import _warped
 from learnt.neural_network.convnet._default import default_layers
 from learnt.neural_network.convnet._network import LayersNetwork
 from learnt.neural_network.layers import plan
@@ -187,7 +188,7 @@ def test_numbers_are_read_off_images_in_their_own_unit():
     assert one.predict(X).shape == (160,)
 
 
-def test_augmentation_moves_mirrors_and_turns():
+def test_augmentation_moves_mirrors_and_adds_noise():
     grid = torch.arange(16.0).reshape(1, 4, 4, 1).repeat(200, 1, 1, 1)
     generator = torch.Generator().manual_seed(0)
     seen = {tuple(image.reshape(-1).tolist()) for image in Augment(shift=1).change(grid, generator, 0, 200)}
@@ -200,20 +201,35 @@ def test_augmentation_moves_mirrors_and_turns():
     assert seen == expected
     flipped = {tuple(image.reshape(-1).tolist()) for image in Augment(flip=True).change(grid, generator, 0, 200)}
     assert flipped == {tuple(plain.reshape(-1)), tuple(plain[:, ::-1].reshape(-1))}
-    angle = torch.full((1,), np.pi / 2)
-    from learnt.neural_network.convnet._augment import _turned
-
-    none = torch.zeros(1)
-    turned = _turned(grid[:1], angle, none, none, torch.zeros(1, dtype=torch.bool))[0, :, :, 0].numpy()
-    assert any(np.allclose(turned, np.rot90(plain, k), atol=1e-4) for k in (1, 3))
-    moved = _turned(grid[:1], none, torch.ones(1), none, torch.zeros(1, dtype=torch.bool))[0, :, :, 0].numpy()
-    np.testing.assert_allclose(moved, np.pad(plain, 1, mode="edge")[0:4, 1:5], atol=1e-4)
     noisy = Augment(noise=0.5).change(torch.zeros(400, 4, 4, 1), generator, 0, 400)
     assert float(noisy.std()) == pytest.approx(0.5, rel=5 / np.sqrt(2 * noisy.numel()))
     # Workers that share a batch change its images as a single one does.
-    whole = Augment(1, True, 10, 0.1).change(grid[:10], torch.Generator().manual_seed(3), 0, 10)
-    part = Augment(1, True, 10, 0.1).change(grid[4:10], torch.Generator().manual_seed(3), 4, 10)
+    changes = Augment(1, True, 10, 0.1, 0.2, 0.3)
+    whole = changes.change(grid[:10], torch.Generator().manual_seed(3), 0, 10)
+    part = changes.change(grid[4:10], torch.Generator().manual_seed(3), 4, 10)
     torch.testing.assert_close(part, whole[4:], rtol=0, atol=1e-5)
+
+
+def warped(image, angle=0.0, high=1.0, wide=1.0, slant=0.0, down=0.0, right=0.0, mirrored=False):
+    numbers = [torch.tensor([float(value)]) for value in (angle, high, wide, slant, down, right)]
+    images = torch.from_numpy(image.astype(np.float32))[None, :, :, None]
+    return _warped(images, *numbers, torch.tensor([mirrored]))[0, :, :, 0].numpy()
+
+
+def test_augmentation_turns_stretches_and_slants():
+    """Against quarter turns, moves by whole pixels, and a ramp, whose values say where a pixel was taken from."""
+    plain = np.arange(16.0).reshape(4, 4)
+    assert any(np.allclose(warped(plain, angle=np.pi / 2), np.rot90(plain, k), atol=1e-4) for k in (1, 3))
+    padded = np.pad(plain, 1, mode="edge")
+    np.testing.assert_allclose(warped(plain, down=1, right=-1), padded[0:4, 2:6], atol=1e-4)
+    np.testing.assert_allclose(warped(plain, right=1, mirrored=True), padded[1:5, ::-1][:, 0:4], atol=1e-4)
+    y, x = np.meshgrid(np.arange(12) - 5.5, np.arange(20) - 9.5, indexing="ij")
+    inside = (slice(4, 8), slice(5, 15))
+    np.testing.assert_allclose(warped(x, wide=1.25)[inside], (x / 1.25)[inside], atol=1e-4)
+    np.testing.assert_allclose(warped(y, high=1.25)[inside], (y / 1.25)[inside], atol=1e-4)
+    np.testing.assert_allclose(warped(x, slant=0.5)[inside], (x + 0.5 * y)[inside], atol=1e-4)
+    turned = warped(x, angle=0.3)[inside]
+    np.testing.assert_allclose(turned, (np.cos(0.3) * x - np.sin(0.3) * y)[inside], atol=1e-4)
 
 
 def test_a_saved_network_is_the_same_and_a_forged_one_is_refused(tmp_path):

@@ -12,9 +12,9 @@ from learnt.neural_network._torch import torch_for
 
 @dataclass(frozen=True)
 class Augment:
-    """Each image of a batch is moved, mirrored, turned and made noisy at random; prediction sees images as they are.
+    """Each image of a batch is moved, mirrored, turned, stretched and made noisy at random.
 
-    Pixels beyond the edge are those of the edge.
+    Prediction sees images as they are. Pixels beyond the edge are those of the edge.
 
     Parameters
     ----------
@@ -26,18 +26,26 @@ class Augment:
         By so many degrees at most, to either side; pixels between four are their weighted mean.
     noise : float, default=0
         The standard deviation of Gaussian noise, in units of the images' own standard deviation.
+    scale : float, default=0
+        Larger or smaller by this share at most, its height and its width each on its own.
+    shear : float, default=0
+        Slanted: a row is pushed sideways by at most this share of its distance from the middle.
 
     >>> Augment(shift=2, flip=True)
-    Augment(shift=2, flip=True, rotate=0.0, noise=0.0)
+    Augment(shift=2, flip=True, rotate=0.0, noise=0.0, scale=0.0, shear=0.0)
     """
 
     shift: int = 0
     flip: bool = False
     rotate: float = 0.0
     noise: float = 0.0
+    scale: float = 0.0
+    shear: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, kind, high in (("shift", Integral, 2**20), ("rotate", Real, 180), ("noise", Real, 2**20)):
+        highest = {"shift": 2**20, "rotate": 180, "noise": 2**20, "scale": 10, "shear": 10}
+        for name, high in highest.items():
+            kind = Integral if name == "shift" else Real
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, kind) or not 0 <= float(value) <= high:
                 what = "a whole number" if kind is Integral else "a number"
@@ -60,8 +68,12 @@ class Augment:
         down = torch.round(uniform(-self.shift, self.shift)) if self.shift else X.new_zeros(n)
         right = torch.round(uniform(-self.shift, self.shift)) if self.shift else X.new_zeros(n)
         mirrored = uniform(0, 1) < 0.5 if self.flip else torch.zeros(n, dtype=torch.bool, device=X.device)
-        if self.rotate:
-            X = _turned(X, uniform(-math.radians(self.rotate), math.radians(self.rotate)), down, right, mirrored)
+        if self.rotate or self.scale or self.shear:
+            angle = uniform(-math.radians(self.rotate), math.radians(self.rotate)) if self.rotate else X.new_zeros(n)
+            most = math.log1p(self.scale)
+            high, wide = (torch.exp(uniform(-most, most)) if self.scale else X.new_ones(n) for _ in range(2))
+            slant = uniform(-self.shear, self.shear) if self.shear else X.new_zeros(n)
+            X = _warped(X, angle, high, wide, slant, down, right, mirrored)
         elif self.shift or self.flip:
             X = _moved(X, down, right, mirrored)
         if self.noise:
@@ -78,15 +90,14 @@ def _moved(X: Any, down: Any, right: Any, mirrored: Any) -> Any:
     return X[torch.arange(len(X), device=X.device)[:, None, None], rows[:, :, None], columns[:, None, :]]
 
 
-def _turned(X: Any, angle: Any, down: Any, right: Any, mirrored: Any) -> Any:
+def _warped(X: Any, angle: Any, high: Any, wide: Any, slant: Any, down: Any, right: Any, mirrored: Any) -> Any:
+    """Each pixel of a changed image is the weighted mean of the four around its place in the given one."""
     torch, (n, h, w, c) = torch_for("a network"), X.shape
     cos, sin = angle.cos(), angle.sin()
-    sign = torch.where(mirrored, -1.0, 1.0).to(X.dtype)
-    # From a place of the new image to one of the old, both in −1…1; a pixel is 2/w wide and 2/h high.
-    rows = [
-        torch.stack([sign * cos, -sign * sin * (h / w), -sign * right * (2 / w)], dim=1),
-        torch.stack([sin * (w / h), cos, -down * (2 / h)], dim=1),
-    ]
-    grid = torch.nn.functional.affine_grid(torch.stack(rows, dim=1), [n, c, h, w], align_corners=False)
-    turned = torch.nn.functional.grid_sample(X.movedim(3, 1), grid, padding_mode="border", align_corners=False)
-    return turned.movedim(1, 3).contiguous()
+    # From a place of the changed image to one of the given, both from −1 to 1: a pixel is 2/w wide and 2/h high.
+    x = torch.stack([cos / wide, (slant - sin / high) * (h / w), right * (-2 / w)], dim=1)
+    y = torch.stack([sin / wide * (w / h), cos / high, down * (-2 / h)], dim=1)
+    places = torch.stack([torch.where(mirrored[:, None], -x, x), y], dim=1)
+    grid = torch.nn.functional.affine_grid(places, [n, c, h, w], align_corners=False)
+    warped = torch.nn.functional.grid_sample(X.movedim(3, 1), grid, padding_mode="border", align_corners=False)
+    return warped.movedim(1, 3).contiguous()

@@ -58,9 +58,11 @@ class Data:
         return X, y, w
 
     def take(self, places: Any) -> tuple[Any, Any, Any]:
-        """The rows at some places, in new memory."""
-        w = None if self.w is None else self.w.index_select(0, places)
-        return self.X.index_select(0, places), self.y.index_select(0, places), w
+        """The rows at some places, a whole batch, in new memory."""
+        X, w = self.X.index_select(0, places), None if self.w is None else self.w.index_select(0, places)
+        if self.change is not None:
+            X = self.change(X, 0, len(places))
+        return X, self.y.index_select(0, places), w
 
     def _rows(self, places: Any, start: int, stop: int) -> Any:
         if not hasattr(self.X, "index_select"):

@@ -96,13 +96,12 @@ class RecordedSteps(Steps):
 def recorded(network: Any, data: Any, optimiser: Any, batch_size: int, epochs: int) -> RecordedSteps | None:
     """Recorded steps where they can be and pay.
 
-    None on a CPU, for one of several workers, with augmentation, and where a step looks at a result from Python:
-    weighted rows.
+    None on a CPU, for one of several workers, and where a step looks at a result from Python: weighted rows.
     """
     if type(data) is not Data or not hasattr(data.X, "index_select"):
         return None
     if network.parameters.values.device.type != "cuda":
         return None
-    if data.w is not None or data.change is not None or data.n // batch_size * epochs < _LEAST_STEPS:
+    if data.w is not None or data.n // batch_size * epochs < _LEAST_STEPS:
         return None
     return RecordedSteps(network, data, optimiser, batch_size) if data.n >= batch_size else None
