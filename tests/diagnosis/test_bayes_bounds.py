@@ -12,28 +12,6 @@ def test_lower_bound_inverts_cover_and_hart():
             assert cover_hart_lower(p * (2 - c / (c - 1) * p), c) == pytest.approx(p, abs=1e-7)
 
 
-def test_the_triangle_densities_have_bayes_error_a_quarter():
-    # p(x|0) = 2 − 2x and p(x|1) = 2x on [0, 1] with equal priors: η(x) = x, Bayes error 1/4, R∞ = 2·E[x(1−x)] = 1/3.
-    rng = np.random.default_rng(3)
-    y = rng.integers(0, 2, size=5000)
-    x = np.where(y == 1, np.sqrt(rng.uniform(size=5000)), 1 - np.sqrt(rng.uniform(size=5000)))
-    found = bayes_error_bounds(x[:, None], y)
-    assert found.nearest_neighbor_error == pytest.approx(1 / 3, abs=0.02)
-    assert found.low < 0.25 < found.upper
-    assert found.low <= found.lower <= found.upper <= found.high
-
-
-def test_nearest_neighbour_with_one_point_a_class_errs_seven_twentieths():
-    # Integration in the course: 83/360 + 43/360 = 7/20 for one training point of each class.
-    rng = np.random.default_rng(0)
-    n = 200_000
-    zero, one = 1 - np.sqrt(rng.uniform(size=n)), np.sqrt(rng.uniform(size=n))
-    y = rng.integers(0, 2, size=n)
-    x = np.where(y == 1, np.sqrt(rng.uniform(size=n)), 1 - np.sqrt(rng.uniform(size=n)))
-    predicted = np.abs(x - one) < np.abs(x - zero)
-    assert np.mean(predicted != y) == pytest.approx(7 / 20, abs=0.005)
-
-
 def test_separable_classes_have_no_error_and_one_class_none_either():
     X = np.r_[np.zeros((20, 2)), 5 + np.zeros((20, 2))] + np.random.default_rng(0).normal(scale=0.1, size=(40, 2))
     assert bayes_error_bounds(X, np.repeat(["a", "b"], 20)).upper == 0
@@ -56,6 +34,28 @@ def test_bounds_do_not_depend_on_row_order_when_all_rows_are_used():
     X, y = rng.normal(size=(300, 3)), rng.integers(0, 3, 300)
     order = rng.permutation(300)
     assert bayes_error_bounds(X, y) == bayes_error_bounds(X[order], y[order])
+
+
+def test_errors_of_models_on_new_rows_have_the_noise_of_the_targets():
+    # In 4 dimensions neighbours are far apart, and the targets alone bound the noise badly; the errors of a model that
+    # found the line have nothing but noise, and neighbours within a fold share the model.
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(2000, 4))
+    y = 3 * X.sum(axis=1) + rng.normal(size=2000)
+    fold = np.arange(2000) % 5
+    errors = np.empty(2000)
+    for k in range(5):
+        slope, *_ = np.linalg.lstsq(X[fold != k], y[fold != k], rcond=None)
+        errors[fold == k] = y[fold == k] - X[fold == k] @ slope
+    of_targets, of_errors = noise_bounds(X, y), noise_bounds(X, errors, groups=fold)
+    assert of_targets.upper > 1.5
+    assert of_errors.low <= 1 <= of_errors.high
+    assert of_errors.upper == pytest.approx(1, abs=0.15)
+
+
+def test_groups_are_one_for_each_row():
+    with pytest.raises(ValueError, match="groups has 2 entries and X has 3 rows"):
+        noise_bounds(np.zeros((3, 1)), np.zeros(3), groups=[0, 1])
 
 
 @pytest.mark.parametrize(

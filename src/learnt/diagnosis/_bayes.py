@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.diagnosis._intervals import bootstrap_interval, wilson_interval
+from learnt.diagnosis._intervals import Interval, bootstrap_interval, wilson_interval
 from learnt.distances import Search, chosen_algorithm
 from learnt.engine.arrays import to_numpy
 from learnt.engine.random import generator
@@ -70,6 +70,36 @@ def _closeness(X: np.ndarray, distance: np.ndarray) -> float:
     return float(np.mean(np.sort(distance[:, 0]) ** 2)) / apart if apart > 0 else 0.0
 
 
+def dependence(values: np.ndarray, neighbor: np.ndarray) -> float:
+    """By how much the variance of the mean of `values` exceeds that of independent ones.
+
+    A value belongs to a row and its nearest neighbour, so two that have a row in common depend on each other, and two
+    rows that are each other's neighbours have one value between them. The variance of the sum is that of all pairs of
+    values with a row in common, estimated by the products of their deviations.
+
+    >>> dependence(np.array([1.0, 1.0, 0.0, 0.0]), np.array([1, 0, 3, 2]))      # two values, each counted twice
+    2.0
+    """
+    off = len(values) * values - values.sum()  # n times the deviation: of zeros and ones an integer, in any order
+    single = float(off @ off)
+    if single <= 0:
+        return 1.0
+    at_row = off + np.bincount(neighbor, weights=off, minlength=len(off))  # all values that a row has a part in
+    mutual = neighbor[neighbor] == np.arange(len(off))  # counted at both rows
+    pairs = float(at_row @ at_row) - single - float(np.sum(off[mutual] * off[neighbor[mutual]]))
+    return max(pairs / single, 1.0)
+
+
+def _widened(found: Interval, alike: float) -> Interval:
+    """The interval of a mean of values that depend on each other, from that of independent ones."""
+    wide = math.sqrt(alike)
+    return Interval(
+        found.estimate,
+        found.estimate - wide * (found.estimate - found.low),
+        found.estimate + wide * (found.high - found.estimate),
+    )
+
+
 def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, random_state=0) -> BayesErrorBounds:
     """Bracket the Bayes error p* by the leave-one-out error R of the nearest neighbour (Cover and Hart, 1967).
 
@@ -104,15 +134,16 @@ def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, rando
     if len(classes) < 2:
         return BayesErrorBounds(0.0, 0.0, 0.0, 0.0, 0.0, len(y))
     distance, index = _neighbors(X, 1)
-    wrong = float(np.sum(codes[index[:, 0]] != codes))
-    rate = wilson_interval(wrong, len(y), level)
+    wrong = (codes[index[:, 0]] != codes).astype(np.float64)
+    error, alike = float(wrong.mean()), dependence(wrong, index[:, 0])
+    rate = wilson_interval(error * len(y) / alike, len(y) / alike, level)
     c = len(classes)
     any_other = 1 - float(np.sum((np.bincount(codes) / len(codes)) ** 2))  # the error of a row drawn at random
     near = without_distance(rate.low, any_other, _closeness(X, distance))
     return BayesErrorBounds(
-        cover_hart_lower(rate.estimate, c),
-        rate.estimate,
-        rate.estimate,
+        cover_hart_lower(error, c),
+        error,
+        error,
         cover_hart_lower(min(near, rate.low), c),
         rate.high,
         len(y),
@@ -120,7 +151,7 @@ def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, rando
 
 
 def noise_bounds(
-    X, y, *, n_neighbors: int = 10, max_rows: int = 5000, level: float = 0.95, random_state=0
+    X, y, *, groups=None, n_neighbors: int = 10, max_rows: int = 5000, level: float = 0.95, random_state=0
 ) -> NoiseBounds:
     """Bracket the noise variance σ² of y = f(x) + noise by differences between neighbours.
 
@@ -132,6 +163,8 @@ def noise_bounds(
     Parameters
     ----------
     X, y : array (n, p) of numbers on comparable scales, and n targets, or (n, t) of them whose variances are added up.
+    groups : n labels, or None; neighbours are looked for within a group. The errors y − ŷ(x) of models on rows that
+        they had not seen, grouped by the model, have the noise of y, and less of f for their distance to let through.
     n_neighbors : neighbours in the Gamma regression.
     max_rows, level, random_state : as in `bayes_error_bounds`.
 
@@ -141,26 +174,41 @@ def noise_bounds(
     >>> bool(bounds.low < 0.09 < bounds.high), bool(abs(bounds.upper - 0.09) < 0.015)
     (True, True)
     """
-    X, y = _drawn(X, y, max_rows, random_state)
-    y = y.astype(np.float64)
-    k = min(n_neighbors, len(y) - 1)
+    X, y = _checked(X, y)
+    groups = None if groups is None else np.asarray(groups)
+    if groups is not None and len(groups) != len(y):
+        raise ValueError(f"groups has {len(groups)} entries and X has {len(y)} rows; give one label for each row.")
+    rows = _drawn_rows(len(y), max_rows, random_state)
+    X, y = X[rows], y[rows].astype(np.float64)
+    y = y[:, None] if y.ndim == 1 else y
+    labels = np.zeros(len(y)) if groups is None else groups[rows]
+    parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    k = min(n_neighbors, min(map(len, parts)) - 1)
     if k < 1:
         return NoiseBounds(0.0, float("inf"), 0.0, float("inf"), len(y))
-    distance, index = _neighbors(X, k)
-    y = y[:, None] if y.ndim == 1 else y
-    halves = sum(0.5 * (column[index] - column[:, None]) ** 2 for column in y.T)
+    found = [_neighbors(X[part], k) for part in parts]
+    halves = np.concatenate([_half_squares(y[part], index) for part, (_, index) in zip(parts, found, strict=True)])
+    distance = np.concatenate([d for d, _ in found])
     delta = (distance**2).mean(axis=0)
-    gamma = bootstrap_interval(halves[:, 0], level=level, random_state=random_state)
+    starts = np.cumsum([0, *map(len, parts)])
+    first = np.concatenate([at + index[:, 0] for at, (_, index) in zip(starts, found, strict=False)])
+    alike = dependence(halves[:, 0], first)
+    gamma = _widened(bootstrap_interval(halves[:, 0], level=level, random_state=random_state), alike)
     near = without_distance(gamma.low, float(y.var(axis=0).sum()), _closeness(X, distance))
     if k < 3 or np.ptp(delta) <= 1e-12 * max(delta.max(), 1e-300):
         return NoiseBounds(gamma.estimate, gamma.estimate, min(max(gamma.low, 0.0), near), gamma.high, len(y))
     # The intercept of the least-squares line is a fixed linear form of the γ(k): Σ w_k γ(k).
     centered = delta - delta.mean()
     weights = 1 / k - delta.mean() * centered / np.sum(centered**2)
-    intercept = bootstrap_interval(halves @ weights, level=level, random_state=random_state)
+    intercept = _widened(bootstrap_interval(halves @ weights, level=level, random_state=random_state), alike)
     lower = min(max(intercept.estimate, 0.0), gamma.estimate)
     low = min(max(intercept.low, 0.0), lower, near)
     return NoiseBounds(lower, gamma.estimate, low, gamma.high, len(y))
+
+
+def _half_squares(y: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """½ (yᵢ − yₙₙ)², added up over the targets, for each neighbour of each row."""
+    return np.sum([0.5 * (column[index] - column[:, None]) ** 2 for column in y.T], axis=0)
 
 
 def _neighbors(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -170,6 +218,16 @@ def _neighbors(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _drawn(X, y, max_rows: int, random_state) -> tuple[np.ndarray, np.ndarray]:
+    X, y = _checked(X, y)
+    rows = _drawn_rows(len(X), max_rows, random_state)
+    return X[rows], y[rows]
+
+
+def _drawn_rows(n: int, max_rows: int, random_state) -> np.ndarray:
+    return np.sort(generator(random_state).permutation(n)[:max_rows]) if n > max_rows else np.arange(n)
+
+
+def _checked(X, y) -> tuple[np.ndarray, np.ndarray]:
     X, y = np.asarray(to_numpy(X), dtype=np.float64), np.asarray(to_numpy(y))
     X = X[:, None] if X.ndim == 1 else X
     if len(X) != len(y):
@@ -179,7 +237,4 @@ def _drawn(X, y, max_rows: int, random_state) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"X has a missing or infinite cell in row {row}; encode it first, e.g. with TableEncoder.")
     if len(X) < 2:
         raise ValueError(f"X has {len(X)} rows; two are needed for one to be the neighbour of the other.")
-    if len(X) > max_rows:
-        rows = np.sort(generator(random_state).permutation(len(X))[:max_rows])
-        X, y = X[rows], y[rows]
     return X, y

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from learnt.diagnosis._bayes import noise_bounds
-from learnt.diagnosis._losses import curve_sizes, row_losses, spread_columns
+from learnt.diagnosis._losses import row_losses, spread_columns
 from learnt.diagnosis._regime import Diagnosis, read_curve
 from learnt.engine.random import generator
 
@@ -31,9 +31,9 @@ def diagnose(
     estimator : an unfitted regressor, or a classifier with ``predict_proba``.
     X, y : numbers (n, p) and n targets.
     folds : cross-validation folds; each holds its rows out at every training size.
-    sizes : training sizes, or None for a geometric range; sizes too small for the model are left out.
+    sizes : training sizes, or None for all rows, half of them and so on; sizes too small for the model are left out.
     random_state : seed of the folds and of the draws.
-    on_fit : called after each fit, for progress.
+    on_fit : called after each fold of each size, for progress.
 
     Returns
     -------
@@ -50,42 +50,75 @@ def diagnose(
     n = len(y)
     if n < 2 * folds:
         raise ValueError(f"X has {n} rows; {folds} folds need at least {2 * folds}: pass more rows or fewer folds.")
-    classify = is_classifier(estimator)
-    classes = np.unique(y) if classify else None
+    classes = np.unique(y) if is_classifier(estimator) else None
     order = generator(random_state).permutation(n)
-    if classify:  # deal the rows of each class round the folds
+    if classes is not None:  # deal the rows of each class round the folds
         order = order[np.argsort(y[order], kind="stable")]
     fold_of = np.empty(n, dtype=np.int64)
     fold_of[order] = np.arange(n) % folds
     smallest = n - int(np.bincount(fold_of).max())
-    steps = curve_sizes(smallest) if sizes is None else sorted({min(int(s), smallest) for s in sizes})
-    train, valid = np.empty((len(steps), folds)), np.empty((len(steps), folds))
+    steps = _halvings(smallest) if sizes is None else sorted({min(int(s), smallest) for s in sizes})
+    curve = np.full((3, len(steps), folds), np.nan)  # training loss, loss on new rows, variance
     constant = np.empty(folds)
+    errors = np.empty((n, 1 if classes is None else len(classes)))  # of rows that the model had not seen
     for k in range(folds):
         inside = np.flatnonzero(fold_of != k)
         inside = inside[generator((random_state or 0) + k + 1).permutation(len(inside))]
         outside = np.flatnonzero(fold_of == k)
         constant[k] = _constant_loss(y[inside], y[outside], classes)
         for s, size in enumerate(steps):
-            rows = inside[:size]
+            twin = inside[size : 2 * size]  # as many other rows, where there are
             try:
-                model = clone(estimator).fit(X[rows], y[rows])
-                train[s, k] = row_losses(y[rows], _predict(model, X[rows], classes), classes).mean()
-                valid[s, k] = row_losses(y[outside], _predict(model, X[outside], classes), classes).mean()
+                *curve[:, s, k], predicted = _point(estimator, X, y, classes, (inside[:size], twin, outside))
             except ValueError:
                 if size == steps[-1]:
                     raise
-                train[s, k] = valid[s, k] = np.nan  # too few rows for this model, e.g. for k neighbours
+                curve[:, s, k] = np.nan  # too few rows for this model, e.g. for k neighbours
             if on_fit is not None:
                 on_fit()
-    could = np.isfinite(valid).all(axis=1)
-    kept, train, valid = np.array(steps)[could], train[could], valid[could]
-    return read_curve(kept, train, valid, noise=_noise(X, y, classes, random_state), constant=constant.mean())
+        errors[outside] = _as_columns(y[outside], classes) - predicted
+    could = np.isfinite(curve[1]).all(axis=1)
+    train, valid, variance = curve[:, could]
+    half = 1.0 if classes is None else 0.5  # half the Brier score
+    noise = tuple(half * v for v in _noise(X, _as_columns(y, classes), errors, fold_of, random_state))
+    return read_curve(np.array(steps)[could], train, valid, variance=variance, noise=noise, constant=constant.mean())
+
+
+def _halvings(n: int) -> list[int]:
+    """Training sizes: all rows, half of them, and so on to a sixteenth, but not below 30.
+
+    >>> _halvings(800), _halvings(40)
+    ([50, 100, 200, 400, 800], [40])
+    """
+    return sorted({n // 2**i for i in range(5) if i == 0 or n // 2**i >= 30})
+
+
+def _point(
+    estimator: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None, rows: tuple[np.ndarray, ...]
+) -> tuple[float, float, float, np.ndarray]:
+    """Training loss, loss on new rows, variance (NaN without as many other rows), and the predictions of new rows."""
+    seen, twin, new = rows
+    model = clone(estimator).fit(X[seen], y[seen])
+    predicted = _predict(model, X[new], classes)
+    train = row_losses(y[seen], _predict(model, X[seen], classes), classes).mean()
+    valid = row_losses(y[new], predicted, classes).mean()
+    columns = predicted.reshape(len(new), -1)
+    variance = np.nan
+    if len(twin) == len(seen):
+        other = _predict(clone(estimator).fit(X[twin], y[twin]), X[new], classes).reshape(len(new), -1)
+        half = 0.5 if classes is None else 0.25  # of a difference of two models; and half the Brier score
+        variance = half * float(np.mean(np.sum((columns - other) ** 2, axis=1)))
+    return float(train), float(valid), variance, columns
+
+
+def _as_columns(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
+    """Targets as a column of numbers, or one column of zeros and ones for each class."""
+    return y.astype(np.float64)[:, None] if classes is None else (y[:, None] == classes[None, :]).astype(np.float64)
 
 
 def _predict(model: Any, X: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
     if classes is None:
-        return model.predict(X)
+        return np.asarray(model.predict(X))
     return spread_columns(model.predict_proba(X), model.classes_, classes)
 
 
@@ -96,11 +129,17 @@ def _constant_loss(y_train: np.ndarray, y_valid: np.ndarray, classes: np.ndarray
     return float(row_losses(y_valid, np.tile(shares, (len(y_valid), 1)), classes).mean())
 
 
-def _noise(X: np.ndarray, y: np.ndarray, classes: np.ndarray | None, random_state) -> tuple[float, float, float]:
+def _noise(
+    X: np.ndarray, y: np.ndarray, errors: np.ndarray, model: np.ndarray, random_state
+) -> tuple[float, float, float]:
+    """Low end, estimate and upper bound of the noise: what the targets and the model's errors both allow.
+
+    Neighbours differ by the noise and by what is left of the function between them. In the errors that is little where
+    the model is good, and in the targets where the rows are dense; the smaller of the two upper bounds is the better.
+    """
     scale = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
-    if classes is None:
-        found, half = noise_bounds(X, y, random_state=random_state), 1.0
-    else:
-        found, half = noise_bounds(X, y[:, None] == classes[None, :], random_state=random_state), 0.5
-    return half * found.low, half * found.lower, half * found.upper
+    of_targets = noise_bounds(X, y, random_state=random_state)
+    of_errors = noise_bounds(X, errors, groups=model, random_state=random_state)
+    better = min(of_targets, of_errors, key=lambda found: found.upper)
+    return better.low, better.lower, min(of_targets.high, of_errors.high)

@@ -59,15 +59,16 @@ def read_curve(
     *,
     noise: tuple[float, ...],
     constant: float,
+    variance: np.ndarray | None = None,
     seen: float | None = 1.0,
     form: Callable[[float], str] = "{:.4g}".format,
     loss_name: str = "Loss",
 ) -> Diagnosis:
     """Diagnose from losses at several training sizes, a bracket of the noise, and the loss of the best constant.
 
-    The loss on new rows is split as  loss(n) = noise + bias + variance,  where  bias + noise  is the limit a of the
-    curve a + b·n^(−c) and variance is the part b·n^(−c) that more rows would remove. Squared losses (squared error;
-    the Brier score for classes) make the three parts the usual ones.
+    The loss on new rows is split as  loss(n) = noise + bias + variance. Squared losses (squared error; half the Brier
+    score for classes) make the three parts the usual ones. Where the variance was measured at smaller sizes it is
+    carried on to n by the power of n with which it fell; otherwise it is the part b·n^(−c) of the curve a + b·n^(−c).
 
     Parameters
     ----------
@@ -76,6 +77,8 @@ def read_curve(
     noise : estimate and upper bound of the part no model can remove, in the same units; three numbers where there is
         also a lower bound, which comes first. An estimate above what the model reaches is not believed.
     constant : loss of the best constant predictor on held-out rows.
+    variance : (s, folds) half the mean squared difference between predictions of models of two disjoint sets of rows,
+        NaN where it was not measured; None where it was at no size.
     seen : the share of the rows there are that the model was given; None where the curve ends before those it was
         given, and so says nothing about still more rows.
     form, loss_name : how losses are written and called in the evidence.
@@ -91,10 +94,11 @@ def read_curve(
     train, valid = np.atleast_2d(train).astype(np.float64), np.atleast_2d(valid).astype(np.float64)
     loss, train_loss = float(valid[-1].mean()), float(train[-1].mean())
     lowest, estimate, highest = (max(float(v), 0.0) for v in (noise if len(noise) == 3 else (noise[0], *noise)))
-    limit, half = _limit(sizes, train, valid, highest)
-    believed = estimate <= limit + half and lowest >= 0.3 * estimate
-    if not believed:  # neighbours are too far apart to say: whatever more rows cannot remove may be noise
-        lowest, estimate = 0.0, limit
+    found = None if variance is None else _measured(sizes, train, valid, np.atleast_2d(variance))
+    limit, half = _interval(_extrapolated(sizes, train, valid, highest) if found is None else found, valid, train)
+    believed = lowest <= limit + half and lowest >= 0.3 * estimate
+    if not believed:  # neighbours are too far apart to say: all that they allow may be noise
+        lowest, estimate = 0.0, min(limit, highest)
     low, value, high = (min(v, limit) for v in (lowest, estimate, highest))
     parts = {
         "noise": Part(value, low, high),
@@ -118,8 +122,30 @@ def read_curve(
     )
 
 
-def _limit(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, noise: float) -> tuple[float, float]:
-    """The limit of the validation curve and half its 95 % interval, between training and validation loss.
+def _measured(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, variance: np.ndarray) -> np.ndarray | None:
+    """Bias + noise of each fold: the loss less the measured variance; None where that was not measured.
+
+    Bias does not grow with the rows, so it is at most what was left at the largest size where variance was measured.
+
+    >>> sizes, valid = np.array([100.0, 200.0, 400.0]), np.array([[1.3], [1.1], [1.0]])
+    >>> variance = np.array([[0.4], [0.2], [np.nan]])
+    >>> round(float(_measured(sizes, np.full((3, 1), 0.8), valid, variance)[0]), 6)
+    0.900000
+    """
+    known = np.flatnonzero(np.isfinite(variance).all(axis=1) & (variance.mean(axis=1) > 0))[-3:]
+    if not len(known):
+        return np.array(valid[-1]) if np.isfinite(variance).any() else None
+    power = 1.0
+    if len(known) > 1:
+        power = -float(np.polyfit(np.log(sizes[known]), np.log(variance[known].mean(axis=1)), 1)[0])
+    last = known[-1]
+    carried = variance[last] * (sizes[last] / sizes[-1]) ** min(max(power, -1.0), 2.0)
+    left = np.minimum(valid[-1] - carried, valid[last] - variance[last])
+    return np.clip(left, np.minimum(train[-1], valid[-1]), valid[-1])
+
+
+def _extrapolated(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, noise: float) -> np.ndarray:
+    """Bias + noise of each fold from the curve alone: its limit, between training and validation loss.
 
     Two readings, of which the smaller: the intercept of valid = a + b·n^(−c), and the midpoint of training and
     validation loss. The midpoint is exact for least squares, where training falls short of the limit by as much as
@@ -130,30 +156,34 @@ def _limit(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, noise: float
     top, bottom = valid[-1], np.minimum(train[-1], valid[-1])
     midpoint = np.clip((top + bottom) / 2, min(noise, float(top.mean())), None)
     midpoint = np.minimum(midpoint, top)
-    if len(sizes) >= 3:
-        mean = valid.mean(axis=1)
-        fits = []
-        for power in (0.5, 1.0):
-            design = np.column_stack([np.ones_like(sizes), (sizes / sizes[-1]) ** -power])
-            weight = np.sqrt(sizes)[:, None]  # larger sizes measure the limit better
-            solved, *_ = np.linalg.lstsq(design * weight, valid * weight, rcond=None)
-            left = float(np.sum((weight[:, 0] * (mean - design @ solved.mean(axis=1))) ** 2))
-            fits.append((left, solved[0]))
-        intercept = min(fits, key=lambda f: f[0])[1]
-        found = np.minimum(np.clip(intercept, bottom, top), midpoint)
-    else:
-        found = midpoint
+    if len(sizes) < 3:
+        return midpoint
+    mean = valid.mean(axis=1)
+    fits = []
+    for power in (0.5, 1.0):
+        design = np.column_stack([np.ones_like(sizes), (sizes / sizes[-1]) ** -power])
+        weight = np.sqrt(sizes)[:, None]  # larger sizes measure the limit better
+        solved, *_ = np.linalg.lstsq(design * weight, valid * weight, rcond=None)
+        left = float(np.sum((weight[:, 0] * (mean - design @ solved.mean(axis=1))) ** 2))
+        fits.append((left, solved[0]))
+    intercept = min(fits, key=lambda f: f[0])[1]
+    return np.minimum(np.clip(intercept, bottom, top), midpoint)
+
+
+def _interval(found: np.ndarray, valid: np.ndarray, train: np.ndarray) -> tuple[float, float]:
+    """The mean over folds and half its 95 % interval."""
     folds = len(found)
-    spread = float(found.std(ddof=1)) if folds > 1 else float(np.mean(top - bottom)) / 2
+    spread = float(found.std(ddof=1)) if folds > 1 else float(np.mean(valid[-1] - np.minimum(train[-1], valid[-1]))) / 2
     t = float(stdtrit(folds - 1, 0.975)) if folds > 1 else 1.96
     return float(found.mean()), t * spread / math.sqrt(folds)
 
 
 def _regime(loss: float, constant: float, parts: dict[str, Part], noise_high: float, believed: bool) -> str:
-    if loss >= 0.99 * constant and noise_high >= 0.9 * constant:
+    noise, bias, variance = parts["noise"], parts["bias"], parts["variance"]
+    if loss >= 0.99 * constant and min(noise_high, loss - variance.low) >= 0.9 * constant:
         return "no signal"
-    bias, variance = parts["bias"], parts["variance"]
-    if believed and bias.value + variance.value <= 0.10 * loss:
+    surely_noise = bias.low <= 0 and variance.value <= 0.10 * loss and noise.low >= 0.75 * loss
+    if believed and (surely_noise or bias.value + variance.value <= 0.10 * loss):
         return "near the ceiling"
     if variance.value >= max(bias.value, 0.10 * loss):
         return "high variance"
@@ -251,7 +281,7 @@ def advise(regime: str, falls: bool | None, seen: float | None = 1.0) -> list[st
     if regime == "high variance":
         found = [rows, "regularise more", "fewer columns", "rows do not help" if falls is False and all_rows else None]
     elif regime == "high bias":
-        found = ["bend", "regularise less", "build columns", None if all_rows else rows]
+        found = ["bend", rows, "regularise less", "build columns"]
     else:
         found = [rows, "new columns", "build columns", "check labels"]
     return [code for code in found if code is not None]
