@@ -72,11 +72,11 @@ import_late_in_our_processes()
 import numpy as np, polars as pl
 from learnt.engine.kernel import compiler as kernel_compiler
 from learnt.study.race._bench import Bench
-from learnt.study.race._layout import lay_out
+from learnt.study.race._layout import write_rows
 from learnt.study.race._families import candidates_for
 frame = pl.read_csv(sys.argv[1])
 folds = [(np.arange(100), np.arange(100, 200))]
-lay_out(Path(sys.argv[3]), frame.drop("y"), (frame["y"] == "a").to_numpy().astype(int), folds, ["a", "b"], 0)
+write_rows(Path(sys.argv[3]), frame.drop("y"), (frame["y"] == "a").to_numpy().astype(int), folds, ["a", "b"], 0)
 bayes = next(c for c in candidates_for("classify") if c.family.name == "naive Bayes")  # compiles nothing
 result = Bench(Path(sys.argv[3])).evaluate(bayes.spec(), 0, 100, 100)
 assert result["rows"] == 100

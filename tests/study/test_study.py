@@ -208,12 +208,12 @@ def test_ended_while_its_files_are_written_it_knows_them_as_its_own(regressed, t
 
 
 def test_the_worker_dies_with_the_study(tmp_path):
-    from learnt.study.race._layout import lay_out
+    from learnt.study.race._layout import write_rows
     from learnt.study.race._remote import Worker
 
     frame = table(60)
     folds = [(np.arange(30), np.arange(30, 60))]
-    lay_out(tmp_path, frame.drop("y"), (frame["y"] == "yes").to_numpy().astype(int), folds, ["no", "yes"], 0)
+    write_rows(tmp_path, frame.drop("y"), (frame["y"] == "yes").to_numpy().astype(int), folds, ["no", "yes"], 0)
     with Worker(tmp_path) as worker:
         worker.start()
         process = worker._process

@@ -1,17 +1,17 @@
-"""From a table to a judged model: what a careful person would do, in seven steps.
+"""From a table to a tested model, in seven steps.
 
     table        1  read and profile the table; set identifiers and leaks aside
                  2  seal a test set; folds of the rest; the ledger of openings
-    judgement    3  the best constant; beside the race, the bracket of the best possible error
+    judgement    3  the best constant; during the race, bounds on the best possible error
     race         4  cross-validation in processes that can be stopped, inside a budget
     choice       5  calibration, blends, the lowest loss, the final fit
     judgement    6  the test set opened once, every error with its interval; a refit on all rows; the learning curve
     report       7  report.html, model.learnt, study.json, predictions.parquet
 
 _run         the steps in order: up to the race            _conclude   and after it
-_settings    what was asked for                            _errors     a sentence where something is wrong
-_journal     every result as soon as it is there, so that an interrupted study goes on where it was
-_folder      one study at a time in a folder, and nobody's files lost
+_settings    the options of a study                            _errors     error messages
+_journal     every result as soon as it is known, so that an interrupted study can resume
+_folder      one study at a time in a folder, and no other files overwritten
 _predict     a saved model used on a table                 _example    the table that is shipped
 """
 
@@ -46,7 +46,7 @@ __all__ = [
     "study",
 ]
 
-# Imported when first named: predicting should not have to wait for what only a race needs.
+# Imported when first used: predicting should not wait for imports that only a race needs.
 _FILES = {
     "Settings": "_settings",
     "Study": "_run",

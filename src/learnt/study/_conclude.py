@@ -47,7 +47,7 @@ from learnt.study.table._seal import Sealed
 
 
 class Run(Opening, Protocol):
-    """What is needed of the study under way."""
+    """The part of a running study that is used here."""
 
     began: float
 
@@ -73,7 +73,7 @@ class Conclusion:
         self.judged = run.work / ("judged.learnt" if self.refit else "model.learnt")
 
     def reach(self, workers: Sequence[Worker], race: Race, bracketing: BackgroundCall) -> dict[str, Any]:
-        """Choose, fit, judge, fit again on all rows, diagnose; everything that is known, with what is to be drawn."""
+        """Choose, fit, test, refit on all rows, diagnose; returns all facts, and the points to plot."""
         s, run = self.settings, self.run
         held_out = HeldOutPredictions(workers, race, self.budget)
         decision = run.timed(
@@ -103,12 +103,13 @@ class Conclusion:
         out_of_fold = journaled_out_of_fold(decision, chosen, self.journal, held_out)
         ceiling = self._ceiling(bracketing)
         facts = self._facts(ceiling) | self._race_facts(decision, chosen, judged_rows)
-        model = load(self.judged)  # what is judged is a file, as it will be used
+        model = load(self.judged)  # the saved file is tested, as it will be used
         points = run.timed("test", open_test_set, facts, self.problem, self.sealed, out_of_fold, run, model)
         if self.refit:
             self._refit(facts, chosen, workers)
         facts["diagnosis"] = None
-        if chosen.rank > 0 or not race.cut_short:  # that few models beat no constant says nothing about the columns
+        # If few models were tried, none beating the constant says nothing about the columns
+        if chosen.rank > 0 or not race.cut_short:
             facts["diagnosis"] = run.timed(
                 "learning curve",
                 diagnose,
@@ -129,7 +130,7 @@ class Conclusion:
         return self.problem.X[rows], self.problem.y[rows]
 
     def _ceiling(self, bracketing: BackgroundCall) -> dict[str, Any]:
-        """The bracket that was worked out beside the race, written down; where it is not ready, all that is certain."""
+        """The bounds computed during the race, journaled; trivial bounds where they are not ready."""
         found = self.journal.get("ceiling", "")
         if found is not None:
             return found
@@ -162,7 +163,7 @@ class Conclusion:
         }
 
     def _facts(self, ceiling: dict[str, Any]) -> dict[str, Any]:
-        """What was known before the race, and the bracket of the best possible error."""
+        """Facts from before the race, and the bounds on the best possible error."""
         free = {"threads": None, "fresh": None, "overwrite": None}
         problem, sealed, table = self.problem, self.sealed, self.table
         return {
@@ -220,7 +221,10 @@ class Conclusion:
             )
 
     def _refit(self, facts: dict[str, Any], chosen: Standing, workers: Sequence[Worker]) -> None:
-        """After the test set has been opened, its rows may be learnt from: the model to be used has seen every row."""
+        """After the test set has been opened, its rows may be used for training.
+
+        The final model is fitted on every row.
+        """
         problem = self.problem
         labels = None if problem.classes is None else np.array(problem.classes)
         y = problem.y if labels is None else np.searchsorted(labels, problem.y)
@@ -249,8 +253,8 @@ class Conclusion:
         finished = datetime.now(UTC).isoformat(timespec="seconds")
         facts["run"] = {"finished": finished, "seconds": run.seconds, "reused": self.journal.reused}
         text = json.dumps(plain_data(facts), indent=1, allow_nan=False, ensure_ascii=False)
-        # Everything is made where nobody looks. The numbers come into place first: they say whose the other files are,
-        # so that a study killed between two of them is known as its own when it goes on.
+        # Everything is written to temporary files first. study.json is moved into place first: it identifies the other
+        # files, so that a study killed between two of them recognises them as its own when it resumes.
         write_text(run.folder / "study.json", text)
         for name in [*files, "predictions.parquet"]:
             os.replace(run.work / name, run.folder / name)
@@ -262,7 +266,7 @@ class Conclusion:
 
 
 def _truth(example: bool) -> dict[str, float] | None:
-    """For the shipped table the best possible error is known, because its generator is."""
+    """For the shipped table the best possible error is known, since its generator is known."""
     if not example:
         return None
     made = make_deliveries()

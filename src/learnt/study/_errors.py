@@ -1,4 +1,4 @@
-"""What a study says when it cannot go on."""
+"""Errors of a study that cannot continue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class StudyError(ValueError):
-    """One sentence for the person at the keyboard: what was wrong, where, what to do."""
+    """One sentence for the user: what was wrong, where, what to do."""
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ class Example(NamedTuple):
 
 
 def example_path() -> Path:
-    """Where the shipped table lies."""
+    """The path of the shipped table."""
     return Path(str(files("learnt.study"))) / "data" / "deliveries.csv"
 
 

@@ -1,4 +1,4 @@
-"""The folder of a study: held by one study at a time, and never another one's work lost without being told to."""
+"""The folder of a study: locked by one study at a time, and no other study's files overwritten unless asked to."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder; a second study gets a sentence. A study that was killed no longer holds anything."""
+    """Lock a folder; a second study gets an error. A study that was killed no longer holds its lock."""
     path = folder / LOCK
     file = _take(path)
     try:
         yield
     finally:
         with suppress(OSError):
-            path.unlink()  # while it is still held, so that nobody else's is removed
+            path.unlink()  # while it is still locked, so that no other process's file is removed
         os.close(file)
 
 
@@ -70,7 +70,7 @@ def _take(path: Path) -> int:
 
 
 def _lock(file: int, path: Path) -> bool:
-    """Lock an open file; where the system cannot, believe what is written in it."""
+    """Lock an open file; where the system has no locks, rely on the process id written in it."""
     if fcntl is not None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,7 +93,7 @@ def _holder(path: Path) -> dict[str, Any]:
 
 
 def _alive(who: dict[str, Any]) -> bool:
-    """Whether the process that wrote this still runs; of another machine that cannot be known, so it does."""
+    """Whether the process that wrote this still runs; a process of another machine is assumed to."""
     if not isinstance(who.get("pid"), int):
         return False
     if who.get("host") != socket.gethostname():
@@ -151,7 +151,7 @@ def _ours(report: Path) -> bool:
 
 
 def _difference(facts: dict[str, Any], settings: Settings, data_hash: str) -> str:
-    """In a few words, what the finished study in a folder was about where this one is about something else."""
+    """How the finished study in a folder differs from this one, in a few words."""
     if facts["data"]["hash"] != data_hash:
         return f"another table ({facts.get('table', '?')}, {facts['data'].get('rows', 0):,} rows) or of other contents"
     before, now = facts["settings"], json.loads(json.dumps(asdict(settings)))

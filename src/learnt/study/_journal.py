@@ -1,8 +1,8 @@
-"""The journal: an append-only file of everything a study has worked out, so that nothing is worked out twice.
+"""The journal: an append-only file of all results of a study, so that nothing is computed twice.
 
-One JSON object a line, forced to disk before the study goes on. A study killed at any moment leaves at most one torn
-last line, which is passed over. Every record carries the key of its study (data and settings); several studies may
-share a file, and each reads only its own.
+One JSON object a line, forced to disk before the study goes on. A study killed at any moment leaves at most one
+incomplete last line, which is skipped. Every record carries the key of its study (data and settings); several studies
+may share a file, and each reads only its own.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Journal:
                 record = json.loads(line)
                 key, kind, name, value = record["key"], record["kind"], record["name"], record["value"]
             except (ValueError, KeyError, TypeError):
-                continue  # torn or foreign; the work is done again
+                continue  # incomplete or not ours; the work is done again
             if key == self.key:
                 self._keep(kind, name, value)
-        if whole != len(raw):  # a torn last line: cut it off, so that the next record starts on its own
+        if whole != len(raw):  # an incomplete last line: cut it off, so that the next record starts on a new line
             with self.path.open("r+b") as file:
                 file.truncate(whole)
 

@@ -77,7 +77,7 @@ def _encoders(model: Any) -> Iterator[TableEncoder]:
 
 
 def _names(model: Any) -> Iterator[Any]:
-    """The columns that a model, or a part of it that reads the table, was learnt from."""
+    """The columns that a model, or a part of it that reads the table, was fitted on."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         yield names
@@ -94,7 +94,7 @@ def _parts(model: Any) -> Iterator[Any]:
 
 
 def _check_cells(encoder: TableEncoder, X: pl.DataFrame, lenient: bool, say: Callable[[str], None]) -> None:
-    """Refuse text where the model was learnt from numbers or dates, or say how much of it counts as missing."""
+    """Refuse text where the model was fitted on numbers or dates, or report how much of it counts as missing."""
     found = encoder.unreadable(X)
     if not found:
         return
@@ -115,7 +115,7 @@ def _check_cells(encoder: TableEncoder, X: pl.DataFrame, lenient: bool, say: Cal
 
 
 def _in_order(table: pl.DataFrame, about: dict[str, Any], path: Path) -> pl.DataFrame:
-    """Columns without names called as in the learnt table, whose target may be there or not."""
+    """Give unnamed columns the names of the training table, with or without its target."""
     width, target = about.get("width"), str(about.get("target"))
     if width is None:
         raise StudyError(f"{path} was learnt from a table with names; give the new table a line of names too.")

@@ -26,7 +26,7 @@ from learnt.study.race._budget import Budget
 from learnt.study.race._compilation import compile_ahead
 from learnt.study.race._families import candidates_for
 from learnt.study.race._ground import Ground
-from learnt.study.race._layout import MOST_CELLS, lay_out
+from learnt.study.race._layout import MOST_CELLS, write_rows
 from learnt.study.race._metric import metric_of
 from learnt.study.race._objective import Objective
 from learnt.study.race._process import MOST, process_count
@@ -37,11 +37,11 @@ from learnt.study.table._problem import Problem, pose
 from learnt.study.table._read import open_table
 from learnt.study.table._seal import PARTS, Sealed, seal
 
-LONG_ENOUGH = 30.0  # seconds of a budget that pay for more than one partition of few rows
-ENOUGH_TO_BRACKET = 8.0  # and for a bracket of the best possible error, each on an idle machine
+LONG_ENOUGH = 30.0  # seconds of budget from which small tables get more than one partition
+ENOUGH_TO_BRACKET = 8.0  # and from which bounds on the best possible error are computed, each on an idle machine
 
 Say = Callable[[str], None]
-Moment = tuple[float, float]  # by the clock, and seconds of the processor
+Moment = tuple[float, float]  # wall-clock time, and processor seconds
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def study(
     >>> found = study("deliveries.csv", "late", budget=30)      # doctest: +SKIP
     >>> found.facts["test"]["error"]                            # doctest: +SKIP
     """
-    # A command counts from its beginning, where it had not calculated anything.
+    # For a command the budget starts with the process, before anything is computed.
     moment = (time.monotonic(), time.process_time()) if began is None else (began, 0.0)
     loaded = time.process_time()
     frame, name, data_hash, example = open_table(table, options.get("header"))
@@ -121,7 +121,7 @@ def study(
 
 
 class Run:
-    """One study under way; the methods are its steps."""
+    """A running study; the methods are its steps."""
 
     def __init__(
         self, settings: Settings, folder: Path, journal: Journal, say: Say, began: Moment, loaded: float
@@ -139,14 +139,14 @@ class Run:
         with ExitStack() as stack:
             workers = [stack.enter_context(Worker(self.work, s.threads)) for _ in range(self._processes(frame))]
             for worker in workers:
-                worker.start()  # they load while the rows are looked at
-            problem = self.timed("profile", pose, frame, s.target, **self._asked(name))
+                worker.start()  # they load while the rows are profiled
+            problem = self.timed("profile", pose, frame, s.target, **self._requested(name))
             self._say_what_was_found(problem, len(frame))
             if s.cost is not None and problem.positive is None:
                 raise StudyError("Costs of false alarms and misses need a target with two classes; leave --cost out.")
             sealed = self.timed("seal", seal, problem, s.seed)
             self.say(f"Sealed {len(sealed.test):,} test rows: {sealed.how}.")
-            ground = self._lay_out(problem, sealed)
+            ground = self._write_rows(problem, sealed)
             self.budget.notice_pace(time.monotonic() - self.began, time.process_time() - self.calculated)
             self.budget.work = time.process_time() - self.loaded
             entries = candidates_for(problem.task, ground.training_rows, ground.n_classes, image=ground.image)
@@ -154,15 +154,15 @@ class Run:
             sizes = [min(ground.training_rows, 1000), ground.training_rows]
             self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
             self.budget.not_counted(self.seconds["compiling"])
-            self._say_floor(problem, floor(problem, sealed.development))
-            beside = BackgroundCall(self._beside_the_race, problem, sealed.development)
-            beside.start()  # the race is run by other processes
+            self._say_constant(problem, floor(problem, sealed.development))
+            background = BackgroundCall(self._during_the_race, problem, sealed.development)
+            background.start()  # the race is run by other processes
             ground = self._partitions(ground)
             race = self._race(workers, problem, ground)
             from learnt.study._conclude import Conclusion, Table
 
             conclusion = Conclusion(self, Table(frame, name, data_hash, example), problem, sealed, ground)
-            found = conclusion.reach(workers, race, beside)
+            found = conclusion.reach(workers, race, background)
         return Study(conclusion.write(**found), self.folder)
 
     def _processes(self, frame: pl.DataFrame) -> int:
@@ -170,19 +170,19 @@ class Run:
         large = frame.height * frame.width > 5_000_000
         return process_count(self.settings.threads, self.settings.budget, 2 if large else MOST)
 
-    def _lay_out(self, problem: Problem, sealed: Sealed) -> Ground:
+    def _write_rows(self, problem: Problem, sealed: Sealed) -> Ground:
         s, y = self.settings, problem.y[sealed.development]
         codes = np.searchsorted(np.array(problem.classes), y) if problem.classes is not None else y
         n_classes = None if problem.classes is None else len(problem.classes)
         metric = None
         if s.metric is not None:
             metric = Objective.plain(metric_of(s.metric, problem.task, n_classes or 2, problem.positive, s.cost))
-        lay_out(self.work, problem.X[sealed.development], codes, sealed.folds, problem.classes, s.seed, metric)
+        write_rows(self.work, problem.X[sealed.development], codes, sealed.folds, problem.classes, s.seed, metric)
         parts = min(PARTS, len(sealed.folds))
         return Ground(codes, sealed.folds, parts, n_classes, Objective(n_classes, metric), s.seed, problem.image)
 
     def _partitions(self, ground: Ground) -> Ground:
-        """More than one partition of few rows where the time is long, for the pace of this machine; that stays."""
+        """More than one partition for small tables where the budget allows it on this machine; the decision is kept."""
         count = self.journal.get("folds", "")
         if count is None:
             enough = self.settings.budget >= LONG_ENOUGH * self.budget.pace
@@ -191,7 +191,7 @@ class Run:
 
     # --- step 1 ---
 
-    def _asked(self, name: str) -> dict[str, Any]:
+    def _requested(self, name: str) -> dict[str, Any]:
         s = self.settings
         return {"name": name, "task": s.task, "time": s.time, "group": s.group, "keep": s.keep, "drop": s.drop}
 
@@ -212,16 +212,16 @@ class Run:
 
     # --- step 3 ---
 
-    def _say_floor(self, problem: Problem, constant: dict[str, Any]) -> None:
+    def _say_constant(self, problem: Problem, constant: dict[str, Any]) -> None:
         if problem.classify:
             self.say(f'Always saying "{constant["predicts"]}" errs on {constant["error"]:.1%}.')
         else:
             self.say(f"Always saying the mean has an RMSE of {number(constant['rmse'])}.")
 
-    def _beside_the_race(self, problem: Problem, development: np.ndarray) -> dict[str, Any] | None:
-        """Load what is needed after the race, and bracket the best possible error where that is not known already.
+    def _during_the_race(self, problem: Problem, development: np.ndarray) -> dict[str, Any] | None:
+        """Import what is needed after the race, and bound the best possible error where that is not known already.
 
-        A bracket takes seconds of the processor; where the whole study has few of them, there is none.
+        The bounds take processor seconds; a study with a small budget has none.
         """
         for needed in ("learnt.study._conclude", "jinja2"):
             import_module(needed)

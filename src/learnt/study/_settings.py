@@ -1,4 +1,4 @@
-"""What a person may ask of a study, read from text where it comes as text."""
+"""The options of a study, parsed from text where they come as text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from learnt.study._errors import StudyError
 from learnt.study.race._metric import read_metric
 from learnt.study.table._header import numbered
 
-RACE = 2  # changes when the results of an older race are of no use any more
-# What may change while a study stays the same.
+RACE = 2  # version of the race: increased when older results can no longer be used
+# Options that may change without making it another study.
 FREE = ("budget", "threads", "fresh", "cost", "overwrite", "prefer", "final")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The request: everything beside the table."""
+    """All options of a study."""
 
     target: str
     task: str = "auto"
@@ -32,7 +32,7 @@ class Settings:
     budget: float = 60.0
     threads: int | None = None
     fresh: bool = False
-    header: bool | None = None  # of a text table: whether its first line holds names; None: look
+    header: bool | None = None  # of a text table: whether its first line holds names; None: detect
     overwrite: bool = False
     prefer: str = "best"  # or "simple": the simplest within one standard error
     final: str = "all"  # rows the final model is fitted on once the test set is open; or "judged": as it was judged
@@ -55,7 +55,7 @@ class Settings:
             read_metric(self.metric)
 
     def with_numbered_columns(self, columns: list[str]) -> Settings:
-        """The same request about a table without names, where columns may be called by their number from 1."""
+        """The same options for a table without names, whose columns may be given by their number from 1."""
         one = {part: numbered(getattr(self, part), columns) for part in ("target", "time", "group")}
         many = {part: tuple(str(numbered(c, columns)) for c in getattr(self, part)) for part in ("keep", "drop")}
         return replace(self, **one, **many)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 from learnt.ensemble import recalibrate
 from learnt.model_selection import corrected_interval
 from learnt.study.choice._blend import alone_weights, cross_fitted, equal_weights, greedy_weights
-from learnt.study.choice._calibration import bends, calibrate, fit_doubt, fit_maps
+from learnt.study.choice._calibration import calibrate, fit_doubt, fit_maps, reshapes
 from learnt.study.choice._choice import Contender, choose
 from learnt.study.race._objective import Objective, row_losses
 
@@ -164,7 +164,7 @@ def test_zeros_of_a_forest_get_a_floor():
 def test_probabilities_that_are_right_are_left_alone():
     p, y, groups = probabilities(n=4000)
     found, mapped = calibrate(p, y, groups)
-    assert not bends(found)
+    assert not reshapes(found)
     np.testing.assert_allclose(mapped, p, atol=1.5 * 0.25 / 3200)  # the least doubt, of four fifths of the rows
 
 

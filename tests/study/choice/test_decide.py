@@ -19,7 +19,7 @@ from learnt.study.choice._decide import (
 from learnt.study.race._bench import Bench
 from learnt.study.race._budget import Budget
 from learnt.study.race._ground import Ground
-from learnt.study.race._layout import lay_out, lay_out_all
+from learnt.study.race._layout import write_all_rows, write_rows
 from learnt.study.race._objective import Objective
 from learnt.study.race._race import run_race
 from learnt.study.race._remote import Failed, TooSlow
@@ -49,7 +49,7 @@ def raced(request, tmp_path_factory):
     X = pl.DataFrame({"x": x[:, 0], "z": x[:, 1], "w": x[:, 2], "town": rng.choice(["Oslo", "Rome"], n)})
     cuts = np.array_split(rng.permutation(n), 5)
     folds = [(np.setdiff1d(np.arange(n), cut), cut) for cut in cuts]
-    lay_out(folder, X, y, folds, labels, 0)
+    write_rows(folder, X, y, folds, labels, 0)
     ground = Ground(y, folds, 5, 3 if labels else None, Objective(3 if labels else None), 0)
     worker, journal = Here(folder), Journal(folder / "j.jsonl", "k")
     race = run_race([worker], journal, ground, Budget(1e6), task=task, most=10**9)
@@ -161,12 +161,12 @@ def test_a_class_that_is_only_among_the_test_rows_has_no_offset(tmp_path):
     rng = np.random.default_rng(0)
     X = pl.DataFrame({"x": rng.normal(size=60)})
     y = (X["x"].to_numpy() > 0).astype(int) * 2  # class 1 is not there
-    lay_out(tmp_path, X, y, [(np.arange(30), np.arange(30, 60))], ["a", "b", "c"], 0)
+    write_rows(tmp_path, X, y, [(np.arange(30), np.arange(30, 60))], ["a", "b", "c"], 0)
     spec = {"model": "learnt.naive_bayes.GaussianNB", "params": {}, "encoding": "raw", "scale": False}
     spec |= {"products": False, "most_columns": 9, "path": None}
     member = {"spec": spec, "weight": 1.0, "calibration": {"exponent": 1.0, "floor": 0.0, "offsets": [0.1, 5.0, -0.1]}}
     Bench(tmp_path).fit({"members": [member], "calibration": None}, str(tmp_path / "m.learnt"))
     assert learnt.load(tmp_path / "m.learnt").classes_.tolist() == ["a", "c"]
-    lay_out_all(tmp_path, X, np.arange(60) % 3)
+    write_all_rows(tmp_path, X, np.arange(60) % 3)
     Bench(tmp_path).fit({"members": [member], "calibration": None}, str(tmp_path / "m.learnt"), everything=True)
     assert learnt.load(tmp_path / "m.learnt").classes_.tolist() == ["a", "b", "c"]

@@ -10,7 +10,7 @@ import pytest
 from learnt.study.race import _families
 from learnt.study.race._bench import Bench
 from learnt.study.race._families import candidates_for
-from learnt.study.race._layout import lay_out
+from learnt.study.race._layout import write_rows
 from learnt.study.race._recipe import alone
 
 
@@ -39,7 +39,7 @@ def test_the_saved_model_predicts_without_torch(tmp_path):
     y = rng.integers(0, 3, n)
     X = centers[y] + rng.normal(size=(n, 4))
     frame = pl.DataFrame({**{f"x{k}": X[:, k] for k in range(4)}, "town": rng.choice(["Oslo", "Rome"], n)})
-    lay_out(tmp_path, frame, y, [(np.arange(400), np.arange(400, n))], ["a", "b", "c"], 0)
+    write_rows(tmp_path, frame, y, [(np.arange(400), np.arange(400, n))], ["a", "b", "c"], 0)
     bench = Bench(tmp_path)
     spec = networks(2000, 3)[0].spec()
     found = bench.evaluate(spec, 0, 400, 400)

@@ -13,7 +13,7 @@ import pytest
 
 from learnt.study.race import _process, _remote
 from learnt.study.race._families import candidates_for
-from learnt.study.race._layout import lay_out
+from learnt.study.race._layout import write_rows
 from learnt.study.race._remote import Failed, TooSlow, Worker, readiest
 
 
@@ -139,7 +139,7 @@ def test_processes_started_early_are_taken_over_and_the_others_end(tmp_path):
             worker.start()
             assert worker._process in early
             folds = [(np.arange(40), np.arange(40, 60))]
-            lay_out(tmp_path, pl.DataFrame({"x": np.arange(60.0)}), np.arange(60) % 2, folds, [0, 1], 0)
+            write_rows(tmp_path, pl.DataFrame({"x": np.arange(60.0)}), np.arange(60) % 2, folds, [0, 1], 0)
             spec = candidates_for("classify")[1].spec()
             assert worker.call("evaluate", 120.0, spec=spec, fold=0, rows=40, most=40)["rows"] == 40
     assert all(process.poll() is not None for process in early)

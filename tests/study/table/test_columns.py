@@ -9,7 +9,7 @@ import pytest
 
 from learnt.study import StudyError
 from learnt.study.race._bench import Bench
-from learnt.study.race._layout import lay_out
+from learnt.study.race._layout import write_rows
 from learnt.study.table._columns import fingerprint
 from learnt.study.table._problem import pose
 from learnt.study.table._read import open_table
@@ -56,7 +56,7 @@ def test_a_usable_column_goes_all_the_way_to_numbers(tmp_path, kind, gaps):
     assert problem.features == ["x", kind]
     assert fingerprint(frame) != fingerprint(frame.with_columns(frame[kind].reverse()))
     sealed = seal(problem, 0)
-    lay_out(tmp_path, problem.X[sealed.development], np.zeros(len(sealed.development)), sealed.folds, None, 0)
+    write_rows(tmp_path, problem.X[sealed.development], np.zeros(len(sealed.development)), sealed.folds, None, 0)
     inside, *_ = Bench(tmp_path).prepared(0, "raw", 1000)
     assert np.isfinite(inside).all()
     assert np.ptp(inside[:, 1:], axis=0).max() > 0

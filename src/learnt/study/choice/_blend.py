@@ -2,10 +2,10 @@
 
 At every step the member that lowers the loss of the average most is added once more, so that a model chosen three
 times out of ten has the weight 0.3. The best prefix of the sequence is kept. An average of good and different models
-is better than the best of them, and the selection needs no fit beside those of the race.
+is better than the best of them, and the selection needs no fits besides those of the race.
 
-On few rows the selection follows their chances. An average of the best model of each of a few families has nothing to
-fit but their order, and is then mostly better.
+On few rows the selection overfits them. An equal average of the best model of each of a few families has nothing to fit
+but their ranking, and is then mostly better.
 
 References
 ----------
@@ -92,7 +92,7 @@ def equal_weights(
 
 
 def _open(counts: np.ndarray, most: int, costs: np.ndarray | None, allowed: float) -> np.ndarray:
-    """Which models may be taken next: those inside already, and others while there is room and time for them."""
+    """Which models may be added next: those already in the blend, and others while its size and the time allow."""
     inside = counts > 0
     if inside.sum() >= most:
         return inside

@@ -80,7 +80,7 @@ def _newton(logs: np.ndarray, y: np.ndarray, offsets: bool, floor: float) -> tup
         size = 1.0
         while size > 1e-4:
             trial = theta - size * step
-            trial[0] = max(trial[0], 0.05)  # a reversed order is a broken model, not a badly calibrated one
+            trial[0] = max(trial[0], 0.05)  # a negative exponent would mean a broken model, not a badly calibrated one
             new, new_q = value(trial)
             if new <= loss:
                 break
@@ -96,7 +96,7 @@ def _newton(logs: np.ndarray, y: np.ndarray, offsets: bool, floor: float) -> tup
 
 
 def fit_doubt(p: np.ndarray, y: np.ndarray, unseen: float = UNSEEN) -> float:
-    """The least of  −Σ log((1 − ε)·p_y + ε/K) − unseen·log ε;  0 where no class is surer than that allows.
+    """The least of  −Σ log((1 − ε)·p_y + ε/K) − unseen·log ε;  0 where no probability is more extreme than that allows.
 
     >>> sure, n = np.array([[1.0, 0.0]]), 1000
     >>> round(4 * n * fit_doubt(np.repeat(sure, n, axis=0), np.zeros(n, dtype=np.int64)), 2)
@@ -115,14 +115,14 @@ def fit_doubt(p: np.ndarray, y: np.ndarray, unseen: float = UNSEEN) -> float:
 
 
 def least_doubt(p: np.ndarray, unseen: float = UNSEEN) -> float:
-    """What `fit_doubt` finds where every row is right and sure."""
+    """The result of `fit_doubt` where every row is predicted correctly with probability 1."""
     n, k = p.shape
     doubt = min(unseen / n * k / (k - 1), 0.5)
     return 0.0 if p.min() >= doubt / k else doubt
 
 
 def _maps(p: np.ndarray, y: np.ndarray, unseen: float) -> list[Map]:
-    """Left alone but for the least doubt; then with doubt as it fits, bent without and with offsets."""
+    """Three maps: only the least doubt; with fitted doubt and exponent, without and with offsets."""
     bent = (IDENTITY, *fit_maps(p, y))
     fitted = [{**found, "doubt": fit_doubt(recalibrated(p, found), y, unseen)} for found in bent]
     return [{**IDENTITY, "doubt": least_doubt(p, unseen)}, *fitted]
@@ -131,7 +131,7 @@ def _maps(p: np.ndarray, y: np.ndarray, unseen: float) -> list[Map]:
 def calibrate(p: np.ndarray, y: np.ndarray, groups: np.ndarray, repeats: float = 1.0) -> tuple[Map | None, np.ndarray]:
     """The map for out-of-fold probabilities, and what they become; None and `p` itself where none is needed.
 
-    Whether a bend lowers the loss is asked honestly: rows of a group are mapped by what was fitted to all other groups.
+    Whether a map lowers the loss is cross-validated: rows of a group are mapped by what was fitted to all other groups.
     The map returned is fitted to all rows. `repeats` is how many times each row is among them.
     """
     unseen = UNSEEN * repeats
@@ -148,6 +148,6 @@ def calibrate(p: np.ndarray, y: np.ndarray, groups: np.ndarray, repeats: float =
     return (None, p) if found == {**IDENTITY, "doubt": 0.0} else (found, mapped[kind])
 
 
-def bends(found: Map | None) -> bool:
-    """Whether a map does more than to doubt."""
+def reshapes(found: Map | None) -> bool:
+    """Whether a map does more than add doubt."""
     return found is not None and {**found, "doubt": 0.0} != {**IDENTITY, "doubt": 0.0}

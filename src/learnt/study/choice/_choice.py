@@ -1,4 +1,4 @@
-"""Which model: the one with the lowest cross-validated loss, or a simpler one that gives nothing away."""
+"""Which model: the one with the lowest cross-validated loss, or a simpler one that is not measurably worse."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLOSE = 0.01  # a simpler model may lose this share at most
 
 @dataclass(frozen=True)
 class Contender:
-    """What the choice looks at: losses fold by fold, how simple the model is, its family and place in it."""
+    """What the choice depends on: losses fold by fold, how simple the model is, its family and its position in it."""
 
     id: str
     losses: np.ndarray
@@ -40,7 +40,7 @@ class Choice(NamedTuple):
 
 
 def choose(contenders: Sequence[Contender], parts: int, prefer: str = "best") -> Choice:
-    """The lowest loss wins; a simpler model only where nothing speaks against it.
+    """The lowest loss wins; a simpler model only where it is not measurably worse.
 
     A simpler one is taken where the interval of its paired excess over the best contains zero *and* its loss is within
     1 %. `prefer="simple"` takes the simplest within one standard error instead. `parts` is how many folds make up one
@@ -66,7 +66,8 @@ def _simplest(contenders: Sequence[Contender], best: int, parts: int) -> tuple[i
 
     Within the family of the best that is the classical rule: its mean loss is at most one standard error (over folds)
     above. Another, simpler family must come that close on *paired* differences, fold by fold with the correction for
-    shared rows: folds differ from each other far more than models do, and must not lend a poor model their spread.
+    shared rows: losses vary more between folds than between models, so that without pairing a poor model could be
+    within one standard error.
     """
     leader = contenders[best]
     error = float(leader.losses.std(ddof=1) / math.sqrt(len(leader.losses)))

@@ -1,11 +1,13 @@
-"""After the race: probabilities calibrated, leaders blended, everybody measured alike on held-out rows.
+"""After the race: probabilities calibrated, leaders blended, all evaluated in the same way on held-out rows.
 
 The race has left the held-out predictions of every fit in files; nothing is fitted here but maps of three numbers and
-weights. What a fold is judged by never saw the fold: the value on a path, the map and the weights come from others.
+weights. What is evaluated on a fold never saw the fold: the value on a path, the map and the weights come from other
+folds.
 
-The lowest of many losses is low by luck too, the more so the fewer the rows. A blend, whose weights come from other
-rows, has no such luck; so that they can be compared, the best model is also picked anew for every group of rows by
-all others, and what that costs is put on every single model in the choice (`Standing.luck`).
+The lowest of many losses is biased downwards (the winner's curse), the more so the fewer the rows. A blend, whose
+weights come from other rows, has no such bias; so that they can be compared, the best model is also selected for every
+group of rows by all other groups, and the increase in loss is added to every single model in the choice
+(`Standing.luck`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from learnt.study.choice._blend import STEPS, alone_weights, cross_fitted, equal_weights, greedy_weights
-from learnt.study.choice._calibration import bends, calibrate
+from learnt.study.choice._calibration import calibrate, reshapes
 from learnt.study.choice._choice import Contender
 from learnt.study.race._families import MANY_TREES
 from learnt.study.race._ground import Ground
@@ -26,7 +28,7 @@ from learnt.study.race._recipe import Recipe, alone, recalibrated, settled
 
 CALIBRATED = 24  # of the leaders
 BLENDED = 16  # may become members
-BLENDED_BY_METRIC, STEPS_BY_METRIC = 6, 8  # where every average has to be scored by a metric of decisions or ranks
+BLENDED_BY_METRIC, STEPS_BY_METRIC = 6, 8  # where every average has to be scored by a metric of decisions or rankings
 BLEND, AVERAGE = "blend", "average"
 
 Held = Callable[[Entry, int], np.ndarray]  # an entry and a fold -> (values of the path, rows, …)
@@ -34,7 +36,7 @@ Held = Callable[[Entry, int], np.ndarray]  # an entry and a fold -> (values of t
 
 @dataclass
 class Standing:
-    """A model as it came out: what it is made of, and its losses on held-out rows."""
+    """A model after the race: its parts, and its losses on held-out rows."""
 
     id: str
     label: str
@@ -44,13 +46,13 @@ class Standing:
     place: int
     recipe: Recipe
     losses: list[float]  # one a fold
-    also: dict[str, float]  # measures people know
+    also: dict[str, float]  # well-known metrics
     note: str = ""
     seconds: float = 0.0  # of a fit on a fold
     final_seconds: float = 0.0
     made_of: list[dict[str, Any]] = field(default_factory=list)  # of a blend: labels and weights
     calibrated_from: float | None = None  # the loss before calibration
-    luck: list[float] = field(default_factory=list)  # what picking the best of many made losses too low by, one a fold
+    luck: list[float] = field(default_factory=list)  # selection bias of the lowest of many losses, one a fold
 
     @property
     def loss(self) -> float:
@@ -82,7 +84,7 @@ def combine(race: Race, ground: Ground, held: Held, allowed: float) -> list[Stan
             calibration, predicted = calibrate(predicted, y, ground.groups, ground.repeats)
         spec = settled(entry.candidate.spec(), value)
         standing = _standing(entry, alone(spec, calibration), ground, predicted, race.final_seconds(entry))
-        if bends(calibration):
+        if reshapes(calibration):
             standing.calibrated_from = float(ground.fold_losses(np.concatenate(parts)).mean())
         standings.append(standing)
         predictions.append(predicted)
@@ -95,7 +97,10 @@ def combine(race: Race, ground: Ground, held: Held, allowed: float) -> list[Stan
 
 
 def _rough(entry: Entry, ground: Ground) -> bool:
-    """Not to be calibrated: the constant is, and by another metric than the log loss nobody asks for probabilities."""
+    """Whether a model is not calibrated.
+
+    The constant is already, and metrics other than the log loss need no probabilities.
+    """
     return entry.candidate.is_constant or ground.objective.metric is not None
 
 
@@ -120,7 +125,7 @@ def _standing(entry: Entry, recipe: Recipe, ground: Ground, predicted: np.ndarra
 def _luck(standings: list[Standing], predictions: list[np.ndarray], ground: Ground) -> list[float]:
     """Fold by fold, the loss of a model picked by all other groups of rows, over that of the one picked by all.
 
-    Nothing where that is no cost in the mean, or where the loss is none of single rows.
+    Empty where the mean increase is not positive, or where the loss is not a mean over rows.
     """
     models = [k for k, s in enumerate(standings) if s.rank > 0]
     if len(models) < 2 or ground.objective.metric is not None:
@@ -202,7 +207,7 @@ def _blend(
         seconds=sum(s.seconds for s, _ in members),
         final_seconds=sum(s.final_seconds for s, _ in members),
         made_of=[{"label": s.label, "id": s.id, "weight": w, "loss": s.loss} for s, w in members],
-        calibrated_from=float(ground.fold_losses(before).mean()) if bends(calibration) else None,
+        calibrated_from=float(ground.fold_losses(before).mean()) if reshapes(calibration) else None,
     )
 
 

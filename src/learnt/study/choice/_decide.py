@@ -24,13 +24,13 @@ from learnt.study.choice._choice import Choice, choose
 from learnt.study.choice._combine import Standing, combine, out_of_fold
 from learnt.study.race._budget import Budget, final_seconds
 from learnt.study.race._ground import Ground
-from learnt.study.race._layout import lay_out_all
+from learnt.study.race._layout import write_all_rows
 from learnt.study.race._race import Entry, Race, fit_name, held_file
 from learnt.study.race._recipe import build_recipe
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
 MOST_STORED = 20_000  # out-of-fold predictions written down
-MOST_READ = 5_000  # rows from which a constant learns what its columns are
+MOST_READ = 5_000  # rows that the encoder of a constant is fitted on
 SHORTEST = 0.01  # seconds; nothing is fitted in less
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -38,7 +38,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 @dataclass
 class Decision:
-    """Who raced how, and who was chosen."""
+    """The standings, and the chosen model."""
 
     race: Race
     ground: Ground
@@ -59,7 +59,7 @@ class Decision:
 
 
 class HeldOutPredictions:
-    """The held-out predictions of the race's fits, from their files; what is no longer there is worked out again."""
+    """The held-out predictions of the race's fits, from their files; missing ones are computed again."""
 
     def __init__(self, workers: Sequence[Worker], race: Race, budget: Budget) -> None:
         self.worker, self.race, self.budget = workers[0], race, budget
@@ -92,7 +92,7 @@ def decide(
     refit: bool,
     threads: int = 1,
 ) -> Decision:
-    """Calibrate, blend and choose; once worked out for a set of finished entries, it stays as it was."""
+    """Calibrate, blend and choose; once made for a set of finished entries, the decision is kept."""
     names = "|".join(sorted(e.candidate.id for e in race.finished())) + f"@{race.rows}"
     name = hashlib.sha256(names.encode()).hexdigest()[:16]
     known = journal.get("standings", name)
@@ -107,9 +107,9 @@ def decide(
 
 
 def journaled_out_of_fold(decision: Decision, standing: Standing, journal: Journal, held: HeldOutPredictions) -> Rows:
-    """Development rows and what models that had not seen them predicted; written down, so that it stays the same.
+    """Development rows and what models that had not seen them predicted; journaled, so that it stays the same.
 
-    What a constant says of thousands of rows takes longer to write than to work out again.
+    A constant's predictions for thousands of rows take longer to write than to compute again.
     """
     name = hashlib.sha256(standing.id.encode()).hexdigest()[:16] + f"@{decision.race.rows}"
     known = journal.get("out of fold", name) if standing.rank > 0 else None
@@ -147,7 +147,8 @@ def fit_judged(
         if standing is None or standing.rank == 0:
             break
         left = budget.for_the_judged_fit()
-        if standing is not quickest and quickest is not None:  # should it take too long, there is time for another
+        # Leave time for the quickest model, should this fit take too long
+        if standing is not quickest and quickest is not None:
             left = max(left - expected[quickest.id], 0.7 * left)
         if left < SHORTEST:
             break
@@ -196,12 +197,12 @@ def fit_on_everything(
     `y` holds class numbers where there are `labels`.
     """
     if standing.rank == 0:
-        _save_fitted_constant(load(judged), y if labels is None else labels[y], path)  # it knows the columns already
+        _save_fitted_constant(load(judged), y if labels is None else labels[y], path)  # its encoder is fitted already
         return len(y)
     left = budget.for_the_refit()
     try:
         if left > SHORTEST:
-            lay_out_all(worker.folder, X, y)
+            write_all_rows(worker.folder, X, y)
             with progress.task("refitting on all rows"):
                 order = {"recipe": standing.recipe, "path": str(path), "everything": True}
                 return int(worker.call("fit", left, **order, threads=thread_count(threads))["rows"])
@@ -212,7 +213,7 @@ def fit_on_everything(
 
 
 def _save_constant(standing: Standing, classify: bool, X: pl.DataFrame, y: np.ndarray, path: Path) -> None:
-    """Fit the constant on every row; the columns, which it only knows by name and kind, are read off a few thousand."""
+    """Fit the constant on every row; its encoder, which only needs names and types of columns, on a few thousand."""
     model = build_recipe(standing.recipe, [] if classify else None)  # a constant has no map of probabilities
     few = np.sort(generator(0).permutation(len(y))[:MOST_READ])
     model.fit(X[few], y[few])
@@ -294,7 +295,7 @@ def choice_fact(decision: Decision, chosen: Standing, prefer: str) -> dict[str, 
         rule = "the simplest within one standard error of the best"
     elif chosen is decision.best:
         rule = "the lowest cross-validated loss"
-        if chosen.loss > decision.standings[0].loss:  # the lowest of many is low by luck
+        if chosen.loss > decision.standings[0].loss:  # the lowest of many losses is biased downwards
             rule += ", a single model being judged by rows that had no say in picking it"
     else:
         rule = "simpler than the best, within 1% of its loss and not to be told from it"

@@ -23,7 +23,8 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
     scaling of the same columns, and the one with the smallest bound is kept: every one of them bounds the same
     best possible error from above, and the smallest is the sharpest. `bracket` compares it with what models reach.
     """
-    from learnt.diagnosis import bayes_error_bounds, noise_bounds  # what the race need not wait for
+    # Imported here, so that the race need not wait for it
+    from learnt.diagnosis import bayes_error_bounds, noise_bounds
 
     rows = development
     if len(rows) > MOST_ROWS:
@@ -48,7 +49,7 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
 
 
 def unbracketed(problem: Problem, development: np.ndarray) -> dict[str, Any]:
-    """The same where neighbours were not looked at: the best possible loss is between none and the constant's."""
+    """The same without nearest neighbours: the best possible loss is between 0 and the constant's."""
     constant = floor(problem, development)
     found: dict[str, Any] = {
         "constant": constant,
@@ -75,7 +76,8 @@ def bracket(
 
     The bound from below is that of neighbours less what their distance may have added, and 0 where a model proves it
     too high; that from above is the smaller of theirs and the model's own, each with its confidence. Returned as error
-    rates of classes or as roots of squared errors; `known` says whether there is anything to tell beyond the model.
+    rates of classes or as roots of squared errors; `known` says whether the neighbours add anything to the model's own
+    error.
     """
     loss = bootstrap_interval(losses, level=level)
     noise = ceiling["noise"]
@@ -105,7 +107,10 @@ def floor(problem: Problem, development: np.ndarray) -> dict[str, Any]:
 
 
 def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """The columns as numbers, scaled in three ways: alike, by their own correlation, by their weight in a line."""
+    """The columns as numbers, scaled in three ways.
+
+    Equally, by their correlation with the target, by their coefficients in a ridge regression.
+    """
     from learnt.preprocessing import StandardScaler
 
     with warnings.catch_warnings():
@@ -115,7 +120,7 @@ def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[
     centered = targets - targets.mean(axis=0)
     spread = np.where(centered.std(axis=0) > 0, centered.std(axis=0), 1.0)
     correlation = np.abs(X.T @ (centered / spread) / len(X)).max(axis=1)
-    correlation[correlation < 2 / np.sqrt(len(X))] = 0.0  # no more than chance
+    correlation[correlation < 2 / np.sqrt(len(X))] = 0.0  # not significant
     correlation = np.maximum(correlation, _explained(X, centered))
     weight = np.sqrt((_ridge(X, centered, 0.01 * len(X)) ** 2).sum(axis=1))
     distances = [("all columns alike", X)]
@@ -143,5 +148,5 @@ def _explained(X: np.ndarray, centered: np.ndarray) -> np.ndarray:
     for j in range(X.shape[1]):
         along = centered[np.argsort(X[:, j], kind="stable")]
         shares[j] = 1 - 0.5 * float(((along[1:] - along[:-1]) ** 2).sum()) / (len(X) - 1) / whole if whole > 0 else 0.0
-    shares[shares < 3 / np.sqrt(len(X))] = 0.0  # no more than chance
+    shares[shares < 3 / np.sqrt(len(X))] = 0.0  # not significant
     return np.sqrt(shares)

@@ -1,4 +1,4 @@
-"""The learning curve of the chosen recipe and what it says, with the time that is left after everything else."""
+"""The learning curve of the chosen recipe and its interpretation, in the time that is left after everything else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def diagnose(
     rows: int,
     ceiling: dict[str, Any],
 ) -> dict[str, Any] | None:
-    """What the learning curve says about noise, bias and variance; None when there was no time for it.
+    """Noise, bias and variance from the learning curve; None when there was no time for it.
 
     The largest size comes first, since one size is enough for a verdict; `rows` is what the race trained on.
     """
@@ -59,7 +59,7 @@ def diagnose(
         return None
     loss = lambda key: np.array([[points[size, fold][key] for fold in range(folds)] for size in complete])  # noqa: E731
     train, valid = loss("train_loss"), loss("loss")
-    # The final model has seen all rows; a curve that ends before them says nothing about still more.
+    # The final model is fitted on all rows; a curve that ends before cannot be extrapolated beyond them.
     seen = 1.0 if complete[-1] >= 0.9 * ground.training_rows else None
     return _read(complete, train, valid, ceiling, _level(ground, folds), seen)
 
@@ -75,7 +75,7 @@ class _Shared:
 
     def __next__(self) -> Any:
         try:
-            return self._jobs.pop()  # one step of the interpreter: no lock is needed
+            return self._jobs.pop()  # list.pop is atomic: no lock is needed
         except IndexError:
             raise StopIteration from None
 

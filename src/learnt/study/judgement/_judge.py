@@ -1,4 +1,4 @@
-"""Step 6, the verdict: the test set opened once, every error with its interval."""
+"""Step 6, the test: the test set opened once, every error with its interval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import polars as pl
 
 from learnt.diagnosis import Interval, auc_interval, bootstrap_interval, row_losses, spread_columns, wilson_interval
 from learnt.engine.random import stream
-from learnt.study.judgement._rare import judge_rare, lopsided, rare_class
+from learnt.study.judgement._rare import imbalanced, judge_rare, rare_class
 from learnt.study.race._metric import area_under_roc, counts_by_threshold
 from learnt.study.race._objective import row_losses as log_losses
 
@@ -55,7 +55,7 @@ def choose_threshold(
     """The threshold with the lowest cost on out-of-fold predictions, over every value of the score.
 
     `cost` is (false alarm, missed positive). The reference is Elkan's: with true probabilities the best threshold is
-    fp / (fp + fn), whatever the data. `value` is a function of hits, false alarms, misses and right rejections to be
+    fp / (fp + fn), whatever the data. `value` is a function of hits, false alarms, misses and true negatives to be
     made as large as possible instead.
     """
     fp, fn = cost
@@ -106,7 +106,8 @@ def judge_classes(
     names = np.array(classes)
     codes = np.searchsorted(names, y)
     decided = decide(probability, classes, positive, threshold)
-    wrong = (probability.argmax(axis=1) != codes).astype(float)  # costs move decisions, not what is known
+    # The likeliest class: costs change decisions, not this error
+    wrong = (probability.argmax(axis=1) != codes).astype(float)
     losses = row_losses(y, probability, names)
     constant = row_losses(y, np.tile(shares, (len(y), 1)), names)
     usual = (codes != int(shares.argmax())).astype(float)
@@ -129,7 +130,7 @@ def judge_classes(
     }
     found["per_class"] = _per_class(np.array(found["confusion"]), classes)
     found["mean_recall"] = float(np.mean([c["recall"] for c in found["per_class"] if c["recall"] is not None]))
-    found["lopsided"] = lopsided(shares)
+    found["lopsided"] = imbalanced(shares)
     if (rare := rare_class(shares)) is not None:
         judged = judge_rare(codes == rare, decided == rare, probability[:, rare], float(shares[rare]), level, seed)
         found["rare"] = {"class": classes[rare], **judged}
@@ -151,7 +152,7 @@ def _two_classes(
     called = score >= threshold
     found: dict[str, Any] = {
         "auc": _plain(auc_interval(y, score, level)),
-        "ranks": auc_interval(y, score, 1 - (1 - level) / 5).low > 0.5,  # better than chance, beyond doubt
+        "ranks": auc_interval(y, score, 1 - (1 - level) / 5).low > 0.5,  # significantly better than chance
         "roc": {"fpr": fpr[keep].tolist(), "tpr": tpr[keep].tolist()},
         "at_threshold": {"fpr": float(called[~y].mean()), "tpr": float(called[y].mean())},
         "calibration": calibration_bins(y, score, level),

@@ -1,4 +1,4 @@
-"""Small things that are written: prediction columns, plain data, files put in place in one step."""
+"""Helpers for output: prediction columns, plain data, files written atomically."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A rare class: judged by how many of its rows are found and how many calls are right, never by rows that are right.
+"""A rare class: judged by recall and precision, never by accuracy.
 
-Where one class makes up nine rows in ten, calling everything by its name is right nine times in ten and of no use.
+Where one class makes up nine rows in ten, always predicting it has an accuracy of 0.9 and is of no use.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def rare_class(shares: np.ndarray) -> int | None:
     return int(shares.argmin()) if len(shares) == 2 and shares.min() < RARE else None
 
 
-def lopsided(shares: np.ndarray) -> bool:
+def imbalanced(shares: np.ndarray) -> bool:
     """Whether one of several classes makes up nearly all rows."""
     return len(shares) > 2 and bool(shares.max() > 1 - RARE)
 
@@ -36,7 +36,7 @@ def lopsided(shares: np.ndarray) -> bool:
 def criterion(metric: Metric | None, rare: int | None, positive: int) -> tuple[str, Callable[..., np.ndarray]] | None:
     """What a threshold is chosen by where no costs are given: in words, and as a function of counts, larger is better.
 
-    The metric asked for, where it judges decisions; else, for a rare class, its F1; else None: one half will do.
+    The metric asked for, where it judges decisions; else, for a rare class, its F1; else None: a threshold of one half.
     """
     if metric is not None and metric.at_best_threshold:
         sign = 1.0 if metric.greater else -1.0

@@ -8,7 +8,7 @@ _objective   the loss that is minimised; _metric   the metric that was asked for
 _recipe      from plain data to models: a specification, a blend
 _layout      rows and folds in files, for the processes that fit models
 _bench       fits in the worker process: prepared folds, losses, the final model
-_worker      the process itself; _process   how it is started; _remote   the study's end of it: orders with a time limit
+_worker      the process itself; _process how it is started; _remote the study's side of it: requests with a time limit
 _compilation kernels compiled before the clock starts
 _background  a calculation in a thread while the race goes on
 """

@@ -1,4 +1,4 @@
-"""A calculation beside the race: in a thread of this process, which only waits for those that fit models."""
+"""A calculation during the race: in a thread of this process, which otherwise only waits for the worker processes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BackgroundCall:
             left = until - time.monotonic()
             if left <= 0:
                 return None
-            self._thread.join(min(left, 0.2))  # so that Ctrl-C is heard
+            self._thread.join(min(left, 0.2))  # so that Ctrl-C is handled
         if self._trouble is not None:
             raise self._trouble
         return self._answer

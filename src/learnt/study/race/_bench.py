@@ -1,4 +1,4 @@
-"""The work bench inside the worker process: prepared folds, fits, losses, the final model."""
+"""The fits inside the worker process: prepared folds, losses, the final model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from learnt.study.race._recipe import Recipe, Spec, build, build_recipe, recalib
 
 MOST_STORED = 100_000_000  # cells of all prepared folds that are kept
 TRAIN_SAMPLE = 2_000  # rows on which the training loss is measured
-PATIENCE = 40  # rounds of boosting without a gain on the held-out rows, after which more are not grown
+PATIENCE = 40  # rounds of boosting without improvement on the held-out rows, after which boosting stops
 
 
 class Bench:
@@ -124,7 +124,8 @@ class Bench:
             return [self._predict(build(settled(spec, value)).fit(X, y), held) for value in values]
         model = build(settled(spec, values[-1]))[-1]  # rounds of boosting need no scaler
         if self.classes is None or np.isin(y_held, y).all():
-            # The held-out rows say when to stop looking, never which value is taken: that is left to the other folds.
+            # The held-out rows decide when to stop boosting, never which value is taken: that is decided by the other
+            # folds.
             model.set_params(early_stopping=True, n_iter_no_change=PATIENCE, tol=0.0)
             model.fit(X, y, X_val=held, y_val=y_held)
         else:
@@ -166,11 +167,11 @@ class Bench:
         Path(path).parent.mkdir(exist_ok=True)
         part = f"{path}.{os.getpid()}.part.npz"
         np.savez(part, rows=rows, predicted=predicted)
-        os.replace(part, path)  # whole or not at all
+        os.replace(part, path)  # atomically
 
     def rehearse(self, **order: Any) -> dict[str, Any]:
-        """Fit and predict once, so that the machine code is there; the names of all that was used so far."""
-        with suppress(Exception):  # the race will meet the same trouble, and tell
+        """Fit and predict once, so that kernels are compiled; returns the names of the cache entries used so far."""
+        with suppress(Exception):  # the race will meet the same error, and report it
             self.evaluate(**order)
         return {"used": sorted(kernel_cache.used)}
 
@@ -178,7 +179,7 @@ class Bench:
         """The same for the bracket of the best possible error, which the study measures itself."""
         from learnt.diagnosis import noise_bounds
 
-        few = generator(0).normal(size=(300, 12))  # with fewer columns other code is used
+        few = generator(0).normal(size=(300, 12))  # with fewer columns another code path is taken
         noise_bounds(few, few[:, :1], max_rows=300, random_state=0)
         return {"used": sorted(kernel_cache.used)}
 
@@ -196,7 +197,7 @@ class Bench:
                 self.y,
             )
         )
-        rows = stream(self.seed, 99).permutation(len(y))  # cross-validation inside a model cuts in order
+        rows = stream(self.seed, 99).permutation(len(y))  # cross-validation inside a model splits rows in order
         codes = y[rows]
         y = codes if self.labels is None else np.array(self.labels)[codes]
         present = None if self.labels is None else np.unique(codes).tolist()

@@ -1,9 +1,9 @@
-"""Machine code made ready before the budget's clock starts: once on a machine, said, on all cores.
+"""Kernels compiled before the budget's clock starts: once on a machine, announced, on all cores.
 
 Kernels are compiled at their first use. Each kind of model that will race is therefore fitted once on few of the
 study's own rows, the heaviest first, in as many processes as there are cores; their code reaches the race through the
-kernels' cache. A note beside the cache lists the code that such a rehearsal used: while all of it is there, the next
-study has nothing to rehearse and says nothing.
+kernels' cache. A file in the cache folder lists the entries that such a rehearsal used: while all of them exist, the
+next study skips it silently.
 
 Where nothing can be kept, the process that runs the race compiles for itself, also before the clock starts.
 """
@@ -33,7 +33,7 @@ from learnt.study.race._families import Family
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
 PATIENCE = 600.0  # seconds for one rehearsal, compiling on a busy machine included
-MOST_ROWS = 5_000  # from here on no family takes another code path
+MOST_ROWS = 5_000  # with more rows no family takes another code path
 LABEL = "compiling machine code, once on this machine"
 ANNOUNCEMENT = "Compiling machine code, once on this machine; the budget's clock starts afterwards."
 NO_CACHE = (
@@ -58,7 +58,7 @@ def compile_ahead(worker: Worker, families: Iterable[Family], sizes: list[int], 
     if folder is None:
         _rehearse(jobs, [worker], _Announcement(NO_CACHE, len(jobs), say))
         return time.monotonic() - began
-    note = folder / f"study-{_state_of_the_machine(jobs, worker.folder)}.ready"
+    note = folder / f"study-{_required_code(jobs, worker.folder)}.ready"
     if _is_complete(note):
         return 0.0
     count = max(1, min(thread_count(worker.threads), len(jobs)))
@@ -89,7 +89,7 @@ def _jobs(families: Iterable[Family], sizes: list[int]) -> list[Job]:
 
 
 def _rehearse(jobs: list[Job], workers: list[Worker], announcement: _Announcement) -> set[str] | None:
-    """Carry the jobs out, shared among the workers; the names of the code they used, None if one did not end."""
+    """Run the jobs on the workers; the names of the cache entries they used, None if one did not finish."""
     waiting = queue.SimpleQueue[Job]()
     for job in jobs:
         waiting.put(job)
@@ -102,7 +102,7 @@ def _rehearse(jobs: list[Job], workers: list[Worker], announcement: _Announcemen
                 order, arguments = waiting.get_nowait()
                 try:
                     done.put(set(worker.call(order, PATIENCE, **arguments)["used"]))
-                except (Failed, TooSlow, StudyError):  # the race will meet the same trouble, and tell
+                except (Failed, TooSlow, StudyError):  # the race will meet the same error, and report it
                     done.put(None)
 
     for worker in workers:
@@ -113,7 +113,7 @@ def _rehearse(jobs: list[Job], workers: list[Worker], announcement: _Announcemen
             used.append(done.get())
             announcement.advance()
     finally:
-        while not waiting.empty():  # interrupted: nobody takes another job
+        while not waiting.empty():  # interrupted: no worker takes another job
             with suppress(queue.Empty):
                 waiting.get_nowait()
         announcement.end()
@@ -122,7 +122,7 @@ def _rehearse(jobs: list[Job], workers: list[Worker], announcement: _Announcemen
 
 
 class _Announcement:
-    """A sentence and a bar, from the moment something is compiled; nothing at all where all is there."""
+    """A message and a progress bar, shown once something is compiled; nothing where all is cached."""
 
     def __init__(self, sentence: str, total: int, say: Say) -> None:
         self._sentence, self._total, self._say = sentence, total, say
@@ -152,7 +152,7 @@ class _Announcement:
                 self._task.__exit__(None, None, None)
 
 
-def _state_of_the_machine(jobs: list[Job], folder: Path) -> str:
+def _required_code(jobs: list[Job], folder: Path) -> str:
     """A hash of what decides which machine code is needed: the jobs, the kind of target, our code, the host."""
     meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
     classes = meta["classes"]

@@ -12,7 +12,8 @@ from typing import Any
 class Path:
     """One parameter that is tried at many values within each fit: a path of penalties, a number of rounds.
 
-    Which value is best is read off the other folds' held-out rows, so that it costs no rows and no honesty.
+    Which value is best is read off the other folds' held-out rows, so that it needs no extra rows and introduces no
+    bias.
     """
 
     parameter: str
@@ -38,20 +39,20 @@ class Family:
     settings: tuple[dict[str, Any], ...]
     fixed: dict[str, Any]
     words: str
-    leader: int = 0  # which setting races right after the constant, before the others' turn
+    leader: int = 0  # which setting races right after the constant, before the others
     path: Path | None = None
     scale: bool = False
-    products: bool = False  # products of two columns stand beside the columns
+    products: bool = False  # products of two columns are added as columns
     scale_target: bool = False  # for models without an intercept, whose penalties have the target's unit
-    encodings: tuple[str, ...] = ("raw",)  # how TableEncoder writes numbers; "none": the columns do not matter
+    encodings: tuple[str, ...] = ("raw",)  # how TableEncoder encodes numbers; "none": the columns do not matter
     most_rows: int = 1_000_000  # more training rows than this are not worth their time in a race
     most_columns: int = 100_000  # of the encoded table
     most_classes: int = 100_000
     least_rows: int = 0  # of a training fold, for which it is worth its time; and classes
     least_classes: int = 0
     needs: str | None = None  # a package without which it does not race
-    images: bool = False  # it is for images alone, and first among models of them
-    probed: int | None = None  # its time grows faster than the rows, and is foreseen from a fit on so many
+    images: bool = False  # for images only, and tried first on them
+    probed: int | None = None  # its time grows faster than the rows, and is predicted from a fit on so many rows
     brief: dict[str, Any] = field(default_factory=dict)  # settings that make a fit short and still run all of its code
 
     def try_out(self, rows: int) -> dict[str, Any]:
@@ -82,7 +83,7 @@ _QUICKEST_FIRST = (  # on few rows
     "random forest",
     "boosted trees",
 )
-_IN_A_HURRY = (  # where a few seconds are all there is: each has something to say after a fraction of one
+_IN_A_HURRY = (  # for budgets of a few seconds: each takes a fraction of one
     "constant",
     "decision tree",
     "ridge regression",
@@ -91,9 +92,7 @@ _IN_A_HURRY = (  # where a few seconds are all there is: each has something to s
     "naive Bayes",
     "random forest",
 )
-MANY_TREES = (
-    4  # the rank of what nobody can read: hundreds of trees or bumps, a blend; among these only the loss counts
-)
+MANY_TREES = 4  # the rank of black boxes: hundreds of trees or kernels, a blend; among these only the loss counts
 MANY_CLASSES = 5  # boosting grows a tree a class and round: of so many, fewer rounds of larger steps and smaller trees
 _PENALTIES = tuple(10.0**k for k in (-3.5, -2.5, -1.75, -1, -0.5, 0, 0.75, 1.5, 2.5))
 _ALPHAS = tuple(10.0**k for k in (-1.5, -0.5, 0.25, 1, 1.5, 2, 2.5, 3, 3.75))
@@ -149,7 +148,7 @@ _PRODUCTS: dict[str, Any] = {
     "most_rows": 20_000,
     "most_columns": 25,
 }
-_BELLS: dict[str, Any] = {  # of many rows others know more, of many columns the shapes are not known
+_BELLS: dict[str, Any] = {  # other families are better on many rows, and covariances are inaccurate for many columns
     "scale": True,
     "encodings": ("squash",),
     "most_rows": 20_000,
@@ -297,7 +296,7 @@ FAMILIES: tuple[Family, ...] = (
         most_rows=20_000,
     ),
     Family("support vectors", "classify", settings=({"C": 1.0}, {"C": 10.0}), leader=1, scale=True, **_SVC),
-    # Scaling would blow up what hardly varies, which is wrong where all columns have one unit, such as pixels.
+    # Scaling would inflate columns that hardly vary, which is wrong where all columns have one unit, such as pixels.
     Family("support vectors, one scale", "classify", settings=({"C": 10.0},), **{**_SVC, "encodings": ("raw",)}),
     Family(
         "logistic regression with products",
@@ -318,7 +317,7 @@ FAMILIES: tuple[Family, ...] = (
         ({"hidden_layer_sizes": [128, 64], "dropout": 0.1}, {"hidden_layer_sizes": [256, 128], "dropout": 0.2}),
         {
             "batch_size": 256,
-            "learning_rate": "cosine",  # the rate falls to nothing, so that no rows are needed to stop by
+            "learning_rate": "cosine",  # the rate decays to 0, so that no validation rows are needed for early stopping
             "learning_rate_init": 2e-3,
             "max_iter": 25,
             "n_iter_no_change": 25,
@@ -471,7 +470,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """The name people read, such as "boosted trees, leaves 4, rate 0.1"."""
+        """The displayed name, such as "boosted trees, leaves 4, rate 0.1"."""
         chosen = ", ".join(f"{_WORDS.get(k, k)} {v}" for k, v in self.settings.items())
         kind = ", raw numbers" if self.encoding == "raw" and len(self.family.encodings) > 1 else ""
         return f"{self.family.name}{', ' if chosen else ''}{chosen}{kind}"
@@ -558,10 +557,10 @@ def candidates_for(
     """Every entry of the race in the order of their turns: the constant, one of each family, then the rest in turn.
 
     Strong families come first, and the settings nearest to those that lead before the others. On few rows the quick
-    come first instead: a slow machine then has something, and any other tries them all. So they do `in_a_hurry`. Of an
-    `image` of so many rows, columns and channels, what is strong on pixels comes first: support vectors, which take a
-    second on some thousand images, then a convolutional network. With LEARNT_STUDY_BRIEF=1, which is for tests, only
-    the leaders race, with few trees and short paths.
+    ones come first instead: a slow machine then has a result, and any other tries them all. The same holds
+    `in_a_hurry`. For an `image` of so many rows, columns and channels, what is strong on pixels comes first: support
+    vectors, which take a second on some thousand images, then a convolutional network. With LEARNT_STUDY_BRIEF=1, which
+    is for tests, only the leaders race, with few trees and short paths.
     """
     brief = os.environ.get("LEARNT_STUDY_BRIEF", "0") == "1"
     trees = 10 if brief else 300 if rows < 10_000 else 200

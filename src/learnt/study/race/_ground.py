@@ -1,4 +1,4 @@
-"""The ground of a race as the study itself sees it: targets, folds, and which rows of a fold are held out."""
+"""The data of a race in the study's process: targets, folds, and which rows of a fold are held out."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def pick_values(curves: np.ndarray, parts: int) -> tuple[np.ndarray, int]:
     """Which value of a path each fold takes, and which one the final model.
 
     `curves` has the losses of every value (columns) in every fold (lines). A fold takes the value that was best on the
-    other folds of its partition, so that its own held-out rows have no say; the final model the best over all.
+    other folds of its partition, so that its own held-out rows have no influence; the final model the best over all.
 
     >>> pick_values(np.array([[3.0, 1.0], [1.0, 2.0], [2.5, 2.0]]), 3)
     (array([0, 1, 1]), 1)

@@ -1,4 +1,4 @@
-"""The rows of a study, written where the processes that fit models find them."""
+"""The rows of a study, written to files for the worker processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import polars as pl
 MOST_CELLS = 40_000_000  # of one prepared training fold
 
 
-def lay_out(
+def write_rows(
     folder: Path,
     X: pl.DataFrame,
     y: np.ndarray,
@@ -22,7 +22,7 @@ def lay_out(
     seed: int,
     metric: dict[str, Any] | None = None,
 ) -> None:
-    """Write the development rows where a bench can find them; `y` holds class numbers or amounts."""
+    """Write the development rows for the worker processes; `y` holds class numbers or amounts."""
     folder.mkdir(parents=True, exist_ok=True)
     X.write_ipc(folder / "rows.arrow")
     np.save(folder / "y.npy", y)
@@ -34,7 +34,7 @@ def lay_out(
     os.replace(part, folder / "meta.json")
 
 
-def lay_out_all(folder: Path, X: pl.DataFrame, y: np.ndarray) -> None:
+def write_all_rows(folder: Path, X: pl.DataFrame, y: np.ndarray) -> None:
     """Write all labelled rows for the last fit, once the test set has been opened."""
     X.write_ipc(folder / "all.arrow")
     np.save(folder / "all-y.npy", y)

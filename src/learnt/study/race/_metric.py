@@ -1,12 +1,13 @@
-"""The number that models are chosen by, where a person names one: any of `learnt.metrics` that is a single number.
+"""The metric that models are chosen by, where the user names one: any of `learnt.metrics` that is a single number.
 
     metric_of("roc_auc", "classify").loss(y, probability)        what a race minimises
     metric_of("f1", "classify").best_threshold(y, probability)   the threshold it is best at
 
-Names are those of `learnt.metrics` (``f1_score``), of scikit-learn's scorers (``neg_log_loss``, ``f1_macro``), or what
-people say (``rmse``, ``auc``, ``f2``). Targets are class numbers with a column of probabilities for each class, or
-amounts. Measures of decisions that weigh both kinds of error (F, balanced accuracy, Matthews, kappa, costs) are taken
-at the threshold that is best for the rows at hand, as the study's own threshold is chosen; others at one half.
+Names are those of `learnt.metrics` (``f1_score``), of scikit-learn's scorers (``neg_log_loss``, ``f1_macro``), or
+common abbreviations (``rmse``, ``auc``, ``f2``). Targets are class numbers with a column of probabilities for each
+class, or amounts. Measures of decisions that weigh both kinds of error (F, balanced accuracy, Matthews, kappa, costs)
+are evaluated at the threshold that is best for the given rows, as the study's own threshold is chosen; others at one
+half.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ _AREAS |= {f"{k}_weighted": {**v, "average": "weighted"} for k, v in _AREAS.item
 
 @dataclass(frozen=True)
 class Metric:
-    """One number that judges predictions: `score` as people know it, `loss` smaller where it is better."""
+    """One number that judges predictions: `score` in its usual form, `loss` smaller where it is better."""
 
     name: str  # in learnt.metrics
     words: str
@@ -92,7 +93,7 @@ class Metric:
 
     @property
     def at_best_threshold(self) -> bool:
-        """Whether decisions are made at the threshold that suits the rows, not at one half."""
+        """Whether decisions are made at the best threshold for the rows, not at one half."""
         return self.takes == "best decision" and self.n_classes == 2 and self.options.get("average") is None
 
     def loss(self, y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None = None) -> float:
@@ -131,12 +132,12 @@ class Metric:
         return float(cuts[int(values.argmax() if self.greater else values.argmin())])
 
     def by_counts(self, tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, tn: np.ndarray) -> np.ndarray:
-        """The value from weights of hits, false alarms, misses and right rejections."""
+        """The value from weights of true positives, false positives, false negatives and true negatives."""
         return _BY_COUNTS[self.name](tp, fp, fn, tn, **{k: v for k, v in self.options.items() if k in ("beta", "cost")})
 
     def _of_numbers(self, y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
         if "log" in self.name:
-            predicted = np.maximum(predicted, 0.0)  # the logarithm of a negative amount is nothing
+            predicted = np.maximum(predicted, 0.0)  # the logarithm of a negative amount is undefined
         options = {} if self.name == "max_error" else {"sample_weight": weights}
         return float(_function(self.name)(y, predicted, **options))
 
@@ -184,7 +185,7 @@ class Metric:
         options: dict[str, Any] = {"sample_weight": weights}
         if self.name in _AVERAGED:
             options |= {"labels": np.arange(self.n_classes), "zero_division": 0, "average": "macro"} | self.options
-        if self.name == "balanced_accuracy_score":  # ours and scikit-learn's warn where a class is not there
+        if self.name == "balanced_accuracy_score":  # ours and scikit-learn's warn where a class is missing
             hit, w = decided == y, np.ones(len(y)) if weights is None else weights
             return float(np.mean([np.average(hit[y == k], weights=w[y == k]) for k in np.unique(y)]))
         if self.name == "cohen_kappa_score" and len(np.union1d(y, decided)) < 2:
@@ -200,7 +201,8 @@ def _function(name: str) -> Callable[..., Any]:
 def counts_by_threshold(
     y: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Thresholds half-way between all scores, and hits, false alarms, misses, right rejections from each of them on.
+    """Thresholds half-way between all scores, and true positives, false positives, false negatives, true negatives at
+    each of them.
 
     >>> [part.tolist() for part in counts_by_threshold(np.array([False, True]), np.array([0.2, 0.6]))]
     [[0.0, 0.4, 1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0]]

@@ -22,7 +22,7 @@ class Objective:
 
     @staticmethod
     def plain(metric: Metric | None) -> dict[str, Any] | None:
-        """The fields of a metric, to travel to another process."""
+        """The fields of a metric, to be sent to another process."""
         return None if metric is None else asdict(metric)
 
     @property
@@ -46,13 +46,13 @@ class Objective:
         return lambda true: -np.mean(np.log(np.clip(true, SMALLEST, 1.0)), axis=1)
 
     def essence(self, y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        """All that the loss of an average needs of its parts: errors, or probabilities of what was true."""
+        """What the loss of an average needs of its parts: errors, or probabilities of the true class."""
         if self.metric is not None:
             return predicted
         return predicted - y if self.n_classes is None else predicted[np.arange(len(y)), y]
 
     def also(self, y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
-        """Numbers people know, beside the loss that decides."""
+        """Well-known metrics, besides the loss that decides."""
         if self.n_classes is None:
             return {"mae": float(np.abs(y - predicted).mean())}
         found = {"error": float(np.mean(predicted.argmax(axis=1) != y))}
@@ -62,7 +62,7 @@ class Objective:
 
 
 def row_losses(y: np.ndarray, predicted: np.ndarray, n_classes: int | None) -> np.ndarray:
-    """−log of the probability of what was true, or the squared error, row by row."""
+    """−log of the probability of the true class, or the squared error, row by row."""
     if n_classes is None:
         return (y - predicted) ** 2
     return -np.log(np.clip(predicted[np.arange(len(y)), y], SMALLEST, 1.0))

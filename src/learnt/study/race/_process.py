@@ -1,7 +1,7 @@
 """The process that fits models: how it is started, and a head start for the command.
 
-A process loads for about a second of the processor. The command starts its processes first of all, before it loads
-and reads anything itself; a study takes them over (`take`), and those that it does not need are ended.
+A process needs about a processor second to load. The command starts its processes before it imports or reads anything
+itself; a study takes them over (`take`), and those that it does not need are ended.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 from learnt.engine.threads import thread_count
 
 MOST = 4  # processes that fit models at once
-SHORT = 8.0  # seconds of a study, in less of which loading a second one would take more than it gives
-MOST_CROWDED = 4.0  # times longer that loading is reckoned with on a busy machine
+SHORT = 8.0  # seconds of a study below which loading a second process costs more than it gains
+MOST_CROWDED = 4.0  # the largest slowdown of loading on a busy machine that is assumed
 
 _early: list[tuple[int | None, subprocess.Popen]] = []
 _taking = threading.Lock()
@@ -33,7 +33,7 @@ def spawn(folder: Path | None, threads: int | None, *, background: bool = False)
         environment["LEARNT_NUM_THREADS"] = str(threads)
     place = [] if folder is None else [str(folder)]
     return subprocess.Popen(
-        # -P: a file in the current folder must not stand in for a library's.
+        # -P: a file in the current folder must not shadow a library's.
         [sys.executable, "-P", "-m", "learnt.study.race._worker", *place, *["background"] * background],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -45,7 +45,7 @@ def spawn(folder: Path | None, threads: int | None, *, background: bool = False)
     )
 
 
-@cache  # the study asks again, and wants the processes that the command has started
+@cache  # the study calls it again, and must get the count that the command started
 def crowding() -> float:
     """How many processes there were for each core when this one began: how many times longer it takes to load."""
     try:
@@ -87,12 +87,12 @@ def take(folder: Path, threads: int | None) -> subprocess.Popen | None:
             process.stdin.write(json.dumps(str(folder)) + "\n")
             process.stdin.flush()
             return process
-        except OSError:  # it has died; one that is started anew will tell why
+        except OSError:  # it has died; a new one will report why
             end(process)
 
 
 def end_early() -> None:
-    """End the processes that nobody has taken."""
+    """End the processes that were not taken."""
     with _taking:
         left, _early[:] = list(_early), []
     for _, process in left:

@@ -26,12 +26,12 @@ from learnt.study.race._remote import Failed, TooSlow, Worker
 LEAST_SECONDS = 0.3  # no fit is begun with less
 LONG = 25_000  # training rows from which on fits are first timed on fewer rows
 PROBED = 5_000  # so many
-HURRY = 4.0  # seconds of a race on an idle machine, in less of which the quick come first, on few rows of a long table
+HURRY = 4.0  # seconds of a race on an idle machine, below which quick families come first, on few rows of a long table
 SHARE_OF_LEADERS = 0.8  # of the race's time, which the leaders on all rows may take
 GROWTH = 1.15  # most fits grow a little faster than their rows
-GROWTH_OF_PROBED = 1.5  # many classes have a start that does not grow, one pair of them grows with the square
-SHARE_OF_PROBED = 0.25  # of the time that is left, which a family whose time was foreseen may take for an entry
-LEADERS = 5  # of the race, whose final fits time is set aside for
+GROWTH_OF_PROBED = 1.5  # between the constant overhead of many classes and the quadratic growth of one pair
+SHARE_OF_PROBED = 0.25  # share of the time left that an entry of a probed family may take
+LEADERS = 5  # the best entries whose final fits have time reserved
 
 Step = Callable[[str, int, int], None]
 
@@ -113,7 +113,7 @@ def run_race(
 
 
 class _Race:
-    """A race under way; workers take jobs from it, one at a time, until there is none or no time."""
+    """A running race; workers take jobs from it, one at a time, until there is none or no time."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class _Race:
         return Race(self.entries, self.rows, self.all_rows, self.folds, self.ground.parts, self.cut_short, seconds)
 
     def _constant(self) -> None:
-        """Measured here: it costs nothing, and without it nothing can be said."""
+        """Evaluated in this process: it costs nothing, and everything is compared with it."""
         entry = next(e for e in self.entries if e.candidate.is_constant)
         for fold, rows in enumerate(self.ground.held):
             loss = self.ground.objective.loss(self.ground.y[rows], self.ground.constant(fold))
@@ -183,11 +183,11 @@ class _Race:
         entry.state = "finished"
 
     def _name(self) -> str:
-        """Of the race in the journal: with more time it is another one, which goes on from here."""
+        """The name of the race in the journal: with a larger budget it is another race, which continues this one."""
         return f"{self.budget.seconds:g} s"
 
     def _remember(self, over: dict[str, list[str]]) -> None:
-        """What the journal knows needs no turn; of a race that is `over` nothing else is tried."""
+        """Take results from the journal; where the race is `over`, nothing else is tried."""
         for entry in self.entries:
             if entry.state == "racing":
                 for fold in range(self.folds):
@@ -249,7 +249,7 @@ class _Race:
         return worker.call("evaluate", left, **order, keep=str(stored), threads=1)
 
     def _probe(self, worker: Worker, entry: Entry, left: float) -> None:
-        """Foresee the time of a fit on all rows from one on few of them; once measured, that stays."""
+        """Predict the time of a fit on all rows from one on few of them; once measured, it is kept."""
         family, name = entry.candidate.family, f"{entry.candidate.family.name}@{self.rows}"
         found = self.journal.get("probe", name)
         if found is None:
@@ -260,7 +260,7 @@ class _Race:
             except TooSlow:
                 found = left
             except Failed:
-                found = 0.0  # the fit on all rows will say why
+                found = 0.0  # the fit on all rows will report why
         assert family.probed is not None
         with self.lock:
             self.foreseen[family.name] = float(found) * (self.rows / family.probed) ** GROWTH_OF_PROBED
@@ -293,7 +293,7 @@ class _Race:
             if family.name not in self.foreseen:
                 self.foreseen[family.name] = None
                 return entry, None, left
-            if self.foreseen[family.name] is None:  # another worker is at it
+            if self.foreseen[family.name] is None:  # another worker is probing it
                 return None
         needed = self._expected(entry) * math.ceil(len(waiting) / len(self.workers))
         if over or needed > (SHARE_OF_PROBED * left if probed else left):
@@ -306,11 +306,11 @@ class _Race:
         entry.running.add(waiting[0])
         done = sum(e.state != "racing" or len(e.results) == self.folds for e in self.entries)
         self.on_step(entry.candidate.label, done, len(self.entries))
-        unforeseen = probed or family.images  # what takes much longer than thought must not take everything
+        unforeseen = probed or family.images  # limit fits whose time is uncertain
         return entry, waiting[0], left / 2 if unforeseen else left
 
     def _until(self) -> float:
-        """When the race must be over, so that the leaders can be fitted for good."""
+        """When the race must end, so that the leaders can be fitted finally."""
         done = [e for e in self.entries if len(e.results) == self.folds]
         if all(e.candidate.is_constant for e in done):
             return self.budget.race_until_the_first()
@@ -334,13 +334,13 @@ class _Race:
             entry.results[fold] = result
 
     def _leave_out(self, entry: Entry, result: dict[str, Any]) -> None:
-        """The model is not for this table: no failure, and no want of time."""
+        """The model does not apply to this table: neither a failure nor a lack of time."""
         with self.lock:
             entry.running.clear()
             entry.state, entry.note = "skipped", result["unfit"]
 
     def _fail(self, entry: Entry, fold: int, error: Exception) -> None:
-        """A failure is a line of the report, not written down: it is tried again, perhaps with more time or memory."""
+        """A failure is reported but not journaled: it is tried again when resumed, perhaps with more time or memory."""
         with self.lock:
             entry.running.discard(fold)
             if entry.state == "racing":
@@ -379,7 +379,7 @@ def fit_name(candidate: Candidate, rows: int, fold: int) -> str:
 
 
 def settle(entry: Entry, parts: int) -> tuple[np.ndarray, float | None]:
-    """Which place of the path each fold takes, and the value the final model has (None without a path)."""
+    """Which position on the path each fold takes, and the value the final model has (None without a path)."""
     picked, final = pick_values(entry.curves(), parts)
     path = entry.candidate.family.path
     return picked, None if path is None else path.values[final]

@@ -42,7 +42,7 @@ def bare(spec: Spec) -> Any:
 
 
 def preparation(spec: Spec) -> list[Any]:
-    """What stands between the encoded table and the model."""
+    """The preprocessing between the encoded table and the model."""
     steps: list[Any] = [StandardScaler()] if spec["scale"] else []
     if spec["products"]:
         steps += [PolynomialFeatures(2, include_bias=False), StandardScaler()]
@@ -80,7 +80,7 @@ def build_recipe(recipe: Recipe, present: list[int] | None) -> Any:
 def _average(models: list[Any], weights: list[float], classify: bool) -> Any:
     if len(models) == 1:
         return models[0]
-    from learnt.ensemble import VotingClassifier, VotingRegressor  # seconds that only a blend should wait for
+    from learnt.ensemble import VotingClassifier, VotingRegressor  # slow to import, needed for a blend only
 
     named = [(f"member{k}", model) for k, model in enumerate(models, 1)]
     if classify:
@@ -99,7 +99,7 @@ def _calibrated(model: Any, calibration: dict[str, Any] | None, present: list[in
 
 
 def recalibrated(probability: np.ndarray, calibration: dict[str, Any] | None) -> np.ndarray:
-    """Probabilities bent by a map, or as they are."""
+    """Probabilities after a calibration map, or as they are."""
     if calibration is None:
         return probability
     from learnt.ensemble import recalibrate

@@ -1,4 +1,4 @@
-"""The study's end of the worker: orders with a time limit, and a kill when it runs out."""
+"""The study's side of the worker: requests with a time limit, and a kill when it runs out."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class TooSlow(Exception):
 class Worker:
     """A process that fits models; restarted when it was killed or died.
 
-    Keeping fits in a process of their own is what makes the time budget hard: compiled code need not listen, but a
-    process can always be ended. It also keeps a crash (memory, a bad library) from taking the study with it. Where the
+    Keeping fits in a process of their own is what makes the time budget hard: compiled code may not respond, but a
+    process can always be killed. It also keeps a crash (memory, a bad library) from ending the study. Where the
     time of an order runs out, the process is first asked to stop, since a fresh one needs seconds to load.
     """
 
@@ -76,7 +76,7 @@ class Worker:
         except Failed:
             if not self._asked_to_stop or self._stopped:
                 raise
-            self._end()  # it was stopped in the middle of something: a fresh process decides
+            self._end()  # it was stopped in the middle of something: repeat in a fresh process
             return self._carried_out(do, until, timeout, arguments)
 
     def _carried_out(self, do: str, until: float, timeout: float, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class Worker:
         return process
 
     def _end(self) -> None:
-        with self._taking:  # whoever takes the process ends it; nobody else sees it any more
+        with self._taking:  # the thread that takes the process ends it; no other thread sees it any more
             process, self._process = self._process, None
         if process is None:
             return

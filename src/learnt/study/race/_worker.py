@@ -1,4 +1,4 @@
-"""The worker process: fits models on orders from a study, one at a time, and dies with it.
+"""The worker process: fits models on requests of a study, one at a time, and ends with it.
 
 Started as ``python -m learnt.study.race._worker FOLDER [background]``. Orders come as JSON lines on standard input and
 answers leave as JSON lines on the old standard output; whatever libraries print goes to a log file instead. When the
@@ -26,7 +26,7 @@ def main(folder: str | None, background: bool = False) -> None:
     named: queue.Queue[str] = queue.Queue()
     early = folder is None
     if folder is None:
-        os.dup2(2, 1)  # nobody reads what libraries print before there is a folder
+        os.dup2(2, 1)  # discard what libraries print before there is a folder
     else:
         named.put(folder)
         _print_to(folder, background)

@@ -1,4 +1,4 @@
-"""What people read: step 7.
+"""The report: step 7.
 
 _words    every sentence, from the numbers of study.json
 _report   the page with its charts (templates/report.html)

@@ -1,4 +1,4 @@
-"""Step 7, the report: one page that needs nothing else, made from the numbers of the study."""
+"""Step 7, the report: one self-contained page, made from the numbers of the study."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         "bytes": _bytes,
     }
     if not has_model(facts):
-        facts = {**facts, "diagnosis": None}  # the curve of a constant says nothing
+        facts = {**facts, "diagnosis": None}  # the learning curve of a constant is meaningless
     charts = {name: Markup(str(chart)) for name, chart in _charts(facts, points).items() if chart is not None}
     entries = facts["race"]["entries"]
     finished = [e for e in entries if "loss" in e]
@@ -92,7 +92,7 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
 
 
 def _by_class(test: dict[str, Any]) -> dict[str, Any]:
-    """All classes, or of many the worst, what is to be said of the others, and which are taken for which."""
+    """All classes, or the worst of many, a note on the others, and which are confused with which."""
     classes = test.get("per_class") or []
     if len(classes) <= MANY_CLASSES:
         return {"by_class": classes, "other_classes": None, "confused": []}
@@ -111,13 +111,13 @@ def _by_class(test: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ties(finished: list[dict[str, Any]]) -> str:
-    """Models that cannot be told from the chosen one, a few of them by name."""
+    """Models not significantly different from the chosen one, a few of them by name."""
     labels = [e["label"] for e in finished if e["tied"]]
     return "; ".join(labels[:3]) + (f"; and {len(labels) - 3} more" if len(labels) > 3 else "")
 
 
 def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Models that did not finish, settings of one family with the same fate in one line."""
+    """Models that did not finish, settings of one family that ended alike in one line."""
     outcomes: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         if "loss" not in entry:
@@ -160,7 +160,7 @@ def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
     else:
         now, constant, form = test["rmse"], test["constant_rmse"], number
     charts: dict[str, Any] = {}
-    if has_model(facts) and "rare" not in test:  # of a rare class the share of wrong rows says next to nothing
+    if has_model(facts) and "rare" not in test:  # the error rate means little for a rare class
         charts["ruler"] = plots.ruler(
             now["estimate"], (now["low"], now["high"]), constant=constant, bracket=shown, name="this model", form=form
         )
@@ -217,7 +217,7 @@ def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any
     curve = diagnosis["curve"]
     train, valid = scale(np.array(curve["train"])), scale(np.array(curve["valid"]))
     parts = diagnosis["parts"]
-    together = parts["noise"]["low"] == 0 and parts["bias"]["low"] == 0  # the two could not be told apart
+    together = parts["noise"]["low"] == 0 and parts["bias"]["low"] == 0  # the two could not be separated
     values = {name: part["value"] for name, part in parts.items()}
     if together:
         values = {"noise or bias": values["noise"] + values["bias"], "": 0.0, "variance": values["variance"]}

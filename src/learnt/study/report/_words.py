@@ -51,7 +51,7 @@ def tried(facts: dict[str, Any]) -> int:
 
 
 def has_model(facts: dict[str, Any]) -> bool:
-    """Whether there is anything to judge beyond a constant that stands in for want of time."""
+    """Whether a model was fitted, not only a constant for lack of time."""
     return tried(facts) > 0 and unfitted(facts) is None
 
 

@@ -1,4 +1,4 @@
-"""From a file to a posed problem: steps 1 and 2.
+"""From a file to a learning problem: steps 1 and 2.
 
 _read      a table from a file, and which line is broken where one is
 _header    whether the first line of a text table holds names

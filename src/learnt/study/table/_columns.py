@@ -12,7 +12,7 @@ from learnt.study._errors import StudyError
 
 
 def unreadable(series: pl.Series) -> str | None:
-    """What a column holds that nothing can be learnt from as it is, in words; None where it can be read.
+    """The type of a column that cannot be used, in words; None where it can be read.
 
     >>> unreadable(pl.Series([[1, 2], [3]])), unreadable(pl.Series([1, 2]))
     ('lists', None)

@@ -1,4 +1,4 @@
-"""Folds of shuffled rows, with scikit-learn's draws for the same seed; its own package takes long to load."""
+"""Folds of shuffled rows, with scikit-learn's draws for the same seed, without importing its slow package."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def shuffled_folds(n: int, parts: int, seed: int) -> list[np.ndarray]:
 def stratified_folds(y: np.ndarray, parts: int, seed: int) -> list[np.ndarray]:
     """The same with each class in proportion: no two folds differ by more than one row of a class, nor in all.
 
-    Rows in order of their class are dealt out to the folds like cards, which says how many of a class each fold gets;
-    which ones is drawn.
+    Rows sorted by class are assigned to the folds in turn, which gives the number of rows of a class in each fold;
+    which rows is random.
 
     >>> [fold.tolist() for fold in stratified_folds(np.array(["a", "b", "a", "b", "a"]), 2, 0)]
     [[1, 2, 4], [0, 3]]

@@ -16,7 +16,7 @@ def looks_like_data(lines: list[str], delimiter: str) -> bool:
     """Whether the first of these lines is of the same kind as those below it.
 
     A word above a column of numbers or dates is a name. A number above numbers, or a word that also stands further
-    down in its column, is data, unless the numbers are counted up (0, 1, 2 or 2019, 2020, 2021), as names are.
+    down in its column, is data, unless the numbers are consecutive (0, 1, 2 or 2019, 2020, 2021), as names are.
 
     >>> looks_like_data(["5.1,setosa", "4.9,setosa"], ","), looks_like_data(["width,kind", "4.9,setosa"], ",")
     (True, False)

@@ -1,4 +1,4 @@
-"""Step 1, posing the problem: which column is to be predicted, from which others, and what must be set aside."""
+"""Step 1, the learning problem: which column is predicted, from which others, and which must be excluded."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LEAST_ROWS = 30
 LEAST_PER_CLASS = 5
 _POSITIVE = ("1", "true", "yes", "y", "t", "positive", "pos", "on")
 _NOT_WHEN = re.compile(r"birth|dob|born", re.IGNORECASE)
-_PROFILED = 30_000  # of a longer table a sample of rows is profiled
+_PROFILED = 30_000  # rows: of a longer table a sample is profiled
 _PROFILED_CELLS = 5_000_000  # and of a wide one a smaller
 _UNUSABLE = ("identifier", "constant", "empty", "duplicate", "nested", "drop")
 
 
 @dataclass
 class Problem:
-    """A table made ready: rows with a target, features that may be used, and everything that was noticed."""
+    """A prepared table: rows with a target, features that may be used, and all findings."""
 
     name: str
     table: pl.DataFrame
@@ -104,7 +104,8 @@ def pose(
     found = _profile(table.select(candidates), target, y)
     grid = grid_of(candidates)
     pixels = set() if grid is None else set(grid.names)
-    found["findings"] = [f for f in found["findings"] if f["column"] not in pixels]  # one pixel says nothing
+    # Findings about single pixels are meaningless
+    found["findings"] = [f for f in found["findings"] if f["column"] not in pixels]
     set_aside = unreadable + _set_aside(found, set(keep) | pixels)
     unused = {entry["column"] for entry in set_aside}
     features = [c["name"] for c in found["columns"] if c["name"] not in unused | pixels]
@@ -194,7 +195,7 @@ def _read_written(table: pl.DataFrame, target: str, series: pl.Series) -> tuple[
     labels = labels.replace({"": None, "NA": None, "N/A": None, "nan": None, "NaN": None, "null": None, "?": None})
     try:
         kind = TableEncoder().fit(table.select(target)).columns_[0]["kind"]
-    except ValueError:  # nothing to learn from: an identifier or a single value, said better below
+    except ValueError:  # an identifier or a single value: reported below
         kind = "category"
     if kind != "number":
         return None, labels
@@ -234,7 +235,7 @@ def _labels(y: np.ndarray, notes: list[str], target: str) -> tuple[np.ndarray, l
 
 
 def _positive(classes: list[Any], y: np.ndarray) -> int:
-    """The class that a person would call positive: yes, true, 1; else the rarer one."""
+    """The class that is usually called positive: yes, true, 1; else the rarer one."""
     for k, label in enumerate(classes):
         if str(label).strip().lower() in _POSITIVE:
             return k

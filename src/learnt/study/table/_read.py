@@ -27,7 +27,7 @@ FORMATS = {
 }  # fmt: skip
 _DELIMITERS = ",;\t|"
 _PIECE = 1 << 25
-_CHECKED_BYTES = 5_000_000  # a larger file is looked at line by line only where a quick look finds something
+_CHECKED_BYTES = 5_000_000  # a larger file is checked line by line only where a quick check finds something
 
 
 def read_table(path: str | Path, header: bool | None = None) -> pl.DataFrame:
@@ -149,7 +149,7 @@ def _as_utf8(raw: bytes, path: Path) -> bytes:
 
 
 def _delimiter(sample: str) -> str:
-    """The delimiter that cuts the first lines into the same number of fields, and into the most."""
+    """The delimiter that splits the first lines into the same number of fields, and into the most."""
     lines = [line for line in sample.splitlines()[:60] if line.strip()]
     lines = lines[:-1] if len(lines) > 2 else lines  # the last may be cut off
     best, score = ",", (0.0, 0)
