@@ -4,7 +4,7 @@ KMeans, k_means              k centres by Lloyd's algorithm; as a class, as one 
 MiniBatchKMeans              from small batches of rows
 BisectingKMeans              by halving clusters
 kmeans_plusplus              rows to start from
-DBSCAN, dbscan               dense rows and all that they reach
+DBSCAN, dbscan               dense rows and all rows reachable from them
 HDBSCAN                      dense rows at every density at once (folder `hdbscan`)
 choose_k                     how many clusters, with a picture
 AgglomerativeClustering      a tree of merges (folder `agglomerative`)

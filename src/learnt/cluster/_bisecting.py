@@ -22,7 +22,7 @@ _GRAIN = 8192
 
 
 class _Node:
-    """A cluster: its rows, its centre, how much it asks to be split, and its two halves once it is."""
+    """A cluster: its rows, its centre, the priority of splitting it, and its two halves once it is split."""
 
     def __init__(self, rows: np.ndarray, center: np.ndarray, score: float) -> None:
         self.rows, self.center, self.score = rows, center, score
@@ -188,7 +188,7 @@ class BisectingKMeans(KMeans):
         self.inertia_ = float(errors.sum() if w is None else errors @ w)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The cluster of each row, found by going down the splits."""
+        """The cluster of each row, found by descending the tree of splits."""
         X = check_predict(self, X, order="C")
         labels = np.zeros(X.shape[0], dtype=np.int32)
         if len(self.split_children_):
@@ -229,7 +229,7 @@ def _splits(root: _Node) -> list[_Node]:
 
 
 def _goes_down(children: np.ndarray, k: int) -> str | None:
-    """Splits lead to later splits or to clusters that are there: a walk ends."""
+    """Children of a split are later splits or existing clusters, so that every traversal ends."""
     after = np.arange(len(children))[:, None]
     leaves = -1 - children[children < 0]
     if ((children >= 0) & (children <= after)).any() or (leaves >= k).any():

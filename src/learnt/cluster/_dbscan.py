@@ -1,4 +1,4 @@
-"""Clusters of any shape: rows that are dense enough, and all that they reach."""
+"""Clusters of any shape: dense rows, and all rows reachable from them."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def find_clusters(
     for lo, hi, found in search.within_blocks(search.points, eps, distances=False, ordered=ordered, n_jobs=n_jobs):
         density[lo:hi] = found.counts if weights is None else np.bincount(found.query, weights[found.indices], hi - lo)
         pairs += found.indices.size
-        kept = kept if pairs <= _KEPT else None  # too many to keep: they will be searched for again
+        kept = kept if pairs <= _KEPT else None  # too many to keep: they are searched again
         if kept is not None:
             kept.append((lo, found))
     core = density >= least

@@ -1,4 +1,7 @@
-"""Compiled loops of DBSCAN: cores that are neighbours are joined, other rows go to a core's cluster."""
+"""Compiled loops of DBSCAN.
+
+Neighbouring core points are joined, border points are assigned to a core point's cluster.
+"""
 
 from __future__ import annotations
 

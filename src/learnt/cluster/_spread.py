@@ -1,4 +1,4 @@
-"""Where the rows lie and how far apart: what k-means asks of its data before it starts."""
+"""Location and scale of the rows: what k-means needs of its data before it starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SOME_ROWS = 4096
 
 
 class Spread(NamedTuple):
-    """What k-means asks of its data before it starts."""
+    """Location and scale of the rows."""
 
     mean: np.ndarray  # weighted; zeros for sparse rows, which are not centred
     variance: float  # weighted, the mean over the features
@@ -43,7 +43,8 @@ def spread_of(rows: Rows) -> Spread:
 def rough_spread(rows: Rows) -> Spread:
     """The same from some rows, where there are many in memory: a point among them and their scale, without a pass.
 
-    For whoever does not ask for the variance itself. Of sparse rows, which are neither centred nor scaled, nothing is.
+    For callers that do not need the variance itself. Sparse rows are neither centred nor scaled, so nothing is computed
+    for them.
     """
     if rows.route is Route.SPARSE:
         return Spread(np.zeros(rows.n_features), 0.0, 1.0)

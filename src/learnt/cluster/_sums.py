@@ -1,4 +1,4 @@
-"""What k-means asks of the rows, as functions of blocks: labels, distances, errors, and the sums of an iteration."""
+"""Statistics of k-means as functions of blocks: labels, distances, errors, and the sums of an iteration."""
 
 from __future__ import annotations
 

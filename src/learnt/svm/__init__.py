@@ -1,7 +1,7 @@
 """Support vector machines.
 
     LinearSVC   classes by a plane with the widest margin
-    LinearSVR   numbers by a line that small misses cost nothing
+    LinearSVR   regression with an epsilon-insensitive loss
     SVC, NuSVC, SVR, NuSVR, OneClassSVM
                 the same with kernels, and a surface around the rows: folder `dual`
 

@@ -15,7 +15,7 @@ _CG_STEPS, _CG_LEFT = 100, 0.01
 
 
 class Curvature:
-    """Solves with the second derivative at hand; where few rows changed since the last time, only they are added."""
+    """Solves with the second derivative; where few rows changed since the last time, it is updated by them."""
 
     def __init__(self, design: Design, columns: int = COLUMNS, rows: int = ROWS) -> None:
         self._design, self._most_columns, self._most_rows = design, columns, rows

@@ -1,7 +1,7 @@
 """Dual coordinate descent with leaps, for tables with too many rows and columns for Newton's equations.
 
 Passes over the rows find out which multipliers are at a bound and which are free. The free ones then solve linear
-equations, which conjugate gradients do in fewer products than passes would; a leap that leaves the bounds is cut back
+equations, which conjugate gradients do in fewer products than passes would; a step that leaves the bounds is cut back
 to them, and taken only if the dual objective gains. Passes and leaps take turns.
 """
 
@@ -21,14 +21,15 @@ from learnt.svm._design import Design
 from learnt.svm._losses import Loss
 from learnt.svm._newton import Outcome
 
-_SEED = 20011  # the minimum does not depend on it, and the path there is always the same
+_SEED = 20011  # the minimum does not depend on it; fixed, so that runs are reproducible
 _RUN = 16  # rows visited in a row, for memory likes it; the runs are in random order
 _BEYOND = 0.4  # how much further than to its best value a multiplier is moved, as in successive over-relaxation
-_SETTLED = 0.1  # of the free rows may change between passes for a leap to be worth trying
-_PACE, _PATIENCE = 3, 40  # passes to judge the pace by, and how many may be left without a leap
-_STUCK = 200  # passes, made and to come, after which others must help
-_AFTER = 0.3  # the gap after a pass, about, as a share of that which the pass met
-_FIRST_STEPS, _MORE_STEPS, _MOST_STEPS = 10, 5, 50  # of conjugate gradients in a leap
+_SETTLED = 0.1  # share of the free rows that may change between passes for a Newton step to be tried
+# Passes used to estimate the rate, and estimated remaining passes above which a Newton step is tried
+_PACE, _PATIENCE = 3, 40
+_STUCK = 200  # passes, made and expected, after which another method takes over
+_AFTER = 0.3  # the typical gap after a pass, as a share of that before
+_FIRST_STEPS, _MORE_STEPS, _MOST_STEPS = 10, 5, 50  # iterations of conjugate gradients in a Newton step
 
 
 class Dual:
@@ -49,11 +50,11 @@ class Dual:
         self.restart()
 
     def restart(self) -> None:
-        """Look at all rows again."""
+        """Put all rows back into the active set."""
         self._active, self._firm = np.ones(self.design.n, dtype=np.bool_), np.inf
 
     def sweep(self) -> tuple[float, bool]:
-        """One pass; the gap it met, and whether it changed anything."""
+        """One pass; the gap before it, and whether it changed anything."""
         rows = np.flatnonzero(self._active)
         runs = self._random.permutation(-(-rows.size // _RUN))
         order = (runs[:, None] * _RUN + np.arange(_RUN)).ravel()
@@ -143,7 +144,7 @@ def descend(
     dual = Dual(design, loss, beta)
     value, n_iter, steps = float(loss.value(np.zeros(design.n)).sum()), 0, _FIRST_STEPS
     free = dual.free()
-    gaps: list[float] = []  # met by the passes since the last leap
+    gaps: list[float] = []  # gaps before each pass since the last Newton step
     while n_iter < max_iter:
         gap, moved = dual.sweep()
         n_iter += 1
@@ -169,7 +170,7 @@ def descend(
 
 
 def passes_left(gaps: list[float], goal: float) -> float:
-    """How many more passes would close the gap, at the pace of the last three."""
+    """Estimated passes until convergence, at the rate of the last three."""
     if len(gaps) < _PACE + 1 or gaps[-1] <= goal:
         return 0.0
     pace = np.log(gaps[-1] / gaps[-1 - _PACE]) / _PACE if gaps[-1] > 0 else -np.inf

@@ -1,7 +1,7 @@
 """One pass of dual coordinate descent over rows in random order, compiled.
 
-A row's multiplier is set to its best value given all others; the coefficients w = Aᵀβ are kept up to date. Rows that
-sit firmly at a bound are left out of later passes (they are looked at again before the end).
+A row's multiplier is set to its best value given all others; the coefficients w = Aᵀβ are updated. Rows that stay at a
+bound are left out of later passes (shrinking; they are checked again before the end).
 
 Reference: Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008,
 doi:10.1145/1390156.1390208.

@@ -1,4 +1,4 @@
-"""The rows with a column for the intercept, and the products that solvers ask of them: on blocks, on the pool.
+"""The rows with a column for the intercept, and the products that solvers need: by blocks, on the pool.
 
 The intercept is the coefficient of one more column, the constant `bias`, and is penalised like the others; a large
 `bias` makes that penalty small. Arithmetic is float64 whatever the data.
@@ -19,7 +19,7 @@ from learnt.engine.threads import run_tasks
 from learnt.linalg.gram import gram
 from learnt.linalg.positive import cholesky
 
-_BLOCK = 1 << 15  # cells read again from the second-level cache
+_BLOCK = 1 << 15  # cells that fit the second-level cache, to be read twice
 _LANES = 16  # parts of a sum, whatever the number of threads
 _THIN = 0.07  # density below which a sparse product of columns beats a dense one
 

@@ -1,6 +1,6 @@
 """All classes at once:  min over W of  ‖W‖²/2 + Σ Cᵢ max over m of (1[m ≠ yᵢ] + (w_m − w_{yᵢ})·aᵢ).
 
-The loss of a row's K scores s is the best that shares p ≥ 0 with Σ p = C can make of them,
+The loss of a row's K scores s is a maximum over shares p ≥ 0 with Σ p = C,
 
     φ(s) = max over p of  p·(s + 1 − e_y) − C s_y,
 
@@ -52,7 +52,7 @@ class JointLoss(NamedTuple):
         return self.weight[:, 0] * (np.max(s + 1.0 - self.own, axis=1) - own)
 
     def slack(self, s: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """What is missing from equality between φ(s) and what β makes of the scores."""
+        """The gap of each row between φ(s) and its value at β."""
         shares = self.weight * self.own - beta
         return (
             self.value(s) - np.sum(shares * (s + 1.0 - self.own), axis=1) + np.sum(self.weight * self.own * s, axis=1)
@@ -60,7 +60,7 @@ class JointLoss(NamedTuple):
 
 
 def on_simplex(height: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """The nearest p ≥ 0 with Σ p = total, row by row: what stands above a level that fits."""
+    """The projection onto p ≥ 0 with Σ p = total, row by row: the positive part above a threshold."""
     fallen = -np.sort(-height, axis=1)
     over = (np.cumsum(fallen, axis=1) - total) / np.arange(1, height.shape[1] + 1)
     last = np.count_nonzero(fallen > over, axis=1) - 1
@@ -68,7 +68,7 @@ def on_simplex(height: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 class JointCurvature:
-    """I + Σ over rows of J ⊗ aaᵀ/pull, where J = I − 11ᵀ/k on the k classes that share a row; nothing where k = 1."""
+    """I + Σ over rows of J ⊗ aaᵀ/pull, where J = I − 11ᵀ/k on the k classes that share a row; 0 where k = 1."""
 
     def __init__(self, design: Design) -> None:
         self._design = design

@@ -18,7 +18,7 @@ from learnt.engine.rows.blocks import Block
 from learnt.engine.validation import check_predict
 
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
-_ROUNDING = 1e-13  # a gap, relative to the objective, below which float64 sees nothing
+_ROUNDING = 1e-13  # a gap, relative to the objective, that is rounding in float64
 
 
 def linear_scores(estimator: Any, X: Any) -> np.ndarray:
@@ -55,7 +55,7 @@ def goal(tol: float) -> float:
 
 
 def watcher(estimator: Any, loop: progress.FitLoop) -> Callable[[float, int], bool]:
-    """Tells callbacks and bars of every step, from whichever thread it is made on."""
+    """Reports every step to callbacks and progress bars, from any thread."""
     lock = threading.Lock()
 
     def watch(value: float, n_iter: int) -> bool:

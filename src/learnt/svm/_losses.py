@@ -1,6 +1,6 @@
 """The losses of linear support vector machines as one family.
 
-Each row's loss of a score s is the best that one bounded multiplier β can make of the residual:
+Each row's loss of a score s is a maximum over one bounded multiplier β:
 
     φ(s) = max over lo ≤ β ≤ hi of  β (y − s) − ε |β| − β²/(2 stiffness)
 
@@ -20,7 +20,7 @@ import numpy as np
 
 
 class Loss(NamedTuple):
-    """What each of n rows asks for: target, bounds of its multiplier, and 1/stiffness."""
+    """The loss of each of n rows: target, bounds of its multiplier, and 1/stiffness."""
 
     y: np.ndarray
     lo: np.ndarray
@@ -39,7 +39,7 @@ class Loss(NamedTuple):
         return Loss(self.y[rows], lo, hi, self.soft[rows] / factor, self.epsilon, weight)
 
     def start(self, s: np.ndarray | None) -> np.ndarray:
-        """Multipliers to begin with: 0, or those of scores that are believed."""
+        """Initial multipliers: 0, or those of given scores."""
         return np.zeros_like(self.y) if s is None else np.where(self.y > s, self.hi, self.lo)
 
     def multipliers(self, s: np.ndarray, centre: np.ndarray | None, pull: np.ndarray | None) -> tuple:
@@ -69,7 +69,7 @@ class Loss(NamedTuple):
         return np.maximum(self.hi * r, self.lo * r)
 
     def slack(self, s: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """What is missing from equality between φ(s) and what β makes of the residual: 0 at the best β."""
+        """The gap of each row between φ(s) and its value at β: 0 at the best β."""
         return self.value(s) - self.reward(beta) + beta * s
 
     def reward(self, beta: np.ndarray) -> np.ndarray:
@@ -86,6 +86,6 @@ def hinge(sign: np.ndarray, weight: np.ndarray, squared: bool) -> Loss:
 
 
 def insensitive(y: np.ndarray, weight: np.ndarray, epsilon: float, squared: bool) -> Loss:
-    """Targets y, of which a distance of `epsilon` costs nothing."""
+    """The epsilon-insensitive loss for targets y."""
     top = np.full_like(weight, np.inf) if squared else weight
     return Loss(y, -top, top, 0.5 / weight if squared else np.zeros_like(weight), epsilon, weight)

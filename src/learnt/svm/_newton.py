@@ -4,10 +4,10 @@ Where φ is squared, the objective is piecewise quadratic with gradient  w − A
 I + A_FᵀT⁻¹A_F,  where only rows F with a multiplier inside its bounds curve. Newton's method with an exact search
 along each step ends after finitely many of them. Where φ has a kink, multipliers are drawn to their last values
 (a proximal point of the dual, in other words an augmented Lagrangian), more weakly each time: every such problem is
-piecewise quadratic again, and fewer and fewer rows curve.
+piecewise quadratic again, and fewer and fewer rows contribute curvature.
 
-How far the minimum is, is known exactly: the duality gap is  ‖w − Aᵀβ‖²/2  (what Newton has left) plus one
-non-negative term a row (what the proximal points have left).
+The duality gap is known exactly: ‖w − Aᵀβ‖²/2 (the error of Newton's method) plus one non-negative term a row (the
+error of the proximal points).
 
 Reference: Li, Sun & Toh, A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso
 problems, SIAM J. Optim. 28 (2018), doi:10.1137/16M1097572.
@@ -24,11 +24,11 @@ from learnt.svm._curvature import Curvature
 from learnt.svm._design import Design
 
 SHRINK = 0.2  # by what the pull of a proximal point weakens each time
-INNER = 0.2  # Newton stops where it has less than this share of the gap left
+INNER = 0.2  # Newton's method stops when its part of the gap is below this share
 SHORT, WIDEN_AT_MOST = 0.1, 10  # a step of less than this share of Newton's means that the smoothing is too narrow
 TRIALS = 30
 _PATIENCE, _STALLED = 200, 1e-10  # steps without a smaller gap, and the relative gap at which that is no failure
-AFRESH = 10  # steps after which scores are computed anew, for sums of steps gather rounding errors
+AFRESH = 10  # steps after which scores are recomputed, since updates accumulate rounding errors
 
 
 class Outcome(NamedTuple):
@@ -105,7 +105,7 @@ def search(
     pull: np.ndarray | None,
     g: np.ndarray,
 ) -> float:
-    """How far to go: where the slope, piecewise linear and rising, is nearly 0."""
+    """The step length at which the slope, piecewise linear and increasing, is nearly 0."""
     ww, square = float(np.vdot(w, step)), float(np.vdot(step, step))
     first = float(np.vdot(g, step))
     low, low_slope, high, high_slope = 0.0, first, np.inf, 0.0

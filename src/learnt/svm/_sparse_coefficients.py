@@ -1,8 +1,8 @@
 """Squared hinge with the absolute penalty:  min over w of  ‖w‖₁ + Σ Cᵢ max(0, 1 − yᵢ aᵢ·w)².
 
-Newton's method with the penalty kept as it is: each step minimises the parabola at hand plus ‖w‖₁ by coordinate
-descent and leaps on a d × d matrix, over the columns that have a coefficient or ask for one most loudly. Where these
-are too many for a matrix, `_thin_columns` does the same on their entries.
+Proximal Newton: the L1 subproblem of each step, the quadratic model plus ‖w‖₁, is minimised by coordinate descent and
+Newton steps on a d × d matrix, over the columns that have a coefficient or the largest gradients. Where these are too
+many for a matrix, `_thin_columns` does the same on their entries.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from learnt.svm._newton import Outcome
 from learnt.svm._thin_columns import ThinColumns
 
 _GROWTH, _FIRST = 2, 100  # a working set: twice the columns with a coefficient, and some
-_PASSES, _ROUNDS = 5, 100  # of coordinate descent before each leap, and of both
+_PASSES, _ROUNDS = 5, 100  # passes of coordinate descent before each Newton step, and rounds of both
 _INNER = 1e-14  # of the objective: the gain below which a parabola counts as solved
 _HALVINGS = 40
-_NOTHING, _ROUNDING = 1e-12, 1e-13  # of the objective: a promise, and a fall, that are none
-_TINY = 1e-16  # of the most curved column, for those that do not curve
+_NOTHING, _ROUNDING = 1e-12, 1e-13  # as shares of the objective: a predicted and an actual decrease that count as 0
+_TINY = 1e-16  # the curvature of columns without any, as a share of the largest
 _NEAR = 0.95  # pulls from which a column takes part, where many do
 _POWER = 0.8  # a step leaves about this power of a relative gap, times the gap
 
@@ -62,7 +62,7 @@ def minimize_l1(design: Design, loss: Loss, tol: float, max_iter: int, watch: An
             if np.abs(w + a * step).sum() + loss.value(s + a * along).sum() < (1.0 - _ROUNDING) * value:
                 break
             a *= 0.5
-        else:  # the parabola is exact where no row changes sides: a promise of nothing is a proof
+        else:  # the quadratic model is exact where no row crosses a kink: no predicted decrease proves the minimum
             promise = v @ step - 0.5 * curve @ along**2 + np.abs(w).sum() - np.abs(w + step).sum()
             return Outcome(w, beta, value, max(gap, 0.0), n_iter, promise <= _NOTHING * value)
         w, s = w + a * step, s + a * along

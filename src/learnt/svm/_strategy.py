@@ -24,7 +24,8 @@ _FEW_ROWS = 2000
 _ROWS_PER_COLUMN, _SAMPLE_SHARE = 20, 16  # in a sample: rows a column at least, and the share of all rows
 _SAMPLE_TOL = 1e-4
 _SEED = 20011
-_LARGE, _NARROW = 5000, 0.1  # a matrix for when passes fail, and how little of the kink is smoothed from there
+# The largest matrix for Newton's method when passes fail, and how little the kink is smoothed then
+_LARGE, _NARROW = 5000, 0.1
 _WIDTH = 2.0  # how far from its kink a loss is smoothed at first, in sizes of the larger targets
 _FACTOR = 1e-7  # relative: what rounding in the factor of the rows' products may cost
 
@@ -63,9 +64,9 @@ def in_earnest(design: Design, loss: Loss, found: Outcome, settings: dict[str, A
 
 
 def in_columns(design: Design, space: RowSpace, loss: Loss, found: Outcome, tol: float) -> Outcome:
-    """What was found in the row space, with the gap as it is in the table's own columns.
+    """A solution in the row space, with its gap in the table's own columns.
 
-    Its coefficients stand for Aᵀβ or, where β is a little off, for the combination of rows that has its scores.
+    Its coefficients give Aᵀβ or, where β is inexact, the combination of rows with the same scores.
     """
     w = design.combine(found.beta)
     dual = float(loss.reward(found.beta).sum()) - 0.5 * float(w @ w)

@@ -198,7 +198,8 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
         def plane(k: int) -> Outcome:
             own = codes == k
             sign = np.where(own, 1.0, -1.0)
-            share = np.where(own, table[k], 1.0 if K > 2 else table[0])  # the rest counts once, as in liblinear
+            # The other classes have weight 1, as in liblinear
+            share = np.where(own, table[k], 1.0 if K > 2 else table[0])
             loss = hinge(sign, weight * share, self.loss == "squared_hinge")
             return one(loss, self._goal(), self.max_iter, watch)
 

@@ -14,7 +14,7 @@ from scipy.linalg import blas, lapack  # plain routines: the wrappers cost more 
 from learnt.svm._losses import Loss
 from learnt.svm._newton import AFRESH, INNER, SHORT, SHRINK, TRIALS, WIDEN_AT_MOST, Outcome, next_trial
 
-_STEPS = 100  # that a small table takes at most, unless rounding is in the way
+_STEPS = 100  # the most steps on a small table, unless rounding prevents convergence
 _CELLS = 1 << 16  # of a table that is small
 
 
@@ -49,7 +49,7 @@ def newton(
         return np.minimum(np.maximum(free, lo), hi), free
 
     def search(step: np.ndarray, along: np.ndarray, first: float) -> tuple:
-        """How far to go, as in `_newton`; the scores and multipliers there."""
+        """The step length, as in `_newton`; the scores and multipliers there."""
         ww, square = float(w @ step), float(step @ step)
         low, low_slope, high, high_slope, a = 0.0, first, np.inf, 0.0, 1.0
         for _ in range(TRIALS):

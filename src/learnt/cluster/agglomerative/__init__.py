@@ -1,7 +1,7 @@
 """Agglomerative clustering: every row its own cluster, then the two nearest clusters merged until one is left.
 
 _estimator    the class
-_linkage      which way for which linkage and metric
+_linkage      the algorithm for each linkage and metric
 _ward         nearest-neighbour chain on centroids: memory in proportion to the rows
 _spanning     single linkage: the minimum spanning tree
 _square       average and complete linkage: nearest-neighbour chain on the matrix of all distances

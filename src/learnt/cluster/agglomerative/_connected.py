@@ -1,7 +1,7 @@
 """Merges only between clusters that are neighbours in a graph: the pixels of an image, say.
 
-The nearest pair of neighbours is merged again and again, from a heap. Average and complete linkage know the distances
-along edges alone: a merged cluster's distance to a neighbour is the mean, or the largest, of those that there are.
+The nearest pair of neighbours is merged again and again, from a heap. Average and complete linkage use the distances
+along edges only: a merged cluster's distance to a neighbour is the mean, or the largest, over its edges.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def with_one_component(graph: sparse.csr_array, distances: Distances, metric: An
 
 
 class _Clusters:
-    """Neighbours of each cluster and their distances, by a rule that says the distance of a merged one."""
+    """Neighbours of each cluster and their distances, with a rule for the distance of a merged one."""
 
     def __init__(self, graph: sparse.csr_array, length: np.ndarray) -> None:
         n = graph.shape[0]

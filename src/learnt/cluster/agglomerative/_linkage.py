@@ -1,4 +1,4 @@
-"""Which way to the tree, for a linkage, a metric and perhaps a graph."""
+"""The algorithm for a linkage, a metric and perhaps a graph."""
 
 from __future__ import annotations
 

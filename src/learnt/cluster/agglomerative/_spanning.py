@@ -1,4 +1,4 @@
-"""Single linkage: its merges are the edges of the minimum spanning tree, by rising length (Gower and Ross 1969).
+"""Single linkage: its merges are the edges of the minimum spanning tree, by increasing length (Gower and Ross 1969).
 
 Prim's algorithm adds the nearest row to the tree again and again, and keeps a distance and a neighbour for each row.
 """

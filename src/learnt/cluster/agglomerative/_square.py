@@ -2,8 +2,8 @@
 
 A chain of nearest neighbours, as in `_ward`; the distances of a merged cluster replace those of one of its parts. Only
 its row is written then: to write its column too would touch one cache line for each number. The row of another cluster
-is brought up to date when it is next read, from the rows of what was merged meanwhile. When half of the clusters are
-gone, the matrix is made anew of those that are left.
+is updated when it is next read, from the rows of clusters merged since. When half of the clusters are merged, the
+matrix is compacted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AVERAGE, COMPLETE, SINGLE = 0, 1, 2
 RULES = {"average": AVERAGE, "complete": COMPLETE, "single": SINGLE}
 _CHUNK = 64  # distances whose smallest is found at once
 _FEW = 64  # clusters from which the matrix is not made smaller any more
-_LONG = 1 << 22  # distances from which Ctrl-C must be heard in between
+_LONG = 1 << 22  # distances from which Ctrl-C is checked in between
 _CELLS = 1 << 20
 
 
@@ -31,10 +31,10 @@ class Clusters(NamedTuple):
     """The clusters of a stage, by their place in the matrix of distances."""
 
     D: np.ndarray  # n × n
-    gone: np.ndarray  # 0, or infinite where the cluster is part of another one by now
+    gone: np.ndarray  # 0, or infinite where the cluster has been merged into another
     size: np.ndarray
     row: np.ndarray  # a row of X in each
-    read: np.ndarray  # how many merges of this stage its distances know
+    read: np.ndarray  # how many merges of this stage its distances include
     merged: np.ndarray  # the merge that made it, counted from 1 in this stage; 0 before
 
 
@@ -51,7 +51,7 @@ class Chain(NamedTuple):
 
 @kernel(allocates=False)
 def refresh(clusters, made, now, a):
-    """Bring the distances of a up to date: merges since they were last read have changed those to what they made."""
+    """Update the distances of a: merges since they were last read have changed those to the merged clusters."""
     D = clusters.D
     for t in range(clusters.read[a], now):
         c = made[t]

@@ -1,11 +1,11 @@
-"""Ward's linkage by a chain of nearest neighbours, from centroids alone.
+"""Ward's linkage by a chain of nearest neighbours, from centroids only.
 
     F. Murtagh, "A survey of recent advances in hierarchical clustering algorithms", 1983.
 
-A chain walks from a cluster to its nearest until two are each other's nearest, which are merged: no later merge can be
+A chain goes from a cluster to its nearest until two are each other's nearest, which are merged: no later merge can be
 nearer. The distance of two clusters is that of their centroids times √(2 n m / (n + m)), so that a centroid and a size
-for each cluster are all that is kept. Clusters lie in cells, 64 that are near each other in each; a cell whose box is
-too far away is not looked at. When half of the clusters are gone, those that are left are put into cells anew.
+for each cluster are all that is kept. Clusters are stored in cells of 64 that are near each other; a cell whose box is
+too far away is skipped. When half of the clusters are merged, the others are put into new cells.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from learnt.engine.kernel.intrinsics import atomic_load
 
 _CELL = 64
 _NOWHERE = 1e150  # coordinates of a column without a cluster
-_SURELY = 1.0 + 1e-13  # more than what rounding makes of a bound
-_LONG = 1 << 24  # rows² · features from which Ctrl-C must be heard in between
+_MARGIN = 1.0 + 1e-13  # covers the rounding of a bound
+_LONG = 1 << 24  # rows² · features from which Ctrl-C is checked in between
 
 
 class Cells(NamedTuple):
@@ -38,7 +38,7 @@ class Cells(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Rows that stand for clusters, each the nearest of the one before, and the merges so far."""
+    """Representative rows of clusters, each the nearest of the one before, and the merges so far."""
 
     rows: np.ndarray
     first: np.ndarray
@@ -65,7 +65,7 @@ def nearest_cluster(cells, a, b, nearest, squares, gaps):
         q = step - 1 if step <= home else step  # a's own cell first
         if step == 0:
             q = home
-        if gaps[q] >= nearest * (own_part + most[q]) * _SURELY:
+        if gaps[q] >= nearest * (own_part + most[q]) * _MARGIN:
             continue
         lo = q * _CELL
         for r in range(_CELL):
@@ -86,7 +86,7 @@ def nearest_cluster(cells, a, b, nearest, squares, gaps):
             for r in range(_CELL):
                 diff = center[t, lo + r] - x
                 squares[r] += diff * diff
-        limit = nearest * _SURELY
+        limit = nearest * _MARGIN
         least = np.inf
         for r in range(_CELL):
             least = min(least, squares[r] - limit * (own_part + part[lo + r]))

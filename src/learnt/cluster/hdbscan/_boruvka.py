@@ -108,7 +108,7 @@ def _find(parent, i):
 
 @kernel
 def join(parent, candidates, lengths, out, out_lengths, done):
-    """Take the candidates (one a component, or none: −1) that close no circle; how many edges there are then."""
+    """Add the candidates (one a component, or none: −1) that close no cycle; returns the number of edges."""
     for c in range(candidates.shape[0]):
         if candidates[c, 0] >= 0:
             a, b = _find(parent, candidates[c, 0]), _find(parent, candidates[c, 1])

@@ -233,7 +233,7 @@ class HDBSCAN(ClusterMixin, Estimator):
         return _spanning.of_rows(X, k, metric, params, float(self.alpha), self.algorithm, self.leaf_size, self.n_jobs)
 
     def _tree_takes(self, X: np.ndarray, metric: Any, params: dict) -> bool:
-        """Whether such a tree has the metric; where boxes do not bound it, all distances are looked at instead."""
+        """Whether such a tree has the metric; where boxes do not bound it, all distances are computed instead."""
         if not isinstance(metric, str):
             return False
         balls = self.algorithm == "ball_tree" and metric_tree_takes(X, metric, params)

@@ -1,4 +1,4 @@
-"""From a spanning tree to the tree of clusters: cut at a falling distance, parts below a size fall off as points.
+"""From a spanning tree to the tree of clusters: cut at decreasing distances; parts below a size leave as single points.
 
 Edges of the same length are cut at once, so that the tree does not depend on which of several spanning trees it is.
 """
@@ -13,7 +13,7 @@ from learnt.engine.kernel import kernel
 
 
 class Clusters(NamedTuple):
-    """The tree of clusters, parents first, the whole of all rows being number 0; a level λ is 1 / distance."""
+    """The tree of clusters, parents first; number 0 is the root with all rows; a level λ is 1 / distance."""
 
     parent: np.ndarray  # of each cluster; of the first itself
     birth: np.ndarray  # the level where it parts from its parent; 0 for the first
@@ -32,7 +32,7 @@ def _top(parent, i):
 
 @kernel
 def merge(pairs, left, right, size):
-    """The tree of merges of edges in rising order: merge i makes node n + i of two; size is of all nodes."""
+    """The tree of merges of edges in increasing order: merge i makes node n + i of two; size is of all nodes."""
     n = pairs.shape[0] + 1
     parent = np.arange(2 * n - 1)
     for i in range(n):
@@ -94,7 +94,7 @@ def condense(left, right, size, distance, fewest, clusters, last, level):
 
 
 def cluster_tree(pairs: np.ndarray, distance: np.ndarray, fewest: int) -> Clusters:
-    """The tree of clusters of at least `fewest` rows (2 or more), from a spanning tree in rising order."""
+    """The tree of clusters of at least `fewest` rows (2 or more), from the sorted edges of a spanning tree."""
     n = len(pairs) + 1
     left, right, size = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(2 * n - 1, np.int64)
     merge(pairs, left, right, size)

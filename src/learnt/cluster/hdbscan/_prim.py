@@ -1,4 +1,4 @@
-"""Prim's algorithm on a matrix of distances: the tree takes the nearest row again and again."""
+"""Prim's algorithm on a matrix of distances: the nearest row is added to the tree repeatedly."""
 
 from __future__ import annotations
 

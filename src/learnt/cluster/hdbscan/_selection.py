@@ -1,4 +1,4 @@
-"""Which clusters of a tree are taken, and how surely rows belong to them (Campello, Moulavi and Sander, 2013)."""
+"""Which clusters of a tree are selected, and rows' probabilities of membership (Campello, Moulavi and Sander, 2013)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def stabilities(tree: Clusters) -> np.ndarray:
     array([3.])
     """
     n = len(tree.parent)
-    with np.errstate(invalid="ignore"):  # rows at distance 0 from each other leave at ∞ what was born there
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ for duplicate rows, whose cluster is born at λ = ∞
         rows = np.bincount(tree.last, tree.level - tree.birth[tree.last], n)
         parent = tree.parent[1:]
         below = np.bincount(parent, (tree.birth[1:] - tree.birth[parent]) * tree.size[1:], n)
@@ -83,7 +83,7 @@ def labels_of(tree: Clusters, taken: np.ndarray, epsilon: float) -> tuple[np.nda
     deepest = np.zeros(n)  # where the last of each cluster leaves it
     np.maximum.at(deepest, tree.last, tree.level)
     np.maximum.at(deepest, tree.parent[1:], tree.birth[1:])
-    if taken[0]:  # all rows are one: those that leave it early are noise
+    if taken[0]:  # the root is selected: rows that leave it early are noise
         cluster[tree.level < (1.0 / epsilon if epsilon > 0 else deepest[0])] = -1
     inside = cluster >= 0
     labels = np.full(len(cluster), -1, dtype=np.int64)

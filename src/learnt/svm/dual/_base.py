@@ -120,7 +120,7 @@ class KernelMachine(Estimator):
         return kernel_rows(TrainingKernel(self._kernel(), X), largest, self._effort())
 
     def _record(self, machines: list[Machine]) -> None:
-        """How far the solver came, with a warning where it was stopped."""
+        """Record the solver's iterations, with a warning where it did not converge."""
         self.fit_status_ = int(not all(m.converged for m in machines))
         self.kkt_residual_ = float(max(m.gap for m in machines))
         self.dual_gap_ = float(max(m.dual_gap for m in machines))

@@ -20,7 +20,7 @@ class Rows(NamedTuple):
     X: Any
     y: Any
     w: np.ndarray  # (n,) above 0
-    places: RowIndex  # of the rows in the table that was given; None: all are there
+    places: RowIndex  # of the rows kept, in the table that was given; None: all
     shape: tuple[int, ...]  # of that table
 
     def place(self, support: np.ndarray) -> np.ndarray:
@@ -55,7 +55,7 @@ def predict_rows(machine: Any, X: Any) -> Any:
 
 
 def _square(K: Any, places: RowIndex, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """A kernel matrix, of the rows that are there alone."""
+    """A kernel matrix, restricted to the rows kept."""
     if sparse.issparse(K):
         raise TypeError(f"Sparse precomputed kernels are not supported by {name}: pass X.toarray().")
     if shape[0] != shape[1]:
@@ -90,7 +90,7 @@ def _none_negative(weights: Any, name: str) -> Any:
 
 
 def _compares_anything(machine: Any, X: Any) -> bool:
-    """Whether rows are no vectors but a list of what the user's function compares: texts, say."""
+    """Whether rows are not vectors but objects that the user's function compares: strings, say."""
     if not callable(machine.kernel) or is_kernel_object(machine.kernel):
         return False
     if type(X) is np.ndarray:

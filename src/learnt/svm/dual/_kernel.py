@@ -29,7 +29,7 @@ class Kernel(NamedTuple):
     coef0: float
 
     def of_products(self, P: np.ndarray, left: Any, right: Any) -> np.ndarray:
-        """k(x, z) from x·z and, where the kernel asks for them, ‖x‖² and ‖z‖²; writes into P."""
+        """k(x, z) from x·z and, where the kernel needs them, ‖x‖² and ‖z‖²; writes into P."""
         if self.name == "linear":
             return P
         if self.name == "rbf":
@@ -68,7 +68,7 @@ class Kernel(NamedTuple):
     def scores(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
         """Kernel between X and Z times `coefficients` (rows of Z, columns), block by block on all threads."""
         out = np.zeros((X.shape[0], coefficients.shape[1]))
-        if Z.shape[0] == 0:  # a function that is its intercept alone
+        if Z.shape[0] == 0:  # no support vectors: only the intercept
             return out
         if is_kernel_object(self.name):
             return gram_times(self.name, X, Z, coefficients)

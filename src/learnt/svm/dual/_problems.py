@@ -1,4 +1,4 @@
-"""The five support vector machines as dual problems, and what their solutions say.
+"""The five support vector machines as dual problems, and how their solutions are read.
 
 Every prediction is  Σ coefᵢ k(xᵢ, x) + b;  `coef` has one entry a training row. For classes y is ±1.
 """
@@ -49,7 +49,7 @@ def kernel_rows(training: TrainingKernel, largest: float, effort: Effort) -> Ker
 
 
 def finite_C(C: float, training: TrainingKernel) -> float:
-    """C, or what is as good as C = ∞ beside the largest k(x, x)."""
+    """C, or a substitute for C = ∞ relative to the largest k(x, x)."""
     largest = training.largest()
     return HARD / (largest if 0 < largest < np.inf else 1.0) if np.isinf(C) else float(C)
 
@@ -69,7 +69,7 @@ def classify(rows: KernelRows, y: np.ndarray, upper: np.ndarray, effort: Effort,
 def regress(
     rows: KernelRows, y: np.ndarray, upper: np.ndarray, epsilon: float, effort: Effort, max_norm: float = np.inf
 ) -> Machine:
-    """ε-regression: misses up to ε cost nothing.
+    """ε-regression: errors up to ε cost nothing.
 
     Raises `Unbounded` where no ‖w‖² up to `max_norm` is without larger ones.
     """
@@ -101,7 +101,7 @@ def classify_nu(rows: KernelRows, y: np.ndarray, weight: np.ndarray, nu: float, 
     above, below = _sides(found, problem)
     margin = (below - above) / 2
     if not margin > 0:
-        margin = np.finfo(float).tiny ** 0.5  # classes that lie on one another
+        margin = np.finfo(float).tiny ** 0.5  # identical classes have margin 0
     b = (above + below) / 2 / margin
     return Machine(y * found.alpha / margin, b, found.steps, found.gap, np.nan, found.converged)
 

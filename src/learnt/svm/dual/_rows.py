@@ -70,7 +70,7 @@ class KernelRows:
 
         It is overwritten by the next.
         """
-        if self.slots == self.n <= 2 * len(at):  # whole rows, which are wanted soon, cost twice as much at most
+        if self.slots == self.n <= 2 * len(at):  # whole rows, which will be needed soon, cost at most twice as much
             self._slots_of(at)
         place = self.place[at]
         known, new = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
@@ -114,5 +114,5 @@ class KernelRows:
         return self.place[at]
 
     def _free(self, count: int) -> np.ndarray:
-        """Slots for new rows: those that were never used, then those that were used max_norm ago."""
+        """Slots for new rows: unused ones, then the least recently used."""
         return np.sort(np.argsort(self.used, kind="stable")[:count])

@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation of one dual problem whose kernel matrix is at hand.
+"""Sequential minimal optimisation of one dual problem whose kernel matrix is in memory.
 
     min over α of  ½ αᵀQα + pᵀα   with  Q_st = s_s s_t K_st,  0 ≤ α ≤ upper,  Σ sα as it was at the start
 
@@ -27,16 +27,16 @@ from learnt.engine.kernel.intrinsics import atomic_load
 
 ROUNDING = 64 * 2.0**-52
 _FLAT = np.float32(1e-12)  # curvature along a direction that has none, over the largest k(x, x)
-_LOOK = 1024  # steps between two looks at the stop word
+_LOOK = 1024  # steps between two reads of the stop flag
 _BLOCK = 256  # variables whose extremes are kept, so that an extreme is looked for in one block
-_PLACE = np.int32(_BLOCK - 1)  # the bits of a gain that hold a place in a block
+_PLACE = np.int32(_BLOCK - 1)  # the bits of a gain that hold an index in a block
 _RECIPROCAL = np.int32(0x7EF311C7)  # minus the bits of x: those of 1/x, an eighth off at most
 _LARGEST = np.int32(2**31 - 1)
 _TWO = np.float32(2.0)
 
 
 class Bounds(NamedTuple):
-    """Which way each variable may move, as integers that extremes of scores and gains are taken with."""
+    """In which direction each variable may move, as integer masks for extremes of scores and gains."""
 
     up: np.ndarray  # the largest integer if it may move along its sign, else the least; as wide as a score
     down: np.ndarray  # the least integer if it may move against its sign, else the largest; as wide as a score
@@ -121,7 +121,7 @@ def _allow(t, sign, upper, alpha, bounds):
 def _move(i, j, unclipped, sign, upper, alpha):
     """Move α of i along its sign and of j against it, to a bound at most; how far.
 
-    Exactly at a bound where the step ends there, so that rounding leaves no α just beside it.
+    Exactly at a bound where the step ends there, so that rounding leaves no α almost at it.
     """
     most_i = upper[i] - alpha[i] if sign[i] > 0.0 else alpha[i]
     most_j = alpha[j] if sign[j] > 0.0 else upper[j] - alpha[j]
@@ -199,7 +199,7 @@ def smo(K, sign, cut, upper, alpha, score, bounds, tol, most, stop):
 
 @kernel
 def _movable(top, low, like):
-    """Whether extremes are of any variable: not the integers that say that none may move."""
+    """Whether extremes belong to a variable, and are not the masks for none."""
     return top > np.iinfo(like.dtype).min and low < np.iinfo(like.dtype).max
 
 

@@ -19,15 +19,16 @@ from learnt.svm.dual._rows import KernelRows
 from learnt.svm.dual._smo import ROUNDING, bounds_of, smo
 
 WORKING = 1024  # variables of a working set, at least
-_BESIDE = 1.5  # times as many as lie between their bounds, where that is more and their kernel matrix has room
+# Size of the working set over the number of free variables, where that is larger and its kernel matrix fits
+_SET_RATIO = 1.5
 _STUCK = 3  # working sets one after the other in which nothing could be gained
-_INNER = 0.1  # of the whole problem's gap is left inside a working set
-_RENEW = 100_000  # steps after which scores are computed anew
-_CHECK_EVERY = 20_000  # steps between two looks at the objective, where it has a limit
+_INNER = 0.1  # tolerance inside a working set, as a share of the whole problem's gap
+_RENEW = 100_000  # steps after which scores are recomputed
+_CHECK_EVERY = 20_000  # steps between two evaluations of the objective, where it has a limit
 
 
 class Unbounded(Exception):
-    """The objective fell below what any solution that is looked for has."""
+    """The objective fell below the bound for any acceptable solution."""
 
 
 class Dual(NamedTuple):
@@ -73,7 +74,7 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
             raise Unbounded
         if not gap > goal or steps >= most or stuck == _STUCK:
             return Solution(alpha, score, steps, gap, not gap > goal)
-        size = max(WORKING, min(int(_BESIDE * np.count_nonzero(rise & fall)), rows.most_square()))
+        size = max(WORKING, min(int(_SET_RATIO * np.count_nonzero(rise & fall)), rows.most_square()))
         chosen = _working_set(size, score, group, rise, fall, tops, lows, held)
         held[:] = False
         held[chosen] = True
@@ -89,7 +90,8 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
         call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, budget, stop)
         taken, _ = stoppable(call, stop, long=len(chosen) > 256)
         steps += int(taken)
-        stuck = 0 if taken else stuck + 1  # a product in single precision may differ from what a set was left with
+        # A product in single precision may differ from the scores that a working set ended with
+        stuck = 0 if taken else stuck + 1
         alpha[chosen] = now
         if whole:
             score[chosen] = inner
@@ -141,7 +143,7 @@ def _working_set(size, score, group, rise, fall, tops, lows, held):
     """The variables to solve for next, in order: the worst violators, and those between their bounds."""
     if len(score) <= size:
         return np.arange(len(score))
-    above = np.where(rise, score - lows[group], 0.0)  # how far beyond what may fall
+    above = np.where(rise, score - lows[group], 0.0)  # the violation relative to the lowest that may fall
     below = np.where(fall, tops[group] - score, 0.0)
     free = rise & fall
     violation = np.maximum(above, below)
@@ -158,7 +160,7 @@ def _working_set(size, score, group, rise, fall, tops, lows, held):
         order = np.where(chosen, -np.inf, beyond)
         take = np.argpartition(-order, half)[:half]
         chosen[take[order[take] > 0]] = True
-    # The most violating pair is always there, or nothing would be gained.
+    # The most violating pair is always included, which guarantees progress.
     for g in range(2):
         inside = group == g
         if (inside & rise).any() and (inside & fall).any():

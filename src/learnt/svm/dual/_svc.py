@@ -402,7 +402,7 @@ class NuSVC(_Classification):
     __learnt_trial__ = replace(
         _TRIAL,
         quick={"tol": 1e-10, "gamma": 1.0, "nu": 0.3},
-        # It asks for weights of the classes that leave one of them too light for any nu, which is refused.
+        # It sets class weights that leave one class too light for any nu, which is refused.
         exempt=("check_class_weight_classifiers",),
     )
 
