@@ -1,7 +1,7 @@
 """Empirical risk minimisation:  min over w, b of  mean loss(y, xᵀw + b) + alpha · penalty(w).
 
     losses      what a wrong score costs
-    penalties   what large, many or negative coefficients cost; as a price or as a constraint
+    penalties   penalties of large, many or negative coefficients; added to the loss or as a constraint
     solvers     minimisation methods
     Problem     the three together with the data, as a function of the coefficients
     RowsProblem the same over rows that are read in blocks

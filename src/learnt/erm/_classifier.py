@@ -133,8 +133,8 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
             problem = self._pose(X, codes, w, Softmax() if loss.target != "class" else loss, k)
             result = self._fit_one(problem, start_of(problem, coef_init, intercept_init))
             coef, intercept = to_numpy(result.coef).T, to_numpy(result.intercept)
-            intercept = intercept - intercept.mean()  # the same for all classes, it changes nothing
-            if k == 2:  # two scores matter by their difference alone
+            intercept = intercept - intercept.mean()  # adding a constant to all classes changes nothing
+            if k == 2:  # only the difference of two scores matters
                 coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
             self._record(X, [result], coef, intercept)
             return self
@@ -154,7 +154,7 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
         return self
 
     def _weigh(self, codes: Any, w: Any) -> tuple[Any, Any]:
-        """Weights of rows times those of classes; classes without weight are not there."""
+        """Weights of rows times those of classes; classes without weight are left out."""
         numbers = to_numpy(codes)
         totals = np.bincount(numbers, None if w is None else to_numpy(w), minlength=len(self.classes_))
         present = totals > 0
@@ -174,7 +174,7 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
         return codes, like(each, codes, namespace(codes).float64)
 
     def _fit_one(self, problem: Problem, start: Any) -> Result:
-        """Minimise; where nothing holds the coefficients back, stop as soon as every row is on its side."""
+        """Minimise; without a penalty, stop as soon as all rows are separated."""
         separated = False
 
         def watch(posed: Problem, theta: Any) -> bool:

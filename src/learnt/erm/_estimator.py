@@ -116,7 +116,7 @@ class LinearRisk(progress.CallbackSupportMixin):
 
     def _solve(self, problem: Problem, start: Any, watch: Any = None) -> Result:
         shift = _far_means(problem) if self.solver == "auto" else None
-        if shift is not None:  # columns about their means, and the intercept where they are 0: nothing else changes
+        if shift is not None:  # columns are centred, which changes the intercept only
             problem = replace(problem, X=problem.X - shift)
             start = None if start is None else _with_intercept(problem, start, shift)
         solver = as_solver(self.solver, problem)
@@ -145,7 +145,7 @@ class LinearRisk(progress.CallbackSupportMixin):
         return result if shift is None else _moved_back(result, shift)
 
     def _split(self, problem: Problem) -> tuple[Problem, Problem]:
-        """The problem on most rows, and on the rest to judge it by."""
+        """The problem on the training rows, and on the validation rows."""
         if not problem.in_memory:
             raise ValueError("early_stopping holds out rows, and X is read in blocks; set early_stopping=False.")
         n = problem.X.shape[0]
@@ -173,9 +173,7 @@ class LinearRisk(progress.CallbackSupportMixin):
             self.early_stopping or getattr(solver, "batch_size", None)
         ):
             far = f"with a gradient {result.gradient_norm / problem.scale:.1e} of that at 0 where tol={solver.tol:g}"
-            if result.history and not getattr(
-                problem.loss, "smooth", True
-            ):  # whose slopes do not shrink on the way to a corner
+            if result.history and not getattr(problem.loss, "smooth", True):  # subgradients do not go to 0 at a kink
                 far = f"with a residual of {result.history[-1]:.1e} where tol={solver.tol:g}"
             if result.gap is not None:
                 far = f"at most {result.gap:.1e} above the minimum"
@@ -233,7 +231,7 @@ def _from_scores(block: Block, coef: np.ndarray, intercept: Any, then: Callable[
 
 
 def _far_means(problem: Problem) -> Any:
-    """The means of the columns, where they are far from 0 and can be taken off: solvers then need fewer iterations."""
+    """The means of the columns, where they are far from 0 and can be subtracted: solvers then need fewer iterations."""
     if not (problem.fit_intercept and problem.in_memory) or sparse.issparse(problem.X):
         return None
     X, xp = problem.X, namespace(problem.X)

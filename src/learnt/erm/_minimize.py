@@ -21,7 +21,7 @@ _STANDING = 100
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Where a solver came to.
+    """The result of a solver.
 
     `gradient_norm` is the largest entry of the gradient (of the proximal step where the penalty has corners), `gap` an
     upper bound on objective − minimum where one is known. `status` is "converged", "budget", "stalled" (no step lowers
@@ -72,7 +72,7 @@ def minimize(
     (array([2.]), 1.0, True)
     """
     solver.check(problem)
-    with np.errstate(all="ignore"):  # a step too long may overflow: that is seen below, and said in one sentence
+    with np.errstate(all="ignore"):  # a step too long may overflow: that is detected below, and reported
         return _run(problem, solver, start, _Watch(validation, patience), callback, record)
 
 
@@ -113,7 +113,7 @@ def _run(
 
 
 def _objective(problem: Problem, solver: Solver, theta: Any) -> float:
-    """Over all rows. The gradient comes with it where the solver will ask for it at this place anyway."""
+    """The objective over all rows. The gradient is computed too where the solver will need it at this point anyway."""
     if getattr(solver, "batch_size", None) is not None:
         return problem.objective(theta)
     return problem.smooth(theta)[0] + problem.rest(theta)
@@ -132,7 +132,7 @@ def _report(problem: Problem, solver: Solver, theta: Any, n_iter: int, status: s
 
 
 def _stands(history: list[float]) -> bool:
-    """Whether rounding is all that moves: near the minimum, and no nearer in the last iterations than before."""
+    """Whether changes are rounding only: near the minimum, without progress in the last iterations."""
     n = len(history)
     return n % _STANDING == 0 and n > _STANDING and min(history[-_STANDING:]) >= 0.99 * min(history[:-_STANDING]) < 1e-5
 

@@ -55,7 +55,7 @@ def check_solver(estimator: Any) -> None:
 
 
 class Guarded:
-    """A user's loss: what it does not say is assumed, and what it returns is looked at."""
+    """A user's loss: missing attributes get defaults, and returned values are validated."""
 
     def __init__(self, loss: Any, target: str) -> None:
         self._loss = loss

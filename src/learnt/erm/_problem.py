@@ -87,7 +87,7 @@ class Problem:
 
     @property
     def free(self) -> bool:
-        """Whether nothing holds the coefficients back."""
+        """Whether there is neither a penalty nor a constraint."""
         priced = self.alpha > 0 and not isinstance(self.penalty, NoPenalty)
         return self.bound is None and not priced and not getattr(self.penalty, "is_set", False)
 
@@ -110,7 +110,7 @@ class Problem:
     def smooth(self, theta: Any) -> tuple[float, Any]:
         """Value and gradient of the mean loss, and of the penalty if it has a gradient.
 
-        The last place is remembered: a solver asks for it again where its search has ended, and so does the driver.
+        The last point is cached: a solver and its driver evaluate it again when the search has ended.
         """
         known = self.__dict__.get("_last")
         if known is None or not bool(namespace(theta).all(known[0] == theta)):
@@ -139,7 +139,7 @@ class Problem:
         return self.risk(theta) + smooth + self.rest(theta)
 
     def prox(self, theta: Any, step: float) -> Any:
-        """The step that the part without a gradient asks for; a constraint's is the projection."""
+        """The prox of the nonsmooth part; for a constraint the projection."""
         return theta if self.smooth_penalty else self.penalty_prox(theta, step)
 
     def penalty_prox(self, theta: Any, step: float) -> Any:
@@ -150,7 +150,7 @@ class Problem:
         return theta if self.free else self.join(self.penalty.prox(w, step * self.alpha), theta)
 
     def stationarity(self, theta: Any, gradient: Any) -> float:
-        """The largest entry of the gradient, or of the step θ − prox(θ − gradient) that stands for it."""
+        """The largest entry of the gradient, or of the proximal step θ − prox(θ − gradient)."""
         xp = namespace(theta)
         residual = gradient if self.smooth_penalty else theta - self.prox(theta - gradient, 1.0)
         return float(xp.max(xp.abs(residual)))

@@ -94,5 +94,5 @@ class ERMRegressor(LinearRisk, RowsRegressor, Estimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """The mean that the score of each row stands for: the score itself, or e^score for the deviances."""
+        """The mean that belongs to the score of each row: the score itself, or e^score for the deviances."""
         return self._scores(X, loss_of(self, "number").mean)

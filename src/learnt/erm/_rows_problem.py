@@ -20,7 +20,7 @@ from learnt.erm._problem import Problem
 class RowsProblem(Problem):
     """`Problem` with the engine's rows in place of X, y and the weights: each of its sums is a pass over them.
 
-    A solver that asks for sums alone (values, gradients, second derivatives) takes one as it takes a `Problem`. θ is a
+    A solver that needs sums only (values, gradients, second derivatives) takes one like a `Problem`. θ is a
     NumPy array.
 
     >>> from learnt.engine.rows import as_rows

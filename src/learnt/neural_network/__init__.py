@@ -8,7 +8,7 @@ Training needs PyTorch, prediction with a multilayer perceptron does not. The fi
     _mlp, _mlp_classifier, _mlp_regressor    the estimators
     _trained     what all networks share around the training loop
     _forward     prediction with NumPy
-    _labels_in_single    labels in single precision, where its error bound leaves no doubt
+    _labels_in_single    labels in single precision, where its error bound proves them
     _inputs      categories, empty cells and numbers as inputs of the first layer
     _module      batch normalisation and embeddings, by automatic differentiation
     _torch       PyTorch, imported when a network is first trained

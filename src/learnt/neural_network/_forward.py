@@ -30,7 +30,7 @@ def raw_outputs(X: Any, coefs: Sequence[np.ndarray], intercepts: Sequence[np.nda
 
 
 def block_outputs(X: Any, coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray], activation: str) -> np.ndarray:
-    """`raw_outputs` of a few rows, by the thread that asks."""
+    """`raw_outputs` of a few rows, on the calling thread."""
     h, last = X if X.dtype == coefs[0].dtype else X.astype(coefs[0].dtype), len(coefs) - 1
     for i, (W, b) in enumerate(zip(coefs, intercepts)):
         h = h @ W
@@ -53,7 +53,7 @@ def activate(h: np.ndarray, activation: str) -> None:
 
 
 def predictions(z: np.ndarray, activation: str) -> np.ndarray:
-    """What raw outputs stand for, in place: "identity", "logistic", "softmax" or "exp"."""
+    """Apply the output activation in place: "identity", "logistic", "softmax" or "exp"."""
     if activation == "logistic":
         expit(z, out=z)
     elif activation == "exp":

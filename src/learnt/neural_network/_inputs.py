@@ -2,7 +2,7 @@
 
 Numbers come first, their empty cells filled by the mean of training; then a column of 0 and 1 for each column that had
 empty cells in training; then every category's embedding, a few learnt numbers. Embedding 0 is for empty cells and for
-values that were not seen.
+values that did not occur in training.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Inputs(NamedTuple):
     fill: np.ndarray  # of each of them, what an empty cell becomes
     marked: np.ndarray  # of them, the places (among numbers) that have a column of 0 and 1
     codes: np.ndarray  # places of the columns of categories
-    levels: np.ndarray  # of each of them, how many values were seen
+    levels: np.ndarray  # the number of known values of each of them
 
     @classmethod
     def learn(cls, X: np.ndarray, categories: Categories | None, w: np.ndarray | None) -> Inputs | None:
@@ -46,7 +46,7 @@ class Inputs(NamedTuple):
         holes = np.isnan(values)
         parts = [np.where(holes, self.fill.astype(X.dtype), values), holes[:, self.marked].astype(X.dtype)]
         if len(self.codes):
-            codes = X[:, self.codes] + 1  # −1 is a value that was not seen
+            codes = X[:, self.codes] + 1  # −1 is an unknown value
             parts.append(np.where(np.isnan(codes), 0, codes))
         return np.concatenate(parts, axis=1)
 

@@ -1,8 +1,8 @@
-"""Which output is largest, or positive, in single precision where its error bound leaves no doubt.
+"""Which output is largest, or positive, in single precision where its error bound proves it.
 
-Labels ask only for the order of the outputs of a row. A product of matrices in single precision takes half the time of
-one in double, and its error is bounded: let u = 2⁻²⁴, and let e bound the error of the inputs h of a layer of k inputs.
-The outputs z = hW + b of that layer are then wrong by at most
+Labels depend only on the order of the outputs of a row. A product of matrices in single precision takes half the time
+of one in double, and its error is bounded: let u = 2⁻²⁴, and let e bound the error of the inputs h of a layer of k
+inputs. The outputs z = hW + b of that layer are then wrong by at most
 
     S e + (k + 3) u (S max|h| + max|b|),     S = max over units of Σ|W|,
 
@@ -24,7 +24,7 @@ from learnt.neural_network._forward import CELLS, activate, block_outputs
 _U = 2.0**-24
 _SAFETY = 1.1  # over the terms of second order in u
 _ACTIVATION = 8 * _U  # of an activation that is not exact: tanh and the logistic function are within 4 u of at most 1
-_AGAIN = 0.3  # share of rows that is computed twice above which double precision alone is faster
+_AGAIN = 0.3  # share of rows computed twice above which double precision only is faster
 _FEW = 2048  # rows below which nothing is gained
 
 
@@ -42,7 +42,7 @@ def outputs_for_labels(
 ) -> np.ndarray:
     """Outputs (n, outputs) with the order, and the signs, that double precision gives them.
 
-    For dense X, weights in double precision and many rows; `applies` tells.
+    For dense X, weights in double precision and many rows; see `applies`.
     """
     n = len(X)
     layers = [layer(W, b) for W, b in zip(coefs, intercepts)]
@@ -113,5 +113,5 @@ def _settled(z: np.ndarray, bound: float) -> np.ndarray:
     best = z[rows, top]
     others = z.copy()
     others[rows, top] = -np.inf
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ of values beyond single precision: not settled
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ of values beyond single precision: undecided
         return best - others.max(axis=1) > 2 * bound

@@ -110,7 +110,7 @@ def layers_fit(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str |
 
 
 class MultilayerPerceptron(TrainedNetwork):
-    """`fit` and `partial_fit` of multilayer perceptrons. Subclasses say what y is and what outputs cost."""
+    """`fit` and `partial_fit` of multilayer perceptrons. Subclasses define the type of y and the loss."""
 
     __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
 
@@ -122,7 +122,7 @@ class MultilayerPerceptron(TrainedNetwork):
     _inputs: dict[str, np.ndarray] | None
     _categories: Categories | None
 
-    # --- what subclasses say
+    # --- defined by subclasses
 
     def _target(self, y: Any, X: Any) -> np.ndarray:
         """y, checked."""
@@ -276,7 +276,7 @@ class MultilayerPerceptron(TrainedNetwork):
         return _module.module_network(weights, activation, output, **options)
 
     def _keep(self, network: Any, data: Data, warn: bool = True) -> None:
-        """The trained weights, and which units died."""
+        """Record the trained weights, and warn of dead units."""
         if isinstance(network, DenseNetwork):
             found, depth = network.parameters.numpy(), network.depth
             self.coefs_ = [found[f"coefs_[{i}]"] for i in range(depth)]

@@ -10,7 +10,7 @@ import numpy as np
 from learnt.neural_network._torch import torch_for
 from learnt.neural_network.training import ModuleNetwork, Output
 
-EPSILON = 1e-5  # beside the variance in batch normalisation
+EPSILON = 1e-5  # added to the variance in batch normalisation
 MOMENTUM = 0.1  # of its running moments
 
 
@@ -42,7 +42,7 @@ def _module_class() -> Any:
             for i, norm in enumerate(norms):
                 self.register_buffer(f"mean{i}", torch.tensor(norm[2]))
                 self.register_buffer(f"variance{i}", torch.tensor(norm[3]))
-            self.hidden = torch.nn.ModuleList([torch.nn.Identity() for _ in coefs[:-1]])  # to look at
+            self.hidden = torch.nn.ModuleList([torch.nn.Identity() for _ in coefs[:-1]])  # for forward hooks
             self.dropout, self.generator = dropout, generator
             self.activate = {
                 "identity": lambda a: a,

@@ -1,4 +1,7 @@
-"""PyTorch, imported when a network is first trained; without it the rest of `learnt`, and loaded networks, work on."""
+"""PyTorch, imported when a network is first trained.
+
+The rest of `learnt`, and prediction with loaded networks, work without it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 import numpy as np
 
 _lock = threading.Lock()
-_holders = 0  # fits under way
+_holders = 0  # running fits
 
 
 class TorchMissingError(ImportError):
@@ -58,7 +61,7 @@ def tensor_of(array: Any, device: Any, dtype: Any = None) -> Any:
 def one_thread() -> Iterator[None]:
     """PyTorch on one thread: matrix products on several add up in another order, and differ in the last bits.
 
-    Counted, since the number of threads is the whole process's; the last fit to end gives them back.
+    Counted, since the number of threads is global to the process; the last fit to end restores it.
     """
     global _holders
     torch = torch_for("a network")

@@ -17,11 +17,12 @@ from learnt.neural_network.training import Checkpoint, Data, History, Optimiser,
 from learnt.neural_network.training._checkpoint import digest_of
 
 _CHUNK = 8192  # rows that are judged at once
-_FREE = ("max_iter", "verbose", "checkpoint", "warm_start", "device")  # may differ when training goes on
+# Parameters that may change when training is continued
+_FREE = ("max_iter", "verbose", "checkpoint", "warm_start", "device")
 
 
 class TrainedNetwork(progress.CallbackSupportMixin):
-    """A network that is trained by steps. Subclasses say what y is and what outputs cost."""
+    """A network that is trained by steps. Subclasses define the type of y and the loss."""
 
     n_iter_: int
     t_: int
@@ -42,7 +43,7 @@ class TrainedNetwork(progress.CallbackSupportMixin):
         raise NotImplementedError
 
     def _score_and_loss(self, z: Any, held: Data, output: Output, y: np.ndarray, w: Any) -> tuple[float, float]:
-        """What raw outputs of rows held out come to; y and w are those of `held` on the host."""
+        """Score and loss of raw outputs on validation rows; y and w are those of `held` on the host."""
         loss = float(output.value_and_delta(z, held.y, held.w)[0])
         z = z.cpu().numpy()
         return (self._score_of(z, y, w) if np.isfinite(z).all() else float("nan")), loss
@@ -84,7 +85,7 @@ class TrainedNetwork(progress.CallbackSupportMixin):
         return int(min(size, n))
 
     def _judge_of(self, held: Data, output: Output, y: np.ndarray, w: Any) -> Any:
-        """What gives the score and the loss of a network on rows held out; y and w are theirs on the host."""
+        """A function for the score and the loss of a network on validation rows; y and w are theirs on the host."""
 
         def judge(network: Any) -> tuple[float, float]:
             torch = torch_for("a network")
@@ -94,14 +95,14 @@ class TrainedNetwork(progress.CallbackSupportMixin):
         return judge
 
     def _begin_anew(self) -> None:
-        """Forget what earlier fits have seen."""
+        """Reset the state of earlier fits."""
         self.n_iter_, self.t_, self._resume = 0, 0, {}
         for name in ("loss_curve_", "best_loss_", "validation_scores_", "validation_loss_curve_"):
             self.__dict__.pop(name, None)
         self.__dict__.pop("best_validation_score_", None)
 
     def _history(self, early: bool) -> History:
-        """Where the last fit left off, in a warm start or a later `partial_fit`; new otherwise."""
+        """The state of the last fit, in a warm start or a later `partial_fit`; new otherwise."""
         history = History(t=int(getattr(self, "t_", 0)), loss_curve=list(getattr(self, "loss_curve_", None) or []))
         history.no_improvement = int(getattr(self, "_resume", {}).get("no_improvement", 0))
         if early:
@@ -115,7 +116,7 @@ class TrainedNetwork(progress.CallbackSupportMixin):
         return history
 
     def _to_go_on(self, end: History, optimiser: Optimiser) -> dict[str, Any]:
-        """What the next `partial_fit` needs to know of this one."""
+        """Keep the state that the next `partial_fit` needs."""
         return {
             "rate": float(optimiser.rate),
             "steps": int(optimiser.t),
@@ -146,7 +147,7 @@ class TrainedNetwork(progress.CallbackSupportMixin):
         return going_on
 
     def _ready(self, incremental: bool) -> Any:
-        """Where to train, once the parameters are validated and PyTorch is there."""
+        """The device to train on, once the parameters are validated and PyTorch is imported."""
         name = type(self).__name__
         self._check_parameters()
         torch_for(f"{name}.fit")

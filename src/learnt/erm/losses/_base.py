@@ -11,7 +11,7 @@ class Loss:
     """The price of a score s where y was seen: `value(y, s)`, and its first and second derivatives in s.
 
     All three are elementwise over NumPy or any Array API arrays. A custom loss needs no more than `value` and
-    `gradient` and need not inherit from this class; what stands below is what is assumed of it then.
+    `gradient` and need not inherit from this class; the attributes below are then its defaults.
     """
 
     #: What y is: "number", "sign" (−1 or +1) or "class" (0…K−1, and a row of K scores).
@@ -27,11 +27,11 @@ class Loss:
 
     @property
     def parameter(self) -> float:
-        """The one number the compiled functions know it by beside its code."""
+        """The one parameter that compiled functions take besides its code."""
         return 0.0
 
     def mean(self, score: Any) -> Any:
-        """The prediction that a score stands for."""
+        """The prediction that belongs to a score."""
         return score
 
 

@@ -1,7 +1,7 @@
-"""The same losses as compiled functions of numbers, for loops that go one row at a time.
+"""The same losses as compiled functions of numbers, for loops over single rows.
 
 A loss enters a kernel as its `code` and its one `parameter`: machine code is then one for all losses, and a branch that
-goes the same way every time costs nothing. The tests hold each against the definition of that code.
+always takes the same side costs nothing. The tests compare each with the definition of that code.
 """
 
 from __future__ import annotations

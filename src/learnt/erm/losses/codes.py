@@ -1,4 +1,4 @@
-"""The numbers by which compiled loops know the losses: those of numbers, deviances, and those of margins."""
+"""The integer codes of losses in compiled loops: those of numbers, deviances, and those of margins."""
 
 from __future__ import annotations
 

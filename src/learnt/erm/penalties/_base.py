@@ -27,7 +27,10 @@ class Penalty:
 
     @property
     def form(self) -> np.ndarray | None:
-        """What compiled functions know it by: weights of |w|, w² and w ≠ 0, lowest and highest w; None without one."""
+        """Its parameters in compiled functions: weights of |w|, w² and w ≠ 0, lowest and highest w.
+
+        None without one.
+        """
         return None if self.parts is None else np.array([*self.parts, 0.0, -math.inf, math.inf])
 
 

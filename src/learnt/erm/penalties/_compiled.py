@@ -1,7 +1,7 @@
-"""The same penalties as compiled functions of arrays, for loops that go on inside a kernel.
+"""The same penalties as compiled functions of arrays, for loops inside a kernel.
 
 A penalty enters a kernel as its `form`: the weights of |w|, of w² and of w ≠ 0, and the lowest and highest w allowed.
-Machine code is then one for all. The tests hold each against the definition of that form.
+Machine code is then one for all. The tests compare each with the definition of that form.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def penalty_prox(form, w, step, out):
     cut, shrink = step * form[0], 1.0 + 2.0 * step * form[1]
     for j in range(w.size):
         v = min(max((w[j] - min(max(w[j], -cut), cut)) / shrink, form[3]), form[4])
-        if form[2] > 0.0:  # is what is kept worth the price of not being 0?
+        if form[2] > 0.0:  # does keeping the value pay the penalty of not being 0?
             gain = 0.5 * w[j] * w[j] - 0.5 * (v - w[j]) ** 2 - step * (form[0] * abs(v) + form[1] * v * v)
             v = v if gain > step * form[2] else 0.0
         out[j] = v
@@ -70,7 +70,7 @@ def penalty_project(form, w, bound, out):
             return
         if bound <= 0.0:
             break
-        # r of the prox is convex in the step: from the left Newton's method comes nearer and never beyond
+        # r of the prox is convex in the step: from the left Newton's method converges monotonically
         further = step + (value - bound) / slope
         if further <= step:
             return

@@ -72,7 +72,7 @@ _MOST_FOR_SUMS = 2000  # where a pass over the rows costs more than a factorisat
 
 
 def choose(problem: Problem) -> Solver:
-    """A solver that reaches the minimum of this problem, the quickest that there is here."""
+    """The quickest solver that reaches the minimum of this problem."""
     loss = problem.loss
     curved = hasattr(loss, "curvature") and (not problem.smooth_penalty or hasattr(problem.penalty, "curvature"))
     few = problem.n_features * problem.n_outputs < _MOST_FOR_HESSIAN
@@ -89,13 +89,13 @@ def choose(problem: Problem) -> Solver:
             return AugmentedLagrangian()
         return ADMM() if hasattr(loss, "prox") and problem.n_outputs == 1 else FISTA()
     if not getattr(problem.penalty, "convex", True) and not problem.free:
-        return ISTA()  # always downhill: where there are many minima, momentum jumps between them
+        return ISTA()  # a monotone method: with many minima, momentum jumps between them
     if not problem.in_memory:
         smooth = problem.smooth_penalty or problem.free
         sums = curved and problem.n_features * problem.n_outputs < _MOST_FOR_SUMS
         return FISTA() if not smooth else SparingNewton() if sums else LBFGS()
     if problem.smooth_penalty or problem.free:
-        if rounded:  # far from the minimum its slopes level off, and there is no curvature to go by
+        if rounded:  # far from the minimum its gradients saturate, and there is no useful curvature
             return AugmentedLagrangian()
         return Hybrid() if curved and few else LBFGS()
     on_cpu = _is_numpy(problem.X) or hasattr(problem.X, "tocsc")

@@ -1,4 +1,4 @@
-"""Losses with corners, or with slopes that level off, by Newton's method on smooth losses that lie below them.
+"""Losses with kinks, or with saturating gradients, by Newton's method on smooth lower bounds of them.
 
     M(a) = min over z of  loss(y, z) + (z − a)²/(2t),      prox(a) the z that is best
 
@@ -23,7 +23,7 @@ from learnt.erm.solvers._base import Solver
 
 _STEPS = 30  # of Newton for one set of multipliers
 _HALVINGS = 40
-_FALL, _STILL, _NARROWER = 0.1, 0.7, 0.2  # t falls where a round leaves more than a tenth of the gap
+_FALL, _STILL, _NARROWER = 0.1, 0.7, 0.2  # t is reduced where a round leaves more than a tenth of the gap
 _NUDGE, _DIGITS = 1e-8, 1e-14  # of t and of the scores, for the slope of prox
 _ROUNDING = 1e-15
 _ROUNDS = 20  # without any progress
@@ -70,7 +70,7 @@ class AugmentedLagrangian(Solver):
             left = (apart + unsettled) / height
             yield theta, left
             best, idle = (left, 0) if left < 0.9 * best else (best, idle + 1)
-            if not settled:  # corners too sharp for Newton's method
+            if not settled:  # kinks too sharp for Newton's method
                 t /= _NARROWER
                 continue
             if apart > _FALL * last:
@@ -105,7 +105,7 @@ class _Smoothed:
 
     def multipliers(self, theta: Any) -> tuple[Any, float, float]:
         """The slopes u for the next round, and how far the objective can be above its minimum, by Fenchel's inequality:
-        loss(s) − loss(z) − u(s − z) of all rows, and what slopes and penalty have not settled between them."""
+        loss(s) − loss(z) − u(s − z) of all rows, and the remaining gap between slopes and penalty."""
         problem, xp = self._problem, namespace(theta)
         scores, w = problem.scores(theta), problem.coef(theta)
         z, u = self.parts(scores)
@@ -151,7 +151,7 @@ def _solve(H: Any, g: Any, most: Any) -> Any:
     while True:
         try:
             move = xp.linalg.solve(scaled + lift * eye, (g / units)[:, None])[:, 0] / units
-        except (ArithmeticError, RuntimeError, ValueError):  # each library has its own name for a singular matrix
+        except (ArithmeticError, RuntimeError, ValueError):  # each library has its own exception for a singular matrix
             move = g * float("nan")
         if bool(xp.all(xp.isfinite(move))) or lift > 1:
             return move

@@ -14,14 +14,14 @@ class Solver:
     """Frozen settings and one verb: `iterates(problem, θ)` yields, without end, the next θ and how far it was.
 
     The residual that comes with an iterate is a pure number, compared with `tol`: the largest entry of the gradient
-    over that at θ = 0, or the duality gap over the objective at θ = 0. An iterator that ends has nothing left to try.
+    over that at θ = 0, or the duality gap over the objective at θ = 0. An iterator that ends cannot improve further.
     """
 
     #: What the problem must have beyond the loss's gradient.
     needs_curvature: ClassVar[bool] = False
     needs_smooth_loss: ClassVar[bool] = False
     needs_smooth_penalty: ClassVar[bool] = False
-    needs_rows: ClassVar[bool] = False  # and not their sums alone
+    needs_rows: ClassVar[bool] = False  # and not only sums over them
     max_iter: int
     tol: float
 
@@ -58,7 +58,7 @@ def solve_symmetric(H: Any, g: Any) -> Any:
     for _ in range(4):
         try:
             step = xp.linalg.solve(H + lift * size * eye, g[:, None])[:, 0]
-        except (ArithmeticError, RuntimeError, ValueError):  # each library has its own name for a singular matrix
+        except (ArithmeticError, RuntimeError, ValueError):  # each library has its own exception for a singular matrix
             step = g * float("nan")
         if bool(xp.all(xp.isfinite(step))) and float(xp.max(xp.abs(H @ step - g))) <= 1e-4 * float(xp.max(xp.abs(g))):
             return step

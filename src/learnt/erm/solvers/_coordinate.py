@@ -20,14 +20,14 @@ from learnt.erm.solvers._base import Solver
 
 _LONG = 1e9  # multiplications that may take longer than a fraction of a second
 _FEW = 500  # columns whose products with each other are worth a matrix
-_CYCLE_STEPS, _CLOSER = 1 << 25, 1e-8  # where cycles cost nothing: many, and until steps are truly small
+_CYCLE_STEPS, _CLOSER = 1 << 25, 1e-8  # where cycles are cheap: many, and a tight tolerance
 
 
 @kernel
 def dense_cycles(X, columns, h, r, w, l1, l2, intercept, tol, cycles, stop):
     """Cycles of  min over w, b of  ½ Σ hᵢ (rᵢ − xᵢᵀδ − β)² + l1‖w‖₁ + l2‖w‖², one column after the other.
 
-    `r` is what is left to explain and is kept so as `w` and the intercept move. Returns how far the intercept moved.
+    `r` is the residual and is updated with `w` and the intercept. Returns the change of the intercept.
     Ends when stop[0] is set.
     """
     n, moved, total = r.size, 0.0, 0.0
@@ -102,7 +102,7 @@ def sparse_cycles(csc, columns, h, r, w, l1, l2, intercept, tol, cycles, stop):
 
 @kernel
 def gram_cycles(Q, g, w, l1, l2, tol, cycles):
-    """The same where the columns' products Q with each other and g with what is left are known."""
+    """The same from the columns' products Q with each other and g with the residual."""
     m = w.size
     for _ in range(cycles):
         largest = 0.0
@@ -230,7 +230,7 @@ class CoordinateDescent(Solver):
         l2: float,
         tol: float,
     ) -> float:
-        """The cycles over few columns, by their products: each costs as if there were no rows."""
+        """The cycles over few columns, by their products: the cost does not depend on the number of rows."""
         A = problem.X[:, working]
         A = sparse.csc_array(A) if sparse.issparse(A) else A.astype(np.float64, copy=False)
         weighted = A.multiply(h[:, None]).tocsc() if sparse.issparse(A) else A * h[:, None]

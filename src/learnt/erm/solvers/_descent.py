@@ -220,6 +220,6 @@ class Batches:
     def _take(self, rows: np.ndarray) -> Problem:
         p = self.problem
         part = replace(p, X=take_rows(p.X, rows), y=take_rows(p.y, rows), weight=None)
-        if p.weight is not None:  # a batch stands for the whole: its shares are n/size times those of its rows
+        if p.weight is not None:  # a batch represents all rows: its weights are n/size times those of its rows
             part.__dict__["share"] = take_rows(p.share, rows) * (p.X.shape[0] / len(rows))
         return part

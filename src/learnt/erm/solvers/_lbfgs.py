@@ -30,7 +30,7 @@ class LBFGS(Solver):
             left = problem.stationarity(theta, gradient) / problem.scale
             move = -inverse_times(pairs, gradient, partial(_last_scale, pairs))
             step = self._search(problem, theta, value, gradient, move, first=not pairs)
-            if step is None and pairs:  # curvature of long ago may mislead: begin anew
+            if step is None and pairs:  # old curvature may mislead: restart
                 pairs = []
                 continue
             if step is None:

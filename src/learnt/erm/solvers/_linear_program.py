@@ -1,4 +1,4 @@
-"""Losses and penalties made of straight pieces, solved exactly."""
+"""Piecewise linear losses and penalties, solved exactly as a linear programme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps taken say of a curvature: the two loops of BFGS, around whatever is known of H⁻¹ without them."""
+"""L-BFGS updates: the two loops of BFGS around a given approximation of H⁻¹."""
 
 from __future__ import annotations
 

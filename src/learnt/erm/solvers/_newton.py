@@ -134,14 +134,14 @@ class IRLS(Solver):
 
 def _weighted_least_squares(problem: Problem, weight: Any, z: Any) -> Any:
     H, right = problem.bent_gram(weight), problem.pull(weight * z)
-    if problem.alpha and problem.smooth_penalty:  # quadratic, so its curvature says all
+    if problem.alpha and problem.smooth_penalty:  # quadratic, so its curvature is exact
         ridge = problem.alpha * problem.penalty.curvature(problem.coef(right))
         H = H + namespace(H).eye(H.shape[0]) * problem.join(ridge, 0 * right)
     return solve_symmetric(H, right)
 
 
 def halve(problem: Problem, theta: Any, value: float, gradient: Any, move: Any) -> Any:
-    """move, move/2, move/4, …: the first that lowers the objective by a ten-thousandth of its promise; None if none."""
+    """move, move/2, move/4, …: the first with a decrease of a ten-thousandth of the predicted one; None if none."""
     slope = float(namespace(move).sum(move * gradient))
     if not slope < 0:
         return None

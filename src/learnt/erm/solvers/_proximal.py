@@ -40,7 +40,7 @@ def backtrack(problem: Problem, theta: Any, value: float, gradient: Any, step: f
 
 
 def first_step(problem: Problem, gradient: Any) -> float:
-    """A step that is surely not too short: one over a lower bound of the steepest curvature, or a unit move."""
+    """A first step that is not too short: one over a lower bound of the steepest curvature, or a unit move."""
     xp = namespace(gradient)
     if hasattr(problem.loss, "curvature"):
         steepest = float(xp.max(problem.hessian_diagonal(0 * gradient)))
@@ -51,7 +51,7 @@ def first_step(problem: Problem, gradient: Any) -> float:
 
 
 def residual(problem: Problem, theta: Any, gradient: Any, n: int) -> float:
-    """The relative gap now and then where there is one, the relative proximal step otherwise."""
+    """The relative gap at some iterations where there is one, the relative proximal step otherwise."""
     if n % _GAP_EVERY == 1:
         gap = duality_gap(problem, theta)
         if gap is not None and math.isfinite(gap):
@@ -124,7 +124,7 @@ class ADMM(Solver):
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
         gram = problem.bent_gram(0 * problem.y + 1)
-        # A quadratic penalty goes into the least squares; any other has a copy v of w to itself, `unit` heavy.
+        # A quadratic penalty goes into the least squares; any other has its own copy v of w, weighted by `unit`.
         unit = 0.0 if problem.smooth_penalty else float(namespace(gram).sum(gram * identity(gram))) / gram.shape[0]
         rho, n = 1.0, 0
         inverse = self._inverse(problem, gram, unit, rho)

@@ -1,6 +1,6 @@
 """Newton's method that is sparing with curvature: for sums over many rows, or over rows that are read from afar.
 
-A pass for the curvature costs most. One is kept, and brought up to date by the steps taken (BFGS), for as long as steps
+A pass for the curvature costs most. One is kept, and updated by the steps taken (BFGS), for as long as steps
 with it are quick. How far the minimum is can be read off the step, whatever the units:  f − min f ≈ gᵀH⁻¹g / 2.
 """
 
@@ -20,7 +20,7 @@ from learnt.erm.solvers._base import Solver
 from learnt.erm.solvers._memory import Pair, inverse_times
 from learnt.erm.solvers.curved import Progress
 
-_SMALLEST_RCOND = 1e-10  # below, eigenvalues tell what is there from what is rounding
+_SMALLEST_RCOND = 1e-10  # below, eigenvalues are used to separate signal from rounding
 
 
 class Sums(NamedTuple):
@@ -41,7 +41,7 @@ class Objective(Protocol):
 
 
 class Curvature:
-    """A curvature that steps are solved with, brought up to date by the steps taken since it was computed (BFGS)."""
+    """A curvature that steps are solved with, updated by the steps taken since it was computed (BFGS)."""
 
     def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
         self._solve = solve
@@ -59,7 +59,7 @@ class Curvature:
 
 
 class Stage(NamedTuple):
-    """Where the search stands. `decrement` is about twice what the objective is above its minimum, `goal` what it must
+    """The state of the search. `decrement` is about twice what the objective is above its minimum, `goal` what it must
     come down to, `floor` what rounding leaves of it; `done` where the search ends by itself."""
 
     point: np.ndarray
@@ -130,7 +130,7 @@ def sparing_newton(
 
 
 def _slow(left: float, before: float, goal: float, patience: float) -> bool:
-    """Whether steps that gain before/left each need more than `patience` of them to get from left to goal."""
+    """Whether, at a rate of left/before a step, more than `patience` steps are needed from left to goal."""
     return left >= before or float(np.log(left / goal)) > patience * float(np.log(before / left))
 
 

@@ -1,9 +1,8 @@
 """Newton's method and L-BFGS for smooth convex functions, as one loop.
 
-Both take the step  −H⁻¹g  and look along it. For Newton, H is the second derivative at hand; for L-BFGS it is an
-approximation that was paid for once, corrected by the last few changes of the gradient; between the two lies asking for
-H again when it has served its time. How far the minimum is can be read off the step itself, whatever the units:
-f − min f ≈ gᵀH⁻¹g / 2.
+Both take the step −H⁻¹g with a line search. For Newton, H is the second derivative at the point; for L-BFGS it is an
+approximation computed once, corrected by the last few changes of the gradient; in between, H is recomputed when it is
+outdated. The distance from the minimum follows from the step itself, whatever the units: f − min f ≈ gᵀH⁻¹g / 2.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ ROUNDING = 1e-26  # a distance, relative to f, below which steps only move round
 STALLED = 1e-10  # one at which an end of all progress counts as the precision of float64, not as a failure
 _NOISE = 1e-14  # rounding of the objective, relative
 _TRIALS = 40
-_IDLE = 10  # steps without progress, after which there will be none
+_IDLE = 10  # steps without progress, after which the search ends
 
 
 class Curvature(Protocol):
     """The second derivative, or something like it, as equations that can be solved."""
 
-    exact: bool  # whether it is the second derivative, at the place where it was asked for
+    exact: bool  # whether it is the second derivative at the point of evaluation
 
     def solve(self, g: np.ndarray) -> np.ndarray: ...
 
 
 class Flat:
-    """Nothing known, where coordinate descent needed none."""
+    """No curvature, where coordinate descent needed none."""
 
     exact = False
 
@@ -40,7 +39,7 @@ class Flat:
 
 
 class Point(NamedTuple):
-    """Where the search stands."""
+    """The state of the search."""
 
     theta: np.ndarray
     value: float
@@ -59,7 +58,7 @@ class Outcome(NamedTuple):
 
 
 class Progress:
-    """Whether steps still lead anywhere: the value falls by more than its rounding, or the distance halves."""
+    """Whether there is still progress: the value falls by more than its rounding, or the distance halves."""
 
     def __init__(self) -> None:
         self._value, self._left, self._idle = np.inf, np.inf, 0
@@ -78,7 +77,7 @@ def at_rest(left: float, value: float) -> str:
 
 
 class Memory:
-    """The last changes of place and gradient, and what they say of H⁻¹."""
+    """The last changes of point and gradient, and the L-BFGS update of H⁻¹ by them."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -92,7 +91,7 @@ class Memory:
             self._factor = sy / float(y @ curvature.solve(y))
 
     def renew(self, curvature: Curvature) -> None:
-        """The curvature is new; where it is exact it knows better than the past."""
+        """Set a new curvature; where it is exact the past changes are dropped."""
         self._factor = 1.0
         if curvature.exact:
             self._pairs = []
@@ -149,9 +148,9 @@ def minimize(
     curvature_at : theta → Curvature
     memory : pairs that L-BFGS remembers; 0 for Newton
     renew : whether to ask for the curvature again, given gᵀH⁻¹g at each step since the last time, and its goal
-    confirm_at : (theta, n_iter) → Curvature, on whose word alone the end is believed; None to believe the old one,
-        which may have been far steeper in a direction that has become flat since, and see no distance there
-    watch : told of every step; True ends the search
+    confirm_at : (theta, n_iter) → Curvature, a fresh curvature by which convergence is confirmed; None to trust the old
+    one, which may be far too steep in a direction that has become flat since, and underestimate the distance watch :
+    callback of every step; True ends the search
     """
     point = Point(theta, *evaluate(theta))
     curvature = curvature_at(theta)
@@ -210,7 +209,7 @@ def search(evaluate: Any, start: Point, direction: np.ndarray, slope: float) -> 
             lower = point.value <= start.value + 1e-4 * step * slope
             if lower and (best is None or point.value < best.value):
                 best = point
-            # Where values differ by rounding alone, slopes still tell.
+            # Where values differ by rounding only, slopes still decide.
             hidden = abs(point.value - start.value) <= noise and abs(here) < 0.9 * abs(slope)
             if hidden or (lower and here >= 0.9 * slope):
                 return point

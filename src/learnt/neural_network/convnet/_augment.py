@@ -1,4 +1,4 @@
-"""Small changes of the images of every batch, so that the network does not learn what does not matter."""
+"""Random augmentation of the images of every batch, so that the network becomes invariant to it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _layer(value: Any, dims: dict[str, int]) -> str | None:
 
 
 def _weights(value: Any, dims: dict[str, int]) -> str | None:
-    """Finite float32 of any shape; whether the shapes are those of the layers is for the rule to say."""
+    """Finite float32 of any shape; the rule checks that the shapes are those of the layers."""
     good = type(value) is np.ndarray and value.dtype == np.float32
     return None if good and np.isfinite(value).all() else "is not an array of finite float32 numbers"
 
@@ -106,14 +106,15 @@ def network_fits(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str
         return "has weights of other shapes than its layers"
     if any((value < 0).any() for name, value in state["weights_"].items() if name.endswith(".variance")):
         return "has batch norms of negative variance"
-    # What layers give may be larger than what they learn: a border as wide as a kernel of one pixel, again and again.
+    # Outputs of layers may be larger than their parameters: wide borders around kernels of one pixel, layer after
+    # layer.
     if any(np.prod(step.after, dtype=float) > 2.0**24 for step in steps):
         return "has layers that give more numbers than any network that was trained"
     return None
 
 
 class ConvNet(TrainedNetwork):
-    """`fit` and `summary` of convolutional networks. Subclasses say what y is and what outputs cost."""
+    """`fit` and `summary` of convolutional networks. Subclasses define the type of y and the loss."""
 
     __learnt_takes__ = Takes()
 
@@ -123,7 +124,7 @@ class ConvNet(TrainedNetwork):
     _target = "numbers"
     _auto_batch, _batch_of = 64, "images"
 
-    # --- what subclasses say
+    # --- defined by subclasses
 
     def _code(self, y: np.ndarray, w: Any, first: bool, classes: Any) -> tuple[np.ndarray, Any, Output]:
         """What outputs are trained on, class numbers (n,) or (n, outputs), weights, and what outputs cost."""
@@ -202,7 +203,7 @@ class ConvNet(TrainedNetwork):
 
     def _learn_scale(self, rows: np.ndarray) -> None:
         """Means and standard deviations of the channels over all pixels."""
-        found = moments(as_rows(rows))  # of every pixel alone; those of a channel have as many images each
+        found = moments(as_rows(rows))  # of every pixel; all pixels of a channel have the same number of images
         means = found.mean.reshape(-1, self.image_shape_[2])
         self.mean_ = means.mean(axis=0)
         within = found.scatter.reshape(means.shape) / len(rows)
@@ -252,7 +253,8 @@ class ConvNet(TrainedNetwork):
         if incremental and self._resume:
             optimiser.restore(self._resume["state"], float(self._resume["rate"]), int(self._resume["steps"]))
         name = self._get("learning_rate")
-        name = "constant" if incremental and name == "cosine" else name  # which needs an end to fall to
+        # The cosine schedule needs a known number of epochs
+        name = "constant" if incremental and name == "cosine" else name
         rate = Rate(name, float(self._get("learning_rate_init")), 0.5, self._get("max_iter"))
         schedule = Plan(
             batch_size=self._batch_size(data.n),
@@ -303,7 +305,7 @@ class ConvNet(TrainedNetwork):
         return optimiser_for(solver, network.parameters, rate, momentum=momentum, look_ahead=solver == "nesterov")
 
     def _keep(self, network: LayersNetwork, data: Data, warn: bool) -> None:
-        """The trained weights, and which units died."""
+        """Record the trained weights, and warn of dead units."""
         state = {**network.parameters.views, **network.buffers()}
         names = [name for step in network.steps for name in step.kept]
         self.weights_ = {name: np.array(state[name].detach().cpu().numpy()) for name in names}
@@ -312,7 +314,7 @@ class ConvNet(TrainedNetwork):
             widths = {step.name: step.after[0] for step in network.steps}
             warn_of_dead(self.dead_units_, widths, type(self).__name__, stacklevel=6)
 
-    # --- what a network says
+    # --- summary
 
     def summary(self, image_shape: Any = None, n_outputs: int | None = None) -> NetworkSummary:
         """The table of layers, shapes and numbers of parameters; an error says which layer does not fit.
@@ -361,7 +363,7 @@ class ConvNet(TrainedNetwork):
     def _images(self, X: Any) -> np.ndarray:
         """Images for the fitted network, scaled: (n, rows, columns, channels)."""
         if not hasattr(self, "weights_"):
-            check_predict(self, X)  # says that it is not fitted
+            check_predict(self, X)  # raises if not fitted
         return self._scaled(check_predict(self, self._as_before(X).rows))
 
     def _as_before(self, X: Any) -> Images:

@@ -1,7 +1,7 @@
 """A network of layers in training: a batch is cut into pieces that threads work on at once.
 
 torch's own threads add up gradients in an order that depends on their number, and wait for each other in every
-operation. Here a piece is a part of the batch that the layers alone decide, each is done by one thread from the first
+operation. Here the batch is cut into pieces that depend on the layers only, each is done by one thread from the first
 layer to the last and back, and gradients are added in the order of the pieces: the same bits on any number of threads.
 """
 
@@ -47,10 +47,10 @@ class LayersNetwork(ModuleNetwork):
         )
         self.dtype = dtype or torch.float32
         self.steps = list(steps)
-        self.worker: int | None = None  # of several that share a batch: each has draws of its own
+        self.worker: int | None = None  # index among workers that share a batch: each has its own random numbers
         self._drops = any(isinstance(step.layer, Dropout) for step in steps)
         rows = max(_LEAST_ROWS, _PRODUCTS // max(1, sum(step.n_products for step in steps)))
-        # A batch norm looks at the whole batch; a device has threads of its own.
+        # Batch normalisation needs the whole batch; a device has its own threads.
         whole = any(isinstance(step.layer, BatchNorm) for step in steps) or str(device) != "cpu"
         self._piece = None if whole else rows
 
@@ -69,7 +69,7 @@ class LayersNetwork(ModuleNetwork):
         self.module.train()
         seed = None
         if self._drops and self.worker is None and self.generator.device.type != "cpu":
-            draws.generator = self.generator  # one piece, one worker: nothing that Python would have to wait for
+            draws.generator = self.generator  # one piece, one worker: no hand-over between threads
         elif self._drops:  # one draw a batch, whatever the pieces and workers
             drawn = torch.randint(2**62, (1,), generator=self.generator, device=self.generator.device)
             seed = task_seed(int(drawn), self.worker or 0)

@@ -1,7 +1,7 @@
 """Layers of networks as plain values, checked against the images before anything is trained.
 
 _specs     Conv, MaxPool, AvgPool, Flatten, Dense, Dropout, BatchNorm
-_shapes    what comes out of each: (W − K + 2P)/S + 1, and how many numbers it learns
+_shapes    the output shape of each: (W − K + 2P)/S + 1, and its number of parameters
 _summary   the table of a network
 _module    the network itself, of torch
 """

@@ -1,4 +1,4 @@
-"""A network of torch from layers in their places (`_shapes.plan`). Imported where PyTorch is known to be there."""
+"""A torch module from planned layers (`_shapes.plan`). Imported only where PyTorch is installed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ draws = _Draws()
 
 
 class Block(torch.nn.Module):
-    """One layer in its place. What it learns is named `weight` and `bias`."""
+    """One planned layer. Its parameters are named `weight` and `bias`."""
 
     def __init__(self, step: Step) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Block(torch.nn.Module):
             setattr(self, name, torch.nn.Parameter(torch.zeros(shape)))
 
     def activated(self, z: Tensor) -> Tensor:
-        """The activation, written over z, which nobody else reads."""
+        """The activation, in place: z is not used elsewhere."""
         return self.activation(z)
 
 
@@ -74,7 +74,7 @@ class PoolBlock(Block):
             return F.max_pool2d(z, self.size, self.stride, self.around)
         if not self.border:
             return F.avg_pool2d(z, self.size, self.stride, self.around, count_include_pad=False)
-        inside = F.pad(torch.ones_like(z[:1, :1]), self.border)  # a border counts for nothing
+        inside = F.pad(torch.ones_like(z[:1, :1]), self.border)  # a border does not count in the mean
         share = F.avg_pool2d(inside, self.size, self.stride)
         return F.avg_pool2d(F.pad(z, self.border), self.size, self.stride) / share
 

@@ -1,4 +1,4 @@
-"""The shape of what comes out of every layer, and how many numbers it learns: worked out before anything is trained.
+"""The output shape and the number of parameters of every layer, computed before training.
 
 (channels, rows, columns)   an image          (units,)   a row of numbers
 """
@@ -29,7 +29,7 @@ Border = tuple[int, int]  # before and behind
 def conv_output_size(W: int, K: int, P: int = 0, S: int = 1) -> int:
     """How many places a kernel of size K has on W pixels with borders of P and steps of S:  (W − K + 2P)/S + 1.
 
-    Where the division leaves a rest, the last places would hang over the edge and are left out: ⌊·⌋.
+    Where the division leaves a remainder, the last windows would cross the edge and are left out: ⌊·⌋.
 
     >>> conv_output_size(4, 3), conv_output_size(8, 3, P=1), conv_output_size(7, 2, S=2)
     (2, 8, 3)
@@ -65,7 +65,7 @@ def borders(padding: Any, size: int, kernel: int, stride: int, axis: int) -> Bor
 
 @dataclass(frozen=True)
 class Step:
-    """One layer in its place: its name, what goes in and comes out, and the shapes of the numbers that it learns."""
+    """One planned layer: its name, input and output shapes, and the shapes of its parameters."""
 
     name: str
     layer: Layer
@@ -96,9 +96,9 @@ class Step:
 
 
 def plan(layers: Sequence[Layer], shape: Shape, n_outputs: int | None = None) -> list[Step]:
-    """Every layer in its place, on inputs of this shape; with `n_outputs` a last `Dense` without activation.
+    """The plan of all layers for inputs of this shape; with `n_outputs` a last `Dense` without activation.
 
-    An image that meets a `Dense` layer is flattened first.
+    An image is flattened before a `Dense` layer.
 
     >>> [step.after for step in plan([Conv(4, 3), MaxPool(2)], (1, 8, 8), n_outputs=10)]
     [(4, 6, 6), (4, 3, 3), (36,), (10,)]

@@ -1,8 +1,8 @@
-"""Layers as plain values: what a network is made of, before there is a network.
+"""Layers as plain values: the description of a network.
 
     [Conv(32, 3, padding="same"), MaxPool(2), Flatten(), Dense(64), Dropout(0.5)]
 
-A layer is checked when it is written, and knows nothing of the data; `_shapes` says whether layers fit an image.
+A layer is validated when it is made, independently of the data; `_shapes` checks whether layers fit an image.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def summary(layers: Sequence[Layer], input_shape: Sequence[int], n_outputs: int 
 
 
 def _described(step: Step) -> str:
-    """What is worth saying of a layer beside its shapes."""
+    """Notes on a layer besides its shapes."""
     layer: Any = step.layer
     said = []
     if isinstance(layer, Conv):

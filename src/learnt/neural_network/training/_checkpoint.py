@@ -1,4 +1,4 @@
-"""A file to go on from: written whole or not at all, read without running code.
+"""A file to resume training from: written atomically, read without running code.
 
 It holds plain arrays (`numpy.savez`) and one line of JSON. Training that goes on from it makes the same draws and
 takes the same steps as training that was never stopped.
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 _CELLS = 1 << 16  # of the data that make up the digest
-_SHARE = 0.05  # of the time that may go into writing
+_SHARE = 0.05  # largest share of the time spent on writing
 
 
 class Checkpoint:
@@ -44,7 +44,7 @@ class Checkpoint:
         return epoch % self.every == 0 and time.monotonic() - self._ended >= self._took * (1 / _SHARE - 1)
 
     def write(self, arrays: dict[str, np.ndarray], numbers: dict[str, Any]) -> None:
-        """The whole file under another name, then the name changed: a reader sees the old one or the new one."""
+        """Write a temporary file and rename it: a reader sees the old file or the new one."""
         began = time.monotonic()
         line = json.dumps({"digest": self.digest, **numbers})
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name, suffix=".part")

@@ -32,7 +32,7 @@ class Data:
         self.places: Any = None  # the order of the epoch, where y is; None: as they are
 
     def begin_epoch(self, order: np.ndarray | None) -> None:
-        """Rows come in this order from now on; None: as they are."""
+        """Set the order of the rows; None: as they are."""
         self._order = order
         self.places = None if order is None else torch_for("a network").from_numpy(order).to(self.y.device)
 
@@ -58,7 +58,7 @@ class Data:
         return X, y, w
 
     def take(self, places: Any) -> tuple[Any, Any, Any]:
-        """The rows at some places, a whole batch, in new memory."""
+        """The rows of a batch by index, in new memory."""
         X, w = self.X.index_select(0, places), None if self.w is None else self.w.index_select(0, places)
         if self.change is not None:
             X = self.change(X, 0, len(places))

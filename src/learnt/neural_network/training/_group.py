@@ -33,7 +33,7 @@ class Group:
         self.rank, self.size = rank, size
 
     def part(self, start: int, stop: int) -> tuple[int, int, bool]:
-        """This worker's rows of a batch; where there are none, the first row and False: it does not count."""
+        """This worker's rows of a batch; where there are none, the first row and False, so that it is ignored."""
         n = stop - start
         first, last = start + n * self.rank // self.size, start + n * (self.rank + 1) // self.size
         return (first, last, True) if first < last else (start, start + 1, False)
@@ -48,7 +48,7 @@ class Group:
 
 
 def join(group: Group | None) -> None:
-    """Networks of this thread are trained in a group from now on; None: alone."""
+    """Set the group in which this thread trains networks; None: none."""
     _joined.group = group
 
 
@@ -66,11 +66,11 @@ def shared(network: Any, data: Any, optimiser: Any, plan: Any, judge: Any, check
 
 
 class SharedNetwork:
-    """A network whose gradients are those of the whole batch; all else is the network's own."""
+    """A network whose gradients are those of the whole batch; all else is delegated to the network."""
 
     def __init__(self, network: Any, group: Group) -> None:
         self._network, self._group = network, group
-        self.counts = True  # whether the rows of the next batch are this worker's own
+        self.counts = True  # whether this worker has rows in the next batch
         if hasattr(network, "worker"):
             network.worker = group.rank
         values = network.parameters.values
@@ -99,7 +99,7 @@ class SharedNetwork:
 
 
 class SharedData:
-    """Data of which each worker takes its part of every batch; all else is the data's own."""
+    """Data of which each worker takes its part of every batch; all else is delegated to the data."""
 
     def __init__(self, data: Any, group: Group, network: Any, optimiser: Any, ours: SharedNetwork) -> None:
         self._data, self._group, self._network, self._optimiser, self._ours = data, group, network, optimiser, ours
@@ -131,7 +131,7 @@ class _Silent:
 
 
 def _judge_of_first(judge: Any, group: Group, network: Any) -> Any:
-    """The first worker judges, and all go by it."""
+    """The first worker evaluates, and all workers use its result."""
 
     def judged(_: Any) -> tuple[float, float]:
         found = judge(network) if group.rank == 0 else (0.0, 0.0)

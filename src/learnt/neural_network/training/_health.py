@@ -1,4 +1,4 @@
-"""What goes wrong inside a network, said with the name of the layer.
+"""Warnings about problems inside a network, with the name of the layer.
 
 A layer's step is ‖∂W‖/‖W‖. Where it is a hundred-thousandth of the output layer's, gradients vanish on their way
 back; where it is a hundred thousand times that, they explode. A rectified unit that is 0 for every row is dead: it
@@ -17,7 +17,7 @@ from learnt.neural_network._torch import torch_for
 _VANISHING = 1e-5
 _EXPLODING = 1e5
 _DEAD_SHARE = 0.5
-_ROWS = 4096  # that units are looked at with
+_ROWS = 4096  # rows that units are tested on
 
 
 class NetworkHealthWarning(UserWarning):
@@ -45,7 +45,7 @@ def warn_of_gradients(network: Any, X: Any, name: str, stacklevel: int = 3) -> N
     vanish = [layer for layer, size in sizes[:-1] if size < _VANISHING * last]
     explode = [layer for layer, size in sizes[:-1] if size > _EXPLODING * last]
     if vanish and any(not bool(alive.any()) for alive in network.active_units(X).values()):
-        vanish = []  # a layer that is dead as a whole: `warn_of_dead` says so
+        vanish = []  # a layer whose units are all dead: `warn_of_dead` reports it
     if vanish:
         least = min(size for layer, size in sizes if layer in vanish)
         warnings.warn(
@@ -67,7 +67,7 @@ def warn_of_gradients(network: Any, X: Any, name: str, stacklevel: int = 3) -> N
 
 
 def dead_units(network: Any, data: Any) -> dict[str, np.ndarray]:
-    """The places of the units that are 0 for every row looked at, by layer; of rectified layers alone."""
+    """Indices of the units that are 0 for every tested row, by layer; for rectified layers only."""
     active = network.active_units(data.some(_ROWS))
     return {layer: np.flatnonzero(~alive.cpu().numpy()) for layer, alive in active.items()}
 

@@ -25,7 +25,7 @@ Judge = Callable[[Any], tuple[float, float]]  # of a network: a score, more is b
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and in what pieces: stop where nothing got better by `tol` for more than `patience` epochs."""
+    """Number of epochs and batch size: stop when nothing improved by `tol` for more than `patience` epochs."""
 
     batch_size: int = 200
     max_iter: int = 200
@@ -38,7 +38,7 @@ class Plan:
 
 @dataclass
 class History:
-    """What training has seen so far; a new one where it begins."""
+    """The state of training."""
 
     n_iter: int = 0
     t: int = 0  # rows seen

@@ -1,4 +1,4 @@
-"""What the training loop asks of a network, and any PyTorch module as one."""
+"""The interface of a network for the training loop, and an adapter for any PyTorch module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from learnt.neural_network.training._parameters import Parameters
 
 
 class Network(Protocol):
-    """See the package's docstring."""
+    """The interface, described in the package's docstring."""
 
     parameters: Parameters
     generator: Any

@@ -35,11 +35,11 @@ class Optimiser:
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
-        """Its tensors, by name; `rate` and `t` are numbers beside them."""
+        """Its tensors, by name; `rate` and `t` are plain numbers besides them."""
         return {}
 
     def restore(self, state: dict[str, Any], rate: float, t: int) -> None:
-        """Go on from what another had."""
+        """Restore the state of another optimiser."""
         for name, tensor in self.state().items():
             tensor.copy_(torch_for("a network").as_tensor(state[name]))
         self.rate, self.t = rate, t
@@ -116,7 +116,7 @@ class Adam(Optimiser):
         self.means, self.squares = torch.zeros_like(parameters.values), torch.zeros_like(parameters.values)
         self._count = torch.zeros((), dtype=torch.float32, device=parameters.values.device)
         self._room = torch.empty_like(parameters.values)
-        # One pass over memory where the installed PyTorch has it; the name is not promised to stay.
+        # One pass over memory where the installed PyTorch has it; the name is not part of its public API.
         self._one_pass = getattr(torch, "_fused_adam_", None) if parameters.values.device.type != "mps" else None
 
     def step(self) -> None:

@@ -7,7 +7,7 @@ Several outputs of a row are summed. Each is written out by hand and is used by 
     SquaredOutput    (z − y)²/2                        numbers; z is the prediction
     LogisticOutput   log(1 + e^z) − yz                 one class or several labels; y is 0 or 1, p = 1/(1 + e^−z)
     SoftmaxOutput    log Σ e^zₖ − z_y                  classes; y is the number of each row's class, 0…K−1
-    LossOutput       any loss of `learnt.erm.losses`   numbers; the prediction is what the loss says z stands for
+    LossOutput       any loss of `learnt.erm.losses`   numbers; the prediction is the loss's inverse link of z
 """
 
 from __future__ import annotations

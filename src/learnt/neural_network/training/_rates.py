@@ -1,4 +1,4 @@
-"""How the learning rate changes, asked at the end of every epoch.
+"""Learning rate schedules, evaluated at the end of every epoch.
 
 constant      α
 invscaling    α / (t + 1)^power_t after t rows
@@ -36,5 +36,5 @@ class Rate:
         return rate
 
     def when_flat(self, rate: float) -> float | None:
-        """The rate to go on with where nothing improves any more; None: stop."""
+        """The next rate when nothing improves any more; None: stop."""
         return rate / 5 if self.name == "adaptive" and rate > _LEAST else None

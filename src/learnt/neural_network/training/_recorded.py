@@ -14,7 +14,7 @@ from learnt.neural_network.training._data import Data
 from learnt.neural_network.training._optimisers import Optimiser
 
 _WARM_UP = 3  # steps before recording: libraries choose their kernels and take their memory
-_LEAST_STEPS = 50  # of a training, that the recording may pay
+_LEAST_STEPS = 50  # steps from which recording pays
 
 
 class Steps:
@@ -36,7 +36,7 @@ class Steps:
         self.total = torch.zeros((), dtype=torch.float64, device=device)
 
     def begin_epoch(self) -> None:
-        """Bring the order of the rows and the rates of all steps to the device."""
+        """Copy the order of the rows and the rates of all steps to the device."""
         torch, rows = torch_for("a network"), self.n_steps * self.batch_size
         order = self.data.places
         if order is None:
@@ -75,7 +75,7 @@ class RecordedSteps(Steps):
         torch.cuda.current_stream().wait_stream(aside)
         self.number.zero_()
         self.graph = torch.cuda.CUDAGraph()
-        if draws is not None:  # each replay draws anew, as the step itself would
+        if draws is not None:  # each replay draws new random numbers, as the step itself would
             self.graph.register_generator_state(draws)
         with torch.cuda.graph(self.graph):
             self.step()
@@ -94,7 +94,7 @@ class RecordedSteps(Steps):
 
 
 def recorded(network: Any, data: Any, optimiser: Any, batch_size: int, epochs: int) -> RecordedSteps | None:
-    """Recorded steps where they can be and pay.
+    """Recorded steps where possible and worth while.
 
     None on a CPU, for one of several workers, and where a step looks at a result from Python: weighted rows.
     """
