@@ -1,4 +1,4 @@
-"""Decomposition: rows as combinations of few things.
+"""Decomposition: rows as combinations of few components.
 
     PCA, IncrementalPCA                     principal component analysis; fits from sums over rows, all or in batches
     KernelPCA                               principal components in the space of a kernel

@@ -1,7 +1,7 @@
 """Number of rows, mean and scatter, without a centred copy of the data.
 
-Sums are taken about the mean of the first rows, or about 0 where those say that the mean is small against the spread,
-which saves a subtraction; `statistics.moments` looks afterwards whether that was near enough.
+Sums are taken about the mean of the first rows, or about 0 where their mean is small relative to their spread, which
+saves a subtraction; `statistics.moments` checks afterwards whether that was accurate enough.
 """
 
 from __future__ import annotations

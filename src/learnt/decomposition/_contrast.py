@@ -1,6 +1,6 @@
-"""The contrasts of independent component analysis and the sums over rows that one step asks for.
+"""The contrasts of independent component analysis and the sums over rows of one step.
 
-A contrast g tells a source from a normal variable; FastICA looks for the w with  E[z g(wᵀz)] = E[g′(wᵀz)] w.
+A contrast g distinguishes a source from a normal variable; FastICA looks for the w with  E[z g(wᵀz)] = E[g′(wᵀz)] w.
 """
 
 from __future__ import annotations

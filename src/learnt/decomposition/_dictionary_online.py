@@ -199,7 +199,7 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
         check_flag(self, "positive_dict", "shuffle")
 
     def _begin(self, X: np.ndarray) -> np.ndarray:
-        """Atoms to start from, and averages of nothing."""
+        """Initial atoms, and empty averages."""
         size = X.shape[1] if self.n_components is None else self.n_components
         D = np.zeros((size, X.shape[1]))
         if self.dict_init is None:
@@ -221,7 +221,7 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
                 positive=bool(self.positive_code), n_jobs=self.n_jobs,
             )  # fmt: skip
         price = cost(X, code, D, self.alpha) / n
-        # As if every row had come alone: early batches are soon forgotten, later ones count nearly alike.
+        # As if batches had one row: early batches are soon forgotten, later ones count nearly equally.
         seen = (self.n_steps_ + 1) * n if self.n_steps_ < n - 1 else n**2 + self.n_steps_ + 1 - n
         keep = (seen + 1 - n) / (seen + 1)
         if memory is not None and self.n_steps_ >= memory:  # these rows were here before, with worse codes
@@ -234,7 +234,7 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
 
 
 class Watch:
-    """Whether learning in batches stands still: the atoms hardly move, or the smoothed objective no longer falls."""
+    """Whether learning in batches has converged: the atoms hardly move, or the smoothed objective no longer falls."""
 
     def __init__(self, tol: float, patience: int | None, n: int) -> None:
         self._tol, self._patience, self._n = tol, patience, n

@@ -1,7 +1,7 @@
 """All components, or the first k of them, to working precision.
 
-Squaring the data (scatter, Gram) is the fast way and costs small singular values half their digits; QR keeps them.
-`to_six_digits` looks at what the fast way gave, and takes the other where it lost too much.
+Squaring the data (scatter, Gram) is fast and costs small singular values half their digits; QR keeps them.
+`to_six_digits` checks the result of the fast algorithm, and uses QR where too many digits were lost.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FAINT = 1e-10
 
 
 class Spectrum(NamedTuple):
-    """Components (one a row) by falling variance, with what belongs to the whole of the data."""
+    """Components (one a row) by decreasing variance, with statistics of all the data."""
 
     centre: Centre
     variance: Any
@@ -34,7 +34,7 @@ class Spectrum(NamedTuple):
 
 
 def to_six_digits(rows: Rows, wanted: Any) -> Spectrum:
-    """The fast way where that is good enough for the components wanted, and what it takes where it is not."""
+    """The fast algorithm where it is accurate enough for the components wanted, else QR or a refinement."""
     wide = isinstance(rows, ArrayRows) and rows.n_rows <= rows.n_features
     spectrum = from_gram(rows, first_of(wanted)) if wide else from_scatter(rows, first_of(wanted))
     n, variance = spectrum.centre.n, to_numpy(spectrum.variance)
@@ -74,7 +74,7 @@ def from_gram(rows: Any, k: int | None) -> Spectrum:
     none_left = length <= 1e-8 * length[0]
     V = V / xp.where(none_left, xp.ones_like(length), length)[:, None]
     if k == middle.n and bool(none_left[-1]):
-        # Centring takes one dimension away, so that with all components the last is any direction left over.
+        # Centring takes one dimension away, so that with all components the last is an arbitrary orthogonal direction.
         V = joined(V[:-1, :], left_over(V[:-1, :])[None, :], axis=0)
     return Spectrum(middle, length**2 / max(middle.n - 1, 1), V)
 
@@ -84,7 +84,7 @@ def row_lengths(V: Any) -> Any:
 
 
 def left_over(V: Any) -> Any:
-    """A unit vector at right angles to the orthonormal rows of V: what is left of the axis they use least."""
+    """A unit vector orthogonal to the orthonormal rows of V, from the axis they use least."""
     xp = namespace(V)
     axis = int(xp.argmin(xp.sum(V * V, axis=0)))
     v = like(np.eye(1, V.shape[1], axis)[0], V)
@@ -114,10 +114,10 @@ def in_blocks(rows: Rows) -> Rows:
 
 
 def refined(rows: Rows, spectrum: Spectrum) -> Spectrum:
-    """The small components of `from_scatter` again, from the rows projected on them and not from their squares."""
+    """Refine the small components of `from_scatter`, from the projected rows and not from their squares."""
     middle, variance, components = spectrum
     xp = namespace(variance)
-    # Well above the faintest, so that the large components left out of this hardly leak into it.
+    # Well above the smallest, so that rounding errors of the large components hardly affect it.
     strong = int(xp.sum(variance > 1e-6 * variance[0]))
     if strong <= variance.shape[0] // 2:
         return from_triangle(rows)

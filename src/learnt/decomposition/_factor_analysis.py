@@ -192,7 +192,7 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if W.shape[0] < k:  # fewer rows than factors: the others load on nothing
+        if W.shape[0] < k:  # fewer rows than factors: the other factors have loadings 0
             W = np.concatenate([W, np.zeros((k - W.shape[0], d))])
         return with_positive_peaks(W), psi
 

@@ -193,7 +193,7 @@ class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         return CONTRASTS[self.fun], alpha
 
     def _white(self, rows: Rows) -> White | None:
-        """How to make the rows white, in as many directions as wanted and there are."""
+        """The whitening matrix, in as many directions as wanted and available."""
         side = min(rows.n_rows, rows.n_features)
         k = side if self.n_components is None else int(self.n_components)
         if not self.whiten:
@@ -209,7 +209,7 @@ class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             raise ValueError(
                 "All rows of X are equal, and FastICA finds sources in their differences; give other rows."
             )
-        if self.whiten_solver == "eigh":  # squares know small lengths to half the digits
+        if self.whiten_solver == "eigh":  # squares lose half the digits of small lengths
             rank = int(np.count_nonzero(lengths > 1e-7 * lengths[0]))
         if rank < k:
             warnings.warn(

@@ -18,7 +18,7 @@ _OVERSAMPLES = 10
 
 
 def centred(K: Any) -> tuple[Any, Any]:
-    """HKH with H = I − 11ᵀ/n, of NumPy in the place of K, and the column means of K."""
+    """HKH with H = I − 11ᵀ/n, for NumPy in place, and the column means of K."""
     xp, n = namespace(K), K.shape[0]
     if not is_numpy(K):
         means = xp.mean(K, axis=0)
@@ -37,7 +37,7 @@ def components(K: Any, k: int, solver: str, tol: float, max_iter: int | None, po
     """The k largest eigenvalues of a symmetric matrix, falling, and eigenvectors whose largest entry is positive.
 
     `solver` is "dense", "arpack" (up to `tol` and `max_iter`) or "randomized" (`power` passes more than one, None: as
-    many as convergence asks for, five at most).
+    many as convergence needs, five at most).
     """
     n = K.shape[0]
     if solver == "arpack" and k < n:

@@ -33,7 +33,7 @@ def randomized(
 ) -> Spectrum:
     """The first k components, from a random start of k + oversamples vectors; `power` None stops when converged.
 
-    `about` takes the place of the rows' own centre: their singular vectors are the components about 0.
+    `about` replaces the rows' own centre: their singular vectors are the components about 0.
     """
     middle, point = (centre(rows), starting_point(rows)) if about is None else (about, None)
     d = rows.n_features
@@ -121,7 +121,7 @@ def _residual(basis: Any, images: Any, inside: Any, k: int) -> float:
 
 
 def _refined(rows: Rows, middle: Centre, basis: Any, inside: Any, width: int) -> tuple[Any, Any]:
-    """Small components again, from the projected rows themselves and not from their squares."""
+    """Refine small components, from the projected rows and not from their squares."""
     best = basis @ largest_eigen(inside, min(width, inside.shape[0]))[1]
     R = rows.sum(triangles, middle.mean, best)[0].R
     s, Vt = singular(R)
@@ -129,7 +129,7 @@ def _refined(rows: Rows, middle: Centre, basis: Any, inside: Any, width: int) ->
 
 
 def _new_directions(image: Any, basis: Any) -> Any:
-    """The image's directions that the basis does not have yet; none of them when there is nothing new but rounding."""
+    """The image's directions orthogonal to the basis; none where only rounding is left."""
     xp = namespace(image)
     with single_blas():
         scale = float(xp.max(xp.abs(image)))

@@ -150,7 +150,7 @@ class PCA(PrincipalComponents):
                 "PCA with svd_solver='arpack' is not supported for Array API inputs; "
                 "use 'randomized', which runs on the device."
             )
-        # The first sum shows whether all cells are finite; only if not, validation says which one is to blame.
+        # The first sum shows whether all cells are finite; only if not, validation finds which one is not.
         matrix = self._validated(X, allow_nan=True)
         try:
             spectrum, k = self._solve(matrix)

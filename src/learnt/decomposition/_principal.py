@@ -44,7 +44,7 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         left = min(centre.n, d) - k
         if left > 0:
             rest = spectrum.variance[k:]
-            # The sum of what is left where it is known, as the difference of two totals has fewer digits.
+            # The residual variance where it is known directly, since the difference of two totals has fewer digits.
             sum_left = float(xp.sum(rest)) if rest.shape[0] == left else centre.total - float(xp.sum(variance))
             self.noise_variance_ = max(sum_left, 0.0) / left
         else:
@@ -104,7 +104,7 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         return xp.where(excess > 0, excess, xp.zeros_like(excess))
 
     def _spread(self) -> tuple[Any, Any]:
-        """The model's variance along each component, and its inverse; both 0 where there is none to speak of."""
+        """The model's variance along each component, and its inverse; both 0 where it is negligible."""
         xp = namespace(self.components_)
         variance = self._excess() + self.noise_variance_
         if self.n_components_ == 0:

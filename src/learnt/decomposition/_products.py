@@ -36,7 +36,7 @@ def sum_thin(rows: Rows, statistic: Statistic, *state: Any, part_bytes: int) -> 
 
 
 def _about(block: Block, point: Any) -> Any:
-    """The rows of a block about a point; sparse ones as they are, for whom there is none."""
+    """The rows of a block about a point; sparse ones as they are, without centring."""
     return block.X if point is None or sparse.issparse(block.X) else block.X - point
 
 

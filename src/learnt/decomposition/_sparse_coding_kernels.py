@@ -83,9 +83,9 @@ def sweep(gram, alpha, positive, w, g):
 
 @kernel
 def walk(gram, m, most, support, sign, factor, w, along):
-    """From w along `along`, for `most` or until a code reaches 0; its atom is given up.
+    """Move from w along `along`, by `most` or until a code reaches 0; its atom is dropped.
 
-    Returns how many atoms are left, and how far it went.
+    Returns the number of atoms left, and the step length.
     """
     step, hit = most, np.int64(-1)
     for i in range(m):
@@ -109,8 +109,8 @@ def walk(gram, m, most, support, sign, factor, w, along):
 def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, factor, solution, codes, done):
     """min over w of ½‖x − wD‖² + α‖w‖₁ for every row, from the codes given; done = 0 where max_iter was not enough.
 
-    A few sweeps of coordinate descent, then an active set: an atom in, those that reach 0 out, and again. The objective
-    falls in every round, so that none comes twice, and what it ends with is exact.
+    A few sweeps of coordinate descent, then an active set: add an atom, drop those that reach 0, repeat. The objective
+    falls in every round, so that no active set occurs twice, and the result is exact.
     """
     for s in range(products.shape[0]):
         b, w = products[s], codes[s]
@@ -155,8 +155,8 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
             direction = math.copysign(1.0, g[j])
             support[m] = j
             if not append(gram, support, m, factor):
-                # It lies in the span of those in use: bring it in against the first that it drives to 0. The fit stays
-                # as it is and ‖w‖₁ falls, so that there is one.
+                # It lies in the span of those in use: exchange it for the first atom that it drives to 0. The fit is
+                # unchanged and ‖w‖₁ falls, so that there is one.
                 for i in range(m):
                     solution[i] = gram[j, support[i]]
                 substitute(factor, m, solution)

@@ -67,7 +67,7 @@ __all__ = [
     "recalibrate",
 ]
 
-# Imported when first named: a forest should not have to wait for stacking, nor a map of probabilities for trees.
+# Imported when first used: a forest need not import stacking, nor a probability map trees.
 _FILES = {
     "AdaBoostClassifier": "adaboost._classifier",
     "AdaBoostRegressor": "adaboost._regressor",

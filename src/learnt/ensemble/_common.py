@@ -44,7 +44,10 @@ def check_fit_params(
 
 
 def member_params(owner: Any, names: Sequence[str], fit_params: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What each member's `fit` gets beside X and y: by scikit-learn's routing where it is on, else the weights."""
+    """What each member's `fit` gets besides X and y.
+
+    By scikit-learn's routing where it is enabled, else the weights.
+    """
     if routing_enabled():
         routed = process_routing(owner, "fit", **fit_params)
         return {name: dict(routed[name]["fit"]) for name in names}
@@ -52,7 +55,7 @@ def member_params(owner: Any, names: Sequence[str], fit_params: dict[str, Any]) 
 
 
 def fit_member(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
-    """Fit one member; that it takes no weights is said in one sentence."""
+    """Fit one member; an error says where it takes no weights."""
     try:
         estimator.fit(X, y, **fit_params)  # what it returns is not relied on
         return estimator
@@ -83,7 +86,7 @@ def member_maker(prototype: Any) -> Callable[[np.random.RandomState], Any]:
     first = clone(prototype)
     params = first.get_params(deep=True)
     keys = sorted(key for key in params if key == "random_state" or key.endswith("__random_state"))
-    # A clone asks for all parameters four times. Of an estimator of ours that has nothing but numbers and words a copy
+    # A clone reads all parameters four times. Of an estimator of ours that has only numbers and strings a copy
     # is the same, and takes a twentieth of the time.
     plain = type(first).__module__.startswith("learnt.") and all(isinstance(value, _PLAIN) for value in params.values())
 
@@ -129,9 +132,9 @@ def by_columns(X: Any, given: Any) -> Any:
 
 
 def as_trees_compare(prototype: Any, X: Any, name: str) -> tuple[Any, dict[str, Any]]:
-    """X in single precision where the members are trees of ours, and what tells them that it is; else as it is.
+    """X in single precision where the members are trees of ours, and the flag for their `fit`; else as it is.
 
-    Each would make a copy of its own and check it again.
+    Otherwise each member would copy and validate it again.
     """
     if not _is_tree(prototype) or names_categories(prototype) or not is_numbers(X):
         return X, {}

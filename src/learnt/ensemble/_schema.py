@@ -1,4 +1,4 @@
-"""What ensembles of any estimators are held to in files: their members are estimators with schemas of their own."""
+"""Model files of ensembles of any estimators: their members are estimators with schemas of their own."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ LABELLED: dict[str, Check] = {"classes_": labels("c"), "n_classes_": count(1, na
 
 
 def same_width(members: list[Any]) -> int | str | None:
-    """The number of features of all members; an error message where they differ; None where no member knows."""
+    """The number of features of all members; an error message where they differ; None where no member has one."""
     widths = {width for member in members if (width := getattr(member, "n_features_in_", None)) is not None}
     return "has members fitted on different columns" if len(widths) > 1 else next(iter(widths), None)
 
 
 def known_classes(members: list[Any], n_classes: int) -> str | None:
-    """Members answer with the positions 0…c−1 of the labels, or with truth values where there are two."""
+    """Members predict the positions 0…c−1 of the labels, or booleans where there are two."""
     for member in members:
         classes = getattr(member, "classes_", None)
         if isinstance(classes, np.ndarray) and (
@@ -31,7 +31,7 @@ def known_classes(members: list[Any], n_classes: int) -> str | None:
 
 
 def fit_together(members: list[Any], columns: int) -> str | None:
-    """Members are fitted, and they and their trees look at columns that are there."""
+    """Members are fitted, and they and their trees read existing columns only."""
     for member in members:
         try:
             check_is_fitted(member)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from learnt.engine.estimator import Trial
 
 _FOREST = Trial(
-    quick={"n_estimators": 4, "max_depth": 3, "random_state": 0},  # few levels: no split is as good as another
+    # Few levels, so that there are no ties between splits
+    quick={"n_estimators": 4, "max_depth": 3, "random_state": 0},
     members="n_estimators",
 )
 FOREST_OF_CLASSES = replace(

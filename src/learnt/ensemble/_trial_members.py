@@ -36,6 +36,6 @@ def regressors() -> list[tuple[str, Any]]:
 
 
 def takes_what_members_take(model: Any) -> Takes:
-    """As the tags of an ensemble say, which ask its members."""
+    """By the tags of an ensemble, which depend on its members."""
     tags = model.__sklearn_tags__().input_tags
     return Takes(sparse=tags.sparse, missing=tags.allow_nan)

@@ -1,4 +1,4 @@
-"""What every estimator that looks for neighbours shares: the rows it was fitted on, and questions to them."""
+"""What all estimators by neighbours share: the training rows, and queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_DENSE_ROWS = ("kd_tree", "ball_tree", "approximate")
 
 
 class NeighborsBase(Estimator):
-    """Rows to be asked for neighbours.
+    """Training rows and their search index.
 
     Subclasses have the parameters algorithm, leaf_size, p, metric, metric_params and n_jobs, and n_neighbors or radius
     or both.
@@ -174,7 +174,7 @@ class NeighborsBase(Estimator):
         return int(k)
 
     def _usual_count(self) -> int:
-        """About how many neighbours will be asked for."""
+        """The expected number of neighbours of a query."""
         k = getattr(self, "n_neighbors", None)
         return min(k, self._fit_X.shape[0]) if isinstance(k, Integral) else 10
 

@@ -122,7 +122,7 @@ class KernelDensity(Estimator):
         return self
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """log f(x) of each row; −∞ where a kernel that ends reaches no row."""
+        """log f(x) of each row; −∞ where a kernel with compact support reaches no row."""
         Q = check_predict(self, X, order="C").astype(np.float64, copy=False)
         w, h = self._weights, self.bandwidth_
         total = float(self._fit_X.shape[0]) if w is None else float(w.sum())

@@ -70,7 +70,7 @@ def sums_over_all_rows(
 def log_sums(
     search: Search, kernel_name: str, Q: np.ndarray, weights: np.ndarray | None, h: float, euclidean: bool
 ) -> np.ndarray:
-    """log Σₜ wₜ K(distance(q, t) / h) of each query; −∞ where a kernel that ends reaches no point."""
+    """log Σₜ wₜ K(distance(q, t) / h) of each query; −∞ where a kernel with compact support reaches no point."""
     n = search.points.shape[0]
     lightest, total = (1.0, float(n)) if weights is None else (float(weights.min()), float(weights.sum()))
     smallest = NEGLIGIBLE + np.log(total / lightest)

@@ -16,7 +16,7 @@ _ROWS = 16  # of a task
 def condensed(search: Search, codes: np.ndarray) -> np.ndarray:
     """Hart's rule: the rows that are missed by the rows memorised before them, until none is missed.
 
-    The nearest memorised row of every row is kept up to date, so that a pass costs one search for each new row.
+    The nearest memorised row of every row is updated, so that a pass costs one search for each new row.
     """
     n = codes.size
     best, owner = np.full(n, np.inf), np.full(n, n)
@@ -45,7 +45,7 @@ def condensed(search: Search, codes: np.ndarray) -> np.ndarray:
 
 
 def voronoi_edited(X: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, str]:
-    """The rows that have a Voronoi neighbour of another class, and the graph that said so.
+    """The rows that have a Voronoi neighbour of another class, and the graph of Voronoi neighbours.
 
     Exact where the rows span at most three dimensions; above, neighbours are those of the Gabriel graph, which is part
     of Voronoi's, so that more rows may be dropped and the boundary may move a little. Of equal rows the first counts.
@@ -63,7 +63,7 @@ def voronoi_edited(X: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def _in_their_span(points: np.ndarray) -> np.ndarray:
-    """Coordinates within the flat that the points span: columns that are constant or combinations of others go."""
+    """Coordinates within the affine hull of the points: constant and dependent columns are dropped."""
     centred = points - points.mean(axis=0)
     _, size, axes = np.linalg.svd(centred, full_matrices=False)
     rank = int(np.sum(size > size[0] * max(points.shape) * np.finfo(float).eps))
@@ -99,7 +99,7 @@ def _near_another_class(points: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def _has_opposite(points, codes, lo, squares, order, found):
     """found[i]: some j of another class has no k inside the ball on ij, ‖i − k‖² + ‖j − k‖² < ‖i − j‖².
 
-    Such a k is nearer to i than j is, so that only those before j in order of distance are looked at.
+    Such a k is nearer to i than j is, so that only those before j in order of distance are tested.
     """
     n, d = points.shape
     for q in range(squares.shape[0]):

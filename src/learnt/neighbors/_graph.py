@@ -85,7 +85,7 @@ def radius_neighbors_graph(
 
 
 def _fitted(X: Any, kind: type, metric: Any, p: float, metric_params: dict | None, **more: Any) -> Any:
-    """An estimator fitted to X; X itself where it is one and looks by the same metric."""
+    """An estimator fitted to X; X itself where it is one with the same metric."""
     if not isinstance(X, kind):
         return NearestNeighbors(metric=metric, p=p, metric_params=metric_params, **more).fit(X)
     own = X.get_params()  # type: ignore[attr-defined]

@@ -69,7 +69,7 @@ def _left_out(search: Search, n_jobs: int | None) -> Iterator[tuple[np.ndarray, 
 
 
 def _weights_of_all(distances: np.ndarray, weights: Any) -> np.ndarray | None:
-    """What neighbours count whatever k is; None where a function may want to see the k distances themselves."""
+    """Weights of neighbours that do not depend on k; None where a user's function needs the k distances."""
     if callable(weights):
         return None
     found = neighbor_weights(distances, weights)

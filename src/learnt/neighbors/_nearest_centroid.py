@@ -21,7 +21,7 @@ from learnt.engine.schema import CLASSES, Schema, choice, real
 from learnt.engine.validation import check_fit
 from learnt.statistics import Moments, moments, of_classes
 
-_ROUNDING = 1e-15  # of a constant feature's mean: what its deviations may come out as
+_ROUNDING = 1e-15  # as a share of a constant feature's mean: its deviations after rounding
 
 
 def _has_probabilities(model: Any) -> bool:

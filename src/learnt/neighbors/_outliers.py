@@ -1,4 +1,4 @@
-"""Rows that lie where their neighbours do not."""
+"""Outliers: rows in regions less dense than those of their neighbours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def local_density(distances: np.ndarray, index: np.ndarray, reach: np.ndarray) -
 
 
 def _of_novelties(name: str, instead: str) -> Any:
-    """A method of novelty detection alone."""
+    """A method for novelty detection only."""
 
     def available(self: Any) -> bool:
         if not self.novelty:
@@ -201,7 +201,7 @@ class LocalOutlierFactor(KNeighborsMixin, OutlierMixin, NeighborsBase):
         return out
 
     def _own_count(self) -> int:
-        # Before `fit` there is no number yet; the question is then refused, since nothing was fitted.
+        # Before `fit` there is no number yet; the call is then refused as not fitted.
         return getattr(self, "n_neighbors_", self.n_neighbors)
 
 

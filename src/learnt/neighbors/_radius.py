@@ -87,7 +87,7 @@ class RadiusNeighborsMixin:
         return radii
 
     def _radius(self, radius: float | None) -> float:
-        """The radius of a question, by default the estimator's own."""
+        """The radius of a query, by default the estimator's."""
         radius = self.radius if radius is None else radius
         if radius is None:
             raise ValueError(f"{type(self).__name__} needs a radius and has none: set radius, or pass it.")
@@ -109,7 +109,7 @@ class RadiusSums:
         return {name: value for name, value in state.items() if name != "_sums"}
 
     def _make_sums(self) -> list[BallSums | None]:
-        """The sums of each output that is asked on its own."""
+        """The sums of each output."""
         raise NotImplementedError
 
     def _renew_sums(self) -> None:

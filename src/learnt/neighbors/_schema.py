@@ -113,7 +113,7 @@ CHOSEN: dict[str, Check] = {**RECALL, "n_neighbors_": count(1), "left_out_errors
 
 
 def chosen(rule: Any) -> Any:
-    """The rule of a model whose number of neighbours may be chosen by itself: then it is there."""
+    """The rule of a model with an automatic number of neighbours: the chosen number is stored."""
 
     def check(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
         if isinstance(model.n_neighbors, str) and "n_neighbors_" not in state:

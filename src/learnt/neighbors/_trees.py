@@ -1,4 +1,4 @@
-"""Trees to be asked directly."""
+"""Search trees as public classes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PointTree:
         return tree_takes(self.data, metric, params)
 
     def points_for(self, name: str, metric: Any, params: dict) -> np.ndarray:
-        """The points, for an estimator of this name that measures the same way."""
+        """The points, for an estimator of this name with the same metric."""
         given, own = ((SAME_METRICS.get(m, m) if isinstance(m, str) else m) for m in (metric, self._metric))
         same = params.keys() == self._params.keys() and all(np.array_equal(params[k], self._params[k]) for k in params)
         if given != own or not same:

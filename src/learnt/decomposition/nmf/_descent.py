@@ -4,7 +4,7 @@
     N. Gillis and F. Glineur, "Accelerated multiplicative updates and hierarchical ALS algorithms", 2012
 
 With H fixed every row of W is a problem of its own: a block of rows is updated and at once gives its share of WᵀX and
-WᵀW, from which H is updated: X is read once an iteration, by all threads, from wherever it lies. The products with X
+WᵀW, from which H is updated: X is read once an iteration, by all threads, wherever it is stored. The products with X
 take most of the time, so that each is followed by several sweeps.
 """
 
@@ -44,7 +44,7 @@ class Pieces:
         return Pieces(self.parts + other.parts)
 
     def put(self, W: np.ndarray) -> None:
-        """Into W, where they are not there already."""
+        """Copy the rows into W, where they are not views of it."""
         for start, piece in self.parts:
             if not np.may_share_memory(W, piece):
                 W[start : start + len(piece)] = piece
@@ -114,7 +114,7 @@ def _iterations(
 
 
 def _orders(k: int, shuffle: bool, random_state: Any) -> Callable[[], np.ndarray]:
-    """In which order the coordinates are visited, asked once for each factor."""
+    """The order in which the coordinates are visited, drawn once for each factor."""
     draw = random_state_of(random_state) if shuffle else None
     return lambda: np.arange(k) if draw is None else draw.permutation(k)
 
@@ -148,11 +148,11 @@ def row_updates(
     Gives their violation, the size of its terms, the rows, WᵀX and WᵀW.
     """
     mine = W[block.start : block.start + block.X.shape[0]]
-    if not mine.flags.writeable:  # as they come to another process
+    if not mine.flags.writeable:  # read-only when sent to another process
         mine = mine.copy()
     cross = products(block, Ht, l1)
     violation = _kernels.descend(mine, gram, cross, order, sweeps)
-    # XᵀW is summed as WᵀX, which reads the rows in the order that they lie in.
+    # XᵀW is summed as WᵀX, which reads the rows in memory order.
     across = np.ascontiguousarray(mine.T)
     pieces = Pieces(((block.start, mine),))
     return violation, _size(cross), pieces, np.asarray(across @ block.X), across @ mine

@@ -6,7 +6,7 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 
-LANES = 8  # rows that go together: as many sums that do not wait for one another
+LANES = 8  # rows that are updated together: as many independent sums
 
 
 @kernel

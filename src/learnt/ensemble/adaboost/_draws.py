@@ -25,7 +25,7 @@ def draw_rows(random: np.random.RandomState, weights: np.ndarray) -> np.ndarray:
 
 @kernel(allocates=False)
 def _find_places(reached, draws, guide, out):
-    """The first place of `reached`, which rises to 1, above each draw; `guide` says where to begin to look."""
+    """The first index of the cumulative weights `reached` above each draw; `guide` gives the start of the search."""
     steps, place = guide.size, 0
     for step in range(steps):
         while reached[place] <= step / steps:

@@ -1,4 +1,4 @@
-"""One round of AdaBoost: fit a weak learner to weighted rows and say which it gets wrong; and the vote of many."""
+"""One round of AdaBoost: fit a weak learner to weighted rows and find its errors; and the vote of many."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Stumps:
         require_float32(X, "AdaBoostClassifier")
         self._columns = SortedColumns(X, codes, len(classes))
         self._random = random
-        # All that a fitted tree knows beside its nodes. A test holds it against a tree that was grown.
+        # All attributes of a fitted tree besides its nodes. A test compares them with those of a grown tree.
         self._model = clone(prototype)
         self._model.n_features_in_ = self._model.max_features_ = X.shape[1]
         self._model.classes_, self._model.n_classes_ = classes, len(classes)
@@ -82,7 +82,7 @@ def class_votes(members: list[Any], weights: np.ndarray, classes: np.ndarray, X:
 
 
 def _class_tree(member: Any, classes: np.ndarray) -> Tree | None:
-    """The tree of a member that is one of ours and knows exactly these classes."""
+    """The tree of a member that is one of ours and has exactly these classes."""
     if type(member) is not DecisionTreeClassifier or member.tree_.n_outputs != 1:
         return None
     same = member.classes_ is classes or np.array_equal(member.classes_, classes)

@@ -111,7 +111,7 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
                 if loop.step(f"mean loss {error:.3f}") or error <= 0 or t == self.n_estimators - 1:
                     break
                 weights *= np.power(beta, (1 - loss) * self.learning_rate)
-                del loss  # of which the next learner knows by the weights
+                del loss  # it affects the next learner by the weights only
                 if not weights.sum() > 0:
                     break
                 weights /= weights.sum()
@@ -146,7 +146,7 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
         return as_trees_compare(self.estimator_, self._table(X), type(self).__name__)
 
     def _median(self, X: Any, known: dict[str, Any], count: int) -> np.ndarray:
-        """The smallest prediction whose weight, with all below it, is half of the whole."""
+        """The weighted median of the predictions."""
         out = np.empty(X.shape[0])
         weights = self.estimator_weights_[:count]
         step = max(1, _CELLS // count)
@@ -164,10 +164,10 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
 def fit_drawn(
     member: Any, X: Any, y: np.ndarray, random: np.random.RandomState, weights: np.ndarray, known: dict[str, Any]
 ) -> None:
-    """Fit the member on as many rows as there are, drawn by weight; some are there more than once.
+    """Fit the member on as many rows as there are, drawn by weight; some occur more than once.
 
-    Our own trees take the rows as they were drawn, all others a copy of them. Counts as weights would not do: sums of
-    weighted targets round in another way, and which of two cuts that gain the same is taken would hang on it.
+    Our own trees take the rows as they were drawn, all others a copy of them. Counts as weights would not give the same
+    tree: sums of weighted targets round differently, which decides between splits of equal gain.
     """
     rows = draw_rows(random, weights)
     if known and type(member) is DecisionTreeRegressor and member.criterion == "squared_error":

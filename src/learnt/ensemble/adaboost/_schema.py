@@ -25,7 +25,7 @@ def _rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 
 
 def _classifier_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    """Votes go to the places of the members' labels among those of the ensemble."""
+    """Votes are assigned to the positions of the members' labels among those of the ensemble."""
     if not np.array_equal(np.unique(state["classes_"]), state["classes_"]):
         return "has classes out of order"
     known = set(state["classes_"].tolist())

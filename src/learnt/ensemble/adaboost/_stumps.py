@@ -1,7 +1,7 @@
 """Boosted stumps: the columns are sorted once, and a round is one sweep over each.
 
 A sorted column is a list of integers 2·row + c, c = 1 where a cut may follow because the next value is larger.
-A sweep looks up the row's weight and nothing else: for two classes the sign of the weight is the class. Cuts are
+A sweep reads the row's weight and nothing else: for two classes the sign of the weight is the class. Cuts are
 compared by the weighted Gini impurity without a division.
 """
 
@@ -20,7 +20,7 @@ from learnt.forestry import Tree
 
 _PAIR = np.dtype([("weight", np.float64), ("code", np.uint64)])  # side by side: one line of memory a row
 _TASK = 1 << 17  # cells a thread should have to sweep, at least
-_GAP, _SMALL = np.float32(1e-7), 1e-4  # values closer than the gap are the same, unless the whole column is as small
+_GAP, _SMALL = np.float32(1e-7), 1e-4  # values closer than the gap are equal, unless the whole column is as small
 _EPS = float(np.finfo(float).eps)
 _MORE = 1 + 1e-12  # a cut is better by more than rounding, or the one before it stays
 _LOW_FIRST = 1 if sys.byteorder == "little" else -1
@@ -116,7 +116,7 @@ class SortedColumns:
 
 
 def _in_order(bits: np.ndarray, out: np.ndarray) -> None:
-    """Bits of float32 as integers in the order of the values; and such numbers as bits again."""
+    """Bits of float32 as integers in the order of the values, and back."""
     np.right_shift(bits, np.int32(31), out=out)
     out &= np.int32(0x7FFFFFFF)
     out ^= bits
@@ -180,7 +180,7 @@ def sweep_many(order, lo, hi, pairs, n_classes, found):
             left[k] = mine + w
             if entry & np.uint32(1):
                 right_weight = weight - left_weight
-                # What is left of a difference must not pass for a pure side: Σ R_k² is at most W_R².
+                # Rounding of a difference must not look like a pure side: Σ R_k² is at most W_R².
                 right = min(max(squares - 2.0 * shared + left_squares, 0.0), right_weight * right_weight)
                 a = left_squares * right_weight + right * left_weight
                 b = left_weight * right_weight
@@ -191,7 +191,7 @@ def sweep_many(order, lo, hi, pairs, n_classes, found):
 
 @kernel
 def settle(order, found, codes, weights, value, rest, wrong):
-    """The first of the best cuts as (column, last place on the left), or (−2, n − 1); fills what the nodes hold.
+    """The first of the best cuts as (column, last place on the left), or (−2, n − 1); fills the arrays of the nodes.
 
     `value` gets the shares of the classes in the root, the left and the right node, `rest` their impurities, weights
     and rows, `wrong` the rows whose class is not the heaviest on their side.

@@ -38,7 +38,7 @@ _GRAIN = 1 << 13
 
 
 class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
-    """Draws, fits and the rows each member has not seen; what the members' answers mean is up to the subclass."""
+    """Draws, fits and the out-of-bag rows of each member; subclasses combine the members' predictions."""
 
     n_estimators: Any
     max_samples: Any
@@ -66,7 +66,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         going_on = bool(self.warm_start and hasattr(self, "estimators_"))
         if going_on:
             check_same_columns(self, X)
-        # What cells may hold is for the members to say.
+        # The members validate the cells.
         given, present = X, present_rows(sample_weight, X)
         X, y, w = check_fit(
             self, X, y, sample_weight, target=target, accept_sparse=True, allow_nan=True, any_cells=True
@@ -100,7 +100,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
             )
             return self
         random = random_state_of(self.random_state)
-        random.randint(_SEEDS, size=len(self.estimators_))  # what the members already there have used
+        random.randint(_SEEDS, size=len(self.estimators_))  # advance past the draws of the existing members
         seeds = random.randint(_SEEDS, size=more).astype(np.int64)
         self._seeds = np.concatenate([self._seeds, seeds])
         if routing_enabled():
@@ -137,7 +137,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
 
             n_jobs = self.n_jobs
             if n_jobs is None and type(self.estimator_).__module__.startswith("learnt."):
-                n_jobs = -1  # our own may run side by side; of others we do not know
+                n_jobs = -1  # our own members may run in parallel; for others that is not known
             results = run_members([partial(fit, int(seed)) for seed in seeds], n_jobs)
         self.estimators_ = self.estimators_ + [member for member, _ in results]
         self.estimators_features_ = self.estimators_features_ + [features for _, features in results]
@@ -232,7 +232,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
                 yield member, self._part(take_rows(X, ~seen), features), ~seen
 
     def _with_absent(self, unseen: np.ndarray, present: RowIndex, given: Any, answer: Any) -> np.ndarray:
-        """Of rows of weight 0, which no member has seen, what all members say."""
+        """For rows of weight 0, which no member was fitted on, the prediction of all members."""
         if present is None:
             return unseen
         absent = take_rows(given, absent_rows(present, self._n_samples))
@@ -250,7 +250,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
         return {"predict": "predict"}
 
     def _routed(self, caller: str, params: dict[str, Any]) -> dict[str, Any]:
-        """What the members get beside X."""
+        """What the members get besides X."""
         check_fit_params(self, params, caller, allowed=())
         return dict(process_routing(self, caller, **params).estimator[self._calls()[caller]]) if params else {}
 

@@ -136,7 +136,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _fit_one(
         self, member: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any], counts: np.ndarray | None
     ) -> Any:
-        """A sample may have rows of one class alone: where the estimator refuses it, that class is its answer."""
+        """A sample may have rows of one class only: where the estimator refuses it, that class is predicted."""
         try:
             return fit_member(member, X, y, fit_params)
         except ValueError:

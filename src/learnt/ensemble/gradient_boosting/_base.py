@@ -36,7 +36,7 @@ from learnt.forestry import (
 )
 from learnt.tree import DecisionTreeRegressor
 
-_BINNED_ROWS = 20_000  # rows from which bins of equal weight lose nothing that shows, and save much
+_BINNED_ROWS = 20_000  # rows from which bins of equal weight save much time at no measurable loss
 _HUGE = float(np.finfo(np.float64).max)
 _BLOCK = 1 << 14
 _OF_TREES = (
@@ -122,7 +122,8 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         w = None if w is None or (w == 1).all() else w
         codes = self._encode_target(y, not going_on)
         if not going_on:
-            drawn = isinstance(self.random_state, np.random.RandomState)  # its draws are for rows and trees alone
+            # A given RandomState is used for rows and trees only
+            drawn = isinstance(self.random_state, np.random.RandomState)
             self._seed = 0 if drawn else entropy(self.random_state) % (1 << 63)
             self._random = random_state_of(self.random_state)
         elif "_random" not in vars(self):  # a model from a file of an earlier release
@@ -191,7 +192,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _run(self, X: Any, y: np.ndarray, w: Any, loss: BoostingLoss, held: Any, monitor: Any) -> None:
         n, binned = X.shape[0], self._binned(X)
         self._settings[self._n_iterations] = {name: getattr(self, name) for name in _OF_TREES}
-        # A tree of bins knows the leaf of every row that it was grown on.
+        # Growing a binned tree also gives the leaf of every training row.
         table = None if binned and self.subsample == 1.0 else _single(X)
         scores = np.ascontiguousarray(self._scores(X if table is None else table).T)
         grow = self._bin_grower(X, w) if binned else self._exact_grower(table, w)
@@ -211,7 +212,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
                     rows, bag, out = np.flatnonzero(mask), mask, ~mask
                     known = len(left_out) == iteration and iteration > 0
                     before = left_out[-1] if known else factor * _mean_loss(loss, y, scores, w, out)
-                    for record in (left_out, improved):  # nothing was left out in iterations before a warm start
+                    for record in (left_out, improved):  # iterations before a warm start had no out-of-bag rows
                         record += [0.0] * (iteration - len(record))
                 if isinstance(loss, HuberError):
                     loss.look(y, scores, w)
@@ -409,7 +410,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self, "_trees")
         ends = np.append(self._trees.roots[1:], len(self._trees.left))
         found = np.empty(self._trees.n_trees, dtype=object)
-        # A file of an earlier release does not say how its trees were grown.
+        # A file of an earlier release does not store how its trees were grown.
         grown = vars(self).get("_settings") or {0: {name: getattr(self, name) for name in _OF_TREES}}
         for k, (lo, hi) in enumerate(zip(self._trees.roots, ends, strict=True)):
             iteration = k // self.n_trees_per_iteration_
@@ -467,7 +468,7 @@ def _fixed_point(target: np.ndarray, total: float) -> np.ndarray:
     """The target to about eleven digits, such that its sums over `total` rows are exact; written over what is given.
 
     Splits that part the rows alike then gain the same to the last bit, whichever column they are on and whether a row
-    weighs 2 or is there twice.
+    has weight 2 or occurs twice.
     """
     largest = max(-float(target.min()), float(target.max()))
     if largest > 0:

@@ -196,11 +196,11 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
     def _loss_target(self) -> str:
         try:
             return self._loss().target
-        except ParameterError:  # `fit` will say so
+        except ParameterError:  # `fit` will raise it
             return "number"
 
     def _pose(self, loss: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
-        """The loss for these targets, and the targets as it wants them."""
+        """The loss for these targets, and the targets in the form that it takes."""
         if loss.target == "number":
             y = y.astype(np.float64)
             low, allowed = getattr(loss, "lowest", (-np.inf, True))
@@ -257,7 +257,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
     def _round(
         self, make: Any, loss: Any, X: Any, y: Any, w: Any, scores: np.ndarray, rows: Any, random: Any
     ) -> tuple[list[Any], np.ndarray, float]:
-        """The learners of one round, what they say of every row, and how far to go."""
+        """The learners of one round, their predictions for every row, and the step lengths."""
         slope = gradients(loss, y, scores)
         part = slice(None) if rows is None else rows
         X_part = X if rows is None else take_rows(X, rows)
@@ -296,7 +296,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         return deque(self._staged_scores(X), maxlen=1)[0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The mean that the score stands for, or the class of the largest score."""
+        """The mean that belongs to the score, or the class of the largest score."""
         return self._answer(self._scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
@@ -344,7 +344,7 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
 
 
 class _Own:
-    """A user's loss that does not say what y is: numbers."""
+    """A user's loss that does not declare the type of y: numbers."""
 
     target = "number"
 

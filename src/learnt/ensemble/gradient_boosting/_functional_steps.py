@@ -1,4 +1,4 @@
-"""The pieces of boosting in function space: the best constant, how far to go along a learner, and a tree's leaves."""
+"""The pieces of boosting in function space: the best constant, the step length along a learner, and a tree's leaves."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _curvatures(loss: Any, y: np.ndarray, scores: np.ndarray, column: int) -> np
         return p * (1 - p) * k / (k - 1)  # the classes share what one of them gains
     if isinstance(loss, losses.Log | losses.Exponential):
         return np.asarray(loss.curvature(y, scores[:, 0]))
-    return None  # where the curvature may vanish, a Newton step may go anywhere
+    return None  # where the curvature may vanish, a Newton step may be arbitrarily long
 
 
 def _leaf_value(

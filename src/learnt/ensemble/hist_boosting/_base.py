@@ -30,7 +30,7 @@ from learnt.ensemble.hist_boosting._fit import Booster, should_stop
 from learnt.ensemble.hist_boosting._losses import BoostingLoss
 from learnt.forestry import BoostedTrees, Growth, category_codes, category_mask, find_bins, learn_categories, with_codes
 
-_SCORED_ROWS = 10_000  # training rows that a scorer looks at in every iteration
+_SCORED_ROWS = 10_000  # training rows that a scorer evaluates in every iteration
 _TREES_AT_ONCE = 64  # brought into the form that is kept; the sets of categories of more would fill memory
 _HUGE = float(np.finfo(np.float64).max)
 
@@ -220,7 +220,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         codes = bins.encode(X, rows=True, coded=coded)
         scores = np.repeat(self._baseline[:, None], len(y), axis=1)
         table = X
-        if self._tables and (going_on or self.subsample < 1.0):  # trees will look at X, and not at its codes alone
+        if self._tables and (going_on or self.subsample < 1.0):  # trees will read X, and not only its codes
             table = self._for_trees(X, coded)
         if going_on:
             scores += self._trees.packed.sum(table).T
@@ -275,7 +275,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
                     watch.look(new[-1], train, held)
                 if self.verbose:
                     tell("%s iteration %d of %d", type(self).__name__, iteration + 1, self.max_iter)
-                # Asked after a tree, and not before: a fit that goes on from one that had stopped adds one at least.
+                # Tested after a tree, and not before: a warm start from a fit that had stopped adds at least one.
                 if loop.step() or (watch and should_stop(held or train, self.n_iter_no_change, self.tol)):
                     break
         self._trees = self._trees.extended([*new, booster.packed(grown)] if grown else new)
@@ -356,7 +356,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         return self._trees.importances()
 
     def __learnt_check__(self) -> None:
-        """Of a model from a file: its loss turns as many scores as there are into predictions."""
+        """The rule for a model from a file: its loss takes as many scores as the model has."""
         if self._loss_for(np.empty(0)).n_outputs != len(self._baseline):
             raise ValueError("its loss takes another number of scores than its trees give")
 
@@ -411,7 +411,7 @@ class _Watch:
 
 
 class _Judged(BaseEstimator):
-    """Stands in for the model before a scorer: its scores are known already."""
+    """An estimator that hands known scores to a scorer."""
 
     def __init__(self, model: Any, scores: np.ndarray, loss: BoostingLoss) -> None:
         self._model, self._known, self._loss = model, scores, loss

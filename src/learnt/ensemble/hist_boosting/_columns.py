@@ -1,6 +1,4 @@
-"""Columns as boosting takes them: cells of text as codes; constraints as arrays: which way each column may work, and
-which may meet in a branch.
-"""
+"""Columns in the form that boosting takes: strings as codes; monotonic and interaction constraints as arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ def with_cells(X: Any, listed: bool) -> Any:
         cells = np.asarray(X)
         if cells.dtype.kind in "OUS" and cells.ndim == 2:
             return cells if isinstance(X, np.ndarray) and cells.dtype == object else np.array(X, dtype=object)
-    except ValueError:  # rows of unequal length, of which validation tells
+    except ValueError:  # rows of unequal length: validation reports them
         pass
     return X
 

@@ -19,7 +19,7 @@ _ALONE = 1 << 17  # cells below which the trees of one iteration are grown one a
 
 @dataclass
 class Booster:
-    """A fit under way: data, loss and the scores so far.
+    """A running fit: data, loss and the scores so far.
 
     `X` is the table as trees see it, categories replaced by their bins; `y` are numbers, 0/1, or class numbers;
     `scores` is (n_outputs, n).

@@ -1,8 +1,8 @@
-"""Losses as boosting needs them: where to start, gradient and hessian of every row, what a score stands for.
+"""Losses as boosting needs them: the initial score, gradient and hessian of every row, and the inverse link.
 
 The losses of scikit-learn's names are scaled as it scales them (half of the squared error and of a deviance); those of
-`learnt.erm` and a user's own are taken as they are. Where the curvature of a loss may vanish, the largest it can be
-stands in for it: every step then still lowers the loss.
+`learnt.erm` and a user's own are taken as they are. Where the curvature of a loss may vanish, its upper bound is used
+instead: every step then still lowers the loss.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class BoostingLoss:
     n_outputs = 1
     constant_hessian = False
     steady = False  # gradients and hessians are bounded, and most are not far below the bound
-    information = False  # a hessian is what a row tells of its score, whatever its target: rows count by it, too
+    information = False  # whether the hessian is the Fisher information, by which rows are also counted
     leaf_quantile: float | None = None  # leaves hold this quantile of the residuals instead of a Newton step
     code = GIVEN  # the compiled derivatives, where there are any
     degree: int | None = None  # with y and scores c times as large the loss is c^degree times as large
@@ -35,7 +35,10 @@ class BoostingLoss:
         """Raise where the loss cannot have this target."""
 
     def power(self, y: np.ndarray) -> int:
-        """The power of two that y is divided by before the fit: squares of what is left are neither 0 nor infinite."""
+        """The power of two that y is divided by before the fit.
+
+        Squares of residuals then neither underflow nor overflow.
+        """
         return 0 if self.degree is None else power_of(y)
 
     def start(self, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
@@ -51,7 +54,7 @@ class BoostingLoss:
         raise NotImplementedError
 
     def mean(self, scores: np.ndarray) -> np.ndarray:
-        """The predictions that scores (n, n_outputs) stand for."""
+        """The predictions that belong to scores (n, n_outputs)."""
         return scores[:, 0]
 
     def mean_loss(self, y: np.ndarray, scores: np.ndarray, w: np.ndarray | None) -> float:
@@ -260,7 +263,7 @@ class GivenLoss(BoostingLoss):
             bracket=(guess, guess + 0.1 * spread),
         )
         best = float(found.x)
-        # A loss that falls for ever, as a margin's does where there is one class, has no best score: stay near.
+        # A loss without a minimum, such as a margin loss with a single class, has no best score: stay near 0.
         return np.array([min(max(best, guess - 20 * spread), guess + 20 * spread)])
 
     def values(self, y, scores):

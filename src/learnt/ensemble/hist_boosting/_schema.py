@@ -29,7 +29,7 @@ from learnt.forestry.schema import category_values
 
 
 def boosted_trees(value: Any, dims: Dims) -> str | None:
-    """Trees that no walk can leave, of as many features as the model has."""
+    """Trees whose traversals stay within the nodes, of as many features as the model has."""
     if type(value) is not BoostedTrees:
         return "is not a set of boosted trees"
     try:

@@ -1,4 +1,4 @@
-"""What stacked classifiers and regressors share: answers to left-out rows, side by side, for a final estimator."""
+"""What stacked classifiers and regressors share: out-of-fold predictions as columns, for a final estimator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def final_has(method: str) -> Any:
 
 
 class Stacking(NamedMembers):
-    """Members, their answers to rows they have not seen, and the final estimator fitted on those answers."""
+    """Members, their out-of-fold predictions, and the final estimator fitted on these."""
 
     final_estimator: Any
     classes_: Any
@@ -69,7 +69,7 @@ class Stacking(NamedMembers):
                     folds.random_state = random_state_of(generator(None))  # every member must get the same folds
 
             def unseen(m: int, name: str, member: Any) -> Any:
-                """What the member says of each row when it was fitted on the others."""
+                """The out-of-fold predictions of a member."""
                 if prefit:
                     answers = getattr(member, self.stack_method_[m])(X)
                 else:
@@ -109,7 +109,7 @@ class Stacking(NamedMembers):
         return np.hstack([*columns, plain_columns(X)])
 
     def transform(self, X: Any) -> Any:
-        """What the members say of X: the final estimator's table."""
+        """The members' predictions for X: the final estimator's table."""
         check_is_fitted(self)
         answers = [getattr(member, method)(X) for member, method in zip(self.estimators_, self.stack_method_)]
         return self._side_by_side(X, self._columns(answers))

@@ -1,4 +1,4 @@
-"""A classifier whose probabilities are bent by a given map."""
+"""A classifier whose probabilities go through a given map."""
 
 from __future__ import annotations
 

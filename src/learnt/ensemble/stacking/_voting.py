@@ -166,7 +166,7 @@ class VotingClassifier(ClassifierMixin, _Voting):
         return self._average(X)
 
     def transform(self, X: Any) -> np.ndarray:
-        """What each member says: its class codes (hard) or its probabilities (soft)."""
+        """The predictions of each member: class codes (hard) or probabilities (soft)."""
         if self.voting != "soft":
             return self._answers(X)
         probabilities = self._probabilities(X)

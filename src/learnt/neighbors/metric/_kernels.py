@@ -35,7 +35,7 @@ def _least(row, spare):
 
 @kernel(reassociate=True)
 def _exponentials(values, nearest):
-    """Put exp(nearest − v) in place of each value, 0 for what is nothing beside 1; their sum."""
+    """Put exp(nearest − v) in place of each value, 0 for what is negligible relative to 1; their sum."""
     total = 0.0
     for j in range(values.size):
         gap = nearest - values[j]

@@ -71,7 +71,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         """Set `components_` to where the objective's descent ends, and `n_iter_`."""
         name = type(self).__name__
 
-        def tell(A: np.ndarray, n_iter: int) -> None:
+        def callback(A: np.ndarray, n_iter: int) -> None:
             if self.callback is not None:
                 self.callback(A.ravel(), n_iter)
             if self.verbose:
@@ -79,7 +79,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
 
         with fit_loop(self, self.max_iter, X, y) as loop:
             self.components_, n_iter, converged = descend(
-                objective, start, float(self.tol), self.max_iter, loop, tell, name
+                objective, start, float(self.tol), self.max_iter, loop, callback, name
             )
         self.n_iter_ = n_iter + 1
         if self.verbose and not converged:
@@ -91,7 +91,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
 
 
 def overflow(name: str) -> ValueError:
-    """What to say where distances are too large for numbers."""
+    """The error where distances overflow."""
     return ValueError(f"Distances between the rows of X overflow float64; scale the columns before {name}.")
 
 
@@ -101,24 +101,24 @@ def descend(
     tol: float,
     max_iter: int,
     loop: FitLoop,
-    tell: Callable[[np.ndarray, int], Any],
+    callback: Callable[[np.ndarray, int], Any],
     name: str,
 ) -> tuple[np.ndarray, int, bool]:
-    """A that minimises the objective, the iterations and whether they came to an end by themselves.
+    """A that minimises the objective, the number of iterations and whether they converged.
 
-    They end once the value falls by less than `tol` of itself, or the slope's largest entry is `tol` at most; `tell`
-    hears of A after each.
+    They end once the value falls by less than `tol` of itself, or the slope's largest entry is `tol` at most;
+    `callback` gets A after each.
     """
     before, slope = objective.smooth(start)
     if not np.isfinite(before) or not np.isfinite(slope).all():
         raise overflow(name)
     if objective.stationarity(start, slope) <= tol:
         return start, 0, True
-    A, problem = start, cast(Any, objective)  # a solver asks for `smooth`, `stationarity` and `scale` alone
+    A, problem = start, cast(Any, objective)  # a solver uses `smooth`, `stationarity` and `scale` only
     for n_iter, (A, _) in enumerate(LBFGS().iterates(problem, start), 1):
         value = objective.value
         stop = loop.step(f"objective {value:.4g}", partial(dict, components_=A))
-        tell(A, n_iter)
+        callback(A, n_iter)
         if stop or before - value <= tol * max(abs(before), abs(value), 1.0):
             return A, n_iter, True
         if n_iter >= max_iter:

@@ -30,7 +30,7 @@ class PairsObjective:
         self.codes = codes[order]
         self.ends = np.concatenate([[0], np.cumsum(np.bincount(codes))])
         self._add, self._more = add, more
-        self.value = np.nan  # where `smooth` was asked last
+        self.value = np.nan  # the value of the last call of `smooth`
 
     def smooth(self, A: np.ndarray) -> tuple[float, np.ndarray]:
         """The value, and its slope in A."""

@@ -10,7 +10,7 @@ from learnt.engine.params import ParameterError
 from learnt.engine.random import random_state_of
 from learnt.linalg import decompositions
 
-_FLAT = 1e-4  # a standard deviation within classes, in units of the columns' own, that is none
+_FLAT = 1e-4  # a standard deviation within classes, relative to the columns', that counts as 0
 
 NAMES = ("auto", "pca", "lda", "identity", "random")
 
@@ -72,7 +72,7 @@ def discriminants(X: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
 
 
 def _discriminants(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """All such directions that there are, the most variance first."""
+    """All such directions, largest variance first."""
     counts = np.bincount(codes)
     means = np.stack([X[codes == k].mean(axis=0) for k in range(len(counts))])
     within = X - means[codes]
