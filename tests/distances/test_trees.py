@@ -54,6 +54,30 @@ def test_equals_brute_force(algorithm, metric, params, kind):
     np.testing.assert_array_equal(tree.count_within(Q, radii[:, None])[:, 0], brute.within(Q, radii).counts)
 
 
+@pytest.mark.parametrize("algorithm", TREES)
+@pytest.mark.parametrize(("shift", "scale"), [(0.0, 1.0), (1e8, 1.0), (0.0, 1e-160), (0.0, 1e153), (0.0, 1e200)])
+def test_a_sheet_among_many_features_equals_brute_force(algorithm, shift, scale):
+    draw = np.random.default_rng(1)
+    Z = draw.random((900, 2))
+    X = scale * (shift + Z @ draw.normal(size=(2, 60)) + 0.3 * np.sin(3 * Z @ draw.normal(size=(2, 60))))
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of 1e200 are infinite, and all neighbours are equal
+        brute, tree = both(X[:800], algorithm=algorithm, leaf_size=10)
+        for k in (1, 12, 40):
+            same(tree.nearest(X[800:], k), brute.nearest(X[800:], k))
+
+
+def test_the_points_of_a_ball_lie_between_its_ends_along_the_axis_of_its_parent():
+    T = np.random.default_rng(2).normal(size=(700, 5)) * [4, 1, 1, 1, 1]
+    tree = Search.build(T, algorithm="ball_tree", leaf_size=9)._index.tree
+    np.testing.assert_allclose(np.linalg.norm(tree.nodes[: len(tree.starts) // 2, 1], axis=1), 1, rtol=1e-14)
+    for node in range(1, len(tree.starts)):
+        lo, hi = tree.starts[node]
+        along = T[tree.order[lo:hi]] @ tree.nodes[(node - 1) // 2, 1]
+        np.testing.assert_allclose(tree.ends[node], [along.min(), along.max()], atol=1e-13)
+    for parent in range(len(tree.starts) // 2):  # parted at the median: the halves hardly overlap
+        assert tree.ends[2 * parent + 1, 1] <= tree.ends[2 * parent + 2, 0] + 1e-6 * np.ptp(T)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 70), st.integers(1, 4), st.integers(1, 9), st.integers(1, 5), st.integers(0, 10**6))
 def test_any_small_set(n, d, k, leaf_size, seed):

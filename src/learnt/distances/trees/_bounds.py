@@ -21,17 +21,21 @@ _EARLY = 8  # features after which a leaf is left if none of its points can be n
 class Tree(NamedTuple):
     """A balanced tree: the children of node i are 2i + 1 and 2i + 2, its points `order[starts[i, 0]:starts[i, 1]]`.
 
-    `nodes[i]` is a box (lower and upper corner), or where `radii` are given a ball's centre; `cells[leaf]` its points,
-    feature by feature. `slack` is the relative tolerance for rounding errors.
+    `nodes[i]` is a box (lower and upper corner), or where `radii` are given a ball's centre and the unit vector along
+    which its points were parted; `ends[i]` is where the points of node i begin and end along the vector of its parent,
+    `reach` the largest distance of a point from zero. `cells[leaf]` has the points of a leaf, feature by feature.
+    `slack` is the relative tolerance for rounding errors.
     """
 
     order: np.ndarray
     starts: np.ndarray
     nodes: np.ndarray
     radii: np.ndarray
+    ends: np.ndarray
     cells: np.ndarray
     p: float
     slack: float
+    reach: float
 
 
 class Workspace(NamedTuple):
@@ -109,6 +113,39 @@ def most_sum(p, slack, nodes, radii, node, Q, i):
         return _box_end(p, nodes, node, Q, i) * (1.0 + slack)
     distance, radius = power_root(p, power_sum(p, nodes[node, 0], Q[i])), radii[node]
     return power_of(p, (distance + radius) * (1.0 + slack)) * (1.0 + slack)
+
+
+@kernel(reassociate=True, allocates=False)
+def place_along(nodes, node, Q, i):
+    """Where the query lies along the vector of a node."""
+    total, axis, q = 0.0, nodes[node, 1], Q[i]
+    for j in range(q.size):
+        total += axis[j] * q[j]
+    return total
+
+
+@kernel(reassociate=True, allocates=False)
+def square_sum(Q, i):
+    """The squared distance of the query from zero."""
+    total, q = 0.0, Q[i]
+    for j in range(q.size):
+        total += q[j] * q[j]
+    return total
+
+
+@kernel(fuse=False, allocates=False)
+def axis_gap(ends, node, place):
+    """How far that place is outside of the ends of a node; negative inside."""
+    below, above = ends[node, 0] - place, place - ends[node, 1]
+    return below if below > above else above
+
+
+@kernel(fuse=False, allocates=False)
+def axis_bound(gap, doubt, slack, bound):
+    """The square of a gap that may be too large by `doubt`, or the bound of the parent; that one too for no number."""
+    gap -= doubt
+    square = gap * gap * (1.0 - slack)
+    return square if gap > 0.0 and square > bound else bound
 
 
 @kernel(fuse=False, allocates=False)

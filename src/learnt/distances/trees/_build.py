@@ -99,19 +99,36 @@ def _farthest(rows, center):
 
 
 @kernel(reassociate=True)
-def _axis(rows, center, along):
-    """How far each point lies along the line through two that are far apart; the ends."""
+def _axis(rows, center, axis, along):
+    """How far each point lies along the line through two that are far apart, whose unit vector is `axis`; the ends."""
     one = rows[_farthest(rows, center)]
     other = rows[_farthest(rows, one)]
+    total = 0.0
+    for j in range(axis.size):
+        axis[j] = other[j] - one[j]
+        total += axis[j] * axis[j]
+    length = np.sqrt(total)
+    for j in range(axis.size):
+        axis[j] = axis[j] / length if 0.0 < length < np.inf else 0.0
     low, high = np.inf, -np.inf
     for i in range(along.size):
         row = rows[i]
         total = 0.0
         for j in range(row.size):
-            total += (row[j] - one[j]) * (other[j] - one[j])
+            total += row[j] * axis[j]
         along[i] = total
         low, high = min(low, total), max(high, total)
     return low, high
+
+
+@kernel
+def _set_ends(along, keys, ends):
+    """Where the points with these keys begin and end along the axis."""
+    low, high = np.inf, -np.inf
+    for i in range(keys.size):
+        v = along[keys[i] & 0xFFFFFFFF]
+        low, high = min(low, v), max(high, v)
+    ends[0], ends[1] = low, high
 
 
 @kernel
@@ -171,7 +188,7 @@ def split_nodes(tree, rows, order, root, level, depth):
             if radii.size > 0:
                 radii[node] = _ball(part, p, nodes[node, 0])
                 if inner:
-                    low, high = _axis(part, nodes[node, 0], along[:m])
+                    low, high = _axis(part, nodes[node, 0], nodes[node, 1], along[:m])
             else:
                 low, high = _box(part, nodes[node, 0], nodes[node, 1], along[:m], other[:m])
             if not inner:
@@ -184,6 +201,9 @@ def split_nodes(tree, rows, order, root, level, depth):
             _pack(along[:m], low, high, rounded[:m], keys[:m])
             middle = m // 2
             _select(keys[:m], middle)
+            if radii.size > 0:
+                _set_ends(along, keys[:middle], tree.ends[2 * node + 1])
+                _set_ends(along, keys[middle:m], tree.ends[2 * node + 2])
             below, old, new = rows[1 - here, lo:hi], order[here, lo:hi], order[1 - here, lo:hi]
             for i in range(m):
                 at = keys[i] & 0xFFFFFFFF

@@ -49,11 +49,13 @@ class TreeIndex:
         self.tree = tree = Tree(
             order=np.empty(n, dtype=np.int64),
             starts=starts,
-            nodes=np.empty((n_nodes, 1 if balls else 2, d)),
+            nodes=np.empty((n_nodes, 2, d)),
             radii=np.empty(n_nodes if balls else 0),
+            ends=np.zeros((n_nodes if balls else 0, 2)),
             cells=np.zeros((n_leaves, d, -(-n // n_leaves))),
             p=p,
             slack=slack,
+            reach=float(np.sqrt(np.einsum("ij,ij->i", T, T, dtype=np.float64).max())) if balls and n else 0.0,
         )
         rows, order = np.empty((2, n, d)), np.empty((2, n), dtype=np.int64)
         rows[0], order[0] = T, np.arange(n)
