@@ -3,7 +3,7 @@
     k = 3 * RBF(1.0) + Linear() * Polynomial(2)
     k(X)              the matrix k(xᵢ, xⱼ), some rows at a time on all threads, in the library of X
     print(k)          3·exp(−‖x − z‖²/2) + xᵀz·(xᵀz + 1)²
-    is_kernel(k)      yes, no with the direction that shows it, or don't know
+    is_kernel(k)      yes, no with a direction that proves it, or don't know
 
 Linear, Polynomial, DotProduct, Sigmoid, Cosine, Mahalanobis, AllProducts     of xᵀz (_products)
 RBF, Matern, RationalQuadratic, ExpSineSquared, Laplacian                     of x − z (_stationary)

@@ -7,8 +7,8 @@ same table, None otherwise):
     terms(X, Y, start)    the same, and for each parameter that is learnt a function that makes ∂k/∂log θ
 
 All else (whole matrices, threads, gradients, products and sums of kernels) is made from these two. Where a sum
-Σ Wᵢⱼ ∂kᵢⱼ/∂log θ is wanted and no derivative by itself, `pull(X, Y, start)` gives it: weights go down the tree of the
-algebra, and a leaf may know a quicker way than to make its derivatives.
+Σ Wᵢⱼ ∂kᵢⱼ/∂log θ is wanted and no derivative by itself, `pull(X, Y, start)` gives it: weights are passed down the
+expression tree, and a leaf may have a quicker algorithm than computing its derivatives.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Kernel:
     """
 
     learnable: ClassVar[tuple[str, ...]] = ()  # parameters, each with a companion `<name>_bounds`
-    home: ClassVar[str] = "learnt.kernels"  # where sums and products of it are made
+    home: ClassVar[str] = "learnt.kernels"  # the module of the classes of its sums and products
     precedence: ClassVar[int] = 3  # of the formula: 1 a sum, 2 a product, 3 what needs no parentheses
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Kernels that do not look at the rows: a constant, and noise of each row's own."""
+"""Kernels that do not depend on the rows' values: a constant, and independent noise of each row."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _zero_itself(found: np.ndarray, start: int | None) -> None:
 
 
 def identity(X: Any, Y: Any, start: int | None) -> Any:
-    """1 where a row meets itself, which rows of other tables never do."""
+    """1 for a row paired with itself, which never occurs between two tables."""
     n, m = length(X), length(Y)
     if not is_foreign_array(X):
         return np.zeros((n, m)) if start is None else np.eye(n, m, k=start)

@@ -1,8 +1,8 @@
 """exp(−½‖x − z‖²) of every pair of two tables: one matrix product gives the exponents, a compiled loop exponentiates.
 
 The exponent is x·z − ½‖x‖² − ½‖z‖². Where x is near z, terms as large as R = ‖x‖² + ‖z‖² cancel. With u = 2⁻⁵³ and d
-features, the product is off by ½duR at most, the squares by ½duR, the two sums by 2uR, and the rows, rounded by their
-scale and when a mean is taken away, by 6uR:
+features, the product has an error of at most ½duR, the squares by ½duR, the two sums by 2uR, and the rows, rounded by
+their scale and when a mean is taken away, by 6uR:
 
     |error of the exponent| ≤ 2(d + 4)uR,
 

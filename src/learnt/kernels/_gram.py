@@ -1,6 +1,6 @@
-"""Whole kernel matrices, computed some rows at a time: beside the matrix there is one block for each thread.
+"""Whole kernel matrices, computed some rows at a time, with one block of extra memory for each thread.
 
-Blocks depend on the data alone, so that the number of threads changes nothing.
+Blocks depend on the data only, so that results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from learnt.engine.rows.blocks import widen
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.kernels._differences import length
 
-_CELLS = 1 << 16  # entries of a block: half a megabyte, which is read again while it is in the cache
-_ROWS = 64  # of a block at least: what is made of all columns for it, squares and products, is made once for these
+_CELLS = 1 << 16  # entries of a block: half a megabyte, which stays in the cache
+_ROWS = 64  # fewest rows of a block: squares and products over all columns are computed once for these
 _DEVICE_CELLS = 1 << 26
 _FEW = 8  # columns of a product that costs less than the entries of the matrix
-_BAND, _RUNS = 256, 16  # rows at a time, and sums of their own
+_BAND, _RUNS = 256, 16  # rows at a time, and separate partial sums
 
 
 def as_rows_of_kernel(X: Any) -> Any:

@@ -1,7 +1,7 @@
 """A kernel as a smooth part and noise:  k(x, z) = s(x, z) + noise(x)·[x is z].
 
-Approximations of large matrices see rows against other rows, where `White` is 0; what it adds where a row meets itself
-is a diagonal. `smooth_part` is the kernel with every `White` silent: the same parameters, the same formula.
+Approximations of large matrices see rows against other rows, where `White` is 0; what it adds for a row paired with
+itself is a diagonal. `smooth_part` is the kernel with every `White` silent: the same parameters, the same formula.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Is this a kernel? Yes by construction, no by a direction that shows it, or it cannot be decided from points alone."""
+"""Is this a kernel? Yes by construction, no by a direction that proves it, or undecidable from points only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from learnt.kernels._gram import gram
 from learnt.kernels._named import FromFunction
 
 _POINTS, _TRIES = 40, 5
-_SAMPLE = 200  # rows of which a fit looks at the eigenvalues
+_SAMPLE = 200  # rows on which a fit checks the eigenvalues
 _CLEARLY = 1e-6  # of the largest entry: more than single precision or a sum of many terms may be off
 
 
@@ -132,12 +132,12 @@ def require_psd(K: Any, what: str) -> None:
 
 
 def sample_places(n: int) -> np.ndarray:
-    """Some of n rows, evenly spread, on which `warn_unless_positive` is asked."""
+    """Some of n rows, evenly spread, for `warn_unless_positive`."""
     return np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp))
 
 
 def warn_unless_positive(K: Any, places: np.ndarray, name: str, stacklevel: int = 3) -> None:
-    """Say that a kernel is none, where its matrix on the rows `places` shows it.
+    """Warn that a kernel is not positive semidefinite, where its matrix on the rows `places` proves it.
 
     For kernels that are not positive semidefinite by construction. A fit still ends with a negative eigenvalue, in a
     minimum that may not be the least one, so that it is a warning; without symmetry there is nothing to minimise.

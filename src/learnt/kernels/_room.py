@@ -1,4 +1,4 @@
-"""Whether a kernel matrix fits in memory, asked before it is made."""
+"""Whether a kernel matrix fits in memory, checked before it is computed."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def usable_kernel(value: Any, dims: Dims) -> str | None:
             good = np.shape(value(probe)) == (2, 2) and np.shape(value.theta) == (value.n_dims,)
             good = good and not np.isnan(value.theta).any()  # the logarithm of what must not be negative
             good = good and np.shape(value.diag(probe)) == (2,)
-    except Exception:  # parameters of any kind may stand in a file
+    except Exception:  # a file may contain parameters of any kind
         good = False
     return None if good else "is a kernel with parameters that it cannot have"
 

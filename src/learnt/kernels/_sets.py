@@ -11,7 +11,7 @@ from learnt.kernels._differences import filled
 
 
 def chi_square_gaps(X: Any, Y: Any) -> Any:
-    """Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ) of every pair; a feature that both lack adds nothing."""
+    """Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ) of every pair; a feature that is 0 in both adds 0."""
     X, Y = dense(X), dense(Y)
     xp = namespace(X)
     for name, rows in (("X", X), ("Y", Y)):

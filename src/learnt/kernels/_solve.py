@@ -19,7 +19,7 @@ from learnt.linalg.tiles import cholesky_in_place
 def solve_dual(matrix: Callable[[], Any], Y: Any, alpha: np.ndarray, root: Any) -> Any:
     """The weights of the rows for targets Y (n × k) and one penalty for all or one for each.
 
-    `matrix` makes the kernel matrix, each time anew, since it is factored in its place; of NumPy's the lower triangle
+    `matrix` computes the kernel matrix at every call, since it is factored in place; of NumPy's the lower triangle
     is enough. `root` are the square roots of the weights of rows, None where all are 1.
     """
 
@@ -55,7 +55,7 @@ def _solve(matrix: Callable[[], Any], Y: Any, alpha: float) -> Any:
 
 
 def _least_squares(K: np.ndarray, Y: np.ndarray, alpha: float) -> np.ndarray:
-    """The solution of least length, where the matrix is not positive definite; said with its smallest eigenvalue."""
+    """The minimum-norm solution, where the matrix is not positive definite; warns with its smallest eigenvalue."""
     K = np.tril(K) + np.tril(K, -1).T
     K.ravel()[:: len(K) + 1] += alpha
     warnings.warn(

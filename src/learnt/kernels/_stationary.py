@@ -1,4 +1,4 @@
-"""Kernels of the difference x − z: near rows are alike.
+"""Kernels of the difference x − z: near rows are similar.
 
 RBF and Matérn are functions f of s = Σⱼ (xⱼ − zⱼ)²/ℓⱼ². One rule gives their derivatives: ∂k/∂log ℓⱼ = −2f′(s) sⱼ.
 """

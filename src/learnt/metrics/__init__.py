@@ -5,11 +5,12 @@
     _precision    precision, recall, F, the report                  _sort         a radix sort of scores
     _ranking      ROC, precision–recall and DET curves, areas       _areas        areas for many classes and labels
     _probability  log loss, Brier score, calibration                _costs        decisions with costs
-    _regression   errors of predicted numbers                       _clusters     beside classes, and by the rows alone
+    _regression   errors of predicted numbers                       _clusters     compared with classes, and by the rows
+    only
 
-Small inputs are answered by NumPy alone; large ones by compiled kernels on all cores. Results do not depend on the
+Small inputs are computed by NumPy only; large ones by compiled kernels on all cores. Results do not depend on the
 number of threads. Accuracy, log loss, the area under the ROC curve and the regression metrics also take PyTorch
-tensors and other Array API arrays, and compute where those lie.
+tensors and other Array API arrays, and compute on their devices.
 """
 
 from learnt.metrics._agreement import (

@@ -59,7 +59,7 @@ def _label_matrix(y_true: Any) -> np.ndarray:
 
 
 def _area_on_device(y_true: Any, y_score: Any) -> float:
-    """The area where the scores lie on another device or library: pairs counted by binary search."""
+    """The area for scores of another library or device: pairs counted by binary search."""
     xp, y_true, y_score, _ = follow(y_true, y_score, None)
     check_finite(y_score, "y_score")
     classes = xp.unique_values(y_true)

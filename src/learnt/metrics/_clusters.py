@@ -1,4 +1,4 @@
-"""How good clusters are: beside true classes, or by the rows alone."""
+"""Quality of clusters: compared with true classes, or by the rows only."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) ->
     return homogeneity_completeness_v_measure(labels_true, labels_pred, beta=beta)[2]
 
 
-# --- clusters by the rows alone
+# --- clusters by the rows only
 
 
 def _coded(X: Any, labels: Any) -> tuple[Any, np.ndarray, int]:

@@ -29,7 +29,7 @@ def pair_counts(true: np.ndarray, pred: np.ndarray, k: int, weight: np.ndarray |
     cells = true.astype(np.intp)
     cells *= k
     cells += pred
-    if weight is not None and weight.dtype.kind in "iub":  # whole weights give whole counts, beyond 2⁵³ too
+    if weight is not None and weight.dtype.kind in "iub":  # integer weights give integer counts, beyond 2⁵³ too
         counts = np.zeros(k * k, dtype=np.int64)
         np.add.at(counts, cells, weight.astype(np.int64))
         return counts.reshape(k, k)

@@ -1,4 +1,4 @@
-"""Validation for this room: arrays of equal length, finite numbers, weights. Nothing is checked again later."""
+"""Validation for the metrics: arrays of equal length, finite numbers, weights. Nothing is checked again later."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learnt.engine.arrays import device_name, is_foreign_array, like, namespace,
 
 # Below this many rows plain NumPy answers before a compiled kernel would be loaded.
 SMALL = 10_000
-# Rows a block of a compiled pass: enough to pay for handing it to a thread.
+# Rows of a block of a compiled pass: enough to make a task worth while.
 GRAIN = 1 << 17
 # Rows a block of a NumPy pass: its temporaries stay in the second-level cache.
 CACHED = 32_768
@@ -80,14 +80,14 @@ def real(x: np.ndarray, name: str) -> np.ndarray:
 
 
 def ranks(x: np.ndarray, name: str) -> np.ndarray:
-    """Scores to be ordered: integers stay whole, so that large ones do not run together."""
+    """Scores to be ordered: integers stay integers, since large ones would collide as floats."""
     if x.dtype.kind in "iub" and x.dtype != np.uint64:
         return x.astype(np.int64, copy=False)
     return real(x, name)
 
 
 def check_finite(x: Any, name: str) -> None:
-    """Raise on NaN or infinity. The sum shows both, unless it overflows: only then every entry is looked at."""
+    """Raise on NaN or infinity. The sum shows both, unless it overflows: only then every entry is checked."""
     xp = namespace(x)
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not bool(xp.isfinite(xp.sum(x)))
@@ -100,7 +100,7 @@ def check_finite(x: Any, name: str) -> None:
 
 
 def check_weight(sample_weight: Any, n: int, *, keep_integers: bool = False) -> np.ndarray | None:
-    """Weights as a finite vector of length n, or None. Integer weights can be kept, so that counts stay whole."""
+    """Weights as a finite vector of length n, or None. Integer weights can be kept, so that counts stay integers."""
     if sample_weight is None:
         return None
     if not is_foreign_array(sample_weight) and np.ndim(sample_weight) == 0:

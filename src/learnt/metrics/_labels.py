@@ -28,7 +28,7 @@ def _shift(y, low, codes, seen):
 def _hash_rows(words, table, firsts, codes):
     """Number the rows of `words` by first appearance; `table` holds row numbers + 1 by hash. Returns how many, or −1.
 
-    `firsts` receives the row where each number first appeared; −1 says that there are more numbers than it can hold.
+    `firsts` receives the row where each number first appeared; returns −1 if there are more than it can hold.
     """
     n, width = words.shape
     mask = np.uint64(table.size - 1)
@@ -67,7 +67,7 @@ def _encode_by_hash(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     words = y.view(np.uint32).reshape(y.size, -1)
     codes = np.empty(y.size, dtype=np.int32)
     firsts = np.empty(1 << 14, dtype=np.int64)
-    with np.errstate(over="ignore"):  # a hash wraps around; uncompiled, NumPy would say so
+    with np.errstate(over="ignore"):  # a hash wraps around; without compilation NumPy would warn
         found = _hash_rows(words, np.zeros(1 << 16, dtype=np.int32), firsts, codes)
     if found < 0:  # very many distinct labels: the sort is no longer the waste
         return np.unique(y, return_inverse=True)
@@ -192,7 +192,7 @@ class Targets(NamedTuple):
 
 
 def _as_array(y: Any) -> Any:
-    """`y` as NumPy or sparse; sequences of mixed things stay objects, so that the error can name them."""
+    """`y` as NumPy or sparse; sequences of mixed types stay objects, so that the error can name them."""
     if issparse(y) or isinstance(y, np.ndarray):
         return y
     if isinstance(y, list | tuple):

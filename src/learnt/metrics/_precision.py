@@ -46,7 +46,7 @@ def _divide(
 
 
 def _chosen_labels(targets: Targets, labels: Any, pos_label: Any, average: str | None) -> Any:
-    """The classes to score; for average="binary" the positive one alone."""
+    """The classes to score; for average="binary" the positive one only."""
     check_option(average, "average", AVERAGES)
     if average == "binary":
         if targets.kind != "binary":

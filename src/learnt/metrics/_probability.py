@@ -1,4 +1,4 @@
-"""Predicted probabilities against what came: log loss, Brier score, calibration, and decisions with costs."""
+"""Predicted probabilities against outcomes: log loss, Brier score, calibration, and decisions with costs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _sum_of_logs(p):
     """Σ log p for probabilities of at least 2⁻⁵², one logarithm for sixteen of them.
 
     A product of sixteen cannot underflow. Its rounding is that of the sum of their logarithms, unless it is near 1,
-    where logarithms are small and their own rounding counts: there each is taken by itself.
+    where logarithms are small and their own rounding matters: there each is computed separately.
     """
     total = 0.0
     n = p.size
@@ -100,7 +100,7 @@ def _check_probabilities(xp: Any, P: Any, tolerance: float) -> None:
 
 
 def _as_probabilities(y_proba: Any) -> tuple[np.ndarray, float]:
-    """Probabilities as a float matrix, or a vector for two classes, and the rounding of the type they came in."""
+    """Probabilities as a float matrix, or a vector for two classes, and the rounding error of their dtype."""
     P = host(y_proba, "y_proba")
     eps = float(np.finfo(P.dtype).eps) if P.dtype.kind == "f" else float(np.finfo(np.float64).eps)
     P = real(P, "y_proba")

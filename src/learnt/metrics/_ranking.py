@@ -1,8 +1,8 @@
 """Scores against labels: ROC and precision–recall curves and the areas under them.
 
-Everything here is read off one walk down the scores: how much weight of positives and of negatives lies at or above
-each distinct score. The area under the ROC curve needs not even that: it is the share of (positive, negative) pairs
-in the right order, ties counting half, and pairs are integers, so it is exact.
+Everything here follows from one pass over the sorted scores: how much weight of positives and of negatives lies at or
+above each distinct score. The area under the ROC curve needs not even that: it is the share of (positive, negative)
+pairs in the right order, ties counting half, and pairs are integers, so it is exact.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Walk(NamedTuple):
 
 
 def walk(positive: np.ndarray, scores: np.ndarray, weight: np.ndarray | None) -> Walk:
-    """Walk down the scores. `positive` holds zeros and ones (uint8)."""
+    """One pass over the sorted scores. `positive` holds zeros and ones (uint8)."""
     if weight is not None:
         present = weight != 0
         if not present.all():
@@ -294,7 +294,7 @@ def binary_auc(
     if weight is None and not partial:
         return _exact_area(positive, scores)
     fps, tps, _ = walk(positive, scores, weight)
-    if fps[-1] <= 0 or tps[-1] <= 0:  # all that is left of one class has weight 0
+    if fps[-1] <= 0 or tps[-1] <= 0:  # one class has total weight 0
         return _undefined_area()
     fpr, tpr = np.append(0.0, fps) / fps[-1], np.append(0.0, tps) / tps[-1]
     if not partial:

@@ -1,6 +1,6 @@
 """Predicted numbers against true ones.
 
-Every score here is a weighted mean over rows, written once against the array namespace. NumPy arrays are walked in
+Every score here is a weighted mean over rows, written once against the array namespace. NumPy arrays are read in
 fixed blocks that stay in cache: no temporary of the size of the data, one order of summation whatever the threads.
 """
 
@@ -68,7 +68,7 @@ class Pairs(NamedTuple):
                 values = value(true, pred)
                 more = values.shape[0] if weight is None else xp.sum(weight)
                 if weight is not None and not bool(more > 0):
-                    continue  # a block of weight 0 is not there
+                    continue  # a block of weight 0 does not count
                 block_mean = _sum(xp, values, weight) / more
                 shift = block_mean - mean
                 squares = (
@@ -80,7 +80,7 @@ class Pairs(NamedTuple):
         return squares
 
     def _one_thread(self) -> Any:
-        """BLAS held to one thread where a product is long enough for it to use more: one order of summation."""
+        """BLAS held to one thread where it would use more: the order of summation stays fixed."""
         small = self.xp is not np or self.true.size <= 8_192
         return nullcontext() if small else single_blas()
 
@@ -94,7 +94,7 @@ class Pairs(NamedTuple):
         return total
 
     def _check(self, total: Any) -> None:
-        """The one look at finiteness: a bad entry shows in the sum."""
+        """The check for finite numbers: an entry that is not finite shows in the sum."""
         if not bool(self.xp.all(self.xp.isfinite(total))):
             check_finite(self.true, "y_true")
             check_finite(self.pred, "y_pred")
@@ -318,14 +318,14 @@ def _medians(xp: Any, errors: Any, weight: Any) -> Any:
         return np.median(errors, axis=0, overwrite_input=True)
     if errors.ndim == 2:
         return xp.stack([_medians(xp, errors[:, j], weight) for j in range(errors.shape[1])])
-    if xp is np and errors.size > SMALL:  # falling instead of rising: the middle is the same
+    if xp is np and errors.size > SMALL:  # descending instead of ascending: the median is the same
         order = FallingScores(errors, np.arange(errors.size)).payload
     else:
         order = xp.argsort(errors)
     if weight is None:
         last = errors.shape[0] - 1
         return (errors[order[last // 2]] + errors[order[(last + 1) // 2]]) / 2
-    order = order[weight[order] > 0]  # rows of weight 0 are not there
+    order = order[weight[order] > 0]  # rows of weight 0 do not count
     reached = xp.cumulative_sum(xp.astype(weight[order], xp.float64))
     half = reached[-1] / 2
     first, last = order.shape[0], order.shape[0] - 1

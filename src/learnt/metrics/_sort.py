@@ -6,7 +6,7 @@ agree in those bits are finished by insertion, and if a run is long, all bits ar
 one rounding step apart stay apart, and −0.0 ties with 0.0. The sort is stable, so its result is unique: blocks and
 threads cannot change it.
 
-What travels with a key is a payload array or, faster, a label in the key's lowest bit, where there is room for it.
+Each key carries an entry of a payload array or, faster, a label in the key's lowest bit, if that is free.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _around_zero(ordered):
 
 @kernel
 def _make_keys(ordered, gap_above, gap_below, high, label, keys):
-    """How far each lies below `high`, with the empty stretches on both sides of 0 taken out, and the label below."""
+    """The distance of each from `high`, without the empty ranges around 0, and the label in the lowest bit."""
     for i in range(ordered.size):
         o = ordered[i]
         if o > 0:
@@ -155,7 +155,7 @@ def _radix_pass(
 def sort_rising(keys: np.ndarray, payload: Any, bits: int, ignored: int = 0) -> tuple[np.ndarray, Any]:
     """uint64 `keys` below 2^bits in rising order, with `payload` (or None) carried along; ties keep their order.
 
-    The lowest `ignored` bits travel along and do not count. The given arrays are used up as working space.
+    The lowest `ignored` bits are carried along and not compared. The given arrays are overwritten as workspace.
     """
     first = max(ignored, bits - _PASSES * DIGIT)
     keys, payload = _radix_sort(keys, payload, first, bits)
@@ -172,10 +172,10 @@ def sort_rising(keys: np.ndarray, payload: Any, bits: int, ignored: int = 0) -> 
 
 
 class _Scale:
-    """A strictly rising map from scores to integers, close together: where they start, end, and what was cut out.
+    """A strictly increasing map from scores to a narrow range of integers: its start, its end, and the range cut out.
 
     Between the smallest positive float and the largest negative one lie half of all floats. Where scores have both
-    signs and none is among those, that stretch is taken out: the keys need some sixty bits instead of sixty-four.
+    signs and none is among those, that range is cut out: the keys need some sixty bits instead of sixty-four.
     """
 
     def __init__(self, scores: np.ndarray) -> None:
@@ -198,7 +198,7 @@ class _Scale:
         self.finite = -infinity < low and high < infinity
         if low < 0 < high:
             ends = for_blocks(lambda lo, hi: _around_zero(ordered[lo:hi]), bits.size, grain=_GRAIN)
-            binade = 1 << (52 if wide else 23)  # left on either side: 0 must not share its high bits with a score
+            binade = 1 << (52 if wide else 23)  # kept on either side: 0 must not share its high bits with a score
             self.gap_above = max(0, int(min(end[1] for end in ends)) - binade)
             self.gap_below = max(0, -int(max(end[0] for end in ends)) - binade)
         self.low, self.high = self._closed(low), self._closed(high)
@@ -220,7 +220,7 @@ class _Scale:
 class FallingScores:
     """A float32, float64 or int64 vector sorted from the largest score down, with a payload carried along.
 
-    With `packed`, the payload holds zeros and ones and travels in the lowest bit of the keys, where there is room.
+    With `packed`, the payload holds zeros and ones and is stored in the lowest bit of the keys, if that is free.
 
     Attributes: `keys`, distances from the largest score, rising, equal exactly where the scores are (above the lowest
     bit, if `packed`); `payload`, in the same order (None, if `packed`); `finite`, whether all scores are: if not,
@@ -240,7 +240,7 @@ class FallingScores:
             label = payload[lo:hi] if self.packed else None
             _make_keys(scale.ordered[lo:hi], scale.gap_above, scale.gap_below, scale.high, label, keys[lo:hi])
 
-        with np.errstate(over="ignore"):  # modulo 2⁶⁴ differences are right; uncompiled, NumPy would speak up
+        with np.errstate(over="ignore"):  # differences modulo 2⁶⁴ are right; without compilation NumPy would warn
             for_blocks(make, keys.size, grain=_GRAIN)
         words = keys.view(np.uint64)
         if self.packed:

@@ -4,7 +4,7 @@
     FileSummary               what `inspect` returns                                                            _summary
     LearntFileError           the one error, in one sentence                                                    _errors
 
-How a model walks into its file and back:
+How a model is written to a file and read back:
 
     object ──_encode──▶ tree (JSON) + tensors ──_container──▶ one safetensors file with a checksum
     object ◀──_decode── tree (JSON) + tensors ◀──_container── every length, offset, dtype and byte checked first
@@ -15,7 +15,7 @@ How a model walks into its file and back:
                     ├─ _records     the fields of plain data holders: trees, losses, splitters
                     └─ _containers  the same for the scikit-learn containers our models sit in
 
-There is no pickle here and no fallback to one. A file of an older format is brought up to date by `_migrations`.
+There is no pickle here and no fallback to one. A file of an older format is converted by `_migrations`.
 """
 
 from learnt.persistence._errors import LearntFileError

@@ -2,7 +2,7 @@
 
 Numbers are stored losslessly in the smallest type that holds them (a table of counts kept as float64 takes one byte
 a cell), and compressed where that takes off at least two fifths (labels, counts, constant columns; never the numbers
-of a regression). Long lists of strings are stored as compressed JSON. What is compressed says how long it will be.
+of a regression). Long lists of strings are stored as compressed JSON. Compressed data state their uncompressed size.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TIMES: dict[str, np.dtype] = {
 
 
 def stored(array: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """The tensor that holds a numeric array, and what must be said about it to get the array back."""
+    """The tensor that holds a numeric array, and the metadata to restore the array."""
     notes: dict[str, Any] = {}
     if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
         array, notes["order"] = array.T, "F"  # the layout decides the last bit of a matrix product
@@ -61,7 +61,7 @@ def stored(array: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
 
 
 def _zipped(tensor: np.ndarray, in_memory: int) -> np.ndarray | None:
-    """The bytes of a tensor compressed, where that is worth it; a look at the beginning tells most of the time."""
+    """The bytes of a tensor compressed, where that pays, which is mostly decided on its beginning."""
     if tensor.nbytes < ZIP_FROM:
         return None
     raw = tensor.astype(tensor.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8)
@@ -154,7 +154,7 @@ def text_dtype_name(dtype: np.dtype) -> str | None:
 
 
 def text_array(name: Any, shape: Any, items: list[Any], spend: Any) -> np.ndarray:
-    """An array of strings or objects from its items; `spend(bytes)` is asked before memory is taken."""
+    """An array of strings or objects from its items; `spend(bytes)` is called before memory is allocated."""
     if type(shape) is not list or len(shape) > 8 or not all(type(n) is int and 0 <= n <= 2**40 for n in shape):
         raise Refused(f"has the shape {shown(shape)}")
     if math.prod(shape) != len(items):
@@ -163,7 +163,7 @@ def text_array(name: Any, shape: Any, items: list[Any], spend: Any) -> np.ndarra
         raise Refused(f"has the dtype {shown(name)}")
     if name == "object":
         array = np.empty(len(items), dtype=object)
-        array[:] = items  # all of them single values, so nothing is unpacked
+        array[:] = items  # all items are scalars, so nothing is unpacked
         return array.reshape(shape)
     if not all(type(item) is str for item in items):
         raise Refused("is an array of strings that holds something else")

@@ -53,7 +53,7 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """Where one tensor lies in the body, and what it is."""
+    """The position of a tensor in the body, its dtype and shape."""
 
     dtype: np.dtype
     shape: tuple[int, ...]

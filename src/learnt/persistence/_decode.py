@@ -1,4 +1,4 @@
-"""From a tree back to a model. Nothing in a file is believed: every node is checked, then built, then checked again.
+"""From a tree back to a model. Nothing in a file is trusted: every node is checked, then built, then checked again.
 
 An estimator is built as `Class(**params)` from the registry; its fitted attributes are set only when its schema (or the
 general rule for attribute names) allows them, and only values that pass the schema stay.
@@ -48,7 +48,7 @@ class Decoder:
         return model
 
     def spend(self, size: int) -> None:
-        """Ask for memory."""
+        """Count memory against the limit; raises where it is exceeded."""
         self._memory -= size
         if self._memory < 0:
             raise Refused("it would take far more memory than its size")
@@ -146,7 +146,7 @@ class Decoder:
         if type(content) is not list or len(content) != 3 or not all(type(n) is int for n in content) or not content[2]:
             raise self._no("is not a range")
         span = range(*content)
-        self.spend(8 * max(0, (span.stop - span.start) // span.step + 1))  # what it takes once it is an array
+        self.spend(8 * max(0, (span.stop - span.start) // span.step + 1))  # its size as an array
         return span
 
     def _named(self, table: dict[str, Any], content: Any) -> Any:
@@ -271,7 +271,7 @@ class Decoder:
         return model
 
     def _requests(self, model: Any, content: Any) -> None:
-        """Repeat what `set_fit_request` and its like were told."""
+        """Restore the requests set by `set_fit_request` and similar methods."""
         if not content:
             return
         from sklearn import config_context

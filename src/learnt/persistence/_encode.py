@@ -29,7 +29,7 @@ from learnt.persistence._json import MAX_DIGITS, dump
 
 MAX_DEPTH = 64  # of nested values; a longer chain is a cycle or no model
 MAX_NAME = 100
-_SIMPLE = {str, bool, type(None)}  # stand for themselves whatever they are
+_SIMPLE = {str, bool, type(None)}  # stored as they are
 
 # Set on an estimator by scikit-learn's callback machinery; about a fit in progress, not about the model.
 _PASSING = {"_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_parent_callback_ctx"}
@@ -37,7 +37,7 @@ _DERIVED = {"_search", "_sums"}  # built again from the rest
 
 
 class Encoder:
-    """Turns one model into a tree; `tensors` fills as it goes."""
+    """Turns one model into a tree; `tensors` collects the arrays."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, np.ndarray] = {}
@@ -217,7 +217,7 @@ class Encoder:
 
 
 def _requests(metadata: Any) -> dict[str, Any]:
-    """What `set_fit_request` and its like were told, by method."""
+    """The requests set by `set_fit_request` and similar methods, by method."""
     told = {}
     for method in ("fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "score",
                    "transform", "inverse_transform"):  # fmt: skip

@@ -176,7 +176,7 @@ def inspect(path: str | os.PathLike[str]) -> FileSummary:
 
 
 def to_parts(model: Any, notes: dict[str, Any] | None = None) -> tuple[bytes, list[memoryview]]:
-    """The head and the body of the file of a model; what could not be loaded again is refused here."""
+    """The head and the body of the file of a model; a model that could not be loaded again is refused here."""
     import sklearn
 
     encoder = Encoder()
@@ -289,7 +289,7 @@ def _read(path: Path) -> tuple[bytes, np.ndarray]:
 
 
 def write_atomically(path: Path, head: bytes, parts: list[memoryview]) -> None:
-    """Write beside the target, flush to the disk, then put in its place in one step."""
+    """Write a temporary file in the same folder, flush it to disk, and rename it."""
     target = Path(os.path.realpath(path))  # a link keeps pointing where it pointed
     if target.is_dir():
         raise Refused("there is a folder of that name")
@@ -320,7 +320,7 @@ def write_atomically(path: Path, head: bytes, parts: list[memoryview]) -> None:
 
 @contextmanager
 def _sentence(beginning: str) -> Iterator[None]:
-    """Whatever goes wrong inside becomes one sentence. The cause is attached only where it was not foreseen."""
+    """A context in which every exception becomes one sentence. The cause is attached only where it was unexpected."""
     try:
         yield
     except Refused as reason:

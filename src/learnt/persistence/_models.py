@@ -1,6 +1,6 @@
-"""The last word on an estimator from a file: its parameters and fitted attributes against the schema of its class.
+"""The final check of an estimator from a file: its parameters and fitted attributes against the schema of its class.
 
-A class may also say it itself: `__learnt_check__(self)` is called on the rebuilt model and raises ValueError when its
+A class may also check itself: `__learnt_check__(self)` is called on the rebuilt model and raises ValueError when its
 fitted state cannot be; `__learnt_state__` names private fitted attributes and `__learnt_nonfinite__` arrays that may
 hold NaN or infinities, where there is no schema.
 """
@@ -37,7 +37,7 @@ def check_model(model: Any, name: str, params: dict[str, Any], state: dict[str, 
         return
     private = getattr(cls, "__learnt_state__", ())
     for key in state:
-        # What a class computes when asked and keeps under the same name is data; its other attributes are code.
+        # Cached properties are data; other attributes of the class are code.
         taken = hasattr(cls, key) and not isinstance(getattr(cls, key), cached_property)
         if not key.isidentifier() or key.startswith("__") or key in params or taken:
             raise Refused(f"is a {cls.__name__} with the attribute {shown(key)}, which it cannot have")
@@ -52,7 +52,7 @@ def check_model(model: Any, name: str, params: dict[str, Any], state: dict[str, 
     lacking = schema.state.keys() - fitted.keys() if schema and fitted else None
     if lacking:
         raise Refused(f"is a fitted {cls.__name__} without {min(lacking)}")
-    for key, check in checks.items():  # in the order of the schema: what comes first binds the sizes
+    for key, check in checks.items():  # in the order of the schema: earlier attributes bind the sizes
         if key in state:
             reason = check(state[key], dims)
             if reason is not None:

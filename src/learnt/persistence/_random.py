@@ -48,7 +48,7 @@ def _seed_list(value: Any) -> bool:
 
 
 def from_state(state: dict[str, Any]) -> Any:
-    """The generator again; every number is in its range before NumPy's C code sees it."""
+    """Restore the generator; every number is range-checked before it is passed to NumPy's C code."""
     kind = state.get("kind")
     if type(kind) is not str or not isinstance(state.get("bits", ""), str):
         raise Refused("is a random generator of an unknown kind")

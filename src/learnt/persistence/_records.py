@@ -1,7 +1,7 @@
 """What records may hold in a file: plain data holders that are rebuilt by calling their class with these fields.
 
-Kinds, ranks and dtypes are stated here, so that nothing is cast in silence; that the arrays of a tree fit each other is
-said by the tree itself (`validate`), where its model is checked.
+Kinds, ranks and dtypes are stated here, so that nothing is cast silently; whether the arrays of a tree are consistent
+is checked by the tree itself (`validate`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from learnt.engine.schema import (
 )
 
 _LEAST = -(2**63)
-_places = integers("n", low=_LEAST)  # held against their bounds by `validate`
+_places = integers("n", low=_LEAST)  # bounds are checked by `validate`
 _numbers = real("n", finite=False)
 _bytes = integers("n", kinds="u", below=256)
 _table = integers(None, low=_LEAST)
@@ -95,7 +95,7 @@ _share = anyof(none, number(0))
 _kinds = instance(type | np.dtype | str, "a type of columns")
 _columns = anyof(none, _kinds, listof(_kinds))
 
-# Kernels: whether parameters fit each other and the rows is said where their model is checked (`usable_kernel`).
+# Kernels: whether parameters fit each other and the rows is checked with their model (`usable_kernel`).
 _positive = anyof(
     number(0, finite=False), real(None, above=0), listof(number(above=0)), listof(number(above=0), kind=tuple)
 )

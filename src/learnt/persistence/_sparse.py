@@ -20,7 +20,7 @@ def parts_of(matrix: Any) -> dict[str, Any]:
     parts: dict[str, Any] = {"format": matrix.format, "kind": kind, "shape": [int(n) for n in matrix.shape]}
     if matrix.format == "coo":
         return {**parts, "data": matrix.data, "row": matrix.row, "col": matrix.col}
-    used = int(matrix.indptr[-1])  # there may be room for more than is used
+    used = int(matrix.indptr[-1])  # more may be allocated than used
     return {**parts, "data": matrix.data[:used], "indices": matrix.indices[:used], "indptr": matrix.indptr}
 
 
@@ -33,7 +33,7 @@ def _indices(array: Any, below: int, what: str) -> np.ndarray:
 
 
 def from_parts(parts: dict[str, Any]) -> Any:
-    """The sparse container again."""
+    """Restore the sparse container."""
     import scipy.sparse
 
     fmt, kind, shape, data = (parts.get(key) for key in ("format", "kind", "shape", "data"))

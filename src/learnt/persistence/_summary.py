@@ -1,4 +1,4 @@
-"""What `inspect` says about a file: read from its header alone, nothing is built and no class is imported."""
+"""What `inspect` says about a file: read from its header only; nothing is built and no class is imported."""
 
 from __future__ import annotations
 

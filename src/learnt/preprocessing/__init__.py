@@ -38,7 +38,7 @@ __all__ = [
     "profile",
 ]
 
-# Imported when first named: a scaler should not have to wait for Polars.
+# Imported when first used: a scaler should not wait for Polars.
 _FILES = {
     "AnscombeTransformer": "_anscombe",
     "FourierFeatures": "_fourier",

@@ -5,7 +5,7 @@ within levels and τ² between them,
 
     value(c) = m + (mean(c) − m) · n_c / (n_c + σ²/τ²).
 
-A level of one row tells almost nothing, and a column that tells nothing gets τ² = 0 and the same value everywhere.
+A level of one row is nearly ignored, and a column without information gets τ² = 0 and the same value everywhere.
 """
 
 from __future__ import annotations
@@ -150,7 +150,10 @@ def shrunk_means(rows: np.ndarray, target: np.ndarray, n_levels: int) -> np.ndar
 
 
 def cross_fitted(rows: np.ndarray, target: np.ndarray, n_levels: int, n_folds: int, seed: Any) -> np.ndarray:
-    """For each row the shrunk mean of its level over the other folds, so that no row has seen its own target."""
+    """For each row the shrunk mean of its level over the other folds.
+
+    So that no row's value depends on its own target.
+    """
     rows = np.where(rows < 0, n_levels - 1, rows)
     n = len(rows)
     fold = generator(seed).permutation(n) % min(n_folds, n)
@@ -179,7 +182,7 @@ def _shrink(counts: np.ndarray, sums: np.ndarray, squares: np.ndarray) -> np.nda
     overall = sums.sum(axis=0) / max(n, 1.0)
     values = np.repeat(overall[None, :], len(counts) + 1, axis=0)
     if n_levels < 2 or n <= n_levels:
-        return values  # one level, or no level twice: nothing can be told from noise
+        return values  # one level, or no level twice: no information beyond noise
     seen = counts > 0
     means = sums[seen] / counts[seen, None]
     within = np.maximum((squares[seen] - counts[seen, None] * means**2).sum(axis=0), 0.0) / (n - n_levels)

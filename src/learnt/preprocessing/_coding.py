@@ -32,7 +32,10 @@ class Options(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What was learned of a column: its coding, the ends of its output names, statistics to show, held-out values."""
+    """The result of fitting a column.
+
+    Its coding, the suffixes of its output names, statistics to show, out-of-fold values.
+    """
 
     coding: dict[str, Any]
     suffixes: list[str]
@@ -69,7 +72,7 @@ READ_KINDS = ("number", "boolean", "date")  # kinds whose cells are read, and ma
 
 
 def unread_rows(kind: str, coding: dict, column: Column) -> np.ndarray:
-    """Rows of a column that hold something, which cannot be read as what the column held when it was learnt."""
+    """Rows of a column that are not missing, but cannot be read as the kind found in `fit`."""
     if column.form == "nested":
         return np.zeros(1, dtype=np.int64)
     if column.form == "empty":

@@ -70,7 +70,7 @@ def day_order(labels: pl.Series) -> str:
     return "dmy" if dotted > len(labels) / 2 else "mdy"
 
 
-# What follows asks Polars once for all that is wanted of a shape: a question costs more than a few hundred strings.
+# What follows calls Polars once for all strings of a format: a call costs more than a few hundred strings.
 
 
 def _held_shapes(labels: pl.Series) -> dict[str, tuple[str, str | None]]:
@@ -81,7 +81,7 @@ def _held_shapes(labels: pl.Series) -> dict[str, tuple[str, str | None]]:
 
 
 def _groups(labels: pl.Series, pattern: str) -> pl.LazyFrame:
-    """The groups of a pattern as columns "1", "2", … of strings, null where it is not there."""
+    """The groups of a pattern as columns "1", "2", … of strings, null where it does not match."""
     text = labels.alias("text").to_frame().lazy()
     return text.select(pl.col("text").str.extract_groups(pattern)).unnest("text")
 
@@ -163,7 +163,7 @@ def _zone_days(found: pl.DataFrame) -> np.ndarray:
     return sign * (found["zone hours"].to_numpy() * 60 + found["zone minutes"].to_numpy()) / 1440
 
 
-# --- what a model sees ---------------------------------------------------------------------------------------
+# --- features for a model ---------------------------------------------------------------------------------------
 
 
 def calendar(days: np.ndarray) -> dict[str, np.ndarray]:

@@ -46,7 +46,7 @@ class Terms(NamedTuple):
 
 
 def count_terms(d: int, degree: int, interaction_only: bool) -> int:
-    """How many products of exactly `degree` of d columns there are."""
+    """The number of products of exactly `degree` of d columns."""
     return comb(d, degree) if interaction_only else comb(d + degree - 1, degree) if d else int(degree == 0)
 
 

@@ -95,7 +95,7 @@ class FourierFeatures(TransformerMixin, Estimator):
         factors = 2.0 * np.pi * np.arange(1, K + 1) / self.period_[:, None]  # (d, K)
 
         def work(lo: int, hi: int) -> None:
-            # Whole turns are taken out first: the sine of a large angle has only the digits that are left of it.
+            # Full periods are subtracted first: the sine of a large angle loses the digits of its integer part.
             turns = np.remainder(X[lo:hi].astype(np.float64), self.period_)
             angles = turns[:, :, None] * factors
             both = np.stack([np.sin(angles), np.cos(angles)], axis=3)

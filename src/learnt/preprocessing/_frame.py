@@ -99,7 +99,7 @@ def _from_frame(frame: nw.DataFrame, who: str) -> Table:
 def _from_array(X: Any, who: str) -> Table:
     array = np.asarray(X)
     if array.dtype.kind in "US" and isinstance(X, list | tuple):
-        array = np.array(X, dtype=object)  # NumPy turns [[1, "a"]] into strings; keep the cells as they came
+        array = np.array(X, dtype=object)  # NumPy turns [[1, "a"]] into strings; keep the cells as given
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported by {who}; pass the real and imaginary parts as two columns.")
     if array.ndim != 2:

@@ -52,7 +52,7 @@ class FunctionFeatures(TransformerMixin, Estimator):
         self.include_original = include_original
 
     def fit(self, X: Any, y: Any = None) -> FunctionFeatures:
-        """Try the functions, to see that they work and how many columns they give."""
+        """Call the functions once, to validate them and to count their columns."""
         check_flag(self, "include_original")
         X, _, _ = check_fit(self, X)
         named = self._named()

@@ -147,7 +147,7 @@ def _spread(X: np.ndarray) -> np.ndarray:
 
 
 def spacing(centers: np.ndarray, X: np.ndarray) -> float:
-    """The mean distance of a centre from the nearest other; the spread of the data where there is but one."""
+    """The mean distance of a centre from the nearest other; the spread of the data where there is only one."""
     if len(centers) > 1:
         gaps = np.linalg.norm(centers[:, None, :] - centers[None, :, :], axis=2)
         np.fill_diagonal(gaps, np.inf)

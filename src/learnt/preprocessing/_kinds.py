@@ -1,4 +1,4 @@
-"""What a column is: number, boolean, category, date, text, or nothing to learn from; with the reason in words."""
+"""What a column is: number, boolean, category, date, text, or unusable; with the reason in words."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def words_of(name: str) -> list[str]:
 
 
 def decide(column: Column, *, named: bool, max_onehot: int, wanted: str | None = None) -> Decision:
-    """The kind of a column; `wanted` is the user's word, which is taken."""
+    """The kind of a column; `wanted` is the user's choice, which overrides."""
     if wanted is not None:
         return _as_wanted(column, wanted)
     if column.form == "empty":
@@ -88,7 +88,7 @@ def _written_numbers(column: Column) -> dict[str, Any]:
 def _of_numbers(values: np.ndarray, name: str, named: bool) -> Decision | None:
     """What else a column of numbers may be: an identifier, a code, a date; None: simply numbers."""
     if not named or len(values) == 0 or not _whole(values):
-        return None  # without a name there is nothing to tell an identifier from a measurement
+        return None  # without a name an identifier cannot be distinguished from a measurement
     words = words_of(name)
     if (not words and not name.strip()) or (words and (words[0] in _ID_WORDS or words[-1] in _ID_WORDS)):
         if _all_different(values):

@@ -14,7 +14,7 @@ from learnt.engine.random import generator
 
 PERFECT = 0.995
 MIN_LEVEL = 5  # a level of fewer rows is pure by chance
-MAX_ROWS = 50_000  # a sample of this size tells 0.995 from 0.99
+MAX_ROWS = 50_000  # a sample of this size distinguishes 0.995 from 0.99
 N_BINS = 50
 
 

@@ -100,7 +100,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         return terms(self.n_features_in_, self._max_degree, bool(self.interaction_only), bool(self.include_bias))
 
     def _kept(self, starts: list[int]) -> np.ndarray | slice:
-        """Which of all terms are in the result: those below the lowest degree are only on the way."""
+        """Which of all terms are in the result: those below the lowest degree are intermediate."""
         if self._min_degree <= 1:
             return slice(None)
         kept = np.arange(starts[self._min_degree], starts[-1])
@@ -184,7 +184,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
             data[:], columns[:] = 1.0, 0
         else:
             indices = X.indices.astype(np.int64)
-            if X.shape[1] > len(indices):  # there may be millions of columns that nothing is in
+            if X.shape[1] > len(indices):  # there may be millions of empty columns
                 present, indices = np.unique(indices, return_inverse=True)
             else:
                 present = np.arange(X.shape[1])

@@ -1,4 +1,4 @@
-"""Numbers bent smoothly into (−3, 3), so that spikes neither rule a linear model nor a distance."""
+"""Numbers mapped smoothly into (−3, 3), so that outliers dominate neither a linear model nor a distance."""
 
 from __future__ import annotations
 

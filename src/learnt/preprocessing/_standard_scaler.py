@@ -98,7 +98,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
         """X · scale + mean: what `transform` was given."""
         check_is_fitted(self)
-        # What comes here is our own output, whose names are not looked at: an array for a fitted data frame is fine.
+        # The input is our own output, whose names are not checked: an array is accepted after fitting a data frame.
         nameless = shallow_copy(self)
         nameless.__dict__.pop("feature_names_in_", None)
         X = frame_matrix(X, type(self).__name__) if is_frame(X) else X

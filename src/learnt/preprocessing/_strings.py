@@ -51,7 +51,7 @@ def factor(column: Column) -> Factor:
 
 
 def read_labels(column: Column, how: tuple, read: Callable[..., np.ndarray]) -> np.ndarray:
-    """What `read(labels, *how)` says of a column's distinct strings; asked once for each column and way to read."""
+    """`read(labels, *how)` of a column's distinct strings; computed once for each column and arguments."""
     key = (read.__name__, *how)
     if key not in column.cache:
         column.cache[key] = read(factor(column).labels, *how)
@@ -116,7 +116,7 @@ def read_booleans(labels: pl.Series) -> np.ndarray:
 
 
 def looks_boolean(labels: pl.Series) -> bool:
-    """Whether all strings are words for yes and no, both of them there."""
+    """Whether all strings are words for yes and no, and both occur."""
     if len(labels) > 64:
         return False
     words = {label.lower() for label in labels.drop_nulls()}
@@ -169,7 +169,8 @@ def read_numbers(labels: pl.Series, point: str = ".") -> np.ndarray:
 def decimal_point(labels: pl.Series) -> str:
     """Which of "." and "," is the decimal separator of a column, from all of its strings together.
 
-    "1.234,50" and "0,5" speak for the comma, "1,234.50" and "0.5" for the point; "1,234" alone is a thousand.
+    "1.234,50" and "0,5" are evidence for a decimal comma, "1,234.50" and "0.5" for the point; "1,234" alone is a
+    thousand.
     """
     digits = _parts(labels)["digits"]
     comma = digits.str.contains(

@@ -368,7 +368,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
 
 def _record(column: Column, decision: Decision, options: Options, target: Target | None) -> tuple[dict, Learned | None]:
-    """The entry of a column in `columns_`; a kept kind that turns out to say nothing becomes a dropped one."""
+    """The entry of a column in `columns_`; a kept kind without information becomes a dropped one."""
     kind, reason = decision.kind, decision.reason
     learned = None
     if kind not in DROPPED:

@@ -1,4 +1,4 @@
-"""Text as numbers: the words that tell cells apart, weighted as TF-IDF, one readable column each.
+"""Text as numbers: the most distinctive words, weighted as TF-IDF, one readable column each.
 
 With n cells, a word in d of them and t times in this one, its weight is (1 + log t)·(1 + log((1 + n)/(1 + d))), each
 row scaled to length 1. Kept are the words with the most weight in the whole column, d·log(n/d): neither those of
