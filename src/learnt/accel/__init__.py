@@ -5,9 +5,9 @@ on scripts that ask scikit-learn's packages for an estimator get learnt's of the
 still gets scikit-learn's. What learnt's cannot fit, scikit-learn's fits.
 
     install, uninstall, report      the three public names
-    _packages    scikit-learn's packages, which look at who asks
+    _packages    scikit-learn's packages, with attributes that depend on the importing code
     _pairs       which names are replaced, and by what
-    _classes     a class that stands for scikit-learn's and goes back to it where a fit fails
+    _classes     a class that replaces scikit-learn's and falls back to it where a fit fails
     _functions   the same for a function
     _record      what ran, for how long, and what went back
     replaced     where pickles find those classes and functions

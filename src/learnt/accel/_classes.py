@@ -1,8 +1,8 @@
-"""A class that stands for scikit-learn's: learnt's estimator, which becomes scikit-learn's where its fit fails.
+"""A class that replaces scikit-learn's: learnt's estimator, which becomes scikit-learn's where its fit fails.
 
-Whatever learnt's cannot fit (a value of a parameter, a kind of data), scikit-learn's fits, or refuses in its own words:
-the object changes its class and is from then on scikit-learn's estimator, as if it had been made by it. A class that
-a script derives from one of these derives from scikit-learn's, since it may know the inside of that.
+Whatever learnt's cannot fit (a value of a parameter, a kind of data), scikit-learn's fits, or refuses with its own
+error: the object changes its class and is from then on scikit-learn's estimator, as if it had been made by it. A class
+that a script derives from one of these derives from scikit-learn's, since it may use its internals.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ USES = (
     *("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "inverse_transform"),
     *("score", "score_samples", "kneighbors", "radius_neighbors", "apply", "staged_predict"),
 )
-# What `clone` hands on besides the parameters.
+# Attributes that `clone` copies besides the parameters.
 SETTINGS = ("_metadata_request", "_skl_callbacks", "_sklearn_output_config")
 _running = threading.local()
 
@@ -52,7 +52,7 @@ class Standing(ABCMeta):
 
 @cache
 def standing_class(pair: Pair) -> type:
-    """The class that stands for scikit-learn's of a pair."""
+    """The class that replaces scikit-learn's of a pair."""
     body = {
         "__replaces__": pair,
         "__doc__": pair.ours.__doc__,
@@ -145,7 +145,7 @@ def become_original(pair: Pair, model: Any) -> None:
 
 
 def _set_state(self: Any, state: dict[str, Any]) -> None:
-    """An old pickle of scikit-learn's may name its class by the public name; its state says whose it is."""
+    """An old pickle of scikit-learn's may name its class by the public name; its state shows which class it is."""
     if "_sklearn_version" in state:
         self.__class__ = type(self).__replaces__.original
         self.__setstate__(state)

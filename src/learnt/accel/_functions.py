@@ -1,4 +1,4 @@
-"""A function that stands for scikit-learn's: learnt's, and scikit-learn's where that fails."""
+"""A function that replaces scikit-learn's: learnt's, and scikit-learn's where that fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learnt.accel._record import ran, went_back
 
 @cache
 def standing_function(pair: Pair) -> Callable[..., Any]:
-    """The function that stands for scikit-learn's of a pair."""
+    """The function that replaces scikit-learn's of a pair."""
 
     @wraps(pair.ours)
     def call(*args: Any, **options: Any) -> Any:

@@ -1,4 +1,5 @@
-"""scikit-learn's packages, which look at who asks: a script gets learnt's estimators, scikit-learn its own.
+"""scikit-learn's packages with attributes that depend on the importing code: a script gets learnt's estimators,
+scikit-learn its own.
 
 A package of scikit-learn that has been imported changes its class (`Package`). Its names stay what they are; only when
 one is asked for (`from sklearn.svm import SVC`, `svm.SVC`) by code outside scikit-learn is the answer learnt's.
@@ -16,7 +17,7 @@ from typing import Any
 import learnt
 
 PACKAGES = frozenset(f"sklearn.{room}" for room in learnt._ESTIMATORS)
-_ON_BEHALF = ("inspect", "importlib", "runpy")  # they ask for whoever called them
+_ON_BEHALF = ("inspect", "importlib", "runpy")  # modules that import on behalf of their caller
 _left: set[str] = set()
 
 
@@ -34,7 +35,7 @@ class Package(ModuleType):
 
 
 def _is_outside(frame: FrameType | None) -> bool:
-    """Whether the code that asks is neither scikit-learn's nor learnt's."""
+    """Whether the importing code is neither scikit-learn's nor learnt's."""
     while frame is not None:
         root = str(frame.f_globals.get("__name__")).partition(".")[0]
         if root not in _ON_BEHALF:
@@ -44,7 +45,7 @@ def _is_outside(frame: FrameType | None) -> bool:
 
 
 class _Finder:
-    """Packages that are imported later change once their own code has run."""
+    """An import hook that changes packages imported later, once their own code has run."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name not in PACKAGES:
@@ -123,7 +124,7 @@ def _give_back(package: ModuleType) -> None:
 
 
 def _classes_of(package: ModuleType) -> list[type]:
-    """Classes whose home is the package itself: a pickle names them by a name that is replaced."""
+    """Classes defined in the package itself: a pickle names them by a name that is replaced."""
     return [
         value
         for value in vars(package).values()

@@ -1,4 +1,4 @@
-"""Which names of scikit-learn are replaced: those that a room of learnt has too, with the same parameters."""
+"""Which names of scikit-learn are replaced: those that a package of learnt has too, with the same parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEFT = {
 }
 # Defaults that may differ, with the reason.
 OTHER_DEFAULTS = {("LogisticRegression", "solver"): "one minimum, by whichever solver is fastest"}
-# Defaults of scikit-learn that only say that a parameter is about to change or to go.
+# Defaults of scikit-learn that only mark a parameter as deprecated or about to change.
 ANNOUNCED = ("warn", "deprecated")
 
 

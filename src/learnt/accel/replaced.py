@@ -1,4 +1,4 @@
-"""Where pickles find what stands for scikit-learn's: `replaced.linear_model.Ridge`.
+"""Where pickles find the replacements of scikit-learn's classes: `replaced.linear_model.Ridge`.
 
 A pickle made with the accelerator loads wherever learnt is installed, with or without it.
 """
@@ -26,7 +26,7 @@ class Room:
 
 
 def standing(room: str, name: str) -> Any:
-    """What stands for ``sklearn.<room>.<name>``; None where the name stays scikit-learn's."""
+    """The replacement of ``sklearn.<room>.<name>``; None where the name stays scikit-learn's."""
     pair = pair_of(room, name)
     if pair is None or refusal(pair):
         return None

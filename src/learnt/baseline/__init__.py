@@ -1,4 +1,4 @@
-"""Best constants: what can be said without looking at the features, and so the floor under every model.
+"""Best constants: predictions without the features, and so the baseline of every model.
 
     ConstantClassifier    the most common label, or the shares of the labels
     ConstantRegressor     the mean (best for squared loss), the median (for absolute loss), a quantile, a given number

@@ -171,7 +171,7 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
-        tags.no_validation = True  # there is nothing in X that could be wrong
+        tags.no_validation = True  # X is not used
         return tags
 
 
@@ -184,7 +184,7 @@ def _outputs(y: Any) -> list[Any]:
 
 
 def label_shares(y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted labels and the share of the weight each has; labels whose rows all weigh 0 are not there.
+    """The sorted labels and the share of the weight each has; labels whose rows all have weight 0 are left out.
 
     >>> label_shares(np.array([1, 3, 3]), None)[1]
     array([0.333, 0.667])

@@ -8,7 +8,7 @@ import numpy as np
 def quantiles(values: np.ndarray, weight: np.ndarray | None, shares: np.ndarray) -> np.ndarray:
     """Quantiles of the vector `values` at `shares`.
 
-    Without weights, NumPy's rule (linear between order statistics). Whole-number weights count rows, and the rule is
+    Without weights, NumPy's rule (linear between order statistics). Integer weights count rows, and the rule is
     the same on the repeated rows. Other weights: the value where the share of the weight is reached, or the mean of
     the two values it lies between.
 
@@ -36,7 +36,7 @@ def quantiles(values: np.ndarray, weight: np.ndarray | None, shares: np.ndarray)
 
 
 def row_worth(weight: np.ndarray | None, n: int) -> float:
-    """How many rows of equal weight the rows are worth: whole weights count rows, others by Kish, (Σw)² / Σw²."""
+    """The effective number of rows: integer weights count rows, others by Kish, (Σw)² / Σw²."""
     if weight is None:
         return float(n)
     total = weight.sum()

@@ -175,7 +175,7 @@ class ConstantRegressor(MultiOutputMixin, RegressorMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
-        tags.no_validation = True  # there is nothing in X that could be wrong
+        tags.no_validation = True  # X is not used
         return tags
 
 
@@ -190,7 +190,7 @@ def _spread(y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
 
 
 def residual_interval(residuals: np.ndarray, count: float, coverage: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper end, for each column of sorted residuals that stand for `count` rows."""
+    """Lower and upper end, for each column of sorted residuals that represent `count` rows."""
     tail = (count + 1) * (1 - coverage) / 2
     rank_low, rank_high = np.floor(tail + 1e-9), np.ceil(count + 1 - tail - 1e-9)
     if rank_low >= 1 and rank_high <= count:

@@ -103,7 +103,7 @@ class GaussianEstimate:
             raise ValueError("Nothing is known of the mean yet: give the prior a weight above 0, or numbers to `fit`.")
         between = weight * n / total * (seen_mean - mean) ** 2
         scale = float(self.seen.scatter[0]) + between + (0.0 if df is None else df * variance)
-        # The prior 1/σ² takes the place of a degree of freedom where no number stands for the mean.
+        # The prior 1/σ² replaces a degree of freedom where the prior of the mean is flat.
         degrees = n + (df if df is not None else (-1.0 if weight == 0 else 0.0))
         return (weight * mean + n * seen_mean) / total, total, degrees, scale
 

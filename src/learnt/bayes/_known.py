@@ -11,7 +11,7 @@ import numpy as np
 def bayes_rule(priors: Any, likelihoods: Any) -> np.ndarray:
     """p(c | x) = p(x | c) p(c) / Σ p(x | c) p(c):  of one x, likelihoods (K,), or of many, (n, K).
 
-    Where all likelihoods are 0 nothing is known but the priors.
+    Where all likelihoods are 0 the posterior is the prior.
 
     >>> bayes_rule([0.5, 0.5], [2 / 7, 5 / 7])              # a ball pen: red or blue?
     array([0.286, 0.714])
@@ -139,7 +139,7 @@ def _said(hypothesis: Any, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def _spread(labels: np.ndarray, p: np.ndarray | None, classes: np.ndarray) -> np.ndarray:
-    """P(y | h) of all classes: what a hypothesis says, in columns."""
+    """P(y | h) of all classes, one hypothesis a column."""
     if p is None:
         return (labels[..., None] == classes).astype(np.float64)
     out = np.zeros((len(p), len(classes)))
@@ -148,6 +148,6 @@ def _spread(labels: np.ndarray, p: np.ndarray | None, classes: np.ndarray) -> np
 
 
 def require_probabilities(values: np.ndarray, name: str) -> None:
-    """Refuse what are no probabilities of several things."""
+    """Refuse arrays that are not probability distributions."""
     if values.ndim != 1 or not len(values) or not (values >= 0).all() or not np.isclose(values.sum(), 1.0):
         raise ValueError(f"{name} must be probabilities that add up to 1; they are {values.tolist()}.")

@@ -1,4 +1,4 @@
-"""Densities: how probable a row is, rows like those seen, and rows unlike them.
+"""Density estimation: log densities of rows, samples, and novelty detection.
 
     Gaussian          mean and covariance
     Histogram         counts in bins, whose widths rules choose

@@ -19,7 +19,7 @@ from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows import as_rows, in_memory
 from learnt.engine.validation import NOT_FITTED, check_predict, check_weights
 
-_EVEN = 1e-9  # cumulated weights this near to the share asked for have reached it
+_EVEN = 1e-9  # cumulative weights this near to the requested share have reached it
 
 
 class Density(OutlierMixin, Estimator):

@@ -136,7 +136,7 @@ def _plus(covariance: Any, added: float) -> Any:
 
 
 def _is_singular(covariance: Any) -> bool:
-    """Whether rounding alone could have made the smallest variance in any direction what it is."""
+    """Whether the smallest variance in any direction is within rounding errors."""
     C = np.atleast_1d(covariance)
     if C.ndim == 1:
         with np.errstate(over="ignore", divide="ignore"):

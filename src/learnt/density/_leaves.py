@@ -28,7 +28,7 @@ def leaf_gaussians(
     weight = np.maximum(np.bincount(leaf, weights=w, minlength=n), np.finfo(float).tiny)
     center, scale = np.empty((n, d)), np.empty((n, d))
     for j in range(d):
-        z = X[:, j] - lower[leaf, j]  # from the cell's own edge, so that no digits are lost
+        z = X[:, j] - lower[leaf, j]  # relative to the cell's edge, so that no digits are lost
         wz = z if w is None else w * z
         mean = np.bincount(leaf, weights=wz, minlength=n) / weight
         off = z - mean[leaf]

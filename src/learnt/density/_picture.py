@@ -14,7 +14,7 @@ from learnt.drawing.svg import ACCENT, SECOND, Chart, hint, number, tag
 from learnt.engine.validation import NOT_FITTED
 
 _POINTS, _CELLS, _LEVELS = 400, 64, 10
-_SAMPLE = 4000  # rows drawn to see where the density lies
+_SAMPLE = 4000  # rows sampled to find the region of high density
 
 
 def picture_of(model: Any, title: str = "") -> Chart:

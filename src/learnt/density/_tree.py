@@ -107,7 +107,7 @@ default="entropy"
         },
         rule=lambda model, state, dims: _disproved(model.leaf, state, dims),
     )
-    # Rows that are held out are chosen by their place; a leaf has so many rows, not so much weight.
+    # Validation rows are chosen by their index; leaf sizes count rows, not weights.
     __learnt_trial__ = Trial(
         quick={"random_state": 0, "min_samples_leaf": 3},
         warmup=(Warm("none", {"random_state": 0}),),
@@ -152,7 +152,7 @@ default="entropy"
         if tree is None:
             held = uniforms(np.arange(len(X)), task_seed(seed, 1)) < self.validation_fraction
             if held.all() or not held.any():
-                held = np.arange(len(X)) == len(X) - 1  # few rows: one of them
+                held = np.arange(len(X)) == len(X) - 1  # few rows: hold out one of them
             grown = ~held if len(X) > 1 else held
             tree = grow_density(X[grown], _of(w, grown), box, cell_rules(self), seed)
             tree = pruned(tree, box, self.leaf, X[grown], _of(w, grown), X[held], _of(w, held))
@@ -166,7 +166,7 @@ default="entropy"
         weight = weigh(tree, X, w)
         with np.errstate(divide="ignore"):
             log_density = np.log(weight / weight[0]) - log_volumes(tree, box)
-        # A cell that all its rows left with their weights: less than any other, and not −∞, which no file may hold.
+        # A cell without weight: a density less than any other, and not log density −∞, which files may not hold.
         lowest = log_density[np.isfinite(log_density)].min()
         tree.value[:, 0, 0] = np.where(np.isfinite(log_density), log_density, lowest - 700.0)
         tree.weighted_n_node_samples[:] = weight

@@ -3,7 +3,7 @@
     LinearDiscriminantAnalysis      one covariance for all classes; projections that keep them apart
     QuadraticDiscriminantAnalysis   a covariance for each class
 
-Both fit from the moments of the classes (`statistics.moments`), wherever the rows lie.
+Both fit from the moments of the classes (`statistics.moments`), wherever the rows are stored.
 
     _covariance    moments of the classes; shrinkage; covariances that are singular
     _solvers       from moments to planes: the solvers of the linear one

@@ -35,7 +35,7 @@ class Learned(NamedTuple):
 
 
 def learn(estimator: Any, X: Any, y: Any, sample_weight: Any, scatter: str) -> Learned:
-    """Check the data and take the moments of the classes; those of which no row has weight are not there."""
+    """Check the data and take the moments of the classes; classes without weight are left out."""
     X, y, w = check_fit(estimator, X, y, sample_weight, target="label")
     y, w = in_memory_with(X, y), in_memory_with(X, w)
     classes, codes = encode(y)
@@ -43,7 +43,7 @@ def learn(estimator: Any, X: Any, y: Any, sample_weight: Any, scatter: str) -> L
     found = moments(rows, groups, scatter=scatter).to_numpy()
     classes = to_numpy(classes)
     seen = found.weight > 0
-    if not seen.all():  # only where weights are read in blocks: a class has no number any more then
+    if not seen.all():  # only where weights are read in blocks: classes without weight lose their code
         classes, found = classes[seen], found.take(np.flatnonzero(seen))
         groups = Groups(len(classes), _without, (groups, np.cumsum(seen) - 1))
     if len(classes) < 2:
@@ -55,7 +55,7 @@ def learn(estimator: Any, X: Any, y: Any, sample_weight: Any, scatter: str) -> L
 
 
 def _without(block: Block, groups: Groups, numbers: np.ndarray) -> Any:
-    """The groups of rows where some have no weight; their rows count nothing, whatever group they are put into."""
+    """The groups of rows where some have no weight; rows of weight 0 do not count, whatever their group."""
     return np.maximum(numbers[groups(block)], 0)
 
 

@@ -124,7 +124,7 @@ class QuadraticDiscriminantAnalysis(ScoreClassifier, Estimator):
         self._check_parameters()
         learned = learn(self, X, y, sample_weight, "full")
         found, classes = learned.moments, learned.classes
-        # Of a single row that weighs two or more, as of a row that is there twice, the covariance is singular.
+        # A class of a single row with weight two or more, like a row that occurs twice, has a singular covariance.
         alone = (learned.rows.sum(_row_counts, learned.groups)[0] < 2) & (found.weight < 2)
         if alone.any():
             label = classes[alone.argmax()]

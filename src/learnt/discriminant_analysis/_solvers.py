@@ -4,7 +4,7 @@ With one covariance Σ for all classes, log p(x, c) is linear in x but for a ter
 
     w_c = Σ⁻¹ μ_c,        b_c = log π_c − ½ μ_cᵀ Σ⁻¹ μ_c
 
-The solvers differ in how they come to it, and in what they do where Σ is singular.
+The solvers differ in how they compute it, and in what they do where Σ is singular.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def least_squares(priors: np.ndarray, mean: np.ndarray, within: np.ndarray) -> P
     """Least-squares regression of the classes on the features.
 
     Two classes have the targets −1 and 1, and the boundary is where the regression is 0; the scores are its values in
-    the unit of log odds, which the regression itself tells. Of more classes the indicators are regressed, and the rows
-    compared with the means by their fitted values (optimal scoring; Hastie, Tibshirani and Buja 1994).
+    the scale of the log odds, which follows from the regression itself. Of more classes the indicators are regressed,
+    and the rows compared with the means by their fitted values (optimal scoring; Hastie, Tibshirani and Buja 1994).
     """
     centre = priors @ mean
     apart = mean - centre
@@ -101,7 +101,7 @@ def least_squares(priors: np.ndarray, mean: np.ndarray, within: np.ndarray) -> P
         return Planes(W, np.log(priors) - 0.5 * (W * apart).sum(axis=1) - W @ centre)
     share = priors[0] * priors[1]
     w = linalg.solve(total, 2.0 * share * (mean[1] - mean[0]), assume_a="pos")
-    step = w @ (mean[1] - mean[0])  # how far apart the means of the two classes come out, of 2
+    step = w @ (mean[1] - mean[0])  # the difference of the fitted means of the two classes, at most 2
     unit = 1.0 / (share * (2.0 - step))  # makes w the Σ⁻¹(μ₁ − μ₀) of log odds
     b = (priors[1] - priors[0]) - w @ centre
     return Planes(np.stack([-w, w]) * unit / 2, np.array([-b, b]) * unit / 2)

@@ -24,7 +24,7 @@ from learnt.engine.threads import get_threads
 from learnt.neural_network._torch import torch_for
 from learnt.neural_network.training import NetworkHealthWarning
 
-_LOOK = 0.05  # seconds between two looks at the workers
+_LOOK = 0.05  # seconds between two polls of the workers
 _GRACE = 3.0  # seconds that the others have to end once one has
 _WARNINGS = {"ConvergenceWarning": ConvergenceWarning, "NetworkHealthWarning": NetworkHealthWarning}
 _ERRORS = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError, FileNotFoundError)}
@@ -35,7 +35,7 @@ class WorkerLostWarning(UserWarning):
 
 
 class Ended(NamedTuple):
-    """How one worker ended: its exit status, and what it said of it (None where it was lost)."""
+    """How one worker ended: its exit status, and its report (None where it was lost)."""
 
     status: int
     result: dict[str, Any] | None
@@ -128,7 +128,7 @@ def _check(estimator: Any, name: str, workers: Any, max_restarts: Any) -> None:
 def _until_done(
     run: Run, folder: Path, workers: int, checkpoint: Path, max_restarts: int, name: str
 ) -> list[tuple[str, str]]:
-    """Run the workers, again where one was lost; what the first one warned of."""
+    """Run the workers, again where one was lost; returns the warnings of the first one."""
     for attempt in range(max_restarts + 1):
         for rank in range(workers):
             result_path(folder, rank).unlink(missing_ok=True)
@@ -205,7 +205,7 @@ def run_here(folder: Path, workers: int) -> list[Ended]:
         for process in alive:
             process.wait()
     stopped = {id(process) for process in alive}
-    # One that we ended ourselves is not lost: its status is its own only where it ended by itself.
+    # A worker that we ended ourselves is not lost: only a status that it ended with by itself counts.
     return [
         Ended(1, {"error": ["RuntimeError", "stopped", True]})
         if id(process) in stopped

@@ -34,7 +34,7 @@ def result_path(folder: Path, rank: int) -> Path:
 
 
 def read_result(folder: Path, rank: int) -> dict[str, Any] | None:
-    """How a worker ended, in its own words; None where it said nothing."""
+    """The report of a worker on how it ended; None where it left none."""
     try:
         return json.loads(result_path(folder, rank).read_text())
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ def read_result(folder: Path, rank: int) -> dict[str, Any] | None:
 
 
 def epochs_of(checkpoint: Path) -> int:
-    """How many epochs a checkpoint has behind it; 0 where there is none."""
+    """The number of epochs in a checkpoint; 0 where there is none."""
     try:
         with np.load(checkpoint, allow_pickle=False) as file:
             return int(json.loads(str(file["numbers"]))["n_iter"])

@@ -13,7 +13,7 @@ from learnt.distributed._job import CHECKPOINT, MODEL, read_result
 
 
 def run_on(client: Any) -> Run:
-    """What runs the workers on this cluster; the model and the last checkpoint come back to the folder."""
+    """A function that runs the workers on this cluster; the model and the last checkpoint come back to the folder."""
 
     def run(folder: Path, workers: int) -> list[Ended]:
         places = _places(client, workers)
@@ -57,14 +57,14 @@ def _places(client: Any, workers: int) -> list[str]:
 
 
 def free_port() -> int:
-    """A port that nobody uses now."""
+    """An unused port."""
     with socket.socket() as probe:
         probe.bind(("", 0))
         return int(probe.getsockname()[1])
 
 
 def run_one(files: dict[str, bytes], rank: int, workers: int, address: str) -> tuple[int, Any, dict[str, bytes]]:
-    """One worker, where this task runs: its exit status, what it said, and the files that it made."""
+    """One worker, where this task runs: its exit status, its report, and its files."""
     with tempfile.TemporaryDirectory(prefix="learnt-", ignore_cleanup_errors=True) as made:
         folder = Path(made)
         for name, content in files.items():

@@ -136,7 +136,7 @@ def _clip(share: float) -> float:
 
 
 def _open(limits: tuple[float, float]) -> tuple[float, float]:
-    """Limits of positive length, whatever came."""
+    """Limits widened to positive length."""
     low, high = float(limits[0]), float(limits[1])
     if not (math.isfinite(low) and math.isfinite(high)):
         return 0.0, 1.0

@@ -75,7 +75,7 @@ def hint(content: str) -> str:
 
 
 def picture(width: float, height: float, body: Iterable[str], title: str, description: str = "") -> Chart:
-    """Close the drawing: a viewBox so that it scales, a title and a description so that it can be heard."""
+    """Close the drawing: a viewBox so that it scales, a title and a description for screen readers."""
     head = tag("title", escape(title)) + (tag("desc", escape(description)) if description else "")
     svg = tag(
         "svg",

@@ -1,4 +1,4 @@
-"""Gaussian processes: distributions over functions, whose answers come with their uncertainty.
+"""Gaussian processes: distributions over functions, whose predictions come with their uncertainty.
 
 GaussianProcessRegressor     exact, by a Cholesky factor; hyper-parameters by marginal likelihood; of many rows through
                              inducing points or by conjugate gradients
@@ -6,7 +6,7 @@ GaussianProcessClassifier    Laplace's approximation of the posterior; one-vs-re
 kernels                      the kernels of `learnt.kernels` under scikit-learn's names, whose parameters can be set
 
 _likelihood   log p(y | X, θ) and its gradient          _laplace   the same for labels
-_bound        Titsias' bound and its gradient           _inducing  which rows stand for all
+_bound        Titsias' bound and its gradient           _inducing  choice of inducing points
 _conjugate    systems solved without their matrix       _large     fits and answers of many rows by these
 _search       the best θ from one or several starts     _schema    what model files hold
 _draws        functions drawn from a posterior          _inputs    rows and kernels as both take them

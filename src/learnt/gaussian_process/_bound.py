@@ -1,11 +1,12 @@
-"""Titsias' bound: a Gaussian process that sees its rows through a few inducing points Z, and never a matrix of n × n.
+"""Titsias' bound: a Gaussian process that depends on its rows through a few inducing points Z, without an n × n matrix.
 
 With Q = K_fz K_zz⁻¹ K_zf and noise variances s of the rows,
 
     log p(y) ≥ F = log N(y; 0, Q + diag(s)) − ½ Σᵢ (kᵢᵢ − qᵢᵢ)/sᵢ,
 
 equal where Z are all rows. Everything is a sum over blocks of rows of a = L⁻¹k(Z, x)/√s with K_zz = LLᵀ:
-B = I + Σ aaᵀ and Σ ay/√s. The gradient is such a sum too: weights of ∂k(Z, x)/∂θ go down the kernel's algebra.
+B = I + Σ aaᵀ and Σ ay/√s. The gradient is such a sum too: weights of ∂k(Z, x)/∂θ are passed down the kernel's
+expression tree.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def projections(kernel: Any, found: Sparse, X: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _factor(smooth: Any, Z: np.ndarray) -> np.ndarray | None:
-    """The factor of K_zz, with as much on its diagonal as rounding asks for."""
+    """The factor of K_zz, with as much jitter on its diagonal as rounding needs."""
     with single_blas():
         K = smooth.block(Z, Z, 0)
         jitter = _JITTER * max(K.diagonal().max(), np.finfo(float).tiny)
@@ -141,7 +142,7 @@ def _factor(smooth: Any, Z: np.ndarray) -> np.ndarray | None:
 
 
 def _summed(part: Any, blocks: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Two sums over blocks: eight runs of them, so that there are never more than eight matrices."""
+    """Two sums over blocks, in eight partial sums, so that there are never more than eight matrices."""
     runs = [blocks[i::8] for i in range(min(8, len(blocks)))]
 
     def run(own: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:

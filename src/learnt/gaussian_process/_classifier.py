@@ -264,7 +264,7 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
             confidence = mean_probability(mean, variance)
             sure[:, first] -= confidence
             sure[:, second] += confidence
-        # Less than a vote: it settles ties.
+        # Less than one vote: it only breaks ties.
         return self.classes_[(votes + sure / (3.0 * (np.abs(sure) + 1.0))).argmax(axis=1)]
 
 

@@ -1,6 +1,6 @@
 """(k(X, X) + noise)⁻¹B by conjugate gradients, without the matrix: its products with columns, block by block.
 
-The preconditioner is Q + noise, the matrix as inducing points see it (a partial, pivoted Cholesky factor), whose
+The preconditioner is Q + noise, the matrix approximated by inducing points (a partial, pivoted Cholesky factor), whose
 inverse is known from Titsias' bound: with U = D^(−½)K_fz L⁻ᵀLB⁻ᵀ and D the noise, it is D^(−½)(I − UUᵀ)D^(−½).
 """
 

@@ -1,4 +1,4 @@
-"""Which rows stand for all: those that the others tell least about (pivoted Cholesky, greedy conditional variance)."""
+"""Choice of inducing points: greedily by conditional variance (pivoted Cholesky)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from learnt.engine.threads import single_blas
 
-_ENOUGH = 1e-10  # of the largest variance: rows that are known to this are not worth a point
+_ENOUGH = 1e-10  # as a share of the largest variance: rows with less conditional variance are not worth a point
 _SOME, _A_POINT = 4000, 4  # rows to choose among: at least, and for each point
 
 

@@ -19,7 +19,7 @@ METHODS = ("exact", "inducing", "cg", "auto")
 _EXACT_ROWS = 10_000  # up to which "auto" is exact
 _FIRST = 1000  # rows on which parameters are learnt first, exactly
 _ROUNDS = 3  # choices of inducing points, each with the parameters that the last has led to
-_GAIN = 1e-4  # of the bound for each row: what makes another round worth it
+_GAIN = 1e-4  # gain of the bound for each row, from which another round is worth while
 _LITTLE = 1e-9  # of the variance of the function: noise that inducing points cannot work with
 _FTOL = 1e-7
 _QUERIES = 256
@@ -118,7 +118,7 @@ def _system(kernel: Any, X: np.ndarray, noise: Any, found: Sparse) -> Any:
 
 
 def explained(model: Any, X: np.ndarray, found: Sparse, noise: Any, full: bool) -> np.ndarray:
-    """What the training rows tell about the function at X: of its variance, or of its `full` covariance.
+    """The reduction of the prior variance at X, or of its `full` covariance, by the training rows.
 
     By conjugate gradients this is kᵀv + vᵀr with v ≈ K⁻¹k and r = k − Kv: never more than kᵀK⁻¹k, off by the square of
     the error of v.

@@ -1,7 +1,7 @@
 """log p(y | X, θ) = −½ yᵀK⁻¹y − ½ log det K − n/2 log 2π with K = k(X, X) + noise, summed over the columns of y.
 
 Its gradient is ½ tr((ααᵀ − K⁻¹) ∂K/∂θ) with α = K⁻¹y (Rasmussen and Williams, 2.30 and 5.9). NumPy rows are computed in
-blocks of the lower triangle on all threads and no derivative of K is ever whole; elsewhere the Array API is asked.
+blocks of the lower triangle on all threads and no derivative of K is ever whole; elsewhere the Array API is used.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def likelihood_and_gradient(kernel: Any, X: Any, y: Any, noise: Any) -> tuple[fl
     if on_blocks(kernel, X):
         W = lower_inverse(L)
         W *= -0.5 * outputs
-        for column in columns.T:  # one rank at a time: the product as a whole would be another matrix
+        for column in columns.T:  # one rank at a time: the full product would be another matrix
             _add_outer(W, 0.5 * column, column)
         return value, pull_back(kernel, X, W)
     xp = namespace(L)

@@ -188,7 +188,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         self.kernel_, found = learn(self, kernel, self.X_train_, self.y_train_, noise, random)
         if self.optimizer is not None and kernel.n_dims:
             warn_at_bounds(self.kernel_)
-        if self.method_ == "cg" and len(found.Z) == self.n_inducing:  # fewer tell all that there is
+        # Fewer points mean that the approximation is exact already
+        if self.method_ == "cg" and len(found.Z) == self.n_inducing:
             found = finer(self.kernel_, self.X_train_, self.y_train_, noise, found, random)
         self.inducing_points_, self.L_, self.inducing_factor_ = found.Z, found.L, found.LB
         self.alpha_, self.log_marginal_likelihood_value_ = found.alpha, found.bound

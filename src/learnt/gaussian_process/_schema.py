@@ -76,7 +76,7 @@ CLASSIFIER = Schema(
 
 
 def _targets_fit(state: dict) -> str | None:
-    """Weights, means and spreads are of as many targets as there are."""
+    """Weights, means and scales have one entry for each target."""
     y = state["y_train_"]
     targets = 1 if y.ndim == 1 else y.shape[1]
     if (
@@ -89,7 +89,7 @@ def _targets_fit(state: dict) -> str | None:
 
 
 def _rows_fit(model: Any, state: dict) -> str | None:
-    """There is a weight for each of the rows that the method looks at, and noise for each training row."""
+    """There is a weight for each of the rows that the method uses, and noise for each training row."""
     n, m, method = len(state["y_train_"]), len(state["L_"]), state["method_"]
     many = method != "exact"
     if many and not ("inducing_points_" in state and "inducing_factor_" in state):

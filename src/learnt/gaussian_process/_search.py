@@ -58,7 +58,7 @@ def _one(
 
 
 def warn_at_bounds(kernel: Any) -> None:
-    """Say which parameters came to rest at a bound of theirs: the best value may lie beyond."""
+    """Warn of parameters that ended at a bound: the best value may lie beyond."""
     theta, bounds, at = kernel.theta, kernel.bounds, 0
     for h in kernel.hyperparameters:
         if h.fixed:

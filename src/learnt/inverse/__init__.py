@@ -1,4 +1,4 @@
-"""Inverse problems: what was there, from what was measured.
+"""Inverse problems: reconstruction from measurements.
 
 RadonOperator                             X-rays of an image as a linear operator, never a matrix
 reconstruct                               the image by least squares, with a ridge or x ≥ 0

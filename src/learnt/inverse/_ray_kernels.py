@@ -7,8 +7,8 @@ A line at distance t from the centre of a unit square, at the angle θ of its no
 a trapezoid. Both kernels take their weights from this one formula, so that one is the transpose of the other. The
 image lies about the origin with its first row on top; detector k is at (k − (K − 1)/2) · spacing along the normal.
 
-Sinograms have `rays(spacing)` columns more than detectors, so that a pixel can always look at that many. A row of
-pixels is done in two loops, one over numbers alone, which is vectorised, and one that looks detectors up.
+Sinograms have `rays(spacing)` columns more than detectors, so that a pixel can always read that many. A row of
+pixels is done in two loops, one of arithmetic only, which is vectorised, and one that reads the detectors.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ _FLAT = 1e-9  # instead of a ramp of no width: a ray along the edge of two pixel
 
 
 def rays(spacing: float) -> int:
-    """How many parallel rays can meet one pixel."""
+    """The most parallel rays through one pixel."""
     return int(math.sqrt(2.0) / spacing) + 1
 
 
 @kernel
 def _locate(c, s, spacing, row, n_rows, n_detectors, index, offset):
-    """For a row of pixels: the first detector that can see each, and where the pixel is from there, in detectors."""
+    """For a row of pixels.
+
+    The first detector whose ray can cross each, and the pixel's offset from it, in detectors.
+    """
     reach = 0.5 * (abs(c) + abs(s)) / spacing + _FLAT
     step = c / spacing
     n_columns = index.size

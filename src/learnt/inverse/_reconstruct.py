@@ -1,4 +1,4 @@
-"""Images from sinograms: least squares by products with the operator alone, and filtered back-projection."""
+"""Images from sinograms: least squares by products with the operator only, and filtered back-projection."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _conjugate(A: RadonOperator, y: np.ndarray, ridge: float, max_iter: int, tol
 
 def _projected(A: RadonOperator, y: np.ndarray, ridge: float, max_iter: int, tol: float, bar: Any) -> tuple:
     bound = A.back_project(A.project(np.ones(A.image_shape))) + ridge
-    step = np.divide(1.0, bound, out=np.zeros_like(bound), where=bound > 0)  # a pixel that no ray meets stays at 0
+    step = np.divide(1.0, bound, out=np.zeros_like(bound), where=bound > 0)  # a pixel that no ray crosses stays at 0
     first = float(np.linalg.norm(np.maximum(A.back_project(y), 0.0)))
     if first == 0.0:
         return np.zeros(A.image_shape), 0.0, 0
@@ -131,7 +131,7 @@ def _projected(A: RadonOperator, y: np.ndarray, ridge: float, max_iter: int, tol
 def filtered_back_projection(operator: RadonOperator, sinogram: Any) -> np.ndarray:
     """The classical inversion: every angle's row through the ramp filter |ω|, then back-projected.
 
-    Angles count by the share of the half circle that they stand for, so that they need not be evenly spread.
+    Angles are weighted by their share of the half circle, so that they need not be evenly spread.
 
     >>> import numpy as np
     >>> from learnt.inverse import psnr, shepp_logan

@@ -1,4 +1,4 @@
-"""Features whose products are about a kernel's values: what lets linear models on many rows stand in for kernels.
+"""Features whose inner products approximate a kernel: linear models on them replace kernel methods on many rows.
 
 Nystroem                 any kernel, by its values at some of the rows
 RBFSampler               random cosines for exp(−γ‖x − z‖²)

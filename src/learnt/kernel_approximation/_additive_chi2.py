@@ -47,7 +47,7 @@ class AdditiveChi2Sampler(TransformerMixin, Estimator):
         self.sample_interval = sample_interval
 
     def fit(self, X: Any, y: Any = None) -> AdditiveChi2Sampler:
-        """Look at the settings and the signs of X."""
+        """Validate the parameters and the signs of X."""
         check_number(self, "sample_steps", 1, integer=True)
         check_number(self, "sample_interval", 0, also=(None,))
         self._interval()

@@ -1,4 +1,4 @@
-"""What cross-validated scores say: intervals for their mean, and which models cannot be told apart.
+"""Statistics of cross-validated scores: intervals for their mean, and which models are not significantly different.
 
 Scores of overlapping training sets are not independent, and the plain standard error s/√J is far too small. Nadeau and
 Bengio's correction counts the share of rows that differ: the variance of the mean is (1/J + n_test/n_train)·s².
@@ -98,7 +98,7 @@ def compare_scores(first: Any, second: Any, n_train: float, n_test: float, *, le
     if a.size != b.size:
         raise ValueError(f"The models have {a.size} and {b.size} scores; compare them on the same folds.")
     mean, low, high, error = corrected_interval(a - b, n_train, n_test, level=level)
-    if error == 0:  # the same difference in every fold: certain, one way or the other
+    if error == 0:  # the same difference in every fold: no uncertainty
         p_value = 1.0 if mean == 0 else 0.0
     else:
         p_value = float(2 * stdtr(a.size - 1, -abs(mean) / error))

@@ -1,4 +1,4 @@
-"""Which rows go where: sizes, shuffles, strata and cuts in time. The draws are scikit-learn's for the same seed."""
+"""Splits of rows: sizes, shuffles, strata and cuts in time. The draws are scikit-learn's for the same seed."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from learnt.engine.arrays import is_dask, is_lazy
 from learnt.engine.matrices import Route, route, take_rows
 from learnt.engine.threads import for_blocks
 
-_BLOCK_BYTES = 1 << 20  # a block of rows worth handing to a thread
+_BLOCK_BYTES = 1 << 20  # the smallest block of rows for a task
 
 
 def count_rows(x: Any, name: str = "an array") -> int:

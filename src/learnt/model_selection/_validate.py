@@ -1,8 +1,8 @@
 """scikit-learn's cross-validation, for arrays on a device too.
 
-Its folds take rows by NumPy's numbers and look at the labels, which arrays on a GPU do not allow. Here they see a
-container that does both, and the estimator gets rows that lie where they lay. `score` is the estimator's own, which is
-computed there; scikit-learn's named scores are NumPy's.
+Its folds index rows with NumPy and read the labels, which arrays on a GPU do not allow. Here they get a container that
+allows both, and the estimator gets rows on their device. `score` is the estimator's own, which is computed there;
+scikit-learn's named scores are NumPy's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class DeviceRows:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        rows = key[0] if isinstance(key, tuple) else key  # scikit-learn asks for [rows, ...]
+        rows = key[0] if isinstance(key, tuple) else key  # scikit-learn indexes by [rows, ...]
         return take(self.array, np.arange(self.shape[0])[rows])
 
 

@@ -3,12 +3,12 @@
     GaussianNB      each feature normal within each class
     MultinomialNB   counts, of words say
     ComplementNB    counts, where classes are of unequal size
-    BernoulliNB     features that are there or not
+    BernoulliNB     features that are present or absent
     CategoricalNB   categories 0, 1, 2, …
     HistogramNB     a histogram of each feature in each class
     MixedNB         each column its own kind; text too
 
-All fit from sums over rows, in memory or wherever rows lie. Implementation: `_density` (log densities of normal
+All fit from sums over rows, in memory or wherever rows are stored. Implementation: `_density` (log densities of normal
 features), `_counts` (what the models of counts share), `_one_hot` (categories and bins as columns of 0 and 1), and a
 file for each estimator; sums by class are `statistics.moments` and `statistics.column_sums`.
 """

@@ -1,4 +1,4 @@
-"""Bernoulli naive Bayes: every feature is there or not."""
+"""Bernoulli naive Bayes: every feature is present or absent."""
 
 from __future__ import annotations
 

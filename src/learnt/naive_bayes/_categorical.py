@@ -110,7 +110,7 @@ class CategoricalNB(CountsNB):
         self.min_categories = min_categories
 
     def linear_form(self) -> tuple[np.ndarray, Any]:
-        """Weights w and offset b of the linear classifier that decides alike, on indicators of the categories.
+        """Weights w and offset b of the equivalent linear classifier, on indicators of the categories.
 
         The columns are those of one-hot encoding: every category of the first feature, then of the second, and so on.
         For two classes w is a vector and b a number: the second class where w·x + b > 0. For more, w (K × columns)
@@ -134,7 +134,7 @@ class CategoricalNB(CountsNB):
                 f"Column {j} of X holds category {sizes[j] - 1}, and a table of {n_classes} × {sizes.sum()} counts "
                 "would be too large; number the categories 0, 1, 2, … without gaps."
             )
-        if not first:  # room for categories that were not there before
+        if not first:  # extend by new categories
             grown = zip(self.category_count_, sizes, strict=True)
             self.category_count_ = [np.pad(n, [(0, 0), (0, size - n.shape[1])]) for n, size in grown]
         self.n_categories_ = sizes

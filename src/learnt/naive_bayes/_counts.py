@@ -1,7 +1,7 @@
 """What the naive Bayes models of counts share: sums of each class over the rows, smoothing, priors, answers.
 
-A model says what it counts (`_cells`: a function of a block, often the block's X itself) and what it makes of the
-counts (`_estimate`). Both `fit` and `partial_fit` are sums over rows, wherever those lie.
+A model defines what it counts (`_cells`: a function of a block, often the block's X itself) and its estimates from the
+counts (`_estimate`). Both `fit` and `partial_fit` are sums over rows, wherever those are stored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from learnt.naive_bayes._sparse_counts import sparse_counts
 from learnt.naive_bayes._sparse_scores import compiled_sparse_scores
 from learnt.statistics import column_sums, of_classes
 
-_COMPILED_PRODUCTS = 1 << 16  # in a block of sparse rows: many such blocks make compiled code pay
+_COMPILED_PRODUCTS = 1 << 16  # products in a block of sparse rows from which compiled code pays
 _TOO_SMALL = 1e-10  # scikit-learn's least alpha where `force_alpha` is off
 # A probability of 0, which only alpha = 0 leaves, counts as this one: rows that no class allows are compared as well.
 LEAST = float(np.finfo(np.float64).tiny)
@@ -110,13 +110,13 @@ class CountsNB(JointDensityClassifier, Estimator):
         return to_numpy(weight), to_numpy(counts)
 
     def _cells(self, X: Any) -> tuple[int, Callable[..., Any], tuple]:
-        """How many things are counted, and the function of a block, with its state, that gives them as columns."""
+        """The number of counted columns, and the function of a block, with its state, that gives them."""
         return self.n_features_in_, not_negative, (f"{type(self).__name__} (input X)",)
 
     _above: float | None = None  # cells of sparse rows count as 1 where they are greater; None: as they are
 
     def _finds_nan(self, X: Any) -> bool:
-        """Whether sums over these rows show cells that are not finite, so that they need not be looked for."""
+        """Whether sums over these rows show cells that are not finite, so that no separate check is needed."""
         return route(X) is Route.SPARSE
 
     def _prepare(self, X: Any, codes: Any, w: Any, classes: Any, first: bool) -> None:
@@ -140,7 +140,7 @@ class CountsNB(JointDensityClassifier, Estimator):
         raise NotImplementedError
 
     def linear_form(self) -> tuple[np.ndarray, Any]:
-        """Weights w and offset b of the linear classifier that decides alike.
+        """Weights w and offset b of the equivalent linear classifier.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class CountsNB(JointDensityClassifier, Estimator):
             prior = self.class_count_ / self.class_count_.sum()
         else:
             return np.full(n_classes, -np.log(n_classes))
-        with np.errstate(divide="ignore"):  # a class that was never seen has prior 0 and log prior −∞
+        with np.errstate(divide="ignore"):  # a class without rows has prior 0 and log prior −∞
             return np.log(prior)
 
 

@@ -26,7 +26,7 @@ class Normals(NamedTuple):
 
 def normals(prior: Any, mean: Any, variance: Any) -> Normals:
     xp = namespace(mean)
-    with np.errstate(divide="ignore"):  # a class that was never seen has prior 0 and log prior −∞
+    with np.errstate(divide="ignore"):  # a class without rows has prior 0 and log prior −∞
         log_prior = xp.log(prior)
     constant = log_prior - 0.5 * xp.sum(xp.log(2.0 * math.pi * variance), axis=1)
     return Normals(mean, 1.0 / variance, constant)
@@ -43,7 +43,7 @@ def joint_log_density(block: Block, density: Normals) -> Any:
 
 
 def compiled_joint_log_density(block: Block, density: Normals) -> np.ndarray:
-    """The same in one walk over a NumPy block."""
+    """The same in one pass over a NumPy block."""
     out = np.empty((block.X.shape[0], density.mean.shape[0]))
     fill_joint_log_density(kernel_matrix(block.X), *density, out)
     return out

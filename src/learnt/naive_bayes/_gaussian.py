@@ -138,7 +138,7 @@ class GaussianNB(JointDensityClassifier, Estimator):
             None if self.priors is None else like(checked_priors(self.priors, self.classes_.shape[0]), found.weight)
         )
         largest = float(xp.max(found.total().covariance()))
-        # All features constant: any small number serves, as they cannot tell classes apart.
+        # All features are constant: any small number will do, since they do not distinguish classes.
         self.epsilon_ = self.var_smoothing * (largest if largest > 0 else 1.0)
         self.class_count_ = found.weight
         self.class_prior_ = found.weight / xp.sum(found.weight) if priors is None else priors
@@ -161,7 +161,7 @@ class GaussianNB(JointDensityClassifier, Estimator):
         return joint, (_density.normals(prior, mean, variance),), dtype
 
     def linear_form(self) -> tuple[Any, Any]:
-        """Weights w and offset b of the linear classifier that decides alike, where the classes share variances.
+        """Weights w and offset b of the equivalent linear classifier, where the classes share variances.
 
         With σ²_cj = σ²_j for all classes, log p(x, c) is linear in x but for a term that no class differs in:
 

@@ -17,7 +17,7 @@ from learnt.naive_bayes._one_hot import bin_indicators, by_feature
 from learnt.statistics import Moments, bins_of_size, moments, of_classes, scott_width
 
 _RULES = ("scott", "sturges", "rice", "sqrt")
-_MOST_BINS = 256  # of a rule: a few cells far away would ask for any number
+_MOST_BINS = 256  # the most bins by a rule: a few outliers would otherwise require any number
 
 
 def rising_edges(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
@@ -102,7 +102,7 @@ class HistogramNB(CountsNB):
         self.class_prior = class_prior
 
     def linear_form(self) -> tuple[np.ndarray, Any]:
-        """Weights w and offset b of the linear classifier that decides alike, on indicators of the bins.
+        """Weights w and offset b of the equivalent linear classifier, on indicators of the bins.
 
         The columns are every bin of the first feature, then of the second, and so on. For two classes w is a vector and
         b a number: the second class where w·x + b > 0. For more, w (K × columns) and b (K).

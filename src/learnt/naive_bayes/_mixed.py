@@ -125,7 +125,7 @@ class MixedNB(RowsClassifier, Estimator):
         return _model_of(kind)(alpha=self.alpha, class_prior=self.class_prior_)
 
     def _kinds(self, columns: list[np.ndarray], X: Any) -> list[str]:
-        """The kind of each column, as given or guessed."""
+        """The kind of each column, as given or inferred."""
         if isinstance(self.kinds, str) and self.kinds == "auto":
             given: dict[int, Any] = {}
         elif isinstance(self.kinds, Mapping):

@@ -30,7 +30,7 @@ def category_indicators(block: Block, sizes: np.ndarray, whose: str) -> Any:
 
 
 def require_categories(X: Any, whose: str) -> None:
-    """Refuse what is less than 0; of other numbers the whole part counts, as in scikit-learn."""
+    """Refuse negative numbers; others are truncated to integers, as in scikit-learn."""
     xp = namespace(X)
     if X.shape[0] and float(xp.min(X)) < 0:
         raise ValueError(
@@ -49,7 +49,7 @@ def bin_indicators(block: Block, edges: list[np.ndarray]) -> Any:
             codes[:, j] = np.searchsorted(inner, X[:, j], side="right")
         return indicators(codes, sizes)
     xp = namespace(X)
-    # Columns are copied: PyTorch warns of those that do not lie side by side.
+    # Columns are copied: PyTorch warns of arrays that are not contiguous.
     columns = [xp.asarray(X[:, j], copy=True) for j in range(X.shape[1])]
     places = [xp.searchsorted(like(e[1:-1], X), x, side="right") for x, e in zip(columns, edges, strict=True)]
     return indicators(like(xp.stack(places, axis=1), X), sizes)

@@ -1,4 +1,4 @@
-"""What is counted of each class in the rows of a CSR matrix, compiled: class by class, in one walk over the entries."""
+"""Counts of each class over the rows of a CSR matrix, compiled: in one pass over the entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnt.engine.classification.highest_sparse_plane import Entries
 from learnt.engine.kernel import compilation_enabled, kernel
 from learnt.engine.threads import run_tasks
 
-_FEWEST_ENTRIES = 1 << 16  # for which compiled code pays
+_FEWEST_ENTRIES = 1 << 16  # below which compiled code does not pay
 
 
 class Counted(NamedTuple):

@@ -109,7 +109,7 @@ def importances(rows: Sequence[Row], *, x_label: str, form: Callable[[float], st
 
 
 def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=False, bars=False) -> Chart:
-    # The label stands above its line: names are long, phones are narrow, and the scale gets the whole width.
+    # The label is above its line: names are long, phones are narrow, and the scale gets the whole width.
     step, left, right, top = 38.0, 14.0, 14.0, 6.0
     ends = [v for r in rows for v in (r.value, r.low, r.high) if math.isfinite(v)]
     ends += [reference] if reference is not None else []
@@ -266,7 +266,7 @@ def confusion(matrix: Sequence[Sequence[float]], labels: Sequence[str]) -> Chart
 
 
 def _confusion_of_many(counts: np.ndarray, labels: Sequence[str]) -> Chart:
-    """A square of small cells, empty ones not drawn; every so many classes a name, as many as can be read."""
+    """A square of small cells, empty ones not drawn; with as many class names as can be read."""
     k = len(labels)
     left, top = 96.0, 26.0
     cell = (WIDTH - left - 8) / k

@@ -2,8 +2,8 @@
 
     moments          Σw, the means and the scatter about them; by class or by responsibility; weights; NaN left out
     joint_moments    the same of X and y together: what least squares fits from
-    joint_means      the means of X and y alone
-    column_sums      Σw and Σwx alone, about 0, so that counts stay integers
+    joint_means      the means of X and y only
+    column_sums      Σw and Σwx only, about 0, so that counts stay integers
     expected_moments of groups that rows have shares in, with other sums of the same pass: an EM step
     gaussians        K Gaussian densities with full, tied, diagonal or spherical covariances; log_densities of rows
 
@@ -13,8 +13,8 @@
     m.merge(more), m.shifted(c), m.take([0, 2])     # further rows; X + c; some of the classes
 
 Every kind of rows that `engine.rows` has is taken: NumPy, memory maps, CSR, tensors on a device, files, Dask. Sums are
-taken about a point near the mean, and once more about the mean where that point was too far from it, so that no digits
-are lost however far from 0 the data lie.
+taken about a point near the mean, and again about the mean where that point was too far from it, so that no digits are
+lost however far from 0 the data are.
 
     _record   the Moments: merge, shift, total, covariance       _groups    how rows are divided into groups
     _moments  the passes over the rows                           _points    the point to take sums about

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 RULES = ("scott", "fd", "shimazaki", "cv", "stone", "sturges", "rice", "sqrt", "auto")
-_MOST_BINS = 1 << 20  # of one feature: a few values far away would ask for any number
+_MOST_BINS = 1 << 20  # the most bins of one feature: a few outliers would otherwise require any number
 
 
 class Column(NamedTuple):
@@ -89,7 +89,7 @@ def scott_width(deviation: Any, power: float) -> Any:
 
 
 def bins_of_size(n: float, rule: str) -> float:
-    """How many bins, not rounded, the rules ask for that look at the number of rows alone.
+    """The number of bins, not rounded, by the rules that depend on the number of rows only.
 
     >>> bins_of_size(64, "sturges"), bins_of_size(64, "sqrt")
     (7.0, 8.0)

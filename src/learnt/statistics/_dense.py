@@ -11,7 +11,7 @@ from learnt.statistics._record import DIAGONAL, NONE
 
 
 def dense_sums(block: Block, point: Any, scatter: str) -> tuple:
-    """The sums over all rows of the block. A float32 point lets float32 rows be multiplied in float32."""
+    """The sums over all rows of the block. With a float32 point, float32 rows are multiplied in float32."""
     Z = about(block.X, point)
     xp = namespace(Z)
     if block.w is None:

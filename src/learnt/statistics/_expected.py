@@ -19,7 +19,7 @@ def expected_moments(
 
     `statistic(block, point, *state)` gives `values` numbers of a block, then Σr, Σrz and the second sums of
     z = x − point (`share_sums`). `about` is one point for all groups (d,), or one for each (K, d); where a group's mean
-    turns out to be far from it in the group's own units, the sums are taken once more about the means just found.
+    turns out to be far from it in the group's own units, the sums are computed again about the means just found.
     """
     plan = Plan(scatter, Groups(groups, statistic))
     with np.errstate(all="ignore"):  # what is not finite shows in the moments

@@ -1,4 +1,4 @@
-"""Columns of sparse rows that are nearly full and far from 0: their scatter again, about their means.
+"""Columns of sparse rows that are nearly dense and far from 0: their scatter is computed again about their means.
 
 Zeros that are not stored cannot be shifted, so products of sparse rows are taken about 0. That costs the digits of a
 column only where hardly any of its cells is 0 (a year, a constant). Such columns are few; as dense columns z they are
@@ -25,7 +25,7 @@ def with_far_columns(rows: Rows, groups: Groups | None, found: Moments, far: Any
     weight, mean = np.atleast_1d(found.weight), np.atleast_2d(found.mean)
     first, cross, square = rows.sum(_sums, groups, mean, columns)
     cross -= mean[:, :, None] * first[:, None, :]
-    off = first / divisor(weight)[:, None]  # what rounding left between the means and those given
+    off = first / divisor(weight)[:, None]  # the rounding difference between the means and those given
     square -= products(off, 1.0, weight, "full")
     if found.kind == POOLED:
         cross, square = cross.sum(axis=0)[None], square.sum(axis=0)[None]

@@ -25,7 +25,7 @@ from learnt.engine.matrices import on_host, to_device_of_as_double
 from learnt.engine.rows.blocks import Block, widen
 from learnt.statistics._quadratic_forms import full_log_densities
 
-_COMPILED_PRODUCTS = 1 << 20  # in a block: many such blocks make compiled code pay
+_COMPILED_PRODUCTS = 1 << 20  # products in a block from which compiled code pays
 _MOST_COLUMNS = 64  # a factor with more does not stay in the nearest cache, and products are better at it
 COVARIANCES = ("full", "tied", "diag", "spherical")
 
@@ -107,7 +107,7 @@ def _many_small_products(X: np.ndarray, factor: np.ndarray) -> bool:
 
 
 def log_sum_exp(values: Any) -> Any:
-    """log Σ_k exp(values[:, k]), of −∞ alone −∞."""
+    """log Σ_k exp(values[:, k]), −∞ where all are −∞."""
     xp = namespace(values)
     top = xp.max(values, axis=1)
     top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))

@@ -20,7 +20,7 @@ from learnt.statistics._record import FULL, Moments
 _FEW_TARGETS = 3
 _PASSES = 4  # at most: squares that overflow never satisfy anyone
 _CONSTANT = 4 * float(np.finfo(np.float64).eps)
-_DIGITS_TO_SPARE = 1e5  # mean² against the variance, found afterwards: beyond, another pass is worth it
+_DIGITS_TO_SPARE = 1e5  # mean² over the variance, checked afterwards: beyond, another pass is needed
 
 
 class JointMoments(NamedTuple):
@@ -37,8 +37,8 @@ class JointMoments(NamedTuple):
 def joint_moments(rows: Rows, center: bool = True) -> JointMoments:
     """The moments in one pass.
 
-    Σx² − n x̄² has no correct digit left when the mean is a million times the spread. So columns whose first rows look
-    like that are shifted by their mean before they are squared, and if others turn out so, there is a second pass.
+    Σx² − n x̄² has no correct digit left when the mean is a million times the spread. So columns whose first rows show
+    that are shifted by their mean before they are squared, and if others turn out so, there is a second pass.
 
     >>> from learnt.engine.rows import as_rows
     >>> joint_moments(as_rows(np.array([[0.0], [2.0]]), np.array([1.0, 5.0]))).cross
@@ -71,11 +71,11 @@ def _moments(rows: Rows, center: bool) -> JointMoments:
             found = with_far_columns(rows, None, Moments(total, x_mean, about_mean, FULL), far)
             x_mean, about_mean = found.mean, found.scatter
             break
-        if x0 is not None and np.array_equal(x0, like(x_mean, x0)):  # shifted by the mean itself: nothing left to gain
+        if x0 is not None and np.array_equal(x0, like(x_mean, x0)):  # shifted by the mean itself: no correction needed
             break
         x0 = like(x_mean, widen(rows.reference))
     cross = cross - total * np.outer(dx, dy)
-    # x − x̄ is rounded beside x: a column with no more spread than that is constant, whatever rounding left of it.
+    # x − x̄ has rounding errors relative to x: a column with no more spread than these is constant.
     constant = np.diag(about_mean) <= _CONSTANT**2 * total * x_mean**2
     if constant.any():
         about_mean[constant], about_mean[:, constant], cross[constant] = 0.0, 0.0, 0.0
@@ -83,7 +83,7 @@ def _moments(rows: Rows, center: bool) -> JointMoments:
 
 
 def _provisional_means(rows: Rows) -> tuple[Any, Any]:
-    """What to subtract from X (None: nothing, which saves a copy of every block) and from y."""
+    """The shifts of X (None: none, which saves a copy of every block) and of y."""
     head = rows.head(256)
     Y = widen(as_columns(head.y))
     y0 = namespace(Y).mean(Y, axis=0)

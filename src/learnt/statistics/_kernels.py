@@ -1,4 +1,4 @@
-"""Sums of each class in one walk over a NumPy block, compiled."""
+"""Sums of each class in one pass over a NumPy block, compiled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_class_sums(X, codes, weights, shift, count, sums, squares):
     n_features = X.shape[1]
     for i in range(X.shape[0]):
         k = codes[i]
-        if k < 0 or k >= count.size:  # or the sums would be written beside their array
+        if k < 0 or k >= count.size:  # or the sums would be written out of bounds
             return False
         w = weights[i] if weights.size > 0 else 1.0
         count[k] += w
@@ -53,7 +53,7 @@ def compiled_sparse_class_sums(block: Block, codes: np.ndarray, n_classes: int) 
 def add_sparse_class_sums(data, indices, indptr, codes, weights, count, sums):
     for i in range(codes.size):
         k = codes[i]
-        if k < 0 or k >= count.size:  # or the sums would be written beside their array
+        if k < 0 or k >= count.size:  # or the sums would be written out of bounds
             return False
         w = weights[i] if weights.size > 0 else 1.0
         count[k] += w

@@ -1,4 +1,4 @@
-"""Sums of each column over the cells that are there: NaN is left out, column by column."""
+"""Sums of each column over the cells that are not missing: NaN is left out."""
 
 from __future__ import annotations
 

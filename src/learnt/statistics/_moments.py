@@ -2,7 +2,7 @@
 
     W = Σw,   off = Σwz / W,   mean = point + off,   S = Σwzzᵀ − W off offᵀ,      z = x − point
 
-The last difference loses digits where `off` is many standard deviations long. Then the sums are taken once more, about
+The last difference loses digits where `off` is many standard deviations long. Then the sums are computed again, about
 the mean just found.
 """
 
@@ -35,7 +35,7 @@ _HEAD = 256
 _COMPILED_ENTRIES = 1 << 18  # of sparse rows: from here on sums by class are compiled
 PASSES = 4  # at most: squares that overflow never satisfy anyone
 _FAR = 1e3  # off² against the variance: at this ratio the variance is still right to about 12 digits
-# Rounding alone may set a constant column apart from its mean by about the square root of this share of it.
+# By rounding, a constant column may differ from its mean by about the square root of this share of it.
 _ROUNDING = 1e-24
 
 
@@ -99,7 +99,7 @@ def _passes(rows: Rows, plan: Plan, about: Any, shared_scale: bool) -> Moments:
 
 
 def column_sums(rows: Rows, by: Any = None) -> tuple[Any, Any]:
-    """Σw and Σwx, of all rows or of each group: as they are, so that counts give whole numbers."""
+    """Σw and Σwx, of all rows or of each group: not shifted, so that counts stay integers."""
     groups = as_groups(by)
     compiled = False
     if groups is not None and _stored_cells(rows) >= _COMPILED_ENTRIES and compilation_enabled():
@@ -162,7 +162,7 @@ def _worth_compiling(rows: Rows) -> bool:
     """Whether compiled code pays: enough cells, or an unknown number of them, and a compiler."""
     if rows.in_memory and (rows.route is not Route.DENSE or rows.n_stored < COMPILED_CELLS):
         return False
-    return compilation_enabled()  # last: asking loads Numba
+    return compilation_enabled()  # tested last, since it imports Numba
 
 
 def _start(head: Block, plan: Plan) -> Any:

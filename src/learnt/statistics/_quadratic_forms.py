@@ -1,4 +1,4 @@
-"""Gaussian log densities with full covariances in one walk over a NumPy block, compiled."""
+"""Gaussian log densities with full covariances in one pass over a NumPy block, compiled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def full_log_densities(X: np.ndarray, mean: np.ndarray, factor: np.ndarray, cons
 
 @kernel(reassociate=True)
 def fill_log_densities(X, mean, rows, constant, out):
-    """Two rows of X and four of the factor at a time; what is beyond the last row of X is the last once more."""
+    """Two rows of X and four of the factor at a time; past the end, the last row of X is used again."""
     n, d = X.shape
     z, v = np.empty(d), np.empty(d)
     for i in range(0, n, 2):
@@ -33,7 +33,7 @@ def fill_log_densities(X, mean, rows, constant, out):
             for j in range(0, rows.shape[1], 4):
                 s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
                 t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-                for a in range(min(j + 4, d)):  # the rest of these rows is 0
+                for a in range(min(j + 4, d)):  # the factor is triangular: the rest of these rows is 0
                     f0, f1, f2, f3 = rows[k, j, a], rows[k, j + 1, a], rows[k, j + 2, a], rows[k, j + 3, a]
                     s0 += z[a] * f0
                     s1 += z[a] * f1

@@ -17,7 +17,7 @@ class Moments(NamedTuple):
     """Moments of all rows, or of K groups of rows with one more axis in front.
 
     weight   Σw: a number; (K,) for groups; (d,) where cells may be missing
-    mean     (d,) or (K, d); that of a group without weight means nothing
+    mean     (d,) or (K, d); undefined for a group without weight
     scatter  about the mean: None, Σw(x − mean)² of each column ("diagonal", mean's shape), Σw(x − mean)(x − mean)ᵀ
              ("full", one more axis), or the sum of that over the groups ("pooled", (d, d))
 
@@ -93,7 +93,10 @@ def products(delta: Any, share: Any, weight: Any, kind: str) -> Any:
 
 
 def spread_out(weight: Any, values: Any) -> Any:
-    """A weight for each group, with axes behind it to go with `values`; numbers and per-column weights as they are."""
+    """A weight for each group, with trailing axes to broadcast with `values`.
+
+    Numbers and per-column weights as they are.
+    """
     if isinstance(weight, _NUMBERS) or weight.ndim in (0, values.ndim):
         return weight
     return weight[:, None] if values.ndim == 2 else weight[:, None, None]
