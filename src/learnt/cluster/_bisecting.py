@@ -192,10 +192,10 @@ class BisectingKMeans(KMeans):
         X = check_predict(self, X, order="C")
         labels = np.zeros(X.shape[0], dtype=np.int32)
         if len(self.split_children_):
-            for_blocks(lambda lo, hi: self._walk(X[lo:hi], labels[lo:hi]), X.shape[0], grain=_GRAIN)
+            for_blocks(lambda lo, hi: self._descend(X[lo:hi], labels[lo:hi]), X.shape[0], grain=_GRAIN)
         return labels
 
-    def _walk(self, X: Any, labels: np.ndarray) -> None:
+    def _descend(self, X: Any, labels: np.ndarray) -> None:
         waiting = [(0, np.arange(X.shape[0]))]
         while waiting:
             split, rows = waiting.pop()

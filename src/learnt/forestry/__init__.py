@@ -1,15 +1,16 @@
-"""Trees as arrays: how one is grown, kept, walked, pruned and explained. No estimators here.
+"""Trees as arrays: growing, storing, traversing, pruning and explaining them. No estimators here.
 
     Tree           one grown tree, a struct of arrays under scikit-learn's attribute names
-    grow_exact     one tree, every cut looked at; Columns is the table it is grown on, which trees may share
+    grow_exact     one tree, every cut evaluated; Columns is the table it is grown on, which trees may share
     grow_in_scale  the same in a unit that suits the targets, for numbers very small or very large
     Categories     columns of categories as codes; prune_by_cost, prune_by_errors cut a tree back
     PackedTrees    many trees laid out for prediction
     BoostedTrees   the trees of a boosted model; HistogramGrower grows them
-    bin_columns    columns as codes of one byte; Bins says what the codes mean
+    bin_columns    columns as codes of one byte; Bins defines the codes
     grow_binned    one tree on binned columns, for forests; bin_table makes the table
     grow_density   a tree of cells that follow the rows, without a target; prune_by_likelihood cuts it back
-    Grove          the trees of a forest, kept small; a SmallTree is smaller still, until the forest is grown
+    Grove          the trees of a forest, stored compactly; a SmallTree is one grown tree, smaller still, until the
+    forest is complete
 
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
 """

@@ -1,4 +1,4 @@
-"""What trees may hold in a model file: arrays whose every index a compiled walk may follow."""
+"""What trees may hold in a model file: arrays whose every index is valid for a compiled traversal."""
 
 from __future__ import annotations
 

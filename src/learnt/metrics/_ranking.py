@@ -73,7 +73,7 @@ def _exact_area(positive: np.ndarray, scores: np.ndarray) -> float:
     return pairs / (2 * p * q)
 
 
-class Walk(NamedTuple):
+class RankingCounts(NamedTuple):
     """Weight of the negatives and of the positives at or above each distinct score, from the largest score down."""
 
     fps: np.ndarray
@@ -81,7 +81,7 @@ class Walk(NamedTuple):
     thresholds: np.ndarray
 
 
-def walk(positive: np.ndarray, scores: np.ndarray, weight: np.ndarray | None) -> Walk:
+def ranking_counts(positive: np.ndarray, scores: np.ndarray, weight: np.ndarray | None) -> RankingCounts:
     """One pass over the sorted scores. `positive` holds zeros and ones (uint8)."""
     if weight is not None:
         present = weight != 0
@@ -104,9 +104,9 @@ def walk(positive: np.ndarray, scores: np.ndarray, weight: np.ndarray | None) ->
     if weight is None:
         hit = positive[order] if scores.size <= SMALL else order
         tps = np.cumsum(hit, dtype=np.int64)[last].astype(np.float64)
-        return Walk(1.0 + last - tps, tps, thresholds)
+        return RankingCounts(1.0 + last - tps, tps, thresholds)
     hit, weight = positive[order], weight[order].astype(np.float64)
-    return Walk(np.cumsum((1 - hit) * weight)[last], np.cumsum(hit * weight)[last], thresholds)
+    return RankingCounts(np.cumsum((1 - hit) * weight)[last], np.cumsum(hit * weight)[last], thresholds)
 
 
 def positives(y_true: Any, pos_label: Any) -> tuple[np.ndarray, int]:
@@ -128,11 +128,11 @@ def positives(y_true: Any, pos_label: Any) -> tuple[np.ndarray, int]:
     return matches[codes], classes.size
 
 
-def _binary_walk(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Walk, int]:
+def _binary_counts(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[RankingCounts, int]:
     n = check_lengths(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
     positive, n_classes = positives(y_true, pos_label)
     scores = ranks(column(y_score, "y_score"), "y_score")
-    return walk(positive, scores, check_weight(sample_weight, n)), n_classes
+    return ranking_counts(positive, scores, check_weight(sample_weight, n)), n_classes
 
 
 def roc_curve(
@@ -161,7 +161,7 @@ def roc_curve(
     >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]), array([ inf, 0.8 , 0.4 , 0.35, 0.1 ]))
     """
-    (fps, tps, thresholds), _ = _binary_walk(y_true, y_score, pos_label, sample_weight)
+    (fps, tps, thresholds), _ = _binary_counts(y_true, y_score, pos_label, sample_weight)
     if drop_intermediate and fps.size > 2:
         corner = np.flatnonzero((np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)) + 1
         kept = np.concatenate(([0], corner, [fps.size - 1]))
@@ -200,12 +200,14 @@ def precision_recall_curve(
     array([0.5       , 0.66666667, 0.5       , 1.        , 1.        ])
     """
     precision, recall, thresholds = _precision_recall(
-        _binary_walk(y_true, y_score, pos_label, sample_weight)[0], drop_intermediate
+        _binary_counts(y_true, y_score, pos_label, sample_weight)[0], drop_intermediate
     )
     return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1]
 
 
-def _precision_recall(steps: Walk, drop_intermediate: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _precision_recall(
+    steps: RankingCounts, drop_intermediate: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Precision and recall from the largest threshold down."""
     fps, tps, thresholds = steps
     if drop_intermediate and fps.size > 2:
@@ -231,7 +233,7 @@ def det_curve(
     >>> det_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])[0]
     array([0.5, 0.5, 0. ])
     """
-    (fps, tps, thresholds), n_classes = _binary_walk(y_true, y_score, pos_label, sample_weight)
+    (fps, tps, thresholds), n_classes = _binary_counts(y_true, y_score, pos_label, sample_weight)
     if n_classes != 2:
         raise ValueError(
             "Only one class is present in y_true: the detection error tradeoff curve is not defined in that case."
@@ -293,7 +295,7 @@ def binary_auc(
         return _undefined_area()
     if weight is None and not partial:
         return _exact_area(positive, scores)
-    fps, tps, _ = walk(positive, scores, weight)
+    fps, tps, _ = ranking_counts(positive, scores, weight)
     if fps[-1] <= 0 or tps[-1] <= 0:  # one class has total weight 0
         return _undefined_area()
     fpr, tpr = np.append(0.0, fps) / fps[-1], np.append(0.0, tps) / tps[-1]
@@ -312,5 +314,5 @@ def binary_auc(
 
 def binary_average_precision(positive: np.ndarray, scores: np.ndarray, weight: np.ndarray | None) -> float:
     """Σ (Rₖ − Rₖ₋₁) Pₖ down the scores."""
-    precision, recall, _ = _precision_recall(walk(positive, scores, weight))
+    precision, recall, _ = _precision_recall(ranking_counts(positive, scores, weight))
     return float(max(0.0, (np.diff(recall, prepend=0.0) * precision).sum()))

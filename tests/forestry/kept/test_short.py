@@ -12,7 +12,7 @@ from learnt.engine.threads import set_threads
 from learnt.forestry import Tree
 from learnt.forestry.kept._packed import PackedTrees
 from learnt.forestry.kept._short import ShortTrees
-from learnt.forestry.kept._walk import find_leaves
+from learnt.forestry.kept._traverse import find_leaves
 
 _TINY = np.finfo(np.float32).smallest_subnormal
 _NASTY = np.array([-np.inf, -1e300, -3.5e38, -1.0, -_TINY, -1e-60, -0.0, 0.0, 1e-60, _TINY, 0.1, 1.0, 3.5e38, np.inf])

@@ -135,7 +135,7 @@ MOST_TYPES = {
     "smo": 1,
     "sum_leaves": 2,
     "sweep": 1,
-    "walk_rows": 1,
+    "traverse_rows": 1,
     "work": 1,
 }
 
@@ -151,7 +151,7 @@ def cache_without(folder, missing):
 
 @pytest.mark.long
 def test_a_first_study_says_that_it_compiles_and_a_second_does_not(orders, tmp_path):
-    cache = cache_without(tmp_path / "cache", {"exact_order", "walk_rows"})
+    cache = cache_without(tmp_path / "cache", {"exact_order", "traverse_rows"})
     environment = os.environ | {"LEARNT_CACHE_DIR": str(cache)}
     environment.pop("LEARNT_CACHE", None)
     told = []
@@ -171,5 +171,5 @@ def test_a_first_study_says_that_it_compiles_and_a_second_does_not(orders, tmp_p
     assert facts["run"]["seconds"]["compiling"] > 0
     (note,) = cache.glob("*.ready")
     used = Counter(name.partition("-")[0] for name in json.loads(note.read_text(encoding="utf-8")))
-    assert {"exact_order", "walk_rows"} <= set(used)
+    assert {"exact_order", "traverse_rows"} <= set(used)
     assert {name: count for name, count in used.items() if count > MOST_TYPES.get(name, 0)} == {}

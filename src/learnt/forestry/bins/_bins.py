@@ -2,7 +2,7 @@
 
 A number x has the code  #{k : edge_k < x},  so that "code ≤ k" and "x ≤ edge_k" are the same question. The edges cut
 the training rows into bins of equal weight; a value that fills a bin alone gets one of its own, and the others share
-what is left. The code after the last bin says that the value is missing.
+what is left. The code after the last bin is that of a missing value.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _SAMPLE = 200_000  # rows that the edges are taken from: the error of a quantile
 _CELLS_A_TASK = 1 << 17  # sorted by one thread
 _GRAIN, _PIECE = 8192, 1024  # rows
 _CELLS_A_BLOCK = 1 << 18  # of a wide table that one thread encodes
-_CELLS = 2048  # of a column, which say where to search for a value's bin
+_CELLS = 2048  # cells of a column's guide, which gives the start of the search for a bin
 _ELSEWHERE = -2  # in place of where a column's table begins: its codes are given
 # Bins for random splits are taken from so many rows, where that many have so many values or more, and from values in
 # even steps from end to end: rare rows at the ends of a column, which a sample misses, are then in bins as short.
 _ENOUGH, _VARIED, _EVEN = 4096, 1024, np.linspace(0.0, 1.0, 128)
-_LENGTH = 0.15  # what the length of bins counts for beside their weight
+_LENGTH = 0.15  # weight of the length of bins relative to that of their rows
 _WAY = 65535 - MOST_BINS  # the place of a column's last bin, less one a bin
 
 
@@ -40,7 +40,7 @@ class Bins:
     edges : float64 array of shape (n_features, 256)
         The upper ends of all bins but the last, then +inf; for a category column not used.
     n_bins : int32 array of shape (n_features,)
-        Bins of values that are there. `n_bins[j]` is the code of a missing value in column j.
+        Bins of values that are not missing. `n_bins[j]` is the code of a missing value in column j.
     has_missing : bool array of shape (n_features,)
         Whether a training row was missing.
     tables : dict of int to int16 array
@@ -68,7 +68,7 @@ class Bins:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The codes of X as (n_features, n) and as (n, stride), stride a multiple of 32; empty where not asked for.
 
-        `coded`: columns of categories as whole numbers, in place of those of X.
+        `coded`: columns of categories as integers, in place of those of X.
         """
         n, d = X.shape
         _, by_column, by_row = code_room(n, d, columns, rows)
@@ -78,7 +78,7 @@ class Bins:
     def encode_into(
         self, X: np.ndarray, by_column: np.ndarray, by_row: np.ndarray, coded: dict[int, np.ndarray] | None = None
     ) -> None:
-        """The same into arrays that are there; an empty one is not asked for."""
+        """The same into given arrays; an empty one is not filled."""
         n, d = X.shape
         flat, row_step, column_step = flat_view(X)
         cells = _CELLS if n > _CELLS else 1  # of few rows a finer guide would take longer to make
@@ -250,10 +250,10 @@ def category_bins(
     if len(seen) <= max_bins:
         table[seen] = np.arange(len(seen))
         return table, max(1, len(seen)), not present.all()
-    # Those as frequent as the first that finds no place stay out with it: the order of the codes decides nothing.
+    # Categories as frequent as the first without a bin have none either: ties are not broken by the order of the codes.
     least = np.partition(mass[seen], len(seen) - max_bins)[len(seen) - max_bins]
     own = seen[mass[seen] > least]
-    if not len(own):  # all alike
+    if not len(own):  # all are equally frequent
         own = seen[: max_bins - 1]
     table[seen] = len(own)
     table[own] = np.arange(len(own))
@@ -288,7 +288,7 @@ def bin_columns(
     categories: dict[int, int] | None = None,
     random_state: Any = 0,
 ) -> tuple[np.ndarray, Bins]:
-    """The codes of X, one row a column of X: uint8 (n_features, n); and the bins they stand for.
+    """The codes of X, one row a column of X: uint8 (n_features, n); and the bins.
 
     >>> codes, bins = bin_columns(np.array([[1.0], [5.0], [np.nan], [2.0]]))
     >>> codes.tolist(), bins.edges[0, :2].tolist()

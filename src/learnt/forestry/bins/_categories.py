@@ -1,4 +1,4 @@
-"""Columns of categories: which they are, and their values as codes 0…K−1, so that trees can look them up in tables."""
+"""Columns of categories: which they are, and their values as codes 0…K−1, which trees look up in tables."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def category_mask(given: Any, X: Any, name: str) -> np.ndarray | None:
 
 
 def _says_categories(series: Any) -> bool:
-    """Whether a column's type says that it holds categories: text does, but for numbers written as text."""
+    """Whether a column's type is that of categories: strings are, except numbers written as strings."""
     import narwhals as nw
 
     if series.dtype == nw.String:
@@ -135,7 +135,7 @@ def _reads_as_number(value: Any) -> bool:
 def learn_categories(X: Any, mask: np.ndarray | None, non_negative: bool = False) -> dict[int, np.ndarray]:
     """The distinct values of every category column, sorted: float64 for numbers, str otherwise.
 
-    With `non_negative`, numbers below 0 stand for missing values.
+    With `non_negative`, negative numbers are missing values.
     """
     if mask is None:
         return {}
@@ -175,7 +175,7 @@ def _places(column: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _distinct(values: np.ndarray) -> np.ndarray:
-    """The distinct values, sorted: counted where they are small whole numbers, as most categories are."""
+    """The distinct values, sorted: by counting where they are small integers, as most categories are."""
     if len(values) and values.min() >= 0 and values.max() < _SMALL:
         integers = values.astype(np.int64)
         if (integers == values).all():
@@ -235,7 +235,7 @@ def _column(X: Any, j: int) -> np.ndarray:
     series = frame[:, j]
     if series.dtype in (nw.Categorical, nw.Enum):
         native = series.to_native()
-        if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas: look at each category once
+        if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas: read each category once
             values = _plain(np.asarray(native.cat.categories))
             codes = native.cat.codes.to_numpy()
             absent = np.nan if values.dtype.kind == "f" else None

@@ -32,8 +32,8 @@ def equal_weight_edges(values, weights, max_bins, length, out):
     """Upper ends of bins of equal weight for sorted `values`; returns how many, at most max_bins − 1, and how many
     distinct values there are, which are now the first of `values`.
 
-    `weights` may be empty: all 1. A value at least as heavy as a bin should be has a bin to itself. The way from the
-    first value to the last weighs `length` times as much as all values: every value has half of the way to either
+    `weights` may be empty: all 1. A value at least as heavy as a bin should be has a bin to itself. The range from the
+    first value to the last weighs `length` times as much as all values: every value gets half of the gap to either
     neighbour, so that bins are short as well where `length` is not 0.
     """
     n = values.size
@@ -67,7 +67,7 @@ def equal_weight_edges(values, weights, max_bins, length, out):
         for i in range(distinct):
             mass[i] += a_way * (0.5 * values[min(i + 1, distinct - 1)] - 0.5 * values[max(i - 1, 0)])
         total += length * total
-    # Heavy values: taking them out makes the other bins smaller, which may make more of them heavy. Each takes its bin
+    # Heavy values: without them the other bins are smaller, which may make more values heavy. Each takes its bin
     # and may cut a lighter one in two.
     heavy, share, limit = 0, total, total / max_bins
     while True:
@@ -123,7 +123,7 @@ def places_of(values, edges, way, out):
 
 @kernel
 def between(a, b):
-    """The middle of a < b, or a itself where rounding leaves nothing between them."""
+    """The middle of a < b, or a itself where there is no float between them."""
     middle = 0.5 * a + 0.5 * b
     if not (middle >= a and middle < b) or math.isinf(middle):
         middle = a
@@ -163,7 +163,7 @@ def guide_to_edges(edges, n_bins, out, ways, halvings):
 @kernel
 def cell_of(x, first, a_unit, cells):
     """The cell of a value; the first one of what is not a number."""
-    way = (float(x) - float(first)) * float(a_unit)  # in Python's own floats, should they be: these overflow in silence
+    way = (float(x) - float(first)) * float(a_unit)  # as Python floats, which overflow silently
     way = way if way > 0.0 else 0.0
     last = float(cells - 1)
     return np.uint64(np.int64(way if way < last else last))
@@ -173,7 +173,7 @@ def cell_of(x, first, a_unit, cells):
 def edge_step(edges, at, step, x):
     """Where the search for x goes on: `step` edges further if these are all below it.
 
-    As a product: a choice would be made a branch by some compilers, which guesses wrong half of the time. The last edge
+    As a product: some compilers would turn a condition into a branch, mispredicted half of the time. The last edge
     is infinite.
     """
     return at + np.uint64(edges[min(at + step, np.uint64(256)) - np.uint64(1)] < x) * step
@@ -220,7 +220,7 @@ def encode_categories(values, n, table, missing, out):
 def encode_rows(flat, row_step, column_step, lo, hi, edges, guide, kinds, by_column, by_row):
     """Codes of rows lo…hi, by column and by row where these arrays are not empty.
 
-    Some rows of some columns at a time, which lie close together while they are looked at: reading or writing down a
+    Some rows of some columns at a time, which stay in cache while they are coded: reading or writing down a
     column of a wide table would touch another page of memory at every step.
     """
     n_bins, starts, sizes, table = kinds
@@ -242,7 +242,7 @@ def encode_rows(flat, row_step, column_step, lo, hi, edges, guide, kinds, by_col
                         values[k], (n + 3) & ~3, edges[j], guide.first[j], guide.ways[j, 0], guide.ways[j, 1],
                         guide.halvings[j], missing, codes[k],
                     )  # fmt: skip
-                elif starts[j] >= 0:  # else its codes come from elsewhere
+                elif starts[j] >= 0:  # else its codes are computed elsewhere
                     here = table[starts[j] : starts[j] + sizes[j]]
                     encode_categories(values[k], n, here, missing, codes[k])
             if by_column.size > 0:

@@ -51,7 +51,7 @@ from learnt.forestry.boosting._state import Growing, Kinds, Passes, Room, Rounde
 from learnt.forestry.boosting._team import STOP, WORD
 
 _EXACT_CELLS = 1 << 17  # cells of a table below which every bit of a gradient is kept
-_TEAM_CELLS = 1 << 17  # cells above which a tree is worth waking threads for
+_TEAM_CELLS = 1 << 17  # cells from which a tree uses several threads
 _LONG_CELLS = 1 << 25  # cells above which a tree may take a fraction of a second
 _POOL_BYTES = 1 << 29  # histograms that are kept at a time
 _SHARP_BITS = 26  # of a gradient, from which on sums of rounded ones are good enough for the values of leaves
@@ -214,7 +214,7 @@ class HistogramGrower:
                 self._cells.hessian,
                 n,
                 bins.categorical.any(),
-                *(0, 0, 0, 0, 0),  # SOURCE to PART: every tree has its own
+                *(0, 0, 0, 0, 0),  # SOURCE to PART: set for every tree
                 self.form == PAIR or (self.form == CONSTANT and self._cells.gradient < _SHARP_BITS),
             ],
             dtype=np.int64,
@@ -304,7 +304,7 @@ class HistogramGrower:
         def lead() -> None:
             try:
                 stoppable(partial(work, True, *shared), memory[HALT:], long=count * len(self._draw) > _LONG_CELLS)
-            finally:  # also after an error: helpers must not wait for ever
+            finally:  # also after an error, so that helpers end
                 team[COMMAND] = STOP
                 team[WORD] |= 1023
 

@@ -4,7 +4,7 @@ Integers make three things true: a parent's histogram less one child's is exactl
 and the number of threads change nothing; and one addition serves all three sums. A row's gradient and hessian are
 rounded to fixed point, in one of three forms:
 
-    exact      two int64 a row, gradient and (hessian, count): small tables and whole-number weights
+    exact      two int64 a row, gradient and (hessian, count): small tables and integer weights
     pair       one int32 a row: gradient and hessian, rounded up or down at random in proportion
     constant   one int32 a row: the gradient; every hessian is the same, so that a count is enough
 
@@ -28,8 +28,8 @@ from learnt.engine.kernel.intrinsics import prefetch
 EXACT, PAIR, CONSTANT = 0, 1, 2
 BLOCK = 32  # features of one pass over the rows
 _MOST_BITS = (15, 10)  # of a row's gradient and hessian in "pair"
-_STEADY_BITS = (11, 8)  # where no gradient is far larger than most: what is rounded away is nothing beside their noise
-_SCRATCH_ROWS = 600  # rows from which a scratch pays for being emptied
+_STEADY_BITS = (11, 8)  # where no gradient is far larger than most: rounding is negligible relative to their noise
+_SCRATCH_ROWS = 600  # rows from which clearing a scratch pays
 _AHEAD = 24
 TAKEN = 128  # rows whose codes are read before any is added
 
@@ -159,7 +159,7 @@ def added_in_order(lo, hi, layout, words, adds):
 def take_rows(part, n_words, lo, hi, end, layout, words, taken, adds):
     """The codes of rows lo…hi side by side, and what each row adds to its cells.
 
-    Reads alone, without a store to a cell between them, wait for memory together: far faster than one after the other.
+    Reads without a store between them overlap their memory latency: far faster than one after the other.
     """
     codes, stride, first, rows = part.by_row, part.stride, part.first, part.rows
     to, last, n_most = np.uint64(0), end - 1, np.uint64(BLOCK // 8)
@@ -239,7 +239,8 @@ def add_single(part, lo, hi, layout, words, width, at, cells, taken, adds):
 
 @kernel(allocates=False)
 def clear(begin, end, cells):
-    for k in range(np.uint64(begin), np.uint64(end)):  # a place that may be negative is looked at one by one
+    # Unsigned, since a possibly negative index prevents vectorisation
+    for k in range(np.uint64(begin), np.uint64(end)):
         cells[k] = 0
 
 

@@ -1,8 +1,8 @@
 """Growing one tree: take the open leaf with the largest gain, split it, and so on.
 
 The histogram of the smaller child is summed from its rows, the other's is the parent's less that. Nodes of many rows
-are worked on by the whole team, small ones by the leader alone. The leader goes from stage to stage: `decide` looks at
-what the last step found and writes down the next one. All heavy work is called from one place (`work`), so that it is
+are worked on by the whole team, small ones by the leader alone. The leader goes from stage to stage: `decide` reads the
+results of the last step and posts the next one. All heavy work is called from one place (`work`), so that it is
 compiled once. What comes before and after, passes over all rows, is in `_stages`.
 """
 
@@ -93,11 +93,11 @@ from learnt.forestry.boosting._team import DONE, JOINED, STOP, gather, members, 
 N_INTS, N_FLOATS, N_MEMORY = 12, 3, 13
 HALT = 12  # of `memory`: growth is to end
 BEST_FIRST, LEVELS, ANY_ORDER = 0, 1, 2
-# From when on threads are worth waking: updates of a histogram, rows to partition, cells to search.
+# Work from which several threads pay: updates of a histogram, rows to partition, cells to search.
 _TEAM_CELLS, _TEAM_ROWS, _SEARCH_CELLS = 1 << 14, 1 << 12, 1 << 12
 _STRETCH_CELLS = 1 << 19
-_PART_ROWS = 1 << 13  # below, bringing threads' own histograms together costs more than reading rows twice
-_ROUNDING = 1e-12  # a gain below this share of the node's own is what rounding leaves of none
+_PART_ROWS = 1 << 13  # below, merging threads' histograms costs more than reading rows twice
+_ROUNDING = 1e-12  # a gain below this share of the node's own is rounding
 
 
 @kernel(allocates=False)
@@ -186,7 +186,7 @@ def sum_step(node, slot, team, n_features, memory, node_ints):
 @kernel(allocates=False)
 def root_step(team, n_features, ints, memory, node_ints):
     """Next: some more rows of the root's histogram. It is the longest step of all and helpers take a while to come, so
-    that it is done in stretches until they are there.
+    that it is done in pieces until they have arrived.
     """
     lo, end, threads = memory[NEXT_ROW], node_ints[0, END], ints[THREADS]
     together = members(team) if (end - lo) * n_features > _TEAM_CELLS else 1
@@ -314,7 +314,7 @@ def give_back(slot, slots, memory, free):
 
 @kernel(allocates=False)
 def keep_or_free(node, good, slot, ints, memory, node_ints, node_floats, heap, free):
-    """A node that has a split waits in the heap with its histogram; another's place becomes free."""
+    """Put a node with a split into the heap with its histogram; otherwise free its histogram."""
     if good:
         node_ints[node, SLOT] = slot if slot < ints[SLOTS] else -1
         push(heap, memory[IN_HEAP], node, ints[ORDER], node_ints, node_floats)
@@ -344,7 +344,7 @@ def root_totals(parts, cells, n_features, ints, pool, left_g, left_hc, node_ints
 
 @kernel(allocates=False)
 def decide(team, table, ints, floats, room, sampling, memory, node_ints, node_floats, kinds, waiting):
-    """From what the last step found to the next step; AGAIN where it is for `around` to say."""
+    """From what the last step found to the next step; AGAIN where `around` decides."""
     n_bins, categorical, monotone, pool, slots = table.n_bins, table.categorical, table.monotone, room.pool, ints[SLOTS]
     heap, free = waiting
     n_features = n_bins.size
@@ -401,7 +401,7 @@ def decide(team, table, ints, floats, room, sampling, memory, node_ints, node_fl
             if not (splittable(small, ints, memory, node_ints) or splittable(large, ints, memory, node_ints)):
                 memory[STAGE] = NEXT
                 give_back(node_ints[node, SLOT], slots, memory, free)
-            elif node_ints[node, SLOT] < 0:  # its histogram found no place: sum it again
+            elif node_ints[node, SLOT] < 0:  # its histogram was not kept: sum it again
                 memory[STAGE] = PARENT_SUMMED
                 return sum_step(node, slots, team, n_features, memory, node_ints)
             else:

@@ -2,7 +2,7 @@
 
 Rows are worked on in blocks, in order, so that every pass reads and writes memory from one end to the other. The leaf
 of each row is written down once (`name_leaves`); what follows then needs no list of a leaf's rows. Sums of floating
-point are kept by block and sums of leaves are integers: nothing depends on who did which block.
+point are kept by block and sums of leaves are integers: results do not depend on which thread did which block.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ With G and H the sums of gradients and hessians of a side, its value is  v = −
 0 by l1, and the split gains  S(G_L)² / (H_L + l2) + S(G_R)² / (H_R + l2) − S(G)² / (H + l2).  Where values are bounded,
 by a monotone constraint further up, a side gains  −2Gv − (H + l2)v² − 2·l1·|v|  at its clipped value instead.
 
-Both sides are computed alike from integers, so that a split and its mirror image on another column gain the same
-to the last bit, and the first column wins.
+Both sides are computed in the same way from integers, so that a split and its mirror image on another column gain the
+same to the last bit, and the first column wins.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def may_be_better(left_g, left_h, begin, end, total_g, total_h, scale_g, scale_h
 def search_numbers(left_g, left_hc, rough_g, rough_h, begin, end, node, monotone, least):
     """(gain, last bin on the left) of the best of the thresholds begin…end, from the sums on their left sides.
 
-    The parent's gain is not yet taken off; a gain of `least` or less is none, and its bin is −1.
+    The parent's gain is not yet subtracted; a gain of `least` or less counts as none, with bin −1.
     """
     total_g, total_hc, shift, scale_g, scale_h = node.g, node.hc, node.shift, node.scale_g, node.scale_h
     min_hessian, l1, l2, low, high = node.min_hessian, node.l1, node.l2, node.low, node.high
@@ -82,7 +82,7 @@ def search_numbers(left_g, left_hc, rough_g, rough_h, begin, end, node, monotone
         gl, a = rough_g[b] * unit_g, rough_h[b] * unit_h + rough_l2
         gr, c = g - gl, both - a
         if gl * gl * c + gr * gr * a < bound * (a * c):
-            continue  # most are far from the best, which is seen at a rough look
+            continue  # most are far from the best, which a rough bound shows
         hl = (left_hc[b] >> shift) * scale_h
         hr = ((total_hc - left_hc[b]) >> shift) * scale_h
         if hl < min_hessian or hr < min_hessian:

@@ -1,13 +1,13 @@
 """The best split of a node by a set of categories, from its histogram.
 
 Categories are ordered by their mean gradients, each drawn towards the node's: for a convex loss one of the sets that
-come first in this order is the best of all. Those with too few rows to know their mean are one category together.
+come first in this order is the best of all. Those with too few rows for a reliable mean are pooled into one category.
 
-Sets of categories gain by chance alone. Sums of pure noise over K categories, split by their signs, gain
-(2/π) (Σ_c √H_c)² / H  times the noise of one unit of hessian, on average; this is taken off, less what it is for two
+Sets of categories gain by chance. Sums of pure noise over K categories, split by their signs, gain
+(2/π) (Σ_c √H_c)² / H  times the noise of one unit of hessian, on average; this is subtracted, less what it is for two
 categories of equal size, which are a threshold like any other.
 
-Most columns are seen to have nothing to offer before anything is sorted. With  d_c = G_c − H_c G / H  the sums beyond
+Most columns are excluded by a bound before anything is sorted. With  d_c = G_c − H_c G / H  the sums beyond
 the node's mean, a set L gains at most  D² H / (H_L H_R),  where D = Σ_{c ∈ L} d_c, over the node as it is. All positive
 d_c together are P, so that D ≤ P; and D² ≤ H_L F  by Cauchy and Schwarz, where F = Σ d_c² / H_c over the positive d_c;
 so too for the other side, with the negative ones. At best  D = P  and  H_L = P² / F,  or so on the other side.
@@ -55,7 +55,7 @@ def told_apart(n, total_g, total_h, shift, cell_g, cell_hc, order, beyond, weigh
 def most_gain(n, total_h, beyond, weight):
     """What no set of these n categories gains more than, over the node as it is; and Σ √H_c.
 
-    Infinity where some have no hessian, as nothing is known then.
+    Infinity where some have no hessian.
     """
     none = np.float32(0)
     up, down, squares_up, squares_down, roots, bare = none, none, none, none, none, none
@@ -98,8 +98,8 @@ def by_chance(roots, total_h):
 def sort_categories(n, keys, order, spare, places):
     """Order category numbers by key, then by number: spread over 256 buckets, then insertion.
 
-    Key and number are one whole number, of which the key is 30 bits between the smallest and the largest here; this
-    tells apart what single precision does.
+    Key and number are one integer, with 30 bits for the key between the smallest and the largest, the resolution of
+    single precision.
     """
     low, high = np.float64(keys[0]), np.float64(keys[0])
     for k in range(n):
@@ -130,7 +130,7 @@ def sort_categories(n, keys, order, spare, places):
 
 @kernel(allocates=False)
 def bound_categories(used, total_g, total_h, scale_g, scale_h, noise, beyond, weight):
-    """What no set of categories gains more than, a finite number or −∞; the parent's gain is not taken off."""
+    """An upper bound of the gain of sets of categories, finite or −∞; the parent's gain is not subtracted."""
     if total_h <= 0.0 or used < 2:
         return -np.inf
     most, roots = most_gain(used, total_h, beyond, weight)

@@ -40,7 +40,7 @@ GAIN, LOW, HIGH = range(3)  # and in others
 # Stages of the leader: those of growing, then those around it.
 BEGIN, ROOT_SUMMED, SEARCHED, NEXT, PARTITIONED, COPIED, PARENT_SUMMED, SMALL_SUMMED = range(8)
 WITH_GRADIENTS, ROUNDED, GROWN, TO_NAME, NAMED, LEAVES_SUMMED = range(8, 14)
-AGAIN = -1  # in place of a command: another stage is next
+AGAIN = -1  # instead of a command: continue with another stage
 # What it remembers between them.
 STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHER, NEXT_ROW, SEARCH_0, SEARCH_1 = range(
     12
@@ -49,7 +49,7 @@ STAGE, N_NODES, N_LEAVES, IN_HEAP, N_FREE, NODE, SMALL_NODE, LARGE_NODE, TOGETHE
 
 @kernel(allocates=False)
 def partition_share(me, n_members, lo, hi, column, goes_left, rows, spare, counts):
-    """Rows of this thread's stretch that go left to its front, in `spare`, the others to its end."""
+    """Partition this thread's range in `spare`: rows that go left at its front, the others at its end."""
     begin = lo + (hi - lo) * me // n_members
     end = lo + (hi - lo) * (me + 1) // n_members
     left, right = np.uint64(begin), np.uint64(end - 1)
@@ -73,7 +73,7 @@ def copy(source, begin, n, at, target):
 
 @kernel(allocates=False)
 def copy_share(me, n_members, lo, hi, rows, spare, counts):
-    """Stretches put together: all that go left, then all that go right."""
+    """Merge the ranges: all that go left, then all that go right."""
     begin = lo + (hi - lo) * me // n_members
     end = lo + (hi - lo) * (me + 1) // n_members
     before, total = np.int64(0), np.int64(0)
@@ -112,7 +112,7 @@ def subtract(pool, at, less, n_cells):
 
 @kernel(allocates=False)
 def write_set(order, size, hc, n, shift, out):
-    """1 for the categories that go left; those without rows enough of their own go together."""
+    """1 for the categories that go left; those with too few rows share a side."""
     for k in range(256):
         out[k] = 0
     together = False
@@ -268,7 +268,8 @@ def search_kinds(me, first, last, team, table, ints, floats, room, kinds):
 def search_share(me, n_members, team, table, ints, floats, room, kinds):
     """The best split of one or two nodes over this thread's features, which are those that it summed if it has.
 
-    Thresholds come first, then sets of categories from the most promising on: what was found spares most of the others.
+    Thresholds come first, then sets of categories from the most promising on: the best gain so far excludes most of the
+    others.
     """
     n_bins, has_missing, categorical = table.n_bins, table.has_missing, table.categorical
     n_features, small, large = n_bins.size, team[SMALL], team[LARGE]

@@ -61,13 +61,13 @@ from learnt.forestry.boosting._share import (
 from learnt.forestry.boosting._team import STOP, members
 
 _STRETCH_BLOCKS = 4
-_TEAM_ROWS = 1 << 12  # from which on threads are worth waking
+_TEAM_ROWS = 1 << 12  # rows from which several threads pay
 _TINY = float(np.finfo(np.float64).tiny)
 
 
 @kernel(allocates=False)
 def rows_step(team, ints, memory):
-    """Next: some more blocks of a pass over all rows; all that is left once every helper is there."""
+    """Next: some more blocks of a pass over all rows; all remaining ones once every helper has arrived."""
     lo, end = memory[NEXT_ROW], n_blocks(ints[N_ROWS])
     together = members(team) if end - lo > 1 else 1
     hi = end if together == ints[THREADS] or end - lo < 4 * _STRETCH_BLOCKS else lo + _STRETCH_BLOCKS
@@ -82,7 +82,7 @@ def n_blocks(n_rows):
 
 @kernel(allocates=False)
 def set_scales(blocks, ints, floats):
-    """How gradients and hessians become whole numbers, from what was kept of all blocks."""
+    """The scales that turn gradients and hessians into integers, from the statistics of all blocks."""
     top_g, top_h, noise_g, noise_h = 0.0, 0.0, 0.0, 0.0
     for b in range(blocks.shape[0]):
         top_g, top_h = max(top_g, blocks[b, TOP_G]), max(top_h, blocks[b, TOP_H])
@@ -123,7 +123,7 @@ def known_sums(n_nodes, ints, floats, node_ints, out):
 
 @kernel(allocates=False)
 def around(team, ints, floats, memory, node_ints, node_floats, blocks, sums, nodes):
-    """The next step before or after the growth; AGAIN where it is for `decide` to say, STOP when all is done."""
+    """The next step before or after the growth; AGAIN where `decide` decides, STOP when all is done."""
     more = memory[NEXT_ROW] < n_blocks(ints[N_ROWS])
     stage = memory[STAGE]
     if stage == WITH_GRADIENTS:

@@ -17,7 +17,7 @@ class Table(NamedTuple):
 
 
 class Rounded(NamedTuple):
-    """Gradients and hessians of the rows in whole numbers: two arrays in the form "exact", else one of words."""
+    """Gradients and hessians of the rows as integers: two arrays in the form "exact", else one of words."""
 
     gradient: Any
     hessian: Any
@@ -53,7 +53,7 @@ class Room(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """What there is where some feature holds categories (otherwise None, and nothing of them is compiled)."""
+    """State for categorical features (None without any, so that their code is not compiled)."""
 
     sets: Any  # of each node: what goes left
     found_set: Any
@@ -72,7 +72,7 @@ class Sampling(NamedTuple):
 
 
 class Growing(NamedTuple):
-    """The tree that grows: where its growth stands, and of each node what is an integer and what is not."""
+    """The growing tree: the state of its growth, and the integer and float fields of each node."""
 
     memory: Any
     ints: Any
@@ -80,7 +80,7 @@ class Growing(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Leaves that wait to be split, and places of histograms that are free."""
+    """The heap of leaves to be split, and the free histogram slots."""
 
     heap: Any
     free: Any
@@ -123,7 +123,7 @@ class Codes(NamedTuple):
 
 
 class Node(NamedTuple):
-    """The node that is split: its sums, their units, and what its two sides are held to."""
+    """The node that is split: its sums, their units, and the constraints of its two sides."""
 
     g: Any
     hc: Any

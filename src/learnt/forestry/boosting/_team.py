@@ -1,11 +1,10 @@
-"""A team of threads inside one compiled call: the leader says what is to be done, the others help while it lasts.
+"""A team of threads inside one compiled call: the leader posts steps, the others help.
 
 Growing a tree is hundreds of parallel steps of microseconds, too short to hand to a pool one by one. The leader
-`post`s a step, does its own share and `gather`s; helpers spin on one word. A helper that comes late takes part from the
-next step on, one that never comes is not missed: nothing can wait for a thread that does not run.
+`post`s a step, does its own share and `gather`s; helpers spin on one word. A helper that arrives late takes part from
+the next step on, and one that never arrives is not needed: no step waits for a thread that does not run.
 
-The word is step · 1024 + members: a helper that is not among the members of a step leaves it alone, so that the
-leader may go on without looking back.
+The word is step · 1024 + members: a helper that is not a member of a step ignores it, so that the leader may continue.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from learnt.forestry.bins._bins import Bins, flat_view
 from learnt.forestry.boosting._grower import GrownTree
 from learnt.forestry.kept._packed import PackedTrees
 from learnt.forestry.kept._shapley import shapley_rows
+from learnt.forestry.kept._traverse import CATEGORIES, COLUMN, INNER, MISSING_LEFT, NODE
 from learnt.forestry.kept._tree import Tree
-from learnt.forestry.kept._walk import CATEGORIES, COLUMN, INNER, MISSING_LEFT, NODE
 
 _MOST_NODES = 2**31  # numbers of nodes are kept in 32 bits
 _FIELDS = {
@@ -120,7 +120,7 @@ class BoostedTrees:
 
     @cached_property
     def packed(self) -> PackedTrees:
-        """The same trees as the prediction kernel walks them."""
+        """The same trees in the layout of the prediction kernel."""
         nodes = np.zeros(len(self.left), dtype=NODE)
         nodes["threshold"], nodes["left"] = self.threshold, self.left
         leaf, categories = self.feature == -1, self.feature < -1
@@ -156,7 +156,7 @@ class BoostedTrees:
 
     @cached_property
     def depth(self) -> int:
-        """Splits on the longest way from a root to a leaf."""
+        """The number of splits on the longest path from a root to a leaf."""
         depths = np.zeros(len(self.left), dtype=np.int64)
         deepest = 0
         for node in np.flatnonzero(self.feature != -1).tolist():
@@ -177,7 +177,7 @@ class BoostedTrees:
     def validate(self) -> None:
         """Raise unless every node but the roots is the child of exactly one, earlier, node of its tree.
 
-        Then every walk from a root ends in a leaf of its tree and stays inside the arrays.
+        Then every traversal from a root ends in a leaf of its tree and stays inside the arrays.
         """
         n = len(self.left)
         shapes = {name: getattr(self, name).shape for name in _FIELDS}
@@ -248,7 +248,7 @@ def from_grown(
     feature = np.where(leaf, -1, feature)
     threshold = np.where(leaf, np.concatenate(values), bins.edges[np.maximum(feature, 0), np.minimum(bin_, 255)])
     missing = np.where(leaf, 1, way).astype(np.uint8)
-    # Where no training row was missing, a missing value goes the way of most rows.
+    # Where no training row was missing, a missing value goes to the side of most rows.
     unknown = inner[~bins.has_missing[feature[inner]]]
     missing[unknown] = count[down[unknown]] > count[down[unknown] + 1]
     left, table = down.copy(), np.empty(0, np.int32)

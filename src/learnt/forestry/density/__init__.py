@@ -2,6 +2,6 @@
 
 _grow      Growth in one compiled call, the best gain first: columns sorted once and parted with their rows
 _gaussian  What a cut gains by the entropy of Gaussians
-_data      The places in the records of growth, and where a cut falls
-_cells     A tree grown in a box, the cells of its nodes, and pruning by the likelihood of rows that were held out
+_data      Indices of the records of growth, and the position of a cut
+_cells     A tree grown in a box, the cells of its nodes, and pruning by the likelihood of validation rows
 """

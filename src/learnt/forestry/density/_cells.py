@@ -1,4 +1,4 @@
-"""A tree grown in a box, the cells of its nodes, and pruning by the likelihood of rows that were held out."""
+"""A tree grown in a box, the cells of its nodes, and pruning by the likelihood of validation rows."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def constant_worth(tree: Tree, box: Box, weight: np.ndarray) -> np.ndarray:
 def best_leaves(
     tree: Tree, worth: np.ndarray, price: float, levels: list[np.ndarray] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which nodes to keep, and which of them are leaves, so that what the leaves are worth less their price is most.
+    """Which nodes to keep, and which of them are leaves, so that the leaves' likelihood minus their penalty is largest.
 
     `levels` are the nodes that split, level by level, where they are known.
     """
@@ -167,10 +167,10 @@ def best_leaves(
 
 
 def prune_by_likelihood(tree: Tree, worth: np.ndarray, held: np.ndarray) -> Tree:
-    """Cut a tree back to the leaves that are worth their price to the rows it was grown on; held-out rows set it.
+    """Prune by the likelihood of the training rows with a penalty for each leaf; validation rows choose the penalty.
 
-    `worth` and `held` have Σ log p of either rows in every node, were it a leaf. One price for all leaves is one number
-    to choose; were every split judged by itself, many would be kept by chance.
+    `worth` and `held` have Σ log p of either rows in every node, were it a leaf. One penalty for all leaves is one
+    number to choose; if every split were judged on its own, many would be kept by chance.
     """
     unit = tree.weighted_n_node_samples[0] / tree.n_node_samples[0]
     total = (worth[tree.is_leaf].sum() - worth[0]) / unit

@@ -1,4 +1,4 @@
-"""What growth and its scores share: the places in records, and where a cut falls."""
+"""What growth and its scores share: indices of records, and the position of a cut."""
 
 from __future__ import annotations
 

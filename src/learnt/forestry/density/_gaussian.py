@@ -8,7 +8,7 @@ matrix Σ_i w_i z_i z_iᵀ of z = (1, x − mean over deviation). Its first pivo
 scatter around the side's own mean, so that one factorisation gives log det. The right side is the rest.
 
 A deviation is at least `NARROWEST` of the cell's width, and Σ has `RIDGE` added in those units: rows on a line, or a
-constant column, are no infinite gain. In a large node a first look takes about `LOOKS` cuts of each column, and a
+constant column, are no infinite gain. In a large node a first pass evaluates about `LOOKS` cuts of each column, and a
 second one every cut near the best of them.
 """
 

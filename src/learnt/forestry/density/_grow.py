@@ -10,7 +10,7 @@ a cell of the box, and a cut at the share a of its width with the share s of its
 
 with W the weight of the node's rows, N that of all, V the volume of the cell in units of the box. The first is
 (s − a)² / (a (1 − a)) but for its factor, and the last is never more than that, so that most cuts need no logarithm.
-A fourth score, the entropy of Gaussians, looks at the rows and not at the cell: `_gaussian` has it.
+A fourth score, the entropy of Gaussians, depends on the rows and not on the cell: `_gaussian` has it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ROUNDED = 1.0 - 1e-9  # a bound this much below the best gain is below it whatev
 
 @kernel(allocates=False)
 def worth(score, s, a):
-    """How good a cut is but for what the node alone decides."""
+    """The score of a cut up to a constant of the node."""
     if score == SQUARED:
         return s * s / a + (1.0 - s) * (1.0 - s) / (1.0 - a) - 1.0
     if score == NON_UNIFORM:
@@ -89,7 +89,7 @@ def search(node, rules, values, order, weights, uniform, lower, upper, chosen, i
 
 @kernel(allocates=False)
 def best_cut(node, rules, values, order, weights, uniform, lower, upper, chosen, ints, floats):
-    """The best cut of a node by its cell into its record, and what it is worth but for what the node alone decides."""
+    """The best cut of a node by its cell into its record, and its score up to a constant of the node."""
     d, start, end = values.shape[0], ints[node, START], ints[node, END]
     least, score, weight, best = rules[MIN_LEAF], rules[SCORE], floats[node, WEIGHT], 0.0
     for f in range(d):
@@ -110,7 +110,7 @@ def best_cut(node, rules, values, order, weights, uniform, lower, upper, chosen,
             off = (left if weights.size else np.float64(p - start)) * unit - a
             bounded = score != NON_UNIFORM and rules[RANDOM] == 0
             if bounded and off * off < best * a * (1.0 - a) * ROUNDED:
-                pass  # no better than what there is
+                pass  # no better than the best so far
             elif values[f, p - 1] < values[f, p]:
                 if rules[RANDOM] == 0:
                     cut = between(values[f, p - 1], values[f, p])

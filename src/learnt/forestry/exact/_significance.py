@@ -1,7 +1,7 @@
 """Whether a split could be chance: the χ² test of branch against class, the F test of equal means of the branches.
 
 The tail of χ² is an incomplete gamma function, that of F an incomplete beta function; both by series or continued
-fraction, whichever converges, so that compiled growth can ask.
+fraction, whichever converges, callable from compiled growth.
 """
 
 from __future__ import annotations
@@ -132,5 +132,5 @@ def split_p_value(begins, n_branches, n_classes, y, weights, orders):
     above = y.shape[1] * (n_branches - 1.0)
     below = y.shape[1] * (mass[n_branches] - n_branches)
     if below <= 0.0:
-        return 1.0  # one row a branch: nothing to test against
+        return 1.0  # one row a branch: no degrees of freedom left
     return f_tail(between / above / (within / below), above, below) if within > 0.0 else 0.0

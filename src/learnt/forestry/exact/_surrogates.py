@@ -1,4 +1,4 @@
-"""Surrogate splits: where a node's value is missing, ask another column that sends most rows the same way.
+"""Surrogate splits: where a node's value is missing, another column decides that sends most rows to the same side.
 
 A surrogate of a split is the split of another column that agrees with it most often. Its agreement is the share of the
 rows with a value in the split's own column that it sends the same way (a row it cannot judge counts against it), and
@@ -70,7 +70,7 @@ class Surrogates:
         self.table = np.ascontiguousarray(table, dtype=np.uint8)
 
     def of(self, node: int) -> list[dict[str, Any]]:
-        """The surrogates of one node, for people to read."""
+        """The surrogates of one node, for display."""
         return [
             {
                 "feature": int(self.feature[k]),
@@ -119,7 +119,7 @@ class Surrogates:
         others = Others(
             self.start, self.feature, self.threshold, self.left_below, self.table_start, self.table_size, self.table
         )
-        walk_with_surrogates(X, splits, others, out)
+        traverse_with_surrogates(X, splits, others, out)
 
 
 class Splits(NamedTuple):
@@ -148,8 +148,8 @@ class Others(NamedTuple):
 
 
 @kernel
-def walk_with_surrogates(X, splits, others, out):
-    """The leaf of every row; a missing value asks the surrogates in turn."""
+def traverse_with_surrogates(X, splits, others, out):
+    """The leaf of every row; a missing value is decided by the surrogates in turn."""
     for i in range(X.shape[0]):
         node = 0
         while splits.left[node] >= 0:
@@ -285,7 +285,7 @@ def rank_surrogates(records, start, end, feature, side, weights, rules, heavier,
             agree_by_number(records, f, start, hi, side, weights, row_shift, found)
         if found[0] <= default or (found[0] - default) / (total - default) <= 1e-10:
             continue
-        place = min(count, MOST)  # a better one later goes before those it beats
+        place = min(count, MOST)  # a better one is inserted before worse ones
         while place > 0 and floats[place - 1, AGREEMENT] < found[0] / total:
             place -= 1
         if place == MOST:
@@ -306,7 +306,7 @@ def rank_surrogates(records, start, end, feature, side, weights, rules, heavier,
 
 @kernel
 def send_unknown(rows, start, end, related, count, heavier, side):
-    """Decide the sides that are not known by surrogates, then by the heavier side; returns how many rows go left."""
+    """Decide unknown sides by surrogates, then by the heavier side; returns how many rows go left."""
     columns, ints = related.columns, related.ints
     floats, table = related.floats, related.table
     n_left = 0

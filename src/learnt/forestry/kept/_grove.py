@@ -1,8 +1,9 @@
-"""Many trees of one forest, kept small: 16 bytes a node for prediction, and of the rest only what leaves hold.
+"""A grove: the trees of a forest, stored compactly, with 16 bytes a node for prediction and otherwise only the leaves'
+values.
 
-The two children of a node lie side by side, in the order in which a depth-first walk that goes left first meets their
+The two children of a node are adjacent, in the order in which a depth-first traversal, left first, visits their
 parents. The shape of a tree then follows from which nodes are leaves; rows, weights and values of inner nodes follow
-from the leaves below them. A file holds the columns, thresholds and leaves alone.
+from the leaves below them. A file holds the columns, thresholds and leaves only.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from learnt.engine.cached import cached_property
 from learnt.engine.threads import run_tasks
 from learnt.forestry.kept._grove_layout import add_up, depth_first, lay_nodes, lay_out, parents_first
 from learnt.forestry.kept._packed import PackedTrees
+from learnt.forestry.kept._traverse import CATEGORIES, INNER, MISSING_LEFT, NODE
 from learnt.forestry.kept._tree import CODES, Tree
-from learnt.forestry.kept._walk import CATEGORIES, INNER, MISSING_LEFT, NODE
 
 _COLUMN = CATEGORIES - 1
 
 
 class Grove:
-    """Trees that are walked together and can each be looked at.
+    """Trees that predict together, and can each be accessed.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ class Grove:
 
     @cached_property
     def nodes(self) -> np.ndarray:
-        """The records that are walked, laid out when first asked for."""
+        """The records for traversal, computed at their first use."""
         nodes = np.empty(self.sizes.sum(), dtype=NODE)
         self._lay(nodes, 0, 0, 0)
         self._given = None  # all of it is in the nodes now
@@ -153,7 +154,7 @@ class Grove:
         return nodes
 
     def _lay(self, nodes: np.ndarray, first_node: int, first_leaf: int, first_table: int) -> None:
-        """The records of these trees into `nodes`, which begin there in those of a larger grove."""
+        """Write the records of these trees into `nodes`, a slice of those of a larger grove."""
         feature, threshold, missing_left = self.feature, self.threshold, self.missing_left
         words, halves = nodes.view(np.uint32).reshape(-1, 4), nodes.view(np.float64).reshape(-1, 2)
         value = self.value
@@ -198,7 +199,10 @@ class Grove:
 
     @classmethod
     def join(cls, groves: Sequence[Grove], n_jobs: int | None = None) -> Grove:
-        """The trees of several groves, in order, laid out for walking at once: a forest is large."""
+        """Concatenate the trees of several groves, with records for traversal computed at once.
+
+        Since a forest is large.
+        """
         if len(groves) == 1:
             return groves[0]
         first, joined = groves[0], cls.__new__(cls)
@@ -238,7 +242,7 @@ class Grove:
 
     @property
     def value(self) -> np.ndarray:
-        """What leaves hold, (n_leaves, width); one value a leaf is in its record."""
+        """The leaves' values, (n_leaves, width); a single value a leaf is in its record."""
         return self.nodes["threshold"][~self.inner][:, None] if self._value is None else self._value
 
     @property
@@ -278,13 +282,13 @@ class Grove:
 
     @cached_property
     def packed(self) -> PackedTrees:
-        """The trees as they are walked."""
+        """The trees in the layout for traversal."""
         values = self.value if self.width > 1 else np.empty((0, 1))
         columns = np.zeros(self.n_trees, dtype=np.int64)
         return PackedTrees(self.nodes, self.roots, columns, values, self._packed_table(), self.width)
 
     def views(self, make: Callable[[], list[Any]]) -> list[Any]:
-        """What `make` makes of the trees, once."""
+        """The result of `make` for these trees, cached."""
         if self._views is None:
             self._views = make()
         return self._views
@@ -403,7 +407,7 @@ def _make(*fields: Any) -> Grove:
 
 
 def _narrow(numbers: Any) -> np.ndarray:
-    """In float32 where it holds them exactly, as it does small whole numbers and 0; else in float64."""
+    """In float32 where that is exact, as for small integers; else in float64."""
     numbers = np.asarray(numbers)
     if numbers.dtype == np.float32:
         return numbers

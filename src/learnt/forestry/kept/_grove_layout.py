@@ -1,18 +1,18 @@
-"""How the trees of a grove lie: orders of nodes, records that are walked, and inner nodes from their leaves."""
+"""The memory layout of a grove: orders of nodes, records for traversal, and inner nodes' values from their leaves."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry.kept._walk import INNER, MISSING_LEFT
+from learnt.forestry.kept._traverse import INNER, MISSING_LEFT
 
 _LEFT, _COLUMN = 2, 3  # the parts of a record as integers of 32 bits
 
 
 @kernel
 def depth_first(left, right, order):
-    """order[k] = the node that has number k where siblings lie side by side and the left subtree comes first."""
+    """order[k] = the node with number k in the order where siblings are adjacent and the left subtree comes first."""
     stack = np.empty(order.size, np.int64)
     order[0] = 0
     stack[0] = 0
@@ -78,8 +78,8 @@ def lay_out(sizes, inner, left):
 def lay_nodes(sizes, feature, threshold, missing_left, value, first_node, first_leaf, words, halves):
     """The records of trees, but for tables of categories; whether all trees have the size they should.
 
-    They are the trees of a larger grove from node `first_node` and leaf `first_leaf` on. `words` and `halves` are the
-    same records as whole numbers and as floats.
+    They are the trees of a larger grove from node `first_node` and leaf `first_leaf` on. `words` and `halves` are views
+    of the same records as integers and as floats.
     """
     if not lay_out(sizes, feature >= 0, words[:, _LEFT]):
         return False
@@ -102,7 +102,7 @@ def lay_nodes(sizes, feature, threshold, missing_left, value, first_node, first_
 def add_up(left, count, weight, value, impurity, outputs):
     """Rows, weights, values and squared error of inner nodes from their children."""
     width = value.shape[1]
-    sums = np.empty_like(value)  # weights times values: integers stay whole
+    sums = np.empty_like(value)  # weights times values: exact for integers
     for node in range(left.size - 1, -1, -1):
         a = left[node]
         if a < 0:

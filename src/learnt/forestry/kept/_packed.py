@@ -1,9 +1,10 @@
-"""Many trees laid out for prediction, siblings side by side: 16 bytes a node, which any tree and any row can be walked
+"""Many trees in a layout for prediction, siblings adjacent: 16 bytes a node, in which any tree and any row can be
+traversed
 by, and for many rows the few bytes of `_short`.
 
 A node is a record (threshold, left, column). `left` is the number of the left child and the right one is the next;
-the upper bits of `column` say whether a node is inner, whether it sends missing values left, and whether it looks at
-categories, in which case `left` is the place of its table. A leaf points to itself and holds, in place of a threshold,
+the upper bits of `column` hold whether a node is inner, whether it sends missing values left, and whether it splits
+categories, in which case `left` is the offset of its table. A leaf points to itself and holds, in place of a threshold,
 its value, or the number of its row of values where there are several a leaf.
 """
 
@@ -17,16 +18,16 @@ import numpy as np
 from learnt.engine.threads import for_blocks
 from learnt.forestry.bins._bins import flat_view
 from learnt.forestry.kept._short import LEAST, ShortTrees
+from learnt.forestry.kept._traverse import CATEGORIES, INNER, MISSING_LEFT, NODE, add_values, find_leaves
 from learnt.forestry.kept._tree import Tree
-from learnt.forestry.kept._walk import CATEGORIES, INNER, MISSING_LEFT, NODE, add_values, find_leaves
 
-_SERIAL = 1 << 14  # rows × trees below which threads cost more than they bring
+_SERIAL = 1 << 14  # rows × trees below which threads cost more than they gain
 _GRAIN = 1024
 _TREES_A_COLUMN = 8
 
 
 class PackedTrees:
-    """Trees that are walked together.
+    """Trees that predict together.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class PackedTrees:
 
     @classmethod
     def from_trees(cls, trees: Sequence[Tree], columns: Any = None, n_outputs: int | None = None) -> PackedTrees:
-        """Trees of one shape; `columns` says where each adds its values (0 for all unless told)."""
+        """Trees of one shape; `columns` is the output that each adds its values to (0 for all by default)."""
         width = trees[0].n_outputs * trees[0].max_n_classes
         parts, values, tables, roots, origins = [], [], [], [], []
         at, leaves, table_at = 0, 0, 0
@@ -139,7 +140,7 @@ class PackedTrees:
         return self.origin[out].astype(np.int64)
 
     def _short_form(self, X: np.ndarray, trees: int) -> ShortTrees | None:
-        """The words to walk the rows of X by; None where they are few or there are no such words."""
+        """The one-word nodes for the rows of X; None where rows are few or there is no such form."""
         n, d = X.shape
         if n < LEAST or n * trees < len(self.nodes) // 8 or X.dtype not in (np.float32, np.float64):
             return None

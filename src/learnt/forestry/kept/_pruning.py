@@ -1,4 +1,4 @@
-"""Cutting a grown tree back: by cost and complexity, or by its errors on rows that it has not seen.
+"""Pruning a grown tree: by cost and complexity, or by its errors on validation rows.
 
 Cost-complexity: a node's subtree T_t is worth keeping while  R(t) − R(T_t) > α (|T_t| − 1),  where R is impurity times
 share of the rows and |T_t| the number of leaves. The weakest link, the node with the smallest
@@ -14,7 +14,7 @@ from learnt.forestry.kept._tree import LEAF, UNDEFINED, Tree
 
 
 def pruning_path(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """The α at which subtrees are cut, starting with 0, and the impurity of the leaves that are left at each."""
+    """The α at which subtrees are cut, starting with 0, and the impurity of the remaining leaves at each."""
     alphas, impurities = np.zeros(tree.node_count + 1), np.zeros(tree.node_count + 1)
     keep = np.ones(tree.node_count, dtype=np.uint8)
     n = cut_weakest(_risks(tree), tree.parent, _child_counts(tree), np.inf, keep, alphas, impurities)
@@ -98,7 +98,7 @@ def _child_counts(tree: Tree) -> np.ndarray:
 def cut_weakest(risk, parent, n_children, limit, keep, alphas, impurities):
     """Cut weakest links while their α is at most `limit`; returns how many steps of the path were written.
 
-    Links wait in a heap, the weakest at its top and the first node of equals before the others. A cut takes the nodes
+    Links are in a heap, the weakest at its top and the first node of equals before the others. A cut takes the nodes
     below it out, and changes the links of those above it.
     """
     n = risk.size
@@ -155,7 +155,7 @@ def cut_weakest(risk, parent, n_children, limit, keep, alphas, impurities):
 
 @kernel
 def rise(heap, place, link, at):
-    """Move an entry of the heap towards the top while it is weaker than the one above it; returns where it stands."""
+    """Move an entry of the heap towards the top while it is weaker than the one above it; returns its position."""
     node = heap[at]
     while at > 0:
         up = heap[(at - 1) // 2]
@@ -187,7 +187,7 @@ def sink(heap, place, link, size, at):
 
 @kernel
 def take_out(heap, place, link, size, at):
-    """Take an entry out of the heap; returns the size that is left."""
+    """Remove an entry from the heap; returns the remaining size."""
     place[heap[at]] = -1
     size -= 1
     if at < size:

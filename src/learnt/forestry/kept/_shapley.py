@@ -1,11 +1,11 @@
 """Exact Shapley values of trees: how much of one prediction is due to each column.
 
-The value of a set S of columns is what the tree is expected to say when only those are known: at a split on a known
+The value of a set S of columns is the tree's expected prediction when only those are known: at a split on a known
 column the row goes its way, elsewhere both ways, in proportion to the training rows. The Shapley value of column j is
-the mean, over all orders of the columns, of what learning j adds. One walk over the tree finds all of them: on the way
-to a leaf it keeps, for every number k of known columns, the weight of the subsets of that size, and at a leaf takes
-each column out of these sums in turn (Lundberg, Erion and Lee, Consistent individualized feature attribution for tree
-ensembles, 2018).
+the mean, over all orders of the columns, of the change when j becomes known. One traversal of the tree computes all of
+them: on the way to a leaf it keeps, for every number k of known columns, the weight of the subsets of that size, and at
+a leaf takes each column out of these sums in turn (Lundberg, Erion and Lee, Consistent individualized feature
+attribution for tree ensembles, 2018).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry.kept._walk import step
+from learnt.forestry.kept._traverse import step
 
 
 @kernel
@@ -44,7 +44,7 @@ def unwind(features, zeros, ones, weights, length, k):
 
 @kernel
 def unwound_sum(zeros, ones, weights, length, k):
-    """The sum of weights if column k were taken off."""
+    """The sum of weights without column k."""
     one, zero = ones[k], zeros[k]
     after, total = weights[length], 0.0
     for i in range(length - 1, -1, -1):

@@ -2,7 +2,7 @@
 
 A comparison x ≤ t of numbers becomes one of integers, their *keys*, which rows are given once for all trees:
 
-- one byte, where trees ask for at most 254 thresholds of a column, as binned ones do: how many of them are below x;
+- one byte, where trees have at most 254 thresholds of a column, as binned ones do: the number of thresholds below x;
 - four bytes for float32: its bits, turned so that they ascend. A threshold is as good rounded down to float32.
 
 A node is then 4 or 8 bytes. A row with missing values has every column twice: where missing is more than everything,
@@ -19,10 +19,10 @@ import numpy as np
 from learnt.engine.threads import for_blocks, get_threads
 from learnt.forestry.bins._bins import Bins
 from learnt.forestry.kept._short_words import ABSENT, byte_words, find_classes, float_words
-from learnt.forestry.kept._walk import CATEGORIES, INNER
-from learnt.forestry.kept._walk_many import ROOT, Leaves, name_leaves, sum_leaves
+from learnt.forestry.kept._traverse import CATEGORIES, INNER
+from learnt.forestry.kept._traverse_many import ROOT, Leaves, name_leaves, sum_leaves
 
-LEAST = 64  # rows; with fewer, giving them keys costs more than it brings
+LEAST = 64  # rows; with fewer, computing keys costs more than it gains
 _BLOCK = 1 << 20  # bytes of keys of a block of rows
 _LEAST_BLOCK, _CELLS = 2048, 1 << 16
 
@@ -116,7 +116,10 @@ class ShortTrees:
 
 
 def _in_blocks(work: Any, n: int, row_bytes: int) -> None:
-    """`work` on blocks of rows: a tree comes from memory once a block, and the rows of a block should stay near."""
+    """`work` on blocks of rows.
+
+    A tree is read from memory once a block, and the rows of a block should stay in cache.
+    """
     most = max(_LEAST_BLOCK, _BLOCK // row_bytes)
     threads = get_threads()
     blocks = max(1, min(threads * -(-n // (threads * most)), n // _LEAST_BLOCK))

@@ -1,7 +1,7 @@
-"""How the nodes of `_walk` become the words of `_short`, some trees at a time on each thread.
+"""How the nodes of `_traverse` become the words of `_short`, some trees at a time on each thread.
 
-Thresholds of keys of one byte are numbered as they are met, by a table for each column, and the numbers are put in the
-order of the thresholds once all of them are known.
+For keys of one byte, thresholds are numbered in order of occurrence, by a table for each column, and the numbers are
+put in the order of the thresholds once all of them are known.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks, get_threads
-from learnt.forestry.kept._walk import COLUMN, INNER, MISSING_LEFT
-from learnt.forestry.kept._walk_many import ROOT
+from learnt.forestry.kept._traverse import COLUMN, INNER, MISSING_LEFT
+from learnt.forestry.kept._traverse_many import ROOT
 
 MOST_EDGES = 254
 ABSENT = 255  # the key of one byte of a missing value; as a threshold's key: only what is missing goes right
 _SLOTS = 1024  # of a column's table
 _NODES = 1 << 16  # a task should have, at least
-_GLANCE = 1 << 14  # nodes that tell whether trying is worth the while
+_GLANCE = 1 << 14  # nodes sampled to decide whether to try
 
 
 class Trees(NamedTuple):
@@ -106,7 +106,7 @@ def _many_thresholds(nodes: np.ndarray) -> bool:
 
 @kernel
 def column_of(word, twice):
-    """The column a node looks at; in its second copy where a missing value goes left."""
+    """The column that a node splits on; its second copy where a missing value goes left."""
     column = np.uint64(word & np.uint32(COLUMN))
     return column + np.uint64(twice) if word & np.uint32(MISSING_LEFT) else column
 
@@ -158,7 +158,7 @@ def lay_floats(trees, first, last, twice, bits, single, turned, words):
 
 @kernel(allocates=False)
 def lay_bytes(trees, halves, first, last, twice, bits, numbered, words):
-    """The same with thresholds numbered from 1 as they are met; whether no column has too many."""
+    """The same with thresholds numbered from 1 in order of occurrence; whether no column has too many."""
     nodes, roots, sizes, classes = trees
     seen, number, counts, edges = numbered
     low, high = np.uint64(8), np.uint64(bits + 8)

@@ -1,8 +1,8 @@
-"""One grown tree in as few bytes as hold it, to wait in until its forest is put together.
+"""One grown tree in as few bytes as possible, until its forest is assembled.
 
-While a forest grows, its binned table lies in memory, and beside it the trees that are done. Of those most numbers are
-small and whole: columns, rows and weights of a leaf, the shares of classes in a pure one. A threshold is an edge of its
-column's bins and is kept as the number of that edge.
+While a forest grows, memory holds its binned table and the finished trees. Most numbers of a tree are small integers:
+columns, rows and weights of a leaf, the shares of classes in a pure one. A threshold is an edge of its column's bins
+and is kept as the number of that edge.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _WHOLE: tuple[type[np.integer[Any]], ...] = (np.uint8, np.int8, np.uint16, np.in
 class SmallTree:
     """A tree as the arrays of a `Grove`, each in the smallest type that holds it.
 
-    `edges` (n_features, 256) are those of the table. Where `parts["threshold"]` has bytes, they are places there.
+    `edges` (n_features, 256) are those of the table. Where `parts["threshold"]` has bytes, they are indices into
+    `edges`.
     """
 
     n_features: int
@@ -42,7 +43,7 @@ class SmallTree:
 
 
 def narrow(numbers: np.ndarray) -> np.ndarray:
-    """The same numbers in the smallest type that holds them exactly: whole numbers of up to 32 bits, float32, float64.
+    """The same numbers in the smallest type that holds them exactly: integers of up to 32 bits, float32, float64.
 
     >>> narrow(np.array([0.0, 200.0])).dtype, narrow(np.array([0.5, -1.0])).dtype, narrow(np.array([-1, 300])).dtype
     (dtype('uint8'), dtype('float32'), dtype('int16'))

@@ -95,7 +95,7 @@ class Tree:
         for name, dtype in _FIELDS.items():
             given = arrays.pop(name, None)
             if name in _WITHOUT_TABLE and (given is None or (np.asarray(given) == _WITHOUT_TABLE[name]).all()):
-                continue  # made when asked for: they would be a fifth of a tree of numbers
+                continue  # computed when used: they would be a fifth of the memory of a tree of numbers
             setattr(self, name, np.ascontiguousarray(np.zeros(n) if given is None else given, dtype=dtype))
         if arrays:
             raise TypeError(f"Tree has no array named {sorted(arrays)[0]!r}.")
@@ -147,7 +147,7 @@ class Tree:
 
     @cached_property
     def depths(self) -> np.ndarray:
-        """How many splits lie above each node."""
+        """The depth of each node."""
         out = np.zeros(self.node_count, dtype=np.int64)
         node_depths(self.parent, out)
         return out
@@ -171,7 +171,7 @@ class Tree:
             if self.surrogates is not None:
                 self.surrogates.walk(self, X[lo:hi], out[lo:hi])
                 return
-            walk_rows(
+            traverse_rows(
                 X[lo:hi],
                 self.children_left,
                 self.children_right,
@@ -205,7 +205,7 @@ class Tree:
         return sparse.csr_matrix((ones, indices, indptr), shape=(len(leaves), self.node_count))
 
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
-        """The weighted decrease of impurity each column brought; sums to 1 unless there was none."""
+        """The share of each column in the weighted decrease of impurity; sums to 1 unless there was none."""
         inner = np.flatnonzero(~self.is_leaf)
         mass = self.weighted_n_node_samples * self.impurity
         gains = mass[inner] - mass[self.children_left[inner]] - mass[self.children_right[inner]]
@@ -265,7 +265,7 @@ def _dense(X: Any) -> np.ndarray:
 
 
 @kernel
-def walk_rows(X, left, right, feature, threshold, missing_left, table_start, table_size, table, out):
+def traverse_rows(X, left, right, feature, threshold, missing_left, table_start, table_size, table, out):
     """The leaf of every row of X."""
     for i in range(X.shape[0]):
         node = 0

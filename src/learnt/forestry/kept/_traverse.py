@@ -1,7 +1,7 @@
-"""From the root to a leaf: the one compiled walk that single trees, forests and boosting share.
+"""From the root to a leaf: the one compiled traversal that single trees, forests and boosting share.
 
 Eight rows go down a tree together. Each step is the same few instructions for an inner node and for a leaf, which
-leads to itself, so that nothing is guessed wrongly by the processor and eight loads are under way at a time.
+points to itself, so that there are no branch mispredictions and eight loads run at a time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def step(nodes, table, flat, base, column_step, node):
 
 
 @kernel
-def walk_one(nodes, table, flat, base, column_step, root):
+def traverse_one(nodes, table, flat, base, column_step, root):
     """The leaf of one row."""
     node = root
     while True:
@@ -47,7 +47,7 @@ def walk_one(nodes, table, flat, base, column_step, root):
 
 
 @kernel
-def walk_eight(nodes, table, flat, base, row_step, column_step, root, found):
+def traverse_eight(nodes, table, flat, base, row_step, column_step, root, found):
     """The leaves of eight rows, the first of which begins at `base`."""
     b0 = base
     b1 = b0 + row_step
@@ -85,7 +85,7 @@ def add_values(view, lo, hi, first, last, nodes, roots, columns, values, table, 
     width = values.shape[1]
     row, column = np.uint64(row_step), np.uint64(column_step)
     found = np.empty(8, dtype=np.uint64)
-    for begin in range(lo, hi, 64):  # rows that stay in the cache while all trees go by
+    for begin in range(lo, hi, 64):  # rows that stay in the cache during all trees
         end = min(begin + 64, hi)
         for t in range(first, last):
             root = np.uint64(roots[t])
@@ -95,9 +95,9 @@ def add_values(view, lo, hi, first, last, nodes, roots, columns, values, table, 
                 base = np.uint64(i) * row
                 together = 8 if i + 8 <= end else 1
                 if together == 8:
-                    walk_eight(nodes, table, flat, base, row, column, root, found)
+                    traverse_eight(nodes, table, flat, base, row, column, root, found)
                 else:
-                    found[0] = walk_one(nodes, table, flat, base, column, root)
+                    found[0] = traverse_one(nodes, table, flat, base, column, root)
                 for k in range(together):
                     held = nodes[found[k]]["threshold"]
                     if width == 1:
@@ -115,4 +115,4 @@ def find_leaves(flat, row_step, column_step, lo, hi, nodes, roots, table, out):
     for i in range(lo, hi):
         base = np.uint64(i) * row
         for t in range(roots.size):
-            out[i, t] = np.int64(walk_one(nodes, table, flat, base, column, np.uint64(roots[t])))
+            out[i, t] = np.int64(traverse_one(nodes, table, flat, base, column, np.uint64(roots[t])))

@@ -5,9 +5,9 @@ right child is the next. A row goes right where its own key is as large as that 
 right: a leaf has it, and in place of a child the number before its own, so that a row that has arrived stays. How
 words and keys are made is described in `_short`; there are two widths of each, and these functions take both.
 
-No step asks whether a row has arrived: all rows take as many steps as most of them need, then those that still moved
-with the last one are gathered and take a few more, until none is left. Eight rows that waited for the last of them
-would take two fifths more steps, and a processor would guess wrongly each time when they have all arrived.
+No step tests whether a row has arrived: all rows take as many steps as most of them need, then those that still moved
+in the last one are gathered and take a few more, until none is left. Waiting for the slowest of eight rows would take
+two fifths more steps, with a branch misprediction at each end.
 
 Near the root many rows are at the same node, and where keys are bytes the first levels are passed node by node instead,
 by all rows of a chunk at once: their keys of one column lie side by side in `across`, and dozens are compared by one
@@ -23,16 +23,16 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 ROOT = 1  # the number of a tree's first node: siblings are 2 and 3, 4 and 5, …
-_LINE = 64  # bytes that come from memory together
+_LINE = 64  # bytes of a cache line
 _FEW_LINES, _LINES_A_ROW = 256, 24
-_CHUNK = 1024  # rows that go down a tree before the next ones do, lest their keys leave the nearest cache
+_CHUNK = 1024  # rows that traverse a tree together, so that their keys stay in the first-level cache
 _LEVELS = 4  # from the root that all rows of a chunk pass together
 _AFTER = 4  # steps taken at first beyond the depth of a balanced tree
 _ROUNDS = 2  # of two steps each for those that have not arrived yet
 
 
 class Leaves(NamedTuple):
-    """What leaves say: the only number of each node, or the row of each leaf in a table of values."""
+    """The leaves' values: the single number of each node, or the row of each leaf in a table of values."""
 
     held: np.ndarray
     number: np.ndarray
@@ -60,7 +60,7 @@ def settle(at, ids, i, before, now, moving):
 def go_on(words, keys, row, lo, groups, rounds, mask, high, at, ids):
     """Twice `rounds` steps for the rows lo + ids[0 … 8 · groups] from where they are, at[ids].
 
-    The ids of those that moved with the last step are put in front; how many they are.
+    The ids of those that moved in the last step are put first; returns their number.
     """
     moving = np.uint64(0)
     for group in range(groups):
@@ -132,7 +132,7 @@ def pass_top(words, across, begin, n, mask, high, path, numbers, at):
     """at[i] = the node below the first levels of a tree that row begin + i comes to.
 
     These levels are a heap from 1 on: `path` has the place of each row in it, `numbers` that of each place in the tree.
-    Below a leaf the left place is never come to, and the right one is the leaf again.
+    Below a leaf the left child is never reached, and the right one is the leaf itself.
     """
     low = words.dtype.type(np.iinfo(across.dtype).bits)
     for i in range(n):
@@ -149,7 +149,7 @@ def pass_top(words, across, begin, n, mask, high, path, numbers, at):
 
 
 @kernel
-def walk_rows(words, keys, row, across, lo, n, mask, high, ids, path, at):
+def traverse_rows(words, keys, row, across, lo, n, mask, high, ids, path, at):
     """The leaf of each row lo…lo + n in one tree; `ids` and `path` have room for a chunk, and `ids` for 8 more."""
     depth, leaves = _AFTER, words.size // 2
     while leaves > 1:
@@ -170,7 +170,7 @@ def walk_rows(words, keys, row, across, lo, n, mask, high, ids, path, at):
             pass_top(words, across, lo + begin, here.size, mask, high, path, numbers, here)
         while moving > 0:
             groups = (moving + 7) // 8
-            for k in range(moving, 8 * groups):  # one of them again, which does no harm
+            for k in range(moving, 8 * groups):  # pad with one of them, which is harmless
                 ids[k] = ids[moving - 1]
             moving = np.int64(go_on(words, keys, row, first, groups, rounds, mask, high, here, ids))
             rounds = _ROUNDS
@@ -178,9 +178,9 @@ def walk_rows(words, keys, row, across, lo, n, mask, high, ids, path, at):
 
 @kernel
 def tree_of(words, roots, t, n):
-    """The words of tree t. A large one is read once from end to end before n rows meet its nodes in no order.
+    """The words of tree t. A large one is read sequentially once before n rows access its nodes at random.
 
-    Memory is quicker that way. What was read is returned, so that the compiler keeps the reads.
+    Sequential reads are quicker. A value is returned, so that the compiler keeps the reads.
     """
     end = roots[t + 1] + (t + 1) * ROOT if t + 1 < roots.size else words.size
     tree = words[roots[t] + t * ROOT : end]
@@ -248,7 +248,7 @@ def sum_leaves(table, lo, hi, first, last, words, bits, roots, columns, leaves, 
         tree, read = tree_of(words, roots, t, n)
         seen ^= read
         start = np.uint64(roots[t])
-        walk_rows(tree, keys, np.uint64(row_step), across, lo, n, mask, high, ids, path, at)
+        traverse_rows(tree, keys, np.uint64(row_step), across, lo, n, mask, high, ids, path, at)
         if width == 1:
             add_single(n, at, held, start, columns[t], lo, out)
         elif number.size == 0:
@@ -271,6 +271,6 @@ def name_leaves(keys, row_step, across, lo, hi, words, bits, roots, out):
     for t in range(roots.size):
         tree, read = tree_of(words, roots, t, n)
         seen ^= read
-        walk_rows(tree, keys, np.uint64(row_step), across, lo, n, mask, high, ids, path, at)
+        traverse_rows(tree, keys, np.uint64(row_step), across, lo, n, mask, high, ids, path, at)
         write_leaves(n, at, np.uint64(roots[t]), t, lo, out)
     return seen
