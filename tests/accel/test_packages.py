@@ -78,7 +78,7 @@ def test_what_stays_and_what_was_imported_before():
     with install():
         assert Before is vars(sklearn.ensemble)["RandomForestClassifier"]
         assert lm.TheilSenRegressor.__module__ == "sklearn.linear_model._theil_sen"
-        assert lm.SGDClassifier.__module__ == "sklearn.linear_model._stochastic_gradient"
+        assert lm.PassiveAggressiveClassifier.__module__ == "sklearn.linear_model._passive_aggressive"
         with pytest.raises(AttributeError, match="Nonsense"):
             lm.Nonsense  # noqa: B018
 

@@ -4,6 +4,7 @@ Tests of public behaviour often look through a private attribute: the depth of a
 that may meet, the rule that stops a fit. The plugin `swap` puts these views on our classes; the package has none.
 """
 
+from itertools import combinations, combinations_with_replacement
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +20,7 @@ from learnt.neighbors import NeighborhoodComponentsAnalysis, _base, _outliers, _
 from learnt.neighbors.metric._kernels import stochastic_neighbors
 from learnt.neighbors.metric._pairs import PairsObjective
 from learnt.neural_network.training import LogisticOutput, SoftmaxOutput
+from learnt.preprocessing._feature_maps import count_terms
 from learnt.statistics import moments
 
 
@@ -94,6 +96,30 @@ def put_on_naive_bayes(naive_bayes):
 def put_on_decomposition(decomposition):
     """The number of components that was found, public here."""
     decomposition.NMF._n_components = property(lambda self: self.n_components_)
+
+
+def _num_combinations(n_features, min_degree, max_degree, interaction_only, include_bias):
+    degrees = range(max(1, min_degree), max_degree + 1)
+    return int(include_bias) + sum(count_terms(n_features, degree, interaction_only) for degree in degrees)
+
+
+def _combinations(n_features, min_degree, max_degree, interaction_only, include_bias):
+    products = combinations if interaction_only else combinations_with_replacement
+    degrees = range(max(1, min_degree), max_degree + 1)
+    found = [product for degree in degrees for product in products(range(n_features), degree)]
+    return [(), *found] if include_bias else found
+
+
+def put_on_polynomials(preprocessing):
+    """How many products of columns there are."""
+    preprocessing.PolynomialFeatures._num_combinations = staticmethod(_num_combinations)
+    preprocessing.PolynomialFeatures._combinations = staticmethod(_combinations)
+
+
+def put_on_descent(linear_model):
+    """The losses by name; the tests read the second entry, epsilon."""
+    for cls in (linear_model.SGDClassifier, linear_model.SGDRegressor):
+        cls.loss_functions = {name: (name, 0.1) for name in cls._losses}
 
 
 # --- mixtures: one step at a time

@@ -138,6 +138,7 @@ def become_original(pair: Pair, model: Any) -> None:
     state = vars(model)
     theirs, ours = (inspect.signature(cls).parameters for cls in (pair.original, pair.ours))
     given = {name: state[name] for name in theirs if state[name] is not ours[name].default}
+    given |= {name: state[name] for name, parameter in theirs.items() if parameter.default is parameter.empty}
     kept = {name: state[name] for name in SETTINGS if name in state}
     model.__class__ = pair.original
     _set(model, kept)

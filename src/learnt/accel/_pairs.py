@@ -9,15 +9,6 @@ from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-UNTRIED = "scikit-learn's own tests have not been run on learnt's"
-# Names that both have and that stay scikit-learn's, with the reason.
-LEFT = {
-    **dict.fromkeys(("DictionaryLearning", "MiniBatchDictionaryLearning", "SparseCoder"), UNTRIED),
-    **dict.fromkeys(("dict_learning", "dict_learning_online", "sparse_encode", "PolynomialFeatures"), UNTRIED),
-    **dict.fromkeys(("OrthogonalMatchingPursuit", "OrthogonalMatchingPursuitCV"), UNTRIED),
-    **dict.fromkeys(("orthogonal_mp", "orthogonal_mp_gram"), UNTRIED),
-    **dict.fromkeys(("Perceptron", "SGDClassifier", "SGDRegressor"), UNTRIED),
-}
 # Defaults that may differ, with the reason.
 OTHER_DEFAULTS = {("LogisticRegression", "solver"): "one minimum, by whichever solver is fastest"}
 # Defaults of scikit-learn that only mark a parameter as deprecated or about to change.
@@ -44,7 +35,7 @@ def pair_of(room: str, name: str) -> Pair | None:
     """
     package = import_module(f"sklearn.{room}")
     ours = import_module(f"learnt.{room}")
-    if name in LEFT or name not in ours.__all__ or not hasattr(package, name):
+    if name not in ours.__all__ or not hasattr(package, name):
         return None
     pair = Pair(room, name, getattr(ours, name), getattr(package, name))
     return pair if is_estimator(pair) or inspect.isfunction(pair.original) else None

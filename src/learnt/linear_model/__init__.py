@@ -26,45 +26,52 @@ Folders: `least_squares` (and ridge), `coordinate` (lasso, elastic net), `logist
 `nonlinear`, `bayesian`. The mathematics is in pure functions beside the classes; `_base` is what the estimators share.
 """
 
-from learnt.linear_model.bayesian._linear import BayesianLinearRegression as BayesianLinearRegression
-from learnt.linear_model.bayesian._ridge import ARDRegression as ARDRegression
-from learnt.linear_model.bayesian._ridge import BayesianRidge as BayesianRidge
-from learnt.linear_model.coordinate._elastic_net import ElasticNet as ElasticNet
-from learnt.linear_model.coordinate._elastic_net import Lasso as Lasso
-from learnt.linear_model.coordinate._elastic_net_cv import ElasticNetCV as ElasticNetCV
-from learnt.linear_model.coordinate._elastic_net_cv import LassoCV as LassoCV
-from learnt.linear_model.coordinate._lasso_path import enet_path as enet_path
-from learnt.linear_model.coordinate._lasso_path import lasso_path as lasso_path
-from learnt.linear_model.coordinate._multi_task import MultiTaskElasticNet as MultiTaskElasticNet
-from learnt.linear_model.coordinate._multi_task import MultiTaskLasso as MultiTaskLasso
-from learnt.linear_model.coordinate._multi_task_cv import MultiTaskElasticNetCV as MultiTaskElasticNetCV
-from learnt.linear_model.coordinate._multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
-from learnt.linear_model.glm._regressors import GammaRegressor as GammaRegressor
-from learnt.linear_model.glm._regressors import PoissonRegressor as PoissonRegressor
-from learnt.linear_model.glm._regressors import TweedieRegressor as TweedieRegressor
-from learnt.linear_model.least_squares._irls import (
-    IterativelyReweightedLeastSquares as IterativelyReweightedLeastSquares,
-)
-from learnt.linear_model.least_squares._ordinary import LinearRegression as LinearRegression
-from learnt.linear_model.least_squares._ridge import Ridge as Ridge
-from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifier as RidgeClassifier
-from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifierCV as RidgeClassifierCV
-from learnt.linear_model.least_squares._ridge_cv import RidgeCV as RidgeCV
-from learnt.linear_model.least_squares._total_least_squares import TotalLeastSquares as TotalLeastSquares
-from learnt.linear_model.logistic._regression import LogisticRegression as LogisticRegression
-from learnt.linear_model.logistic._regression_cv import LogisticRegressionCV as LogisticRegressionCV
-from learnt.linear_model.nonlinear._estimator import NonlinearLeastSquares as NonlinearLeastSquares
-from learnt.linear_model.pursuit._matching import MatchingPursuit as MatchingPursuit
-from learnt.linear_model.pursuit._orthogonal import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
-from learnt.linear_model.pursuit._orthogonal_cv import OrthogonalMatchingPursuitCV as OrthogonalMatchingPursuitCV
-from learnt.linear_model.pursuit._solve import orthogonal_mp as orthogonal_mp
-from learnt.linear_model.pursuit._solve import orthogonal_mp_gram as orthogonal_mp_gram
-from learnt.linear_model.pursuit._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
-from learnt.linear_model.robust._huber import HuberRegressor as HuberRegressor
-from learnt.linear_model.robust._quantile import QuantileRegressor as QuantileRegressor
-from learnt.linear_model.sgd._classifier import SGDClassifier as SGDClassifier
-from learnt.linear_model.sgd._perceptron import Perceptron as Perceptron
-from learnt.linear_model.sgd._regressor import SGDRegressor as SGDRegressor
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from learnt.engine.late_import import names_when_used
+
+if TYPE_CHECKING:
+    from learnt.linear_model.bayesian._linear import BayesianLinearRegression as BayesianLinearRegression
+    from learnt.linear_model.bayesian._ridge import ARDRegression as ARDRegression
+    from learnt.linear_model.bayesian._ridge import BayesianRidge as BayesianRidge
+    from learnt.linear_model.coordinate._elastic_net import ElasticNet as ElasticNet
+    from learnt.linear_model.coordinate._elastic_net import Lasso as Lasso
+    from learnt.linear_model.coordinate._elastic_net_cv import ElasticNetCV as ElasticNetCV
+    from learnt.linear_model.coordinate._elastic_net_cv import LassoCV as LassoCV
+    from learnt.linear_model.coordinate._lasso_path import enet_path as enet_path
+    from learnt.linear_model.coordinate._lasso_path import lasso_path as lasso_path
+    from learnt.linear_model.coordinate._multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+    from learnt.linear_model.coordinate._multi_task import MultiTaskLasso as MultiTaskLasso
+    from learnt.linear_model.coordinate._multi_task_cv import MultiTaskElasticNetCV as MultiTaskElasticNetCV
+    from learnt.linear_model.coordinate._multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
+    from learnt.linear_model.glm._regressors import GammaRegressor as GammaRegressor
+    from learnt.linear_model.glm._regressors import PoissonRegressor as PoissonRegressor
+    from learnt.linear_model.glm._regressors import TweedieRegressor as TweedieRegressor
+    from learnt.linear_model.least_squares._irls import (
+        IterativelyReweightedLeastSquares as IterativelyReweightedLeastSquares,
+    )
+    from learnt.linear_model.least_squares._ordinary import LinearRegression as LinearRegression
+    from learnt.linear_model.least_squares._ridge import Ridge as Ridge
+    from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifier as RidgeClassifier
+    from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifierCV as RidgeClassifierCV
+    from learnt.linear_model.least_squares._ridge_cv import RidgeCV as RidgeCV
+    from learnt.linear_model.least_squares._total_least_squares import TotalLeastSquares as TotalLeastSquares
+    from learnt.linear_model.logistic._regression import LogisticRegression as LogisticRegression
+    from learnt.linear_model.logistic._regression_cv import LogisticRegressionCV as LogisticRegressionCV
+    from learnt.linear_model.nonlinear._estimator import NonlinearLeastSquares as NonlinearLeastSquares
+    from learnt.linear_model.pursuit._matching import MatchingPursuit as MatchingPursuit
+    from learnt.linear_model.pursuit._orthogonal import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
+    from learnt.linear_model.pursuit._orthogonal_cv import OrthogonalMatchingPursuitCV as OrthogonalMatchingPursuitCV
+    from learnt.linear_model.pursuit._solve import orthogonal_mp as orthogonal_mp
+    from learnt.linear_model.pursuit._solve import orthogonal_mp_gram as orthogonal_mp_gram
+    from learnt.linear_model.pursuit._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
+    from learnt.linear_model.robust._huber import HuberRegressor as HuberRegressor
+    from learnt.linear_model.robust._quantile import QuantileRegressor as QuantileRegressor
+    from learnt.linear_model.sgd._classifier import SGDClassifier as SGDClassifier
+    from learnt.linear_model.sgd._perceptron import Perceptron as Perceptron
+    from learnt.linear_model.sgd._regressor import SGDRegressor as SGDRegressor
 
 __all__ = [
     "ARDRegression",
@@ -105,3 +112,46 @@ __all__ = [
     "orthogonal_mp",
     "orthogonal_mp_gram",
 ]
+
+# Imported when first named: least squares should not have to wait for everything else.
+_FILES = {
+    "ARDRegression": "bayesian._ridge",
+    "BayesianLinearRegression": "bayesian._linear",
+    "BayesianRidge": "bayesian._ridge",
+    "ElasticNet": "coordinate._elastic_net",
+    "ElasticNetCV": "coordinate._elastic_net_cv",
+    "ForwardStagewiseRegression": "pursuit._stagewise",
+    "GammaRegressor": "glm._regressors",
+    "HuberRegressor": "robust._huber",
+    "IterativelyReweightedLeastSquares": "least_squares._irls",
+    "Lasso": "coordinate._elastic_net",
+    "LassoCV": "coordinate._elastic_net_cv",
+    "LinearRegression": "least_squares._ordinary",
+    "LogisticRegression": "logistic._regression",
+    "LogisticRegressionCV": "logistic._regression_cv",
+    "MatchingPursuit": "pursuit._matching",
+    "MultiTaskElasticNet": "coordinate._multi_task",
+    "MultiTaskElasticNetCV": "coordinate._multi_task_cv",
+    "MultiTaskLasso": "coordinate._multi_task",
+    "MultiTaskLassoCV": "coordinate._multi_task_cv",
+    "NonlinearLeastSquares": "nonlinear._estimator",
+    "OrthogonalMatchingPursuit": "pursuit._orthogonal",
+    "OrthogonalMatchingPursuitCV": "pursuit._orthogonal_cv",
+    "Perceptron": "sgd._perceptron",
+    "PoissonRegressor": "glm._regressors",
+    "QuantileRegressor": "robust._quantile",
+    "Ridge": "least_squares._ridge",
+    "RidgeCV": "least_squares._ridge_cv",
+    "RidgeClassifier": "least_squares._ridge_classifier",
+    "RidgeClassifierCV": "least_squares._ridge_classifier",
+    "SGDClassifier": "sgd._classifier",
+    "SGDRegressor": "sgd._regressor",
+    "TotalLeastSquares": "least_squares._total_least_squares",
+    "TweedieRegressor": "glm._regressors",
+    "enet_path": "coordinate._lasso_path",
+    "lasso_path": "coordinate._lasso_path",
+    "orthogonal_mp": "pursuit._solve",
+    "orthogonal_mp_gram": "pursuit._solve",
+}
+
+__getattr__, __dir__ = names_when_used("learnt.linear_model", _FILES)

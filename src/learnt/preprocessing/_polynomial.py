@@ -87,7 +87,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         if self.n_output_features_ > np.iinfo(np.intp).max:
             raise ValueError(
                 f"The output that would result from the current configuration would have {self.n_output_features_} "
-                "features, which is too large to be indexed; lower the degree or pass fewer columns."
+                "features which is too large to be indexed; lower the degree or pass fewer columns."
             )
         return self
 

@@ -20,9 +20,9 @@ def warn_spent(codes: Codes, limit: int, tol: float | None) -> None:
     fewest = int(codes.n_iter[codes.spent].min())
     aim = f"{limit} columns" if tol is None else f"a squared residual of {tol:g}"
     warnings.warn(
-        f"Orthogonal matching pursuit ended prematurely for {int(codes.spent.sum())} of {len(codes.spent)} targets, "
-        f"after {fewest} columns, where the aim was {aim}: no other column explains more of y (linear dependence); "
-        "ask for fewer columns (n_nonzero_coefs) or allow more error (tol).",
+        "Orthogonal matching pursuit ended prematurely due to linear dependence in the dictionary "
+        f"for {int(codes.spent.sum())} of {len(codes.spent)} targets, after {fewest} columns, where the aim was {aim}: "
+        "no other column explains more of y; ask for fewer columns (n_nonzero_coefs) or allow more error (tol).",
         RuntimeWarning,
         stacklevel=3,
     )
