@@ -192,7 +192,7 @@ def test_components_that_are_not_there(make, rows, k, sentence):
         make(k).fit(rows)
 
 
-def test_fewer_sources_than_features_are_told():
+def test_fewer_sources_than_features_are_reported():
     model = told(lambda: FastICA(2, random_state=0).fit(FLAT), UserWarning, "X varies in 1 directions")
     assert model.transform(FLAT).shape == (30, 1)
 
@@ -270,7 +270,7 @@ def test_discriminants(model):
         assert np.isfinite(model.predict_proba(rows)).all()
 
 
-def test_a_density_for_each_class_says_which_class_is_too_small():
+def test_a_density_for_each_class_names_the_class_that_is_too_small():
     with pytest.raises(ValueError, match=r"density of class 'rare', which has 1 of the rows, .*; give the class more"):
         GenerativeClassifier(GaussianMixture(2)).fit(ROWS, ALONE)
     model = told(lambda: GenerativeClassifier(Gaussian()).fit(ROWS, ALONE), UserWarning, "covariance is singular")

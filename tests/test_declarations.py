@@ -187,7 +187,7 @@ def test_check_fit_takes_what_is_declared_and_nothing_else(kind):
     assert (tags.sparse, tags.allow_nan) == (kind == "sparse", kind == "missing")
 
 
-def test_a_call_may_say_otherwise():
+def test_arguments_of_a_call_override_the_declaration():
     X = np.array([[np.nan, 1.0]])
     check_fit(Tables(), X, allow_nan=True)
     with pytest.raises(ValueError, match="NaN"):

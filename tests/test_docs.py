@@ -55,7 +55,7 @@ def rows_in(place, X, y, w, folder):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_worked_example_of_contributing_runs_wherever_the_rows_lie(place, tmp_path, monkeypatch):
+def test_the_worked_example_of_contributing_runs_wherever_the_rows_are_stored(place, tmp_path, monkeypatch):
     """The snippets of CONTRIBUTING.md as a module, so that Dask can send its functions about."""
     import numpy as np
     from sklearn.neighbors import NearestCentroid as Oracle

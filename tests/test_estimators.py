@@ -260,7 +260,7 @@ def test_a_tensor_gives_the_same(name):
 
 
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in TENSORS or name not in LAZY])
-def test_what_cannot_run_on_a_device_says_so(name):
+def test_what_cannot_run_on_a_device_is_refused(name):
     import dask.array as da
     import torch
 

@@ -113,7 +113,7 @@ def test_a_test_file_is_named_after_what_it_tests():
 
 
 @pytest.mark.parametrize("stem", ["test_kindness", "test_looking", "test_words", "test_manners", "test_tree_words"])
-def test_a_name_that_says_nothing_is_told(stem):
+def test_a_vague_name_is_reported(stem):
     assert unclear(stem)
     assert not unclear("test_lasso_cv")
 
@@ -212,7 +212,7 @@ def questions(code):
     return sum((getattr(f, "attr", None) or getattr(f, "id", "")) in QUESTIONS for f in calls)
 
 
-def test_rooms_do_not_ask_what_kind_of_data_they_have():
+def test_packages_do_not_test_the_kind_of_data():
     """`dense`, `stored`, `take_rows`, `product`, `double`, … of `engine.matrices`, and `rows.route`, answer for all."""
     asked = Counter()
     for path in files("src"):

@@ -45,7 +45,7 @@ def posed(name, case):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(("name", "more"), [*((name, 0) for name in ALL), *((name, 2) for name in MEMBERS)])
-def test_another_table_is_fitted_anew_or_refused_in_a_sentence(name, more, case):
+def test_another_table_is_fitted_from_scratch_or_refused(name, more, case):
     """Either the model is one of the new table, or the error says what differs and the model is as it was.
 
     Models of members go on with `more` of them, or with as many as they have.

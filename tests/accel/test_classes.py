@@ -86,7 +86,7 @@ def test_what_ours_cannot_fit_scikit_learns_fits(caplog):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(cubes), plain.predict(cubes))
 
 
-def test_what_both_refuse_is_refused_in_scikit_learns_words_and_stays_ours():
+def test_what_both_refuse_is_refused_with_scikit_learns_message_and_stays_ours():
     model = sklearn.linear_model.Ridge(alpha=-1)
     with pytest.raises(ValueError, match="must be a float in the range"):
         model.fit(X, y)

@@ -120,7 +120,7 @@ def test_code_on_the_command_line_and_names_left(folder):
         (["-c"], "nothing follows -c"),
     ],
 )
-def test_what_cannot_run_says_why(arguments, why, monkeypatch, capsys):
+def test_what_cannot_run_is_refused_with_the_reason(arguments, why, monkeypatch, capsys):
     from learnt.accel import uninstall
     from learnt.accel._command import main
 

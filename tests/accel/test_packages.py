@@ -90,7 +90,7 @@ def test_notebooks():
     assert lm.Ridge is Original
 
 
-def test_pickles_of_scikit_learns_classes_whose_home_is_the_package():
+def test_pickles_of_scikit_learns_classes_defined_in_the_package():
     """Their pickles name `sklearn.naive_bayes.GaussianNB`, which scripts see replaced."""
     X, y = np.random.default_rng(0).normal(size=(40, 2)), np.repeat([0, 1], 20)
     theirs = nb.GaussianNB().fit(X, y)

@@ -165,7 +165,7 @@ def test_whole_weights_repeat_rows(rows, share):
 @pytest.mark.long
 @pytest.mark.parametrize("n", [10, 50, 500, 3_000])
 @pytest.mark.parametrize("coverage", [0.5, 0.9, 0.95])
-def test_intervals_cover_what_they_say(n, coverage):
+def test_intervals_have_their_nominal_coverage(n, coverage):
     r = np.random.default_rng(n)
     draw = r.standard_normal if n == 10 else r.standard_exponential  # few rows: normal data is the assumption
     held = []

@@ -147,7 +147,7 @@ def test_refusals_are_one_sentence(call, message):
     assert "\n" not in str(caught.value)
 
 
-def test_one_point_of_a_class_is_said():
+def test_one_point_of_a_class_is_reported():
     X = make()[0]
     with pytest.warns(UserWarning, match="covariance is singular"):
         GenerativeClassifier().fit(X[:5], ["a", "a", "a", "a", "b"])

@@ -53,7 +53,7 @@ def test_ratio_is_peer_over_ours():
     assert measure(toy(0.05, 1.0), 3, 1.0).ratio < 1
 
 
-def test_ratio_lies_between_its_quartiles():
+def test_ratio_is_between_its_quartiles():
     measured = measure(toy(0.001, 1.0), 5, 30.0)
     assert measured.ratio_range[0] <= measured.ratio <= measured.ratio_range[1]
     assert measured.rounds == 5

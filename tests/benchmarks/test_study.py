@@ -57,7 +57,7 @@ def test_contenders_are_chosen_by_name():
     assert "no contender is called 'Lightgbm'" in _wanted(["Lightgbm"], peers)
 
 
-def test_the_summary_says_what_is_wanted_and_what_is_met(tmp_path):
+def test_the_summary_shows_targets_and_results(tmp_path):
     for contender, level in (("learnt", 1.0), ("LightGBM", 1.25), ("sklearn linear", 2.0)):
         note = json.dumps({"chosen": "a blend"})
         np.savez(tmp_path / f"t-0-{contender}.npz", losses=np.full(50, level), seconds=1.0, note=note)

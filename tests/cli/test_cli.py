@@ -130,7 +130,7 @@ def test_a_study_ends_with_the_path_of_its_report_and_its_model_predicts(capfd):
 
 
 @pytest.mark.long
-def test_noise_in_a_file_without_names_ends_with_kind_words_and_exit_code_3_only_when_asked(capfd):
+def test_noise_in_a_file_without_names_ends_with_exit_code_3_only_with_the_option(capfd):
     table(160, noise=True).write_csv("n.csv", include_header=False)
     command = ["study", "n.csv", "--no-header", "--target", "3", "--out", "o", "--budget", "10m"]
     assert run(command) == 0
@@ -150,7 +150,7 @@ def test_noise_in_a_file_without_names_ends_with_kind_words_and_exit_code_3_only
 
 
 @pytest.mark.long
-def test_ctrl_c_says_what_was_kept(tmp_path):
+def test_ctrl_c_reports_what_was_kept(tmp_path):
     table(3000).write_csv("t.csv")
     process = subprocess.Popen(
         [sys.executable, "-m", "learnt.cli", "study", "t.csv", "--target", "y", "--out", "o"],

@@ -27,7 +27,7 @@ def test_one_cloud_is_one_cluster():
     assert choose_k(RNG.normal(size=(300, 3)), range(1, 6), method="gap", random_state=0).k == 1
 
 
-def test_scores_are_what_they_say():
+def test_scores_match_their_definition():
     X = blobs(3)
     found = choose_k(X, [2, 3, 4], method="silhouette", random_state=0)
     best = KMeans(3, n_init=5, random_state=0).fit(X)

@@ -136,7 +136,7 @@ def test_metrics(metric, params):
 
 
 @pytest.mark.parametrize("metric", ["canberra", "sqeuclidean"])
-def test_a_tree_is_asked_for_by_metrics_that_boxes_do_not_bound(metric):
+def test_metrics_that_boxes_do_not_bound_use_a_metric_tree(metric):
     by_tree, by_all = (HDBSCAN(metric=metric, algorithm=name).fit(BLOBS) for name in ("ball_tree", "brute"))
     np.testing.assert_array_equal(by_tree.labels_, by_all.labels_)
 
@@ -233,7 +233,7 @@ def test_wrong_input_is_a_sentence(settings, table, message):
         HDBSCAN(**settings).fit(table)
 
 
-def test_missing_distances_are_said():
+def test_missing_distances_are_reported():
     D = np.full((12, 12), np.inf)
     D[:6, :6] = D[6:, 6:] = 1.0
     with pytest.warns(UserWarning, match="edge weights with value infinity"):

@@ -268,7 +268,7 @@ def test_an_empty_cluster_is_given_the_farthest_row(n, kind):
     assert model.inertia_ <= Oracle(4, init=init, n_init=1).fit(X).inertia_ * (1 + 1e-9)
 
 
-def test_more_clusters_than_distinct_rows_is_said():
+def test_more_clusters_than_distinct_rows_warns():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(2\) found smaller than n_clusters \(3\)"):
         model = KMeans(3, random_state=0).fit(X)

@@ -59,7 +59,7 @@ def test_weights_of_a_step_are_repeated_rows():
     np.testing.assert_allclose(once[1], twice[1])
 
 
-def test_centres_that_nobody_needs_are_put_on_rows():
+def test_empty_clusters_get_centres_on_rows():
     centers, counts = X[:5].copy(), np.array([100.0, 90.0, 0.0, 80.0, 0.5])
     assert reassign(X[10:30], centers, counts, 0.01, np.random.RandomState(0)) == 2
     for c in (2, 4):

@@ -79,7 +79,7 @@ def test_codes_equal_scikit_learns(size, algorithm, asked):
 @pytest.mark.parametrize("positive", [False, True])
 @pytest.mark.parametrize("size", [8, 60])
 @pytest.mark.parametrize("alpha", [1e-6, 0.01, 0.5])
-def test_lasso_codes_meet_the_optimality_conditions(size, positive, alpha):
+def test_lasso_codes_satisfy_the_optimality_conditions(size, positive, alpha):
     """|Dr| ≤ α everywhere, and α·sign(w) where w is not 0."""
     X, D = np.random.default_rng(1).normal(size=(50, 15)), atoms(size, 15)
     W = sparse_encode(X, D, alpha=alpha, positive=positive)
@@ -133,7 +133,7 @@ def test_precomputed_products_and_float32():
     np.testing.assert_allclose(narrow, expected, atol=1e-4)
 
 
-def test_too_few_rounds_say_how_far_off():
+def test_too_few_rounds_report_the_distance():
     X, D = np.random.default_rng(1).normal(size=(30, 12)), atoms(60, 12)
     with pytest.warns(ConvergenceWarning, match=r"of 30 codes did not converge in 2 rounds.*raise max_iter") as caught:
         sparse_encode(X, D, alpha=1e-3, max_iter=2)
@@ -254,7 +254,7 @@ def test_batches_may_come_one_by_one():
     assert prices[-1] < 0.95 * prices[0]
 
 
-def test_it_stops_when_it_stands_still():
+def test_it_stops_without_progress():
     X, _, _ = planted(500, 8, 6)
     model = MiniBatchDictionaryLearning(8, alpha=0.1, batch_size=100, random_state=0, max_iter=1000).fit(X)
     assert model.n_iter_ < 1000

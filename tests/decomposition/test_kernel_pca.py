@@ -94,7 +94,7 @@ def test_two_rings_become_separable():
     assert Perceptron(max_iter=20).fit(scores, side).score(scores, side) == 1.0
 
 
-def test_bad_input_is_said():
+def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"negative eigenvalues \(-\d.* not positive semidefinite"):
         KernelPCA(kernel=Sigmoid(1.0, -1.0)).fit(X)
     with pytest.raises(ValueError, match=r"must return one number; it returned an array of the shape \(4,\)"):

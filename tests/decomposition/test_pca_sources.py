@@ -112,7 +112,7 @@ def test_scores_are_where_the_rows_are(X, whiten):
         PCA(2, svd_solver="arpack").fit(torch.tensor(X))
 
 
-def test_torch_says_what_is_not_finite(X):
+def test_torch_reports_cells_that_are_not_finite(X):
     bad = torch.tensor(X)
     bad[3, 1] = float("nan")
     with pytest.raises(ValueError, match="X contains NaN at row 3, column 1"):

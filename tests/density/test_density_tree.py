@@ -325,7 +325,7 @@ def test_one_point_identical_points_and_constant_features(cls, leaf):
     assert np.isfinite(model.score_samples(np.column_stack([X[:, 0], np.full(len(X), 5.0)]))).all()
 
 
-def test_rows_outside_are_told():
+def test_rows_outside_are_reported():
     with pytest.warns(UserWarning, match="1 of the 2 rows lie where the density is 0"):
         assert DensityTree(random_state=0).fit(X).score([[100.0, 0.0], X[0]]) == -np.inf
 

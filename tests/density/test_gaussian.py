@@ -92,7 +92,7 @@ def test_elsewhere_it_is_the_same_model(tmp_path):
 
 @pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
 @pytest.mark.parametrize("rows", [[[1.0, 2.0]], [[1.0, 2.0]] * 5, [[1e9, -1e9]] * 3], ids=["one", "same", "far"])
-def test_no_spread_is_told(kind, rows):
+def test_no_spread_is_reported(kind, rows):
     with pytest.warns(UserWarning, match="covariance is singular.*was added to the variances; drop"):
         model = Gaussian(covariance_type=kind).fit(rows)
     assert model.regularization_ == 1e-6
@@ -101,7 +101,7 @@ def test_no_spread_is_told(kind, rows):
     assert model.predict(np.asarray(rows[:1]) + 1) == [-1]
 
 
-def test_dependent_and_constant_features_are_told():
+def test_dependent_and_constant_features_are_reported():
     dependent = np.column_stack([X[:, 0], 3 * X[:, 0], np.full(500, 7.0)])
     with pytest.warns(UserWarning, match="drop such features"):
         model = Gaussian().fit(dependent)

@@ -112,7 +112,7 @@ def test_several_features_have_wider_bins():
     assert len(two) - 1 == np.ceil(np.ptp(X[:, 0]) / (3.4908 * sigma * 700 ** (-1 / 4)))
 
 
-def test_empty_bins_are_told():
+def test_empty_bins_are_reported():
     model = Histogram(bins=[np.arange(4.0)]).fit([[0.5], [2.5]])
     np.testing.assert_array_equal(model.score_samples([[1.5], [0.1]]), [-np.inf, np.log(0.5)])
     with pytest.warns(UserWarning, match="1 of the 2 rows lie where the density is 0.*`alpha` above 0"):

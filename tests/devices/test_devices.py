@@ -66,7 +66,7 @@ def test_models_fitted_in_numpy_only(place):
     checks.fitted_in_numpy_only(place)
 
 
-def test_named_scores_are_numpys_and_say_so(strict):
+def test_named_scores_are_numpys_and_refuse_tensors(strict):
     X, y = strict(checks.X), strict(checks.NUMBERS)
     with pytest.raises(TypeError, match=r"scoring='r2' with NumPy and X lies on .*; leave scoring out"):
         cross_val_score(LinearRegression(), X, y, scoring="r2")

@@ -80,7 +80,7 @@ def test_every_piece_of_advice_is_a_sentence_and_is_given_somewhere():
     assert all(text.endswith(".") and "\n" not in text for text in ADVICE.values())
 
 
-def test_an_estimate_of_noise_above_the_models_own_loss_is_not_believed():
+def test_an_estimate_of_noise_above_the_models_own_loss_is_not_used():
     sizes = np.array([100, 200, 400, 800])
     valid = np.full((4, 3), 0.09) + np.array([-0.001, 0.0, 0.001])  # the model reaches 0.09 = 0.3²
     found = read_curve(sizes, 0.9 * valid, valid, noise=(0.0, 0.82**2, 1.08**2), constant=2.0)

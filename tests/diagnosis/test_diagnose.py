@@ -41,7 +41,7 @@ def test_the_verdict_is_right_on_other_forms(problem):
 
 
 @pytest.mark.parametrize("name", {**FIRST, **OTHER})
-def test_the_regime_of_a_problem_is_what_its_truth_says(name):
+def test_the_regime_of_a_simulated_problem_is_its_true_one(name):
     problem = {**FIRST, **OTHER}[name]
     assert MEANS[problem.regime](*parts(problem, sets=8))
 
@@ -59,6 +59,6 @@ def test_a_curve_of_one_size_still_gives_a_verdict():
     assert found.regime == "high variance"
 
 
-def test_too_few_rows_is_said():
+def test_too_few_rows_is_refused():
     with pytest.raises(ValueError, match="at least 10"):
         diagnose(LinearRegression(), np.zeros((6, 1)), np.zeros(6))

@@ -32,7 +32,7 @@ def test_the_dimension_of_manifolds_in_more_columns(d):
     assert found.high - found.low < 0.15 * d
 
 
-def test_the_interval_covers_the_dimension_as_often_as_it_says():
+def test_the_interval_of_the_dimension_has_its_nominal_coverage():
     """Ratios drawn from the law itself: 200 intervals of 95 %; fewer than 180 have a chance of 1e-4."""
     rng = np.random.default_rng(0)
     covered = sum(

@@ -166,7 +166,7 @@ def test_the_inverted_bracket_is_narrow_in_few_dimensions(name):
     assert found.upper - found.lower <= bayes * (1 - c / (c - 1) * bayes) + 2 * error  # what Cover and Hart allow
 
 
-def test_one_interval_in_forty_lies_above_the_bayes_error():
+def test_one_interval_in_forty_is_above_the_bayes_error():
     # Labels that the columns know nothing of: R∞ = 2·p*(1 − p*), and the lower end is the lower end of a share of rows
     # that are each other's neighbours. Taken for independent, about 42 of 600 would.
     draw, bayes = KNOWN["nothing to know, one in five"]

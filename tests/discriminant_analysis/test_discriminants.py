@@ -209,7 +209,7 @@ def test_units_of_features_decide_nothing():
     ],
     ids=repr,
 )
-def test_singular_covariances_are_regularised_and_it_is_said(what, model):
+def test_singular_covariances_are_regularised_with_a_warning(what, model):
     X, y, _ = make(n=300)
     if what == "constant":
         X[:, 1] = 7.0
@@ -238,7 +238,7 @@ def test_svd_leaves_out_directions_without_variance():
     )
 
 
-def test_classes_that_are_points_are_told_apart():
+def test_classes_that_are_single_points_are_separated():
     X, y = np.repeat([[0.0, 0.0], [3.0, 1.0]], 4, axis=0), np.repeat([0, 1], 4)
     np.testing.assert_array_equal(LinearDiscriminantAnalysis().fit(X, y).predict([[0.4, 0.0], [2.9, 1.0]]), [0, 1])
 

@@ -49,7 +49,7 @@ def test_plain_lines(monkeypatch):
     assert any("a note" in line for line in lines)
 
 
-def test_work_that_ends_at_a_moment_is_not_said_to_take_longer():
+def test_work_with_a_deadline_is_not_estimated_to_take_longer():
     bar = progress.Bar("race", total=1000)
     bar.started, bar.done = time.monotonic() - 100.0, 1
     assert progress._remaining(bar).startswith("about 99")  # thousands of seconds at this rate

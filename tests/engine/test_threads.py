@@ -99,7 +99,7 @@ def test_blas_is_held_and_given_back():
     assert blas_threads() == before
 
 
-def test_blas_is_given_back_whoever_leaves_last():
+def test_blas_threads_are_restored_whichever_user_leaves_last():
     before = blas_threads()
     inside, leave = threading.Event(), threading.Event()
 

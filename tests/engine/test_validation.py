@@ -230,7 +230,7 @@ def test_distinct_labels_of_a_cluster():
         ([1.0, 2.0], "balanced", r"sample_weight must be None, a number or one number for every row; got balanced"),
     ],
 )
-def test_what_is_wrong_with_targets_and_weights_is_said_of_them(y, weights, words):
+def test_errors_in_targets_and_weights_name_them(y, weights, words):
     with pytest.raises(ValueError, match=words):
         check_fit(Model(), np.ones((2, 1)), y, weights, target="number")
 

@@ -65,7 +65,7 @@ _MEMBERS = [("line", LinearRegression()), ("mean", ConstantRegressor())]
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_verbose_says_something_and_silence_says_nothing(model, lines, word, capfd):
+def test_verbose_prints_and_the_default_does_not(model, lines, word, capfd):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)

@@ -42,7 +42,7 @@ def test_support_vector_machines_are_libsvms(C):
 
 
 @pytest.mark.parametrize("loss", CORNERS, ids=repr)
-def test_no_place_nearby_is_better_and_the_residual_says_how_far(loss):
+def test_no_point_nearby_is_better_and_the_residual_bounds_the_distance(loss):
     problem = Problem(X, target(loss), loss, L2(), 0.01)
     found = minimize(problem, AugmentedLagrangian(tol=1e-10))
     assert found.converged

@@ -120,7 +120,7 @@ def test_solvers_as_objects_and_starts():
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
-def test_price_and_constraint(penalty):
+def test_penalty_and_constraint(penalty):
     priced = ERMRegressor(penalty=penalty, alpha=0.3, tol=1e-12).fit(X, Y)
     bound = np.abs(priced.coef_).sum() if penalty == "l1" else priced.coef_ @ priced.coef_
     found = ERMRegressor(penalty=penalty, bound=bound, tol=1e-12).fit(X, Y)
@@ -155,7 +155,7 @@ def test_class_weights_are_weights_of_rows():
     np.testing.assert_allclose(c.coef_, oracle.coef_, atol=1e-5)
 
 
-def test_probabilities_where_scores_stand_for_them():
+def test_probabilities_from_scores():
     for loss in ("log", "exponential", "modified_huber", Log()):
         p = ERMClassifier(loss, alpha=0.01).fit(X, THREE).predict_proba(X)
         np.testing.assert_allclose(p.sum(axis=1), 1)
@@ -262,7 +262,7 @@ def test_bad_settings_get_one_sentence(model, y, words):
     assert "\n" not in str(caught.value)
 
 
-def test_stopping_short_says_how_far_off():
+def test_stopping_short_reports_the_distance():
     with pytest.warns(ConvergenceWarning, match=r"stopped after 3 iterations .* raise max_iter above 3"):
         ERMRegressor(solver="gd", max_iter=3).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="ran away .* shorter step"):

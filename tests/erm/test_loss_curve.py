@@ -40,7 +40,7 @@ def test_one_value_an_iteration(solver):
         assert falls.max(initial=0.0) <= 1e-12 * model.loss_curve_[0]
 
 
-def test_a_solver_that_came_nowhere_says_so():
+def test_a_solver_without_progress_warns():
     """The program is not solved in one iteration, and there is no iterate."""
     with pytest.warns(UserWarning, match="LinearProgram stopped after 0 iterations"):
         model = fitted("lp", max_iter=1)
@@ -98,7 +98,7 @@ def test_the_curve_costs_no_reading_of_the_rows():
     assert len(result.curve) == result.n_iter
 
 
-def test_places_are_told_apart_by_value():
+def test_points_are_compared_by_value():
     """A solver may change θ in place."""
     problem = Problem(X, Y, Squared())
     theta = np.zeros(5)

@@ -119,7 +119,7 @@ def test_compiled_equals_definition(loss):
 
 
 @each
-def test_convex_never_negative_and_as_steep_as_said(loss):
+def test_convex_nonnegative_and_with_the_declared_slope(loss):
     y, s = data(loss, n=500, seed=3)
     t = np.random.default_rng(4).normal(size=500)
     assert (loss.value(y, (s + t) / 2) <= (loss.value(y, s) + loss.value(y, t)) / 2 + 1e-12).all()

@@ -99,7 +99,7 @@ def test_a_penalty_with_corners(place, tmp_path):
 
 
 @places
-def test_what_needs_the_rows_says_so(place, tmp_path):
+def test_what_needs_the_rows_is_refused(place, tmp_path):
     data, y, _ = place(X, Y, WEIGHTS, tmp_path)
     for solver in ("cd", "irls", "sgd"):
         with pytest.raises(ValueError, match="needs all rows in memory"):
@@ -141,7 +141,7 @@ def test_sums_over_rows_are_those_of_the_problem(loss, y, outputs, weighted):
     assert_allclose(parts.scale, whole.scale, rtol=1e-12)
 
 
-def test_sparing_newton_asks_for_second_derivatives_seldom():
+def test_sparing_newton_computes_second_derivatives_seldom():
     asked = []
 
     class Counting(Poisson):

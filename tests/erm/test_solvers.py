@@ -79,7 +79,7 @@ def test_all_reach_one_optimum(loss):
 
 
 @pytest.mark.parametrize("step", ["line-search", 0.01, Decay(0.2, power=0.5)], ids=str)
-def test_gradient_descent_meets_the_closed_form_and_falls(step):
+def test_gradient_descent_reaches_the_closed_form_and_decreases(step):
     Z = X / X.std(axis=0)
     problem = Problem(Z, Y, Squared(), L2(), 0.05, fit_intercept=False)
     exact = np.linalg.solve(Z.T @ Z / N + 0.05 * np.eye(D), Z.T @ Y / N)
@@ -169,7 +169,7 @@ def test_the_gap_is_never_too_small():
 
 @pytest.mark.parametrize("penalty", [L1(), L2()], ids=repr)
 @pytest.mark.parametrize("loss", [Squared(), Log()], ids=repr)
-def test_each_price_has_its_constraint(penalty, loss):
+def test_each_penalty_has_its_constraint(penalty, loss):
     for alpha in (0.3,):
         priced = minimize(Problem(X, target(loss), loss, penalty, alpha), FISTA(tol=1e-13))
         bound = float(penalty.value(priced.coef))

@@ -120,7 +120,7 @@ def test_inducing_rows_are_spread_and_different():
     assert np.trace(left) < np.trace(more)
 
 
-def test_noise_is_told_from_the_smooth_part():
+def test_noise_is_separated_from_the_smooth_part():
     for kernel in KERNELS:
         smooth = smooth_part(kernel)
         assert smooth.n_dims == kernel.n_dims
@@ -141,7 +141,7 @@ def test_models_are_kept(tmp_path):
             np.testing.assert_array_equal(a, b)
 
 
-def test_what_is_asked_in_vain_is_said(monkeypatch):
+def test_unusable_options_are_reported(monkeypatch):
     with pytest.raises(ValueError, match=r"needs noise.*add WhiteKernel\(\) to the kernel, or increase alpha"):
         GaussianProcessRegressor(algebra.RBF(1.0), method="inducing").fit(X, Y)
     import torch

@@ -86,7 +86,7 @@ def test_the_mean_is_kernel_ridge():
     np.testing.assert_allclose(model.predict(Xt), ridge.predict(Xt), rtol=1e-9, atol=1e-11)
 
 
-def test_data_without_noise_are_met():
+def test_data_without_noise_are_fitted_exactly():
     model = GaussianProcessRegressor(named.RBF(1.0), random_state=0).fit(X[:20], Y[:20, 0])
     mean, std = model.predict(X[:20], return_std=True)
     np.testing.assert_allclose(mean, Y[:20, 0], atol=1e-5)

@@ -106,7 +106,7 @@ def test_nothing_measured_is_nothing_there():
         np.testing.assert_array_equal(found.image, 0.0)
 
 
-def test_too_few_iterations_say_how_far_off(scan):
+def test_too_few_iterations_report_the_distance(scan):
     A, sinogram, _ = scan
     with pytest.warns(ConvergenceWarning, match=r"after 3 iterations with a gradient .* raise max_iter above 3"):
         assert not reconstruct(A, sinogram, max_iter=3).converged

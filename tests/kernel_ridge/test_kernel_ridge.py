@@ -91,7 +91,7 @@ def test_constant_columns_change_nothing():
     np.testing.assert_allclose(again, KernelRidge(0.5, kernel=k).fit(X, Y).predict(Xt), rtol=1e-9, atol=1e-11)
 
 
-def test_a_singular_matrix_and_one_that_is_not_positive_say_so():
+def test_a_singular_and_an_indefinite_matrix_are_reported():
     twice = np.vstack([X[:20], X[:20]])
     with pytest.warns(UserWarning, match="Singular matrix in solving dual problem"):
         model = KernelRidge(0.0, kernel="linear").fit(twice, np.r_[Y[:20, 0], Y[:20, 0]])
@@ -159,7 +159,7 @@ def test_a_matrix_without_the_rows_of_weight_0(kind):
         KernelRidge(kernel="precomputed").fit(kind(K[:, :90]), targets, w)
 
 
-def test_a_matrix_that_lies_column_by_column():
+def test_a_column_major_matrix():
     K = RBF(1.0)(X)
     given = KernelRidge(0.5, kernel="precomputed").fit(torch.asarray(K).T, torch.asarray(Y))
     np.testing.assert_allclose(given.dual_coef_, KernelRidge(0.5, kernel="precomputed").fit(K, Y).dual_coef_, rtol=1e-9)

@@ -261,7 +261,7 @@ def test_every_array_library_gives_the_same(name, library):
     np.testing.assert_allclose(np.asarray(k(rows)), k(X), **tolerance)
 
 
-def test_jax_is_told_to_multiply_with_all_digits(monkeypatch):
+def test_jax_multiplies_in_full_precision(monkeypatch):
     """On a GPU it would take 10 bits of a float32; here it is enough that it was told, for sums, blocks and factors."""
     import jax
 
@@ -334,7 +334,7 @@ def test_what_is_no_kernel_is_shown_by_a_direction():
         assert f"{verdict.eigenvalue:.6g}" in str(verdict)
 
 
-def test_what_nobody_can_say():
+def test_undecidable_kernels():
     verdict = kernels.is_kernel(lambda x, z: float(np.exp(-abs(x - z).sum())))
     assert verdict.answer == "don't know"
     assert not verdict

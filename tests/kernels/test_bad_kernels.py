@@ -29,7 +29,7 @@ def of_tables(value):
 
 @pytest.mark.filterwarnings("ignore:NuSVC with nu=0.5 leaves a margin")
 @pytest.mark.parametrize("machine", MACHINES)
-def test_machines_say_that_a_kernel_is_none(machine):
+def test_machines_warn_of_an_indefinite_kernel(machine):
     for given in ({"kernel": of_tables(np.negative)}, {"kernel": "sigmoid", "gamma": 1.0, "coef0": -2.0}):
         with pytest.warns(UserWarning, match=f"kernel of {machine.__name__} {SAYS}"):
             machine(**given).fit(X, LABEL)
@@ -51,7 +51,7 @@ def test_rounding_is_no_reason_to_warn(machine):
 
 
 @pytest.mark.parametrize("maker", [lambda k: Nystroem(k, n_components=20), lambda k: KernelPCA(2, kernel=k)])
-def test_features_say_that_a_kernel_is_none(maker):
+def test_features_warn_of_an_indefinite_kernel(maker):
     with pytest.warns(UserWarning, match=SAYS):
         maker(of_rows(lambda v: -v)).fit(X)
     with pytest.warns(UserWarning, match=SAYS):
@@ -78,12 +78,12 @@ def test_processes_raise_with_the_eigenvalue(process):
         process(FromFunction(of_rows(lambda v: np.nan)), optimizer=None).fit(X, LABEL)
 
 
-def test_a_classifier_says_it_even_where_newton_ends():
+def test_a_classifier_warns_even_where_newton_converges():
     with pytest.warns(UserWarning, match=SAYS):
         GaussianProcessClassifier(FromFunction(of_rows(lambda v: -0.01 * v)), optimizer=None).fit(X, LABEL)
 
 
-def test_kernel_ridge_solves_by_least_squares_and_says_so():
+def test_kernel_ridge_solves_by_least_squares_with_a_warning():
     with pytest.warns(UserWarning, match=r"not positive definite \(the smallest eigenvalue is -\d"):
         KernelRidge(0.1, kernel=of_rows(lambda v: -v)).fit(X, X[:, 0])
 

@@ -50,7 +50,7 @@ def test_one_row_is_solved_as_several_are():
         np.testing.assert_allclose(one, rows[1:2], rtol=0, atol=1e-13)
 
 
-def test_what_is_not_positive_is_told():
+def test_what_is_not_positive_is_reported():
     A = np.eye(300)
     A[250, 250] = -1.0
     assert not cholesky_in_place(A)

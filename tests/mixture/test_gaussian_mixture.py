@@ -154,7 +154,7 @@ def test_more_starts_and_warm_starts():
 
 @pytest.mark.parametrize("cls", [GaussianMixture, BayesianGaussianMixture])
 @pytest.mark.parametrize("kind", KINDS)
-def test_singular_covariances_are_told(cls, kind):
+def test_singular_covariances_are_reported(cls, kind):
     """Identical rows, and a constant feature: regularised, and said so."""
     same = np.ones((20, 2))
     with warnings.catch_warnings(record=True) as caught:

@@ -20,7 +20,7 @@ X = np.random.default_rng(0).standard_normal((40, 3))
 Y = np.arange(40) % 3
 
 
-def test_first_opening_is_quiet_and_logged_the_second_warns_and_is_logged():
+def test_the_first_opening_is_logged_the_second_warns_and_is_logged():
     box = SealedTestSet(X, Y)
     assert (box.opened, box.log) == (0, ())
     got_X, got_y = box.open(reason="final score")

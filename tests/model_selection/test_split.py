@@ -112,7 +112,7 @@ def test_containers_come_back_as_they_were(kind):
             assert not isinstance(a, np.ndarray) or a.dtype == b.dtype
 
 
-def test_containers_scikit_learn_is_not_asked_about(tmp_path):
+def test_containers_that_scikit_learn_does_not_take(tmp_path):
     expected = train_test_split(X, random_state=0)[1]
     np.save(tmp_path / "X.npy", X)
     others = {

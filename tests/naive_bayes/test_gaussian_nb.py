@@ -181,7 +181,7 @@ def test_linear_form_decides_alike_for_many_classes():
     np.testing.assert_array_equal(model.classes_[(X @ W.T + b).argmax(axis=1)], model.predict(X))
 
 
-def test_linear_form_says_when_the_boundary_is_not_linear():
+def test_linear_form_refuses_a_boundary_that_is_not_linear():
     X, y, _ = make()
     with pytest.raises(ValueError, match=r"those of feature \d differ by .* %; use predict") as error:
         GaussianNB().fit(X, y).linear_form()

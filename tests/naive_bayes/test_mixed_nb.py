@@ -79,7 +79,7 @@ def test_numbers_alone_are_one_of_the_other_models():
     np.testing.assert_allclose(MixedNB().fit(C, y, w).predict_proba(C), CategoricalNB().fit(C, y, w).predict_proba(C))
 
 
-def test_an_unseen_category_says_nothing():
+def test_an_unknown_category_has_no_effect():
     table, y, _ = make()
     X = pd.DataFrame({name: table[name] for name in ("height", "town")})
     model = MixedNB().fit(X, y)

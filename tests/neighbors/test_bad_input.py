@@ -72,7 +72,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("case", SENTENCES)
-def test_what_is_wrong_is_said_in_a_sentence(case):
+def test_errors_are_one_sentence(case):
     call, sentence = SENTENCES[case]
     with pytest.raises(ValueError, match=re.escape(sentence)) as raised:
         call()
@@ -126,7 +126,7 @@ def test_a_constant_column_changes_nothing(algorithm):
         np.testing.assert_array_equal(a, b)
 
 
-def test_negative_distances_are_told_and_a_rounding_error_is_none():
+def test_negative_distances_are_reported_but_not_rounding_errors():
     with pytest.warns(UserWarning, match="it gives negative numbers. The nearest are those with the lowest"):
         index = (
             NearestNeighbors(n_neighbors=1, metric=lambda a, b: -(a @ b)).fit(X).kneighbors(X, return_distance=False)

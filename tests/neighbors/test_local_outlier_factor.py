@@ -76,7 +76,7 @@ def test_more_neighbours_than_rows():
     assert LocalOutlierFactor(30).fit(X).n_neighbors_ == 29
 
 
-def test_thousands_of_equal_rows_are_no_outliers_and_what_they_do_to_others_is_said():
+def test_thousands_of_equal_rows_are_no_outliers_and_their_effect_on_others_is_reported():
     X = np.zeros((3000, 2))
     assert (LocalOutlierFactor().fit_predict(X) == 1).all()
     X[-1] = 1.0

@@ -81,7 +81,7 @@ def test_far_from_zero_the_nearest_is_found():
     np.testing.assert_array_equal(NearestCentroid().fit(X + 1e8, y).predict(X + 1e8), expected)
 
 
-def test_a_feature_that_is_the_same_in_each_class_is_said():
+def test_a_feature_that_is_constant_in_each_class_is_reported():
     X, y, _ = make()
     X[:, 2] = y
     with pytest.warns(UserWarning, match="Feature 2 is the same in all rows of each class") as caught:

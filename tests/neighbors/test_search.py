@@ -251,7 +251,7 @@ def test_wrong_questions_get_one_sentence():
         assert NearestNeighbors(metric_params={"p": 1}).fit(X).effective_metric_ == "manhattan"
 
 
-def test_an_estimator_fitted_to_rows_stands_for_them():
+def test_an_estimator_fitted_to_rows_can_be_passed_in_their_place():
     X = np.random.default_rng(0).normal(size=(20, 3))
     again = NearestNeighbors(n_neighbors=2).fit(NearestNeighbors(radius=3.0).fit(X))
     np.testing.assert_array_equal(again.kneighbors(X)[1], NearestNeighbors(n_neighbors=2).fit(X).kneighbors(X)[1])

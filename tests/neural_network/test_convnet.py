@@ -349,7 +349,7 @@ def test_bad_input_gets_one_sentence(name):
     assert len(str(caught.value)) < 300
 
 
-def test_digits_are_told_apart():
+def test_digits_are_classified():
     X, y = load_digits(return_X_y=True)
     model = ConvNetClassifier(random_state=0, max_iter=4).fit(X[:900], y[:900])
     assert model.score(X[900:], y[900:]) > 0.9

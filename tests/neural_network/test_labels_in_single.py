@@ -30,7 +30,7 @@ def test_labels_are_those_of_double_precision(activation, outputs):
         assert np.array_equal(found.argmax(axis=1), expected.argmax(axis=1))
 
 
-def test_outputs_closer_than_single_precision_tells_are_settled_in_double():
+def test_outputs_closer_than_single_precision_resolves_are_decided_in_double():
     """Two outputs that differ by a part in 10¹⁰: single precision alone would call them a tie."""
     rng = np.random.default_rng(0)
     W = rng.normal(size=(20, 1))

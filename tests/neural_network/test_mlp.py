@@ -385,7 +385,7 @@ WITHOUT = """
 """
 
 
-def test_without_pytorch_models_predict_and_fit_says_what_to_install(tmp_path):
+def test_without_pytorch_models_predict_and_fit_names_what_to_install(tmp_path):
     learnt.save(MLPClassifier(**SMALL).fit(X, CLASSES), tmp_path / "model.learnt")
     command = [sys.executable, "-c", textwrap.dedent(WITHOUT), str(tmp_path / "model.learnt")]
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout

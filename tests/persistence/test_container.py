@@ -207,7 +207,7 @@ def test_odd_addresses_are_made_even(holder):
     assert model.fitted_.flags.aligned
 
 
-def test_a_packed_list_gives_no_more_than_it_says(holder):
+def test_a_packed_list_is_no_longer_than_its_stated_size(holder):
     import zlib
 
     data = to_bytes(holder([f"name {i}" for i in range(1000)]))

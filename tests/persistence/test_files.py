@@ -239,7 +239,7 @@ def test_notes_written_into_a_file_give_the_bytes_of_a_model_saved_with_them(tmp
         _files.write_notes(tmp_path / "b.learnt", {"x": float("nan")})
 
 
-def test_notes_travel_with_the_model(tmp_path):
+def test_notes_are_saved_with_the_model(tmp_path):
     from learnt.linear_model import Ridge
 
     model = Ridge().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])

@@ -15,7 +15,7 @@ FILES = sorted((HERE / "golden").glob("*/*.learnt"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}/{path.stem}" for path in FILES])
-def test_a_file_of_a_release_loads_and_says_what_it_said(path, golden, cases):
+def test_a_file_of_a_release_loads_and_predicts_the_same(path, golden, cases):
     model = learnt.load(path)
     expected = json.loads(path.with_suffix(".json").read_text())
     said = golden["answers"](model, cases[path.stem].data)

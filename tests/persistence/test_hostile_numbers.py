@@ -355,7 +355,7 @@ def test_noise_whose_square_is_infinite():
     assert np.isinf(high).all()
 
 
-def test_a_search_without_a_radius_says_so():
+def test_a_search_without_a_radius_is_refused():
     model = NearestNeighbors(radius=None).fit(X)
     with pytest.raises(ValueError, match="radius"):
         model.radius_neighbors(X)
@@ -401,7 +401,7 @@ def test_a_machine_of_one_function_has_one():
 
 
 @pytest.mark.parametrize("make", [LMNN, NeighborhoodComponentsAnalysis])
-def test_a_metric_that_is_not_fitted_says_so(make):
+def test_a_metric_that_is_not_fitted_is_refused(make):
     with pytest.raises(NotFittedError):
         make().get_mahalanobis_matrix()
 

@@ -283,7 +283,7 @@ def test_attributes_that_are_not_fitted_state_are_refused(holder):
         to_bytes(model)
 
 
-def test_the_hook_of_a_class_is_asked(holder):
+def test_the_hook_of_a_class_is_called(holder):
     with pytest.raises(LearntFileError, match="this cannot be"):
         to_bytes(holder().fit("impossible"))
 

@@ -90,7 +90,7 @@ def test_odd_numbers_do_not_break_a_race(values):
     ET.fromstring(str(chart))
 
 
-def test_contours_lie_where_the_field_has_their_value():
+def test_contours_are_where_the_field_has_their_value():
     """Ends of segments are on the circle up to the square of a cell's size."""
     x = np.linspace(-2, 2, 61)
     field = np.hypot(x[None, :], x[:, None])

@@ -73,7 +73,7 @@ def test_not_dates(text):
     assert np.isnan(read(text)).all()
 
 
-def test_day_and_month_are_told_apart_by_the_whole_column():
+def test_day_and_month_are_distinguished_by_the_whole_column():
     assert day_order(pl.Series(["01/02/2020", "31/12/2020"])) == "dmy"
     assert day_order(pl.Series(["01/02/2020", "12/31/2020"])) == "mdy"
     assert day_order(pl.Series(["01/02/2020"])) == "mdy"

@@ -34,7 +34,7 @@ def findings(found, what):
     return [finding for finding in found["findings"] if finding["what"] == what]
 
 
-def test_an_honest_table_has_no_leaks(honest):
+def test_a_table_without_leaks_has_no_findings(honest):
     found = profile(honest, "y")
     assert found["leaks"] == found["identifiers"] == found["constants"] == found["time_columns"] == []
     assert found["target"]["task"] == "classification"

@@ -279,7 +279,7 @@ def test_infinity_is_one_sentence(X):
         assert "\n" not in str(error.value)
 
 
-def test_refit_forgets(X):
+def test_refit_resets(X):
     scaler = StandardScaler().fit(X)
     assert scaler.fit(X[:, :2] * 3).n_features_in_ == 2
     np.testing.assert_allclose(scaler.mean_, 3 * X[:, :2].mean(axis=0))

@@ -179,7 +179,7 @@ def test_identifiers_and_what_only_looks_like_one():
 @pytest.mark.parametrize(
     ("kind", "width"), [("number", 1), ("category", 3), ("drop", 0), ("date", 2), ("boolean", 2), ("text", 1)]
 )
-def test_kinds_are_taken_at_their_word(kind, width):
+def test_given_kinds_override_the_inferred_ones(kind, width):
     table = {"p": ["1", "2", "3", "1", "2", "3"], "x": [0.5, 2, 3, 4, 5, 6]}
     encoder = TableEncoder(kinds={"p": kind}).fit(table)
     if kind == "date":
@@ -194,7 +194,7 @@ def test_kinds_are_taken_at_their_word(kind, width):
     assert encoder.transform(table).shape[1] == width + 1
 
 
-def test_low_cardinality_integers_when_told():
+def test_low_cardinality_integers_as_categories():
     table = {"class": [1, 2, 3, 1, 2, 3], "x": [1.5, 2, 3, 4, 5, 6]}
     encoder = TableEncoder(kinds={"class": "category"}).fit(table)
     assert encoder.get_feature_names_out().tolist() == ["class=1", "class=2", "class=3", "x"]
@@ -400,7 +400,7 @@ def test_in_a_pipeline(table, y):
     assert model.predict({name: cells[:1] for name, cells in table.items()}).shape == (1,)
 
 
-def test_refit_forgets_names():
+def test_refit_resets_names():
     encoder = TableEncoder().fit({"a": [1, 2], "b": [2, 5]})
     assert not hasattr(encoder.fit(np.array([[1.0, 2.0], [3.0, 5.0]])), "feature_names_in_")
     assert encoder.n_features_in_ == 2

@@ -32,7 +32,7 @@ def test_ridge_of_sparse_rows_with_a_full_column():
     np.testing.assert_allclose(ridge.coef_, oracle.coef_, atol=N * EPS * MOVE)
 
 
-def test_scaling_where_the_first_rows_lie_elsewhere():
+def test_scaling_where_the_first_rows_are_not_typical():
     X = np.vstack([np.zeros((300, 2)), 10 * MOVE + RNG.normal(size=(N, 2))])
     light = np.r_[np.full(300, 1e-30), np.ones(N)]  # hardly there, and what a first mean is taken from
     scaler = StandardScaler().fit(X, sample_weight=light)

@@ -82,7 +82,7 @@ def test_one_row_is_its_mean():
         assert (found.covariance(ddof=1) == 0).all()
 
 
-def test_labels_codes_functions_and_arrays_say_the_same():
+def test_labels_codes_functions_and_arrays_agree():
     names = np.array(["a", "b", "c"])
     ways = (
         moments(as_rows(X, CODES), classes_in_y(K)),

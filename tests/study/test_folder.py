@@ -40,7 +40,7 @@ def test_a_folder_is_held_by_one_study_and_free_afterwards(tmp_path):
 
 
 @pytest.mark.usefixtures("locks")
-def test_what_a_killed_study_left_behind_holds_nobody_up(tmp_path):
+def test_a_lock_left_by_a_killed_study_does_not_block(tmp_path):
     gone = subprocess.Popen([sys.executable, "-S", "-c", ""])
     gone.wait()
     who = {"pid": gone.pid, "host": socket.gethostname(), "since": "2026-01-01T00:00:00"}
@@ -50,7 +50,7 @@ def test_what_a_killed_study_left_behind_holds_nobody_up(tmp_path):
             assert json.loads((tmp_path / ".lock").read_text())["pid"] == os.getpid()
 
 
-def test_without_locks_of_the_system_a_study_on_another_machine_is_believed(tmp_path, monkeypatch):
+def test_without_system_locks_a_study_on_another_machine_counts_as_running(tmp_path, monkeypatch):
     monkeypatch.setattr(_folder, "fcntl", None)
     (tmp_path / ".lock").write_text(json.dumps({"pid": 1, "host": "elsewhere", "since": "noon"}))
     said = r"on elsewhere, since noon.*delete .*\.lock if it has ended"
@@ -103,14 +103,14 @@ def test_the_same_study_goes_on_in_its_folder(tmp_path):
         ({"target": "y", "metric": "f1"}, "h1", "--metric not given, now f1"),
     ],
 )
-def test_another_study_is_not_replaced_unless_asked(tmp_path, asked, data, said):
+def test_another_study_is_not_replaced_without_the_option(tmp_path, asked, data, said):
     finished(tmp_path, Settings(target="y"))
     with pytest.raises(StudyError, match=f"holds the study of .*{said}.*--overwrite"):
         check_nothing_is_lost(tmp_path, Settings(**asked), data)
     check_nothing_is_lost(tmp_path, Settings(**asked, overwrite=True), data)
 
 
-def test_files_that_are_not_ours_are_not_replaced_unless_asked(tmp_path):
+def test_files_that_are_not_ours_are_not_replaced_without_the_option(tmp_path):
     asked = Settings(target="y")
     for name in ("report.html", "model.learnt", "predictions.parquet", "study.json"):
         (tmp_path / name).write_text("somebody's work")

@@ -118,7 +118,7 @@ def test_final_judged_keeps_the_model_as_it_was_and_reuses_every_fit(regressed, 
     assert len(fits) == len(set(fits))  # nothing was fitted again
 
 
-def test_both_choices_and_what_simplicity_costs_are_told(classified):
+def test_both_choices_and_the_cost_of_simplicity_are_reported(classified):
     choice, entries = classified[0].facts["choice"], classified[0].facts["race"]["entries"]
     finished = [e for e in entries if "loss" in e]
     assert choice["best"]["id"] == finished[0]["id"]
@@ -223,7 +223,7 @@ def test_the_worker_dies_with_the_study(tmp_path):
 
 
 @pytest.mark.long
-def test_the_third_use_of_a_test_set_is_said_and_widens_the_interval(classified, tmp_path, monkeypatch):
+def test_the_third_use_of_a_test_set_is_reported_and_widens_the_interval(classified, tmp_path, monkeypatch):
     first = classified[0]
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))  # other tests study this table too
     for question in ("the first one's question", "somebody else's question"):
@@ -239,7 +239,7 @@ def test_the_third_use_of_a_test_set_is_said_and_widens_the_interval(classified,
 
 
 @pytest.mark.long
-def test_a_budget_too_short_still_ends_in_time_and_says_what_was_skipped(tmp_path):
+def test_a_budget_too_short_ends_in_time_and_reports_what_was_skipped(tmp_path):
     rng = np.random.default_rng(0)
     n = 60_000
     frame = pl.DataFrame({f"x{k}": rng.normal(size=n) for k in range(30)})
@@ -269,7 +269,7 @@ def test_groups_and_many_classes(tmp_path):
         study(frame, "y", out=tmp_path / "n", cost=(1.0, 2.0))
 
 
-def test_what_cannot_be_written_or_named_is_said(tmp_path):
+def test_what_cannot_be_written_or_named_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StudyError, match="cannot be written"):
         study(table(), "y", out=tmp_path / "file")

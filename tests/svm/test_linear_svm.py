@@ -253,7 +253,7 @@ def test_refusals_are_one_sentence():
         assert "\n" not in str(caught.value)
 
 
-def test_an_unfinished_fit_says_how_far_it_got():
+def test_an_unfinished_fit_reports_its_progress():
     X, y = load_breast_cancer(return_X_y=True)
     for model in (LinearSVC(max_iter=1), LinearSVC(penalty="l1", max_iter=1), LinearSVR(max_iter=1)):
         with pytest.warns(ConvergenceWarning, match=r"after 1 steps .* raise max_iter above 1") as caught:

@@ -36,7 +36,7 @@ def test_every_answer_of_a_forest_reads_categories_once(towns, bootstrap):
 
 
 @pytest.mark.parametrize("kind", [DecisionTreeRegressor, RandomForestRegressor])
-def test_a_frame_in_another_order_is_told_so(towns, kind):
+def test_a_frame_with_columns_in_another_order_is_refused(towns, kind):
     X, y = towns
     model = kind(categorical_features="from_dtype").fit(X, y)
     with pytest.raises(ValueError, match="feature names should match"):

@@ -31,7 +31,7 @@ def town_tree(**settings):
     return frame, y, model
 
 
-def test_a_split_by_what_is_missing_is_said_so():
+def test_a_split_by_missing_values_is_described():
     frame, _, model = town_tree(max_depth=1)
     text = export_text(model, feature_names=["town", "age"])
     assert "age is known" in text
@@ -121,7 +121,7 @@ def test_an_open_empty_figure_is_drawn_into():
 
 
 @pytest.mark.long
-def test_words_of_a_chain_take_time_in_proportion():
+def test_short_nodes_of_a_chain_take_linear_time():
     """A chain of 50,000 levels is printed and explained; the walk over its words must not be quadratic."""
     n = 50_000
     nodes, inner = 2 * n + 1, 2 * np.arange(n)

@@ -139,13 +139,13 @@ def test_a_callee_in_a_comprehension_is_seen(monkeypatch):
 @pytest.mark.parametrize(
     "value", [[1.0], {"a": 1}, object(), np.array([None])], ids=["list", "dict", "object", "array"]
 )
-def test_what_cannot_be_told_is_not_kept(monkeypatch, read, value):
+def test_kernels_with_unknown_constants_are_not_cached(monkeypatch, read, value):
     put(monkeypatch, value)
     with pytest.raises(UnknownConstant, match="CONSTANT"):
         digest(read)
 
 
-def test_a_kernel_that_cannot_be_told_runs_and_is_not_kept(monkeypatch, tmp_path):
+def test_a_kernel_with_an_unknown_constant_runs_and_is_not_cached(monkeypatch, tmp_path):
     import numba
 
     monkeypatch.setenv("LEARNT_CACHE_DIR", str(tmp_path))
@@ -167,7 +167,7 @@ def test_a_kernel_that_cannot_be_told_runs_and_is_not_kept(monkeypatch, tmp_path
             refused.digest()
 
 
-def test_every_kernel_of_the_package_can_be_told():
+def test_every_kernel_of_the_package_has_a_digest():
     import importlib
     import pkgutil
 

@@ -58,7 +58,7 @@ def test_threads_that_add_to_one_cell_lose_nothing():
     assert put(cells, 7) == cells[1] == 7
 
 
-def test_plain_python_stands_in():
+def test_plain_python_replaces_kernels():
     cells = np.array([5, 0])
     assert atomic_add.python(cells, 0, 3) == 5
     assert atomic_load.python(cells, 0) == 8

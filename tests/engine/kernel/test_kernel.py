@@ -228,7 +228,7 @@ def makes_an_array_all_the_same(x):
     return out[0]
 
 
-def test_a_kernel_that_says_it_makes_no_array_is_held_to_it():
+def test_a_kernel_declared_without_allocations_is_checked():
     x, out = np.array([0.2, 0.7, 0.9, 0.1]), np.empty(4)
     assert larger_half(x, out) == 2
     assert out.tolist() == [0.7, 0.9, 0.0, 0.0]

@@ -139,7 +139,7 @@ def test_a_link_among_the_entries_is_removed_and_not_what_it_leads_to(cache, tmp
     assert not list(cache.iterdir())
 
 
-def test_a_pipe_in_place_of_an_entry_holds_nobody_up(planted):
+def test_a_pipe_in_place_of_a_cache_entry_does_not_block(planted):
     entry, _ = planted
     entry.unlink()
     os.mkfifo(entry, 0o600)
@@ -187,7 +187,7 @@ def test_the_name_in_the_temporary_folder_counts_only_where_we_made_it(tmp_path,
     assert (kernel_cache.info().folder == place) == (how == "ours")
 
 
-def test_a_file_server_that_lets_nobody_write_is_passed_over(tmp_path, monkeypatch):
+def test_a_file_server_without_write_access_is_skipped(tmp_path, monkeypatch):
     """Root's writes are refused by some file servers, whatever the modes say."""
     server, own = tmp_path / "server", tmp_path / "own"
     monkeypatch.setattr(kernel_cache, "folders", lambda: [server, own])

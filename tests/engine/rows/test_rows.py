@@ -99,7 +99,7 @@ def test_tables(tmp_path, suffix, monkeypatch):
     assert table[["x0", "y"]].columns == ["x0", "y"]
 
 
-def test_tables_say_what_is_wrong(tmp_path):
+def test_tables_report_what_is_wrong(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file"):
         learnt.scan(tmp_path / "none.parquet")
     (tmp_path / "t.csv").write_text("a\n1\n")
@@ -131,7 +131,7 @@ def test_dask_arrays(chunks):
     np.testing.assert_array_equal(lazy.compute(), X[:, 0] * 2)
 
 
-def test_dask_says_what_is_wrong():
+def test_dask_errors_are_reported():
     import dask.array as da
 
     X, y, _ = data(100)

@@ -99,7 +99,7 @@ def test_every_kind_of_rows_answers_alike(data):
     np.testing.assert_allclose(head.X, X[:10])
 
 
-def test_a_sample_is_the_same_wherever_the_rows_lie(data):
+def test_a_sample_is_the_same_wherever_the_rows_are_stored(data):
     from learnt.linear_model.logistic._loss import Target
 
     rows = as_rows(data[0], np.asarray(LABELS, dtype=np.intp))
@@ -225,7 +225,7 @@ except MemoryError as error:
 @pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are Linux's")
 @pytest.mark.parametrize(("room", "outcome"), [(450, "fitted"), (150, "refused")])
-def test_under_a_limit_of_memory_a_fit_ends_or_says_why(room, outcome, tmp_path):
+def test_under_a_limit_of_memory_a_fit_ends_or_raises(room, outcome, tmp_path):
     """A table of 72 MB: smaller reads where there is less memory, and one sentence where there is too little."""
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(rng.normal(size=(150_000, 60)), schema=[f"x{j}" for j in range(60)])

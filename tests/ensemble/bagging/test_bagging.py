@@ -216,7 +216,7 @@ def test_trees_of_a_table_with_text_split_its_categories():
     assert np.allclose(numbers.predict(X[:5]), 3.0 * (y[:5] == "yes"), atol=1.0)
 
 
-def test_a_member_that_needs_numbers_says_which_column_has_none():
+def test_a_member_that_needs_numbers_names_the_column_without_any():
     X, y = mixed_table()
     with pytest.raises(ValueError, match="column 'colour' of X holds"):
         BaggingClassifier(LogisticRegression(), 3).fit(X, y)

@@ -144,7 +144,7 @@ def test_importances_find_the_columns_that_matter(kind):
     np.testing.assert_array_equal(shuffled.importances, again.importances)
 
 
-def test_permutation_importances_say_what_they_need():
+def test_permutation_importances_name_what_they_need():
     X, y = class_data(100)
     with pytest.raises(ValueError, match="bootstrap=True"):
         ExtraTreesClassifier(3).fit(X, y).permutation_importances(X, y)
@@ -153,7 +153,7 @@ def test_permutation_importances_say_what_they_need():
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_rows_left_out_stand_for_a_test_set(kind):
+def test_out_of_bag_rows_estimate_the_test_error(kind):
     X, y = data_for(kind, 1200)
     model = ALL[kind](60, random_state=0, bootstrap=True, oob_score=True).fit(X[:600], y[:600])
     assert abs(model.oob_score_ - model.score(X[600:], y[600:])) < 0.06

@@ -65,7 +65,7 @@ def test_the_spread_of_classes_is_that_of_the_votes():
 @pytest.mark.long
 @pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 10}, {"max_depth": 4}, {"splitter": "exact"}], ids=str)
 @pytest.mark.parametrize("make", ["friedman", "uneven"])
-def test_intervals_hold_as_often_as_they_say(make, limits):
+def test_intervals_have_their_nominal_coverage(make, limits):
     shares = {0.9: [], 0.6: []}
     for seed in range(4):
         X, y = make_friedman1(1200, noise=1.0, random_state=seed) if make == "friedman" else uneven(1200, seed)

@@ -78,7 +78,7 @@ def test_members_keep_what_they_were_grown_with(name, tmp_path):
     )
 
 
-def test_an_init_that_is_no_model_is_refused_in_scikit_learns_words():
+def test_an_init_that_is_no_model_is_refused_with_scikit_learns_message():
     words = r"must be a str among \{'zero'\}, None or an object implementing 'fit' and 'predict_proba'\."
     with pytest.raises(ValueError, match=words):
         ours.GradientBoostingClassifier(init=ours.GradientBoostingRegressor).fit([[0.0], [1.0]], [0, 1])

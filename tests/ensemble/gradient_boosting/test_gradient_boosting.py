@@ -63,7 +63,7 @@ def test_exponential_loss():
 
 
 @pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile"])
-def test_other_losses_lower_what_they_say(loss):
+def test_other_losses_lower_their_metric(loss):
     X, y = load_diabetes(return_X_y=True)
 
     def scores(kind):
@@ -196,7 +196,7 @@ def test_refusals():
         assert "\n" not in str(caught.value)
 
 
-def test_a_class_is_no_model_to_begin_with_and_criterion_says_nothing():
+def test_a_class_as_init_and_the_deprecated_criterion():
     X, y = load_diabetes(return_X_y=True)
     with pytest.raises(ValueError, match="'init' parameter of GradientBoostingRegressor must be"):
         GradientBoostingRegressor(init=GradientBoostingRegressor).fit(X, y)

@@ -144,7 +144,7 @@ def test_text_in_a_column_of_numbers_is_refused_by_its_place():
         model.predict(table[::2, :1])
 
 
-def test_no_form_of_weights_compiles_anew():
+def test_no_form_of_weights_compiles_again():
     X, y = make_regression(n_samples=60, n_features=3, random_state=0)
     weights = np.linspace(1, 2, 60)
     first = ours.HistGradientBoostingRegressor(max_iter=2).fit(X, y, weights).predict(X)

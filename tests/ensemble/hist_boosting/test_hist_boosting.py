@@ -100,7 +100,7 @@ def test_quality_on_a_real_table():
     [("absolute_error", {}), ("quantile", {"quantile": 0.8}), ("huber", {}), ("log_cosh", {})],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_losses_that_do_not_mind_outliers(loss, settings):
+def test_losses_robust_to_outliers(loss, settings):
     X, y = numbers()
     spoilt = y.copy()
     spoilt[::20] += 1e4

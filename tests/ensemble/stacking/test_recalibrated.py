@@ -22,7 +22,7 @@ def rows():
     return X, np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.3 * rng.normal(size=90), [-0.4, 0.4])]
 
 
-def test_the_formula_is_a_softmax_of_bent_logarithms(rows):
+def test_the_formula_is_a_softmax_of_scaled_logarithms(rows):
     X, y = rows
     p = GaussianNB().fit(X, y).predict_proba(X)
     offsets = [0.3, 0.0, -0.3]
@@ -71,7 +71,7 @@ def blend():
     return RecalibratedClassifier(vote, exponent=1.2, offsets=[0.1, 0.0, -0.1])
 
 
-def test_a_blend_of_raw_tables_is_one_file_that_says_the_same(rows, tmp_path):
+def test_a_blend_of_raw_tables_is_one_file_with_the_same_predictions(rows, tmp_path):
     X, y = rows
     table = pl.DataFrame({"x": X[:, 0], "town": np.where(X[:, 1] > 0, "Rome", "Oslo"), "z": X[:, 2]})
     model = blend().fit(table, y)

@@ -91,7 +91,7 @@ def test_infinities_are_numbers():
     assert codes[0].tolist() == [0, 1, 2, 3, 4]
 
 
-def test_neighbouring_floats_are_told_apart():
+def test_neighbouring_floats_are_distinguished():
     x = np.array([[1.0], [np.nextafter(1.0, 2.0)], [-1e308], [1e308]])
     codes, _ = bin_columns(x)
     assert codes[0].tolist() == [1, 2, 0, 3]

@@ -63,7 +63,7 @@ def nasty_rows(rng, n, d, missing):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("bytewise", [False, True])
-def test_words_and_records_lead_to_the_same_leaves(bytewise, missing, threads):
+def test_short_nodes_and_records_lead_to_the_same_leaves(bytewise, missing, threads):
     rng = np.random.default_rng(0)
     set_threads(threads)
     thresholds = np.concatenate([_NASTY, rng.normal(size=40)])
@@ -91,7 +91,7 @@ def test_a_large_tree_that_is_read_ahead():
 
 
 @pytest.mark.long
-def test_the_same_words_on_any_number_of_threads():
+def test_the_same_nodes_on_any_number_of_threads():
     rng = np.random.default_rng(2)
     thresholds = rng.normal(size=60)
     packed = PackedTrees.from_trees([chance_tree(rng, 9000, 4, thresholds) for _ in range(9)])

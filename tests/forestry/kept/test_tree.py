@@ -43,7 +43,7 @@ def colours():
 
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_walks_and_counts_as_scikit_learn(outputs, dtype):
+def test_traverses_and_counts_as_scikit_learn(outputs, dtype):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4)).astype(np.float32)
     X[rng.random(X.shape) < 0.1] = np.nan
@@ -132,7 +132,7 @@ def test_a_tree_without_categories_keeps_no_tables_and_shows_them():
         _ = tree.table_length
 
 
-def test_a_tree_that_was_pickled_with_its_tables_walks_as_before():
+def test_a_tree_that_was_pickled_with_its_tables_predicts_the_same():
     tree, X = chain(5), np.arange(6.0)[:, None]
     old = Tree.__new__(Tree)
     vars(old).update(vars(tree), table_start=np.full(11, -1), table_size=np.zeros(11, np.int64))

@@ -178,7 +178,7 @@ def test_more_columns_than_rows():
         assert np.all(deviation > 0)
 
 
-def test_too_few_iterations_say_so():
+def test_too_few_iterations_warn():
     X, y = data()
     for cls in (BayesianRidge, ARDRegression):
         with pytest.warns(ConvergenceWarning, match="coefficients still changed by .* raise max_iter"):

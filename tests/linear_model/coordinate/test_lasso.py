@@ -213,7 +213,7 @@ def test_scales_far_apart():
         Lasso().fit(X * 1e200, y)
 
 
-def test_far_from_the_minimum_says_so():
+def test_far_from_the_minimum_warns():
     X, y = data(40, 200, rho=0.99)
     with pytest.warns(ConvergenceWarning, match=r"max_iter=2 sweeps.*gap of .*tol asks for .*raise max_iter"):
         model = Lasso(1e-3, max_iter=2).fit(X, y)
@@ -266,7 +266,7 @@ def test_wrong_parameters_are_named():
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_all_products_and_a_few_columns_say_the_same(order, weighted):
+def test_all_products_and_a_few_columns_agree(order, weighted):
     X, y = data(300, 40, rho=0.5, mean=2.0)
     w = np.random.default_rng(2).integers(0, 3, size=300).astype(float) if weighted else None
     few = Lasso(0.02, **TIGHT).fit(np.asarray(X, order=order), y, sample_weight=w)
@@ -291,7 +291,7 @@ def test_path_with_penalties_that_repeat_or_vanish():
 
 
 @pytest.mark.parametrize(("shape", "spread"), [((120, 30), 4), ((60, 200), 0)])
-def test_a_goal_beyond_rounding_ends_soon_and_says_so(shape, spread):
+def test_a_tolerance_below_rounding_ends_soon_with_a_warning(shape, spread):
     X, y = data(*shape, mean=0.0)
     scaled = X * 10.0 ** np.linspace(-spread, spread, X.shape[1])
     with pytest.warns(ConvergenceWarning, match=r"sweeps that end in rounding.*raise tol, or bring columns to similar"):
@@ -306,7 +306,7 @@ def test_a_goal_beyond_rounding_ends_soon_and_says_so(shape, spread):
 @pytest.mark.parametrize("shape", [(60, 5), (5, 60), (400, 300)])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_path_says_what_is_not_finite(shape, bad, dtype):
+def test_a_path_reports_cells_that_are_not_finite(shape, bad, dtype):
     """Even where the target is 0: products show it, for nothing looks at the cells before."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=shape).astype(dtype), rng.normal(size=shape[0]).astype(dtype)

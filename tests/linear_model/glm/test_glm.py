@@ -188,7 +188,7 @@ def test_zero_weights_are_rows_that_are_not_there():
     np.testing.assert_allclose(ours.coef_, PoissonRegressor(tol=1e-9).fit(X[1:], y[1:]).coef_, rtol=1e-6)
 
 
-def test_too_few_iterations_say_how_far_off():
+def test_too_few_iterations_report_the_distance():
     X, y = data()
     with pytest.warns(ConvergenceWarning, match=r"above its minimum .*raise max_iter"):
         PoissonRegressor(max_iter=1, alpha=0, tol=1e-9).fit(X, y)

@@ -84,7 +84,7 @@ def test_several_targets_and_a_chain_of_likenesses():
 
 
 @pytest.mark.parametrize("kind", ["torch", "strict", "dask", "sparse", "float32"])
-def test_wherever_the_rows_lie(kind):
+def test_wherever_the_rows_are_stored(kind):
     table = TABLES["a sum"]
     coef, rank = shortest(table, Y)
     if kind == "torch":

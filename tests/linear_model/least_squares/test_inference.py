@@ -78,7 +78,7 @@ def test_longley():
     assert summary.names[:2] == ["intercept", "GNPDEFL"]
 
 
-def test_intervals_hold_what_they_say():
+def test_intervals_have_their_nominal_coverage():
     rng = np.random.default_rng(0)
     held_new, held_mean = [], []
     for _ in range(400):
@@ -169,7 +169,7 @@ def _saved(model, folder):
     return learnt.load(folder / "m.learnt")
 
 
-def test_a_second_fit_forgets_the_first():
+def test_a_second_fit_replaces_the_first():
     X, y, _ = data()
     model = LinearRegression().fit(X, y)
     model.summary()

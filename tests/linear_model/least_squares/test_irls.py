@@ -52,7 +52,7 @@ def test_a_function_of_the_user():
             IterativelyReweightedLeastSquares(variance=wrong).fit(X, y)
 
 
-def test_wild_rows_hardly_count():
+def test_outliers_hardly_count():
     X, y, _ = data()
     clean = IterativelyReweightedLeastSquares().fit(X[10:], y[10:]).coef_
     y[:10] = 1e6
@@ -75,7 +75,7 @@ def test_bad_data(variance):
     np.testing.assert_allclose(wide.predict(X[:2]), y[:2], rtol=1e-6)
 
 
-def test_too_few_rounds_say_so():
+def test_too_few_rounds_warn():
     X, y, _ = data()
     with pytest.warns(ConvergenceWarning, match="predictions still changed by"):
         IterativelyReweightedLeastSquares(max_iter=2).fit(X, y)

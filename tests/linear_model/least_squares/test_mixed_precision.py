@@ -126,7 +126,7 @@ def test_leave_one_out_residuals_in_single_precision_have_six_digits(weights, fi
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize(("largest", "factorised"), [(2.0, 2), (2e3, 4)], ids=["smooth", "not smooth"])
-def test_penalties_between_two_are_factorised_only_where_the_two_do_not_tell(weights, largest, factorised, monkeypatch):
+def test_penalties_between_two_are_factorised_only_where_interpolation_fails(weights, largest, factorised, monkeypatch):
     X, y = np.random.default_rng(1).normal(size=(260, 1560)), WIDE_TARGETS.copy()
     y[:, 1] = 4.0  # does not vary
     alphas, seen = largest * np.array([0.3, 1e-3, 1.0, 1e-2]), []

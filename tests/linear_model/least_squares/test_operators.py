@@ -108,7 +108,7 @@ def test_peak_memory_does_not_grow_with_the_rows(tmp_path):
     assert large < 0.15 * 160_000 * 20 * 8
 
 
-def test_what_an_operator_cannot_do_is_said():
+def test_what_an_operator_cannot_do_is_refused():
     X, y, _ = data()
     operator = aslinearoperator(X)
     for params in ({"solver": "qr"}, {"positive": True}):
@@ -137,7 +137,7 @@ def test_collinear_columns_of_a_memory_map(tmp_path):
     assert model.coef_[-1] == 0
 
 
-def test_an_iteration_that_cannot_end_says_how_far_it_is():
+def test_an_iteration_that_does_not_converge_reports_the_distance():
     rng = np.random.default_rng(0)
     left, right = (np.linalg.qr(rng.normal(size=(60, 60)))[0] for _ in range(2))
     X, y = (left * np.logspace(0, -9, 60)) @ right, rng.normal(size=60)

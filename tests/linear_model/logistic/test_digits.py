@@ -136,7 +136,7 @@ def test_a_tolerance_of_0_ends_at_rounding(solver, K):
     assert model.optimality_ < 1e-14
 
 
-def test_more_steps_than_allowed_are_said():
+def test_more_steps_than_allowed_warn():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 8)), np.arange(60) % 2
     with pytest.warns(ConvergenceWarning, match="stopped after 1 steps"):

@@ -59,7 +59,7 @@ def test_without_an_intercept_it_is_liblinears(shape):
 
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-def test_slopes_say_that_it_is_the_minimum(K, kind):
+def test_the_gradient_proves_the_minimum(K, kind):
     X, y = data(K=K)
     C = 0.1
     model = LogisticRegression(C=C, l1_ratio=1.0, tol=1e-6).fit(kind(X), y)
@@ -132,14 +132,14 @@ def test_bad_columns_and_scales():
     assert model.coef_[0, 24] == 0.0
 
 
-def test_separable_without_a_penalty_says_so():
+def test_separable_without_a_penalty_warns():
     X = np.arange(10.0)[:, None]
     with pytest.warns(ConvergenceWarning, match="separated exactly"):
         model = LogisticRegression(C=np.inf, l1_ratio=1.0).fit(X, X[:, 0] > 4)
     assert model.score(X, X[:, 0] > 4) == 1.0
 
 
-def test_too_few_steps_say_how_far():
+def test_too_few_steps_report_the_distance():
     X, y = data(100, 50, K=3)
     with pytest.warns(ConvergenceWarning, match=r"stopped after 1 steps.*raise max_iter above 1"):
         LogisticRegression(C=10.0, l1_ratio=1.0, max_iter=1).fit(X, y)
@@ -195,7 +195,7 @@ def test_blocks_of_rows_are_refused():
         LogisticRegression(l1_ratio=1.0).fit(da.from_array(X, chunks=50), da.from_array(y, chunks=50))
 
 
-def test_two_words_for_one_thing():
+def test_contradictory_penalty_parameters():
     X, y = data()
     with pytest.warns(UserWarning, match="penalty=l2 with l1_ratio=0.5"):
         model = LogisticRegression("l2", l1_ratio=0.5).fit(X, y)

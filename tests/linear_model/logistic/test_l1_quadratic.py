@@ -81,7 +81,7 @@ def test_an_extrapolation_never_ends_higher_and_keeps_its_residual(intercept, ki
     assert not search.v[was == 0].any()
 
 
-def test_a_sample_stands_for_all_rows():
+def test_a_sample_represents_all_rows():
     rng = np.random.default_rng(0)
     y, w = (rng.random(20_000) < 0.02).astype(int), rng.uniform(0.5, 2.0, 20_000)
     rows, weights = sample(y, w, 1000)

@@ -61,7 +61,7 @@ def test_sgd_is_near_after_some_epochs_and_drawn_by_its_seed():
     assert log_loss(y, first.predict_proba(X)) == pytest.approx(log_loss(y, exact.predict_proba(X)), rel=0.05)
 
 
-def test_iterations_that_are_not_enough_say_how_far_and_what_to_raise():
+def test_too_few_iterations_warn_how_far_and_what_to_raise():
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     with pytest.warns(ConvergenceWarning, match=r"about \d.*above the minimum.*raise max_iter above 5"):

@@ -257,7 +257,7 @@ def test_sparsify_and_densify():
     assert isinstance(model.densify().coef_, np.ndarray)
 
 
-def test_running_out_of_steps_says_how_far_off():
+def test_running_out_of_steps_reports_the_distance():
     X, y = table(300, 5)
     with pytest.warns(ConvergenceWarning, match=r"stopped after 1 steps .* above the minimum.*raise max_iter above 1"):
         model = LogisticRegression(max_iter=1).fit(X, y)
@@ -268,7 +268,7 @@ def test_running_out_of_steps_says_how_far_off():
     assert 0.3 * gap < model.optimality_ < 3 * gap
 
 
-def test_steps_are_logged_when_asked_for(caplog):
+def test_steps_are_logged_with_verbose(caplog):
     X, y = table(100, 3)
     with caplog.at_level(logging.INFO, logger="learnt"):
         LogisticRegression(verbose=1).fit(X, y)

@@ -179,7 +179,7 @@ def test_refusals_are_one_sentence():
         LogisticRegressionCV().fit(X, y, groups=y)
 
 
-def test_an_unfinished_search_says_how_far_it_got():
+def test_an_unfinished_search_reports_its_progress():
     X, y = problem()
     with pytest.warns(ConvergenceWarning, match=r"stopped \d+ of its fits early, .* raise max_iter above 1"):
         LogisticRegressionCV(max_iter=1, Cs=3, cv=3).fit(X, y)

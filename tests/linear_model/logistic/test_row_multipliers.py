@@ -79,7 +79,7 @@ def test_single_precision_gives_up_where_it_is_too_coarse():
     assert descend(problem, tol=1e-12, enough=0.0, max_iter=100, watch=None) is None
 
 
-def test_few_steps_and_a_word_to_stop():
+def test_few_steps_and_a_callback_that_stops():
     problem, _ = pose()
     early = descend(problem, tol=1e-12, enough=0.0, max_iter=2, watch=None)
     assert (early.status, early.n_iter) == ("iterations", 2)

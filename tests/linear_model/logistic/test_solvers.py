@@ -165,7 +165,7 @@ def test_the_distance_is_known_before_it_is_walked():
     assert outcome.gap == pytest.approx(outcome.value - 1.0, rel=1e-6)
 
 
-def test_an_old_curvature_is_not_believed_at_the_end():
+def test_convergence_is_confirmed_with_a_fresh_curvature():
     """Told that a flat direction is steep, the search would end at once; asked to confirm, it goes on."""
     evaluate, H, _ = quadratic(1.0)
     steep = Cholesky(1e14 * np.eye(8))
@@ -197,7 +197,7 @@ def test_watch_can_stop():
     assert (outcome.status, outcome.n_iter) == ("stopped", 3)
 
 
-def test_a_new_curvature_is_asked_for_when_it_pays():
+def test_a_new_curvature_is_computed_when_it_pays():
     """At a pace of one half a step, a distance of 2⁻¹⁰⁰ is a hundred steps away."""
     left = [0.5**k for k in range(12)]
     assert when_it_pays(80)(left, 0.5**100)
@@ -271,7 +271,7 @@ def test_units_and_support():
     assert found.support[3] < 2
 
 
-def test_a_sample_stands_for_all_rows():
+def test_a_sample_represents_all_rows():
     rng = np.random.default_rng(0)
     n = 50_000
     y = (rng.random(n) < 0.002).astype(float)
@@ -285,7 +285,7 @@ def test_a_sample_stands_for_all_rows():
         assert rows.w[rows.y == k].sum() == pytest.approx(w[y == k].sum(), rel=0.25)
 
 
-def test_second_derivatives_of_many_classes_and_columns_are_asked_for_seldom(monkeypatch):
+def test_second_derivatives_of_many_classes_and_columns_are_computed_seldom(monkeypatch):
     """Each costs tens of steps, and leaves out what ties the classes together."""
     rng = np.random.default_rng(0)
     X, y = rng.poisson(0.1, size=(1100, 620)).astype(float), rng.integers(0, 4, 1100)

@@ -162,7 +162,7 @@ def test_many_rows_are_factorised_in_blocks_and_threads_change_nothing():
     assert np.abs((fits[0].coef_ - [3.0, 0.8, 0.5]) / fits[0].stderr_).max() < 4
 
 
-def test_damping_has_the_length_asked_for():
+def test_damping_gives_the_requested_length():
     rng = np.random.default_rng(4)
     table = rng.normal(size=(20, 5))
     tangent = Tangent(table, triangular(table), np.ones(4), None)
@@ -264,7 +264,7 @@ def test_intervals_cover():
     assert abs(np.mean(new) - 0.8) < 0.08
 
 
-def test_not_enough_steps_says_how_far_off(data):
+def test_not_enough_steps_report_the_distance(data):
     X, y = data
     with pytest.warns(ConvergenceWarning, match=r"after 2 steps where about .* of the residual could still.*max_iter"):
         fit = NonlinearLeastSquares(decay, START, max_iter=2).fit(X, y)
@@ -279,7 +279,7 @@ def test_a_wrong_jacobian_is_suspected(data):
         assert not wrong.fit(X, y).converged_
 
 
-def test_a_fit_that_runs_away_says_where_to():
+def test_a_diverging_fit_reports_where_it_went():
     X = np.linspace(0.1, 10, 60)[:, None]
     y = 2 * np.sin(1.5 * X[:, 0] + 0.5) + 1
     model = NonlinearLeastSquares(lambda X, b: b[0] * np.sin(b[1] * X[:, 0] + b[2]) + b[3], [1.76, 0.53, 0.26, 0.2])

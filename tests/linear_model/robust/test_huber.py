@@ -152,7 +152,7 @@ def test_collinear_and_constant_columns():
     )
 
 
-def test_too_few_iterations_say_how_far_off():
+def test_too_few_iterations_report_the_distance():
     X, y = data()
     with pytest.warns(ConvergenceWarning, match="of itself above its minimum; raise max_iter"):
         HuberRegressor(max_iter=1).fit(X, y)

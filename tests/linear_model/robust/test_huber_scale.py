@@ -188,7 +188,7 @@ def test_above_is_an_upper_bound(seed):
         assert sums.value - best.objective <= gap_bound(objective, point, sums.value, sums.gradient) + 1e-9 * sums.value
 
 
-def test_wide_sparse_says_how_far_it_came():
+def test_wide_sparse_reports_the_distance():
     """Products alone, where the scale falls to nothing: no better than can be proved, and said so."""
     rng = np.random.default_rng(0)
     X = sparse.random_array((2100, 2500), density=0.002, rng=rng, format="csr")

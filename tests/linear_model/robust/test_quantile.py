@@ -44,7 +44,7 @@ def test_equals_statsmodels():
     np.testing.assert_allclose(np.r_[ours.intercept_, ours.coef_], theirs.params, rtol=1e-4, atol=1e-4)
 
 
-def test_a_vertex_meets_as_many_rows_as_it_has_coefficients():
+def test_a_vertex_fits_as_many_rows_exactly_as_it_has_coefficients():
     X, y = data(n=3000, d=8)
     model = QuantileRegressor(alpha=0).fit(X, y)
     assert np.sum(np.abs(y - model.predict(X)) < 1e-9) == 9
@@ -104,7 +104,7 @@ def test_sparse_and_every_solver(solver):
     np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-7)
 
 
-def test_a_programme_that_fails_says_so():
+def test_a_linear_programme_that_fails_raises():
     X, y = data()
     with pytest.warns(ConvergenceWarning, match="Linear programming for QuantileRegressor did not succeed"):
         QuantileRegressor(solver_options={"maxiter": 1}).fit(X, y)

@@ -56,7 +56,7 @@ def test_no_worse_than_scikit_learn(load, settings):
     assert here > by_formula(np.eye(*ours.components_.shape), X, y)
 
 
-def test_it_finds_the_columns_that_tell_the_classes():
+def test_it_finds_the_informative_columns():
     n = 400
     y = np.arange(n) % 2
     useful = np.c_[rng.normal(size=n), y + 0.3 * rng.normal(size=n)]

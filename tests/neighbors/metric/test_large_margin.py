@@ -108,7 +108,7 @@ def test_the_objective_is_convex_in_the_matrix_so_that_starts_end_alike():
     assert max(found) < 0.8 * by_formula(np.eye(4), table, y)
 
 
-def test_it_finds_the_columns_that_tell_the_classes():
+def test_it_finds_the_informative_columns():
     n = 400
     y = np.arange(n) % 2
     useful = np.c_[rng.normal(size=n), y + 0.3 * rng.normal(size=n)]
@@ -176,7 +176,7 @@ def test_threads_change_no_bit():
     np.testing.assert_array_equal(*found)
 
 
-def test_warm_start_goes_on_and_a_callback_hears():
+def test_warm_start_continues_and_a_callback_is_called():
     seen = []
     model = LMNN(warm_start=True, max_iter=2, verbose=1, callback=lambda A, n: seen.append((A.shape, n)))
     with pytest.warns(ConvergenceWarning, match=r"\[LMNN\] LMNN did not converge in 2 iterations"):

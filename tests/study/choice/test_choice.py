@@ -35,7 +35,7 @@ def test_a_simpler_model_only_where_it_gives_nothing_away(excess, spread, taken)
     assert [simple, best][found.chosen].id == taken
 
 
-def test_the_lowest_loss_wins_where_nothing_is_simpler_and_both_choices_are_told():
+def test_the_lowest_loss_wins_where_nothing_is_simpler_and_both_choices_are_reported():
     wiggle = np.array([1.0, -1.0, 0.5, -0.5, 0.0])
     contenders = [
         Contender("blend", BASE, 9, "blend"),
@@ -119,7 +119,7 @@ def test_equal_shares_go_to_the_best_of_each_of_the_best_families():
     assert weights[leaders[1]] == 0
 
 
-def test_the_best_of_many_equals_is_lower_by_luck_and_a_group_is_judged_by_others_pick():
+def test_the_best_of_many_equals_is_biased_and_selection_is_cross_validated():
     """Of forty models that are all alike the best looks better than they are; picked by other rows it does not."""
     rng = np.random.default_rng(7)
     seen, honest = [], []
@@ -168,7 +168,7 @@ def test_probabilities_that_are_right_are_left_alone():
     np.testing.assert_allclose(mapped, p, atol=1.5 * 0.25 / 3200)  # the least doubt, of four fifths of the rows
 
 
-def test_nobody_is_surer_than_the_rows_allow():
+def test_no_probability_is_more_extreme_than_the_rows_allow():
     """A hundred rows that are all right, and surely: the next one may still be wrong, at a bounded price."""
     y = np.arange(100) % 2
     sure = np.where(np.eye(2)[y] == 1, 1 - 1e-15, 1e-15)
@@ -181,7 +181,7 @@ def test_nobody_is_surer_than_the_rows_allow():
     assert thrice["doubt"] == pytest.approx(found["doubt"], rel=1e-3)  # more partitions are no more rows
 
 
-def test_doubt_is_what_was_put_in():
+def test_the_fitted_doubt_is_the_simulated_one():
     """Of 5 % of the rows the model knows nothing and says it is sure."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, 5000)

@@ -93,7 +93,7 @@ def test_the_truth_is_inside_on_at_least_eighteen_of_twenty_problems():
     assert told >= 5  # and it is not silent: in few dimensions there is a lower bound too
 
 
-def test_a_bound_that_the_model_disproves_is_not_said():
+def test_a_bound_that_the_model_disproves_is_not_reported():
     ceiling = {"noise": {"low": 0.67, "lower": 0.67, "upper": 1.1, "high": 1.2}, "constant": {"rmse": 3.0}}
     rng = np.random.default_rng(0)
     found = bracket(ceiling, (0.3 * rng.normal(size=500)) ** 2, None)

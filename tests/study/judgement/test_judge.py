@@ -38,7 +38,7 @@ def test_with_true_probabilities_the_threshold_is_elkans():
     assert found["low"] - 0.02 <= 0.2 <= found["high"] + 0.02
 
 
-def test_calibration_intervals_cover_for_an_honest_model():
+def test_calibration_intervals_cover_for_a_calibrated_model():
     rng = np.random.default_rng(2)
     inside, bins = 0, 0
     for _ in range(120):
@@ -56,7 +56,7 @@ def judged(probability, y, **options):
     return judge.judge_classes(y, np.column_stack([1 - probability, probability]), ["no", "yes"], shares, **given)
 
 
-def test_every_measure_of_a_classifier_is_what_it_says():
+def test_every_metric_of_a_classifier_matches_its_definition():
     rng = np.random.default_rng(3)
     p = rng.random(500)
     y = np.where(rng.random(500) < p, "yes", "no")
@@ -166,7 +166,7 @@ def test_the_threshold_of_a_rare_class_has_the_best_f1(rare, positive):
     assert found["low"] <= found["threshold"] <= found["high"]
 
 
-def test_a_metric_asked_for_is_judged_against_the_constant_with_an_interval():
+def test_a_requested_metric_is_compared_with_the_constant_with_an_interval():
     rng = np.random.default_rng(7)
     y = rng.integers(0, 2, 300)
     p = np.clip(0.3 + 0.4 * y + 0.2 * rng.normal(size=300), 0.01, 0.99)

@@ -68,7 +68,7 @@ def test_every_family_is_rehearsed_once_the_heavy_ones_first_and_on_more_rows_to
     assert all(w.stopped for w in workers.made[1:])
 
 
-def test_the_second_study_rehearses_nothing_and_says_nothing(workers, tmp_path):
+def test_the_second_study_rehearses_nothing_silently(workers, tmp_path):
     compile_ahead(workers(), FAMILIES, [900], lambda text: None)
     workers.orders.clear()
     said = []
@@ -80,7 +80,7 @@ def test_the_second_study_rehearses_nothing_and_says_nothing(workers, tmp_path):
     assert said == [ANNOUNCEMENT]
 
 
-def test_where_all_is_compiled_but_nobody_noted_it_nothing_is_said(workers):
+def test_where_all_is_compiled_without_a_note_nothing_is_announced(workers):
     workers.compiles = False
     said = []
     compile_ahead(workers(), FAMILIES, [900], said.append)
@@ -150,7 +150,7 @@ def cache_without(folder, missing):
 
 
 @pytest.mark.long
-def test_a_first_study_says_that_it_compiles_and_a_second_does_not(orders, tmp_path):
+def test_a_first_study_announces_compilation_and_a_second_does_not(orders, tmp_path):
     cache = cache_without(tmp_path / "cache", {"exact_order", "traverse_rows"})
     environment = os.environ | {"LEARNT_CACHE_DIR": str(cache)}
     environment.pop("LEARNT_CACHE", None)

@@ -100,7 +100,7 @@ def test_the_best_threshold_is_that_of_brute_force(name, positive):
     assert -metric.loss(y, p) == pytest.approx(np.nanmax(tried), abs=1e-12)
 
 
-def test_every_name_of_ours_that_is_a_number_can_be_asked_for_and_weights_count_as_repeats():
+def test_every_scalar_metric_can_be_requested_and_weights_count_as_repeats():
     rng = np.random.default_rng(5)
     for name, kind in _KINDS.items():
         if name == "fbeta_score":

@@ -194,7 +194,7 @@ def test_fewer_rows_only_where_all_of_them_would_not_fit_the_budget(tmp_path):
     assert sum(e.state == "finished" for e in leaders) >= 4
 
 
-def test_time_is_divided_as_said():
+def test_time_is_divided_as_documented():
     clock = Clock()
     budget = Budget(100.0, clock=clock)
     after = budget.closing + budget.choosing
@@ -345,7 +345,7 @@ def pretended(race, field):
     return Decision(race, field, standings, choose([s.contender() for s in standings], field.parts, "best"))
 
 
-def test_a_fold_has_no_say_in_the_value_it_is_judged_at():
+def test_a_fold_does_not_influence_the_value_it_is_evaluated_at():
     rng = np.random.default_rng(0)
     curves = rng.normal(size=(10, 4))
     picked, final = pick_values(curves, 5)

@@ -71,7 +71,7 @@ def text_of(summary):
     return " ".join([summary["headline"], summary["verdict"], *(line["text"] for line in summary["lines"])])
 
 
-def test_where_nothing_was_tried_the_headline_says_so():
+def test_where_no_model_was_tried_the_headline_says_so():
     found = summarise(classes(finished=(), cut=True))
     assert found["headline"] == "Nothing was tried on “y”: the budget ended before any model was fitted."
     assert found["verdict"] == "nothing was tried"
@@ -111,7 +111,7 @@ def test_a_rare_class_is_never_called_right_by_its_absence():
     assert "come out right" not in text_of(several)
 
 
-def test_an_order_that_tells_is_better_than_a_constant_even_where_no_row_is_called():
+def test_an_informative_ranking_beats_the_constant_even_without_positive_predictions():
     n = 3000
     y = np.where(RNG.random(n) < 0.02, "yes", "no")
     score = np.clip(0.3 + np.where(y == "yes", 0.25, 0.0) + 0.1 * RNG.normal(size=n), 0, 1)  # far too high
@@ -123,7 +123,7 @@ def test_an_order_that_tells_is_better_than_a_constant_even_where_no_row_is_call
     assert test["ranks"]
 
 
-def test_the_metric_asked_for_is_in_the_headline():
+def test_the_requested_metric_is_in_the_headline():
     facts = classes()
     y = RNG.integers(0, 2, 300)
     p = np.clip(0.3 + 0.4 * y + 0.2 * RNG.normal(size=300), 0.01, 0.99)

@@ -111,7 +111,7 @@ def test_a_study_of_images_is_judged_saved_and_used(tmp_path, monkeypatch):
     assert np.mean(predicted["y" if "y" in predicted.columns else predicted.columns[0]].to_numpy() == truth) > 0.85
 
 
-def test_a_wrong_target_is_told_what_there_is_besides_pixels(tmp_path):
+def test_a_wrong_target_lists_the_columns_besides_pixels(tmp_path):
     images, y = bars(40)
     np.savez(tmp_path / "t.npz", X=images, y=y, site=y)
     with pytest.raises(StudyError, match=r'There is no column "zzz" \(the target\); the columns are "y", "site"\.'):

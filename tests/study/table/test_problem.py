@@ -38,7 +38,7 @@ def test_the_task_follows_from_the_target(values, task, classes):
         np.testing.assert_allclose(found.y, 1000 + 500 * X, atol=0.01)
 
 
-def test_the_task_can_be_told():
+def test_the_task_can_be_given():
     assert pose(table(y=np.arange(N) % 7), "y", task="regress").task == "regress"
     assert pose(table(y=np.arange(N) % 40 // 10), "y", task="classify").classes == [0, 1, 2, 3]
 
@@ -102,7 +102,7 @@ def test_a_time_column_is_found_by_its_order_and_can_be_refused():
         (table(y=X > 0, w=["p"] * N), "y", {"time": "w"}, "neither dates nor numbers"),
     ],
 )
-def test_what_cannot_be_posed_is_said_in_one_sentence(frame, target, options, said):
+def test_what_is_no_learning_problem_is_refused_in_one_sentence(frame, target, options, said):
     with pytest.raises(StudyError, match=said) as caught:
         pose(frame, target, **options)
     assert "\n" not in str(caught.value)

@@ -66,7 +66,7 @@ def test_a_broken_csv_is_one_sentence_with_a_line(tmp_path, text, said):
         ("t.jsonl", b'{"a": 1}\n{"a":\n', "could not be read as ndjson"),
     ],
 )
-def test_what_is_no_table_is_said(tmp_path, name, data, said):
+def test_what_is_no_table_is_refused(tmp_path, name, data, said):
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(StudyError, match=said) as caught:
@@ -128,7 +128,7 @@ HEADED = {
 
 
 @pytest.mark.parametrize("kind", HEADERLESS)
-def test_a_file_without_names_is_seen_and_read_when_asked(tmp_path, kind):
+def test_a_file_without_names_is_detected_and_read_with_the_option(tmp_path, kind):
     path = tmp_path / "t.csv"
     path.write_text(HEADERLESS[kind])
     with pytest.raises(StudyError, match=r"looks like data.*--no-header"):

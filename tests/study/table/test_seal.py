@@ -75,7 +75,7 @@ def test_groups_are_never_split():
     assert "who" not in p.features
 
 
-def test_too_few_groups_is_said():
+def test_too_few_groups_is_refused():
     frame = pl.DataFrame({"x": np.arange(60.0) % 13, "g": np.arange(60) % 3, "y": np.arange(60) % 2})
     with pytest.raises(StudyError, match="3 groups"):
         seal(pose(frame, "y", group="g"), seed=0)

@@ -262,7 +262,7 @@ def test_threads_change_nothing():
     np.testing.assert_array_equal(*answers)
 
 
-def test_stopping_early_says_how_far_it_is():
+def test_stopping_early_reports_the_distance():
     X, y = classes(n=300)
     with pytest.warns(ConvergenceWarning, match=r"Solver terminated early \(max_iter=5\).* a KKT residual"):
         model = SVC(max_iter=5).fit(X, y)
@@ -283,7 +283,7 @@ def test_stopping_early_says_how_far_it_is():
         (NuSVC(nu=0.99), "specified nu is infeasible.*classes 'a' and 'b' has.*at most"),
     ],
 )
-def test_refusals_say_what_to_do(model, match):
+def test_errors_say_what_to_do(model, match):
     X, y = classes(n=40)
     target = np.where(np.arange(40) < 8, "a", "b") if "infeasible" in match else y
     if isinstance(model, SVR):
@@ -377,7 +377,7 @@ def test_probabilities_that_were_not_fitted_are_no_attribute_of_the_fit():
         model.predict_proba(X)
 
 
-def test_a_share_of_rows_that_leaves_no_margin_is_told():
+def test_a_share_of_rows_that_leaves_no_margin_is_reported():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(2, size=200)  # no function of a line tells them
     with pytest.warns(

@@ -18,7 +18,7 @@ def problem(n: int):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("cut", [0.4, 1.0])
 @pytest.mark.parametrize("offset", [0.0, 0.75])
-def test_no_pair_of_scores_is_further_apart_than_asked_for(dtype, cut, offset):
+def test_no_pair_of_scores_is_further_apart_than_the_tolerance(dtype, cut, offset):
     """The optimality conditions, computed from α alone in double precision, hold to tol and what rounding adds.
 
     Each of `steps` moves, of at most 2C, rounds a score once, by half a unit at most and with either sign: the bound
