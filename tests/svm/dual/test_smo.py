@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learnt.svm.dual._smo import bounds_of, smo
+from learnt.svm.dual._smo import workspace_for, smo
 
 
 def problem(n: int):
@@ -34,7 +34,9 @@ def test_no_pair_of_scores_is_further_apart_than_the_tolerance(dtype, cut, offse
         alpha[:] = 0.5
         score = (sign - K @ (sign * alpha) + offset).astype(dtype)
     sums = [np.sum(sign[part] * alpha[part]) for part in (slice(0, cut), slice(cut, n))]
-    steps, gap = smo(K.astype(dtype), sign, cut, upper, alpha, score, bounds_of(score), tol, 10**6, stop)
+    steps, gap = smo(
+        K.astype(dtype), np.arange(n), sign, cut, True, upper, alpha, score, workspace_for(score), tol, 10**6, stop
+    )
     assert 0 < steps < 10**6
     assert gap <= tol
     exact = sign - K @ (sign * alpha)
@@ -59,7 +61,20 @@ def test_a_step_takes_the_pair_that_lowers_the_objective_most():
     for _ in range(20):
         wanted = rng.normal(size=n).astype(np.float32)
         alpha, stop = np.full(n, 1.0), np.zeros(1, np.int64)
-        smo(K.astype(np.float32), sign, n, np.full(n, 1e6), alpha, wanted.copy(), bounds_of(wanted), 1e-6, 1, stop)
+        smo(
+            K.astype(np.float32),
+            np.arange(n),
+            sign,
+            n,
+            True,
+            np.full(n, 1e6),
+            alpha,
+            wanted.copy(),
+            workspace_for(wanted),
+            1e-6,
+            1,
+            stop,
+        )
         i, j = sorted(np.flatnonzero(alpha != 1.0), key=lambda t: -wanted[t])
         assert i == wanted.argmax()
         ahead = np.maximum(wanted[i] - wanted.astype(float), 0.0)

@@ -119,11 +119,11 @@ class KernelMachine(Estimator):
     def _rows(self, X: Any, largest: float) -> KernelRows:
         return kernel_rows(TrainingKernel(self._kernel(), X), largest, self._effort())
 
-    def _record(self, machines: list[Machine]) -> None:
-        """Record the solver's iterations, with a warning where it did not converge."""
-        self.fit_status_ = int(not all(m.converged for m in machines))
-        self.kkt_residual_ = float(max(m.gap for m in machines))
-        self.dual_gap_ = float(max(m.dual_gap for m in machines))
+    def _record(self, found: Any) -> None:
+        """Record how far the solver came, of one machine or several, with a warning where it did not converge."""
+        self.fit_status_ = int(not np.all(found.converged))
+        self.kkt_residual_ = float(np.max(found.gap))
+        self.dual_gap_ = float(np.max(found.dual_gap))
         if self.fit_status_:
             measured = f" and a duality gap of {self.dual_gap_:.2g}" if math.isfinite(self.dual_gap_) else ""
             warnings.warn(

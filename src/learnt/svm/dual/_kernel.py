@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.engine.matrices import Route, dense, product, route, row_squares
-from learnt.engine.threads import for_blocks
+from learnt.engine.threads import for_blocks, run_tasks
 from learnt.kernels import KERNEL_NAMES, gram, gram_times, is_kernel_object, named_kernel, usable_kernel
 from learnt.linalg.exponential import exp_nonpositive, exp_nonpositive_single
 
@@ -16,6 +17,7 @@ QUICK = ("linear", "poly", "rbf", "sigmoid")  # from products of rows, in the pr
 NAMES = (*QUICK, "precomputed", *sorted(set(KERNEL_NAMES) - set(QUICK)))
 _COLUMNS = 512  # of a product that one thread takes
 _ROWS = 128
+_TILE = 256  # rows and columns of the kernel of a whole table
 _DENSE_CELLS = 1 << 22  # 32 MB
 _CELLS = 1 << 21  # of a block of new rows against the support vectors
 
@@ -43,7 +45,7 @@ class Kernel(NamedTuple):
         P += self.coef0
         if self.name == "sigmoid":
             return np.tanh(P, out=P)
-        return P**self.degree if self.degree != int(self.degree) else np.power(P, int(self.degree), out=P)
+        return P**self.degree if self.degree != int(self.degree) else _power(P, int(self.degree))
 
     def between(self, X: Any, Z: Any) -> np.ndarray:
         """(rows of X, rows of Z)."""
@@ -90,6 +92,18 @@ class Kernel(NamedTuple):
             return X, Z
         origin = Z.mean(axis=0)
         return X - origin, Z - origin
+
+
+def _power(P: np.ndarray, degree: int) -> np.ndarray:
+    """P to a whole power, by products: `np.power` takes a logarithm and an exponential for each entry."""
+    if degree == 0:
+        return np.ones_like(P)
+    result = P
+    for bit in bin(degree)[3:]:
+        result = result * result
+        if bit == "1":
+            result *= P
+    return result
 
 
 def kernel_of_machine(machine: Any, n_features: int) -> Kernel:
@@ -159,9 +173,9 @@ class TrainingKernel:
             self.left, self.X = np.hstack([2.0 * kernel.gamma * X, half, one]), np.hstack([X, one, half])
         self.norms = row_squares(X) if kernel.name == "rbf" else np.zeros(self.n)
 
-    def rounding(self, dtype: type) -> float:
-        """How far products in this precision may be from the kernel, over the largest k(x, x)."""
-        spread = 1.0 + 4.0 * self.kernel.gamma * self.norms.max() if self.dense_rbf else np.inf
+    def rounding(self, dtype: type, norm: float) -> float:
+        """How far products in this precision of rows of this squared length may be from k, over the largest k(x, x)."""
+        spread = 1.0 + 4.0 * self.kernel.gamma * norm if self.dense_rbf else np.inf
         return float(np.finfo(dtype).eps * spread)
 
     def single(self) -> None:
@@ -198,6 +212,28 @@ class TrainingKernel:
             out[slots] = self.kernel.between(self.X[places], self.X)
         else:
             self._fill(places, self.X, self.norms, out, slots)
+
+    def whole(self, out: np.ndarray) -> None:
+        """The kernel between all rows: half of it computed, the rest copied, since it is symmetric."""
+        if self.kernel.name == "precomputed":
+            out[:] = self.X
+        elif callable(self.kernel.name):
+            out[:] = self.kernel.between(self.X, self.X)
+        else:
+            tiles = [(lo, min(lo + _TILE, self.n)) for lo in range(0, self.n, _TILE)]
+            run_tasks([partial(self._tile, out, a, b) for a in tiles for b in tiles if a <= b])
+
+    def _tile(self, out: np.ndarray, rows: tuple[int, int], columns: tuple[int, int]) -> None:
+        """The kernel between these rows and columns, and between the same columns and rows."""
+        (a, b), (lo, hi) = rows, columns
+        P = product(self.left[a:b], self.X[lo:hi].T)
+        if self.dense_rbf:
+            exponentials = _exponentials if out.dtype == np.float64 else _exponentials_single
+            exponentials(P, out, np.arange(a, b), lo)
+        else:
+            out[a:b, lo:hi] = self.kernel.of_products(P, self.norms[a:b], self.norms[lo:hi])
+        if a != lo:
+            out[lo:hi, a:b] = out[a:b, lo:hi].T
 
     def _fill(
         self, places: np.ndarray, right: Any, right_norms: np.ndarray, out: np.ndarray, slots: np.ndarray

@@ -89,7 +89,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
             machine = enclose(self._rows(rows.X, 1.0), rows.w, float(self.nu), self._effort())
         self._keep_one(rows, machine)
         self.offset_ = -self.intercept_
-        self._record([machine])
+        self._record(machine)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:

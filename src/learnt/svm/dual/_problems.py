@@ -11,9 +11,10 @@ import numpy as np
 
 from learnt.svm.dual._kernel import TrainingKernel
 from learnt.svm.dual._rows import KernelRows
-from learnt.svm.dual._solve import Dual, Solution, solve
+from learnt.svm.dual._solve import Dual, Solution, may_move, solve
 
-_PRECISE = 1000  # rows up to which kernels are kept in double precision
+_ONE = np.zeros(1, np.int64)  # where the variables of a problem alone begin
+PRECISE = 1000  # rows up to which kernels are kept in double precision
 HARD = 1e6  # over the largest k(x, x), in place of C = ∞: margins down to a thousandth of the data's size
 
 
@@ -37,15 +38,25 @@ class Effort(NamedTuple):
 
 
 def kernel_rows(training: TrainingKernel, largest: float, effort: Effort) -> KernelRows:
-    """The kernel matrix of a training table; in single precision where rows are many and rounding is below tol.
+    """The kernel matrix of a training table; in single precision where rows are many and rounding is below tol."""
+    dtype = np.dtype(np.float64) if training.n <= PRECISE else precision(training, largest, effort.tol)
+    return KernelRows(training, training.n, effort.cache_bytes, dtype)
 
-    Scores are sums of α times kernel entries, and rounding errors of the entries have either sign.
+
+def precision(training: TrainingKernel, largest: float, tol: float) -> np.dtype:
+    """The least precision of kernels in which rounding is below tol, and with products in it where these allow it.
+
+    Scores are sums of α, at most `largest`, times kernel entries, and rounding errors of the entries have either sign:
+    ten terms are allowed for. Most are of rows of the usual length; the longest lie far from all others, and each has
+    few terms that are not 0.
     """
-    scale = 10 * largest * training.largest() / effort.tol
-    precise = training.n <= _PRECISE or not scale * np.finfo(np.float32).eps < 1
-    if not precise and scale * training.rounding(np.float32) < 1:
+    one = largest * training.largest() / tol
+    if not 10 * one * np.finfo(np.float32).eps < 1:
+        return np.dtype(np.float64)
+    usual, longest = (training.rounding(np.float32, norm) for norm in (training.norms.mean(), training.norms.max()))
+    if one * max(10 * usual, longest) < 1:
         training.single()
-    return KernelRows(training, training.n, effort.cache_bytes, np.dtype(np.float64 if precise else np.float32))
+    return np.dtype(np.float32)
 
 
 def finite_C(C: float, training: TrainingKernel) -> float:
@@ -62,7 +73,7 @@ def classify(rows: KernelRows, y: np.ndarray, upper: np.ndarray, effort: Effort,
     n = len(y)
     problem = Dual(np.arange(n), y, -np.ones(n), upper, np.zeros(n))
     found = solve(problem, rows, effort.tol, effort.max_iter, -0.5 * max_norm)
-    b = _between(found, problem)
+    b = _intercept(found, problem)
     return Machine(y * found.alpha, b, found.steps, found.gap, _dual_gap(found, problem, b), found.converged)
 
 
@@ -77,7 +88,7 @@ def regress(
     sign = np.repeat([1.0, -1.0], n)
     problem = Dual(np.tile(np.arange(n), 2), sign, epsilon - sign * np.tile(y, 2), np.tile(upper, 2), np.zeros(2 * n))
     found = solve(problem, rows, effort.tol, effort.max_iter, -0.5 * max_norm)
-    b = _between(found, problem)
+    b = _intercept(found, problem)
     coef = found.alpha[:n] - found.alpha[n:]
     return Machine(coef, b, found.steps, found.gap, _dual_gap(found, problem, b), found.converged)
 
@@ -87,7 +98,7 @@ def enclose(rows: KernelRows, weight: np.ndarray, nu: float, effort: Effort) -> 
     n = len(weight)
     problem = Dual(np.arange(n), np.ones(n), np.zeros(n), weight, fill(weight, nu * weight.sum()))
     found = solve(problem, rows, effort.tol, effort.max_iter)
-    return Machine(found.alpha, _between(found, problem), found.steps, found.gap, np.nan, found.converged)
+    return Machine(found.alpha, _intercept(found, problem), found.steps, found.gap, np.nan, found.converged)
 
 
 def classify_nu(rows: KernelRows, y: np.ndarray, weight: np.ndarray, nu: float, effort: Effort) -> Machine:
@@ -99,9 +110,7 @@ def classify_nu(rows: KernelRows, y: np.ndarray, weight: np.ndarray, nu: float, 
     problem = Dual(np.arange(len(y)), y, np.zeros(len(y)), weight, start, by_sign=True)
     found = solve(problem, rows, effort.tol, effort.max_iter)
     above, below = _sides(found, problem)
-    margin = (below - above) / 2
-    if not margin > 0:
-        margin = np.finfo(float).tiny ** 0.5  # identical classes have margin 0
+    margin = float(margin_of(above, below))
     b = (above + below) / 2 / margin
     return Machine(y * found.alpha / margin, b, found.steps, found.gap, np.nan, found.converged)
 
@@ -120,41 +129,60 @@ def regress_nu(rows: KernelRows, y: np.ndarray, upper: np.ndarray, nu: float, ef
     return Machine(coef, (above + below) / 2, found.steps, found.gap, np.nan, found.converged)
 
 
+def margin_of(above, below) -> np.ndarray:
+    """Half of what is between the scores of two classes."""
+    margin = np.subtract(below, above) / 2
+    return np.where(margin > 0, margin, np.finfo(float).tiny ** 0.5)  # identical classes have margin 0
+
+
 def fill(room: np.ndarray, total: float) -> np.ndarray:
     """The first entries at their bounds, so that the sum is `total`."""
     before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
     return np.clip(total - before, 0.0, room)
 
 
-def _between(found: Solution, problem: Dual) -> float:
-    """The intercept: the score of variables between their bounds, or the middle of what the others allow."""
-    inside = (found.alpha > 0) & (found.alpha < problem.upper)
-    if inside.any():
-        return float(found.score[inside].mean())
-    sign = problem.sign
-    rise = np.where(sign > 0, found.alpha < problem.upper, found.alpha > 0)
-    fall = np.where(sign > 0, found.alpha > 0, found.alpha < problem.upper)
-    ends = [found.score[rise].max(initial=-np.inf), found.score[fall].min(initial=np.inf)]
-    ends = [end for end in ends if np.isfinite(end)]
-    return float(np.mean(ends)) if ends else 0.0
+def between(alpha, score, sign, upper, begin) -> np.ndarray:
+    """The intercepts of problems whose variables begin at `begin`.
+
+    They are the score of variables between their bounds, or the middle of what the others allow.
+    """
+    inside = (alpha > 0) & (alpha < upper)
+    count = np.add.reduceat(inside, begin, dtype=np.float64)
+    total = np.add.reduceat(np.where(inside, score, 0.0), begin)
+    if (count > 0).all():
+        return total / count
+    rise, fall = may_move(sign, upper, alpha)
+    tops = np.maximum.reduceat(np.where(rise, score, -np.inf), begin)
+    lows = np.minimum.reduceat(np.where(fall, score, np.inf), begin)
+    above, below = np.isfinite(tops), np.isfinite(lows)
+    ends = np.where(above, tops, 0.0) + np.where(below, lows, 0.0)
+    return np.where(count > 0, total / np.maximum(count, 1.0), ends / np.maximum(above * 1.0 + below, 1.0))
+
+
+def gaps_of(alpha, score, sign, linear, upper, begin, b) -> np.ndarray:
+    """How far the primal objectives of these problems are above the dual ones, as a share of them."""
+    each = np.diff(begin, append=len(alpha))
+    ahead = sign * (score - np.repeat(b, each))
+    paid = np.add.reduceat(np.where(np.isfinite(upper) & (ahead > 0), upper, 0.0) * np.maximum(ahead, 0.0), begin)
+    square = -np.add.reduceat(alpha * (sign * score + linear), begin)
+    primal = 0.5 * square + paid
+    gap = paid - np.add.reduceat(alpha * ahead, begin)
+    return np.maximum(gap, 0.0) / np.maximum(np.abs(primal), np.finfo(float).tiny)
+
+
+def _intercept(found: Solution, problem: Dual) -> float:
+    return float(between(found.alpha, found.score, problem.sign, problem.upper, _ONE)[0])
 
 
 def _sides(found: Solution, problem: Dual) -> tuple[float, float]:
     """The common score of the variables of each sign."""
     sides = []
     for side in (problem.sign > 0, problem.sign < 0):
-        part = Dual(
-            problem.row[side], problem.sign[side], problem.linear[side], problem.upper[side], problem.start[side]
-        )
-        sides.append(_between(Solution(found.alpha[side], found.score[side], 0, 0.0, True), part))
+        part = found.alpha[side], found.score[side], problem.sign[side], problem.upper[side]
+        sides.append(float(between(*part, _ONE)[0]))
     return sides[0], sides[1]
 
 
 def _dual_gap(found: Solution, problem: Dual, b: float) -> float:
-    """How far the primal objective is above the dual one, as a share of it."""
-    ahead = problem.sign * (found.score - b)
-    paid = np.where(np.isfinite(problem.upper) & (ahead > 0), problem.upper, 0.0) @ np.maximum(ahead, 0.0)
-    square = -(found.alpha * problem.sign) @ found.score - found.alpha @ problem.linear
-    primal = 0.5 * square + paid
-    gap = paid - found.alpha @ ahead
-    return float(max(gap, 0.0) / max(abs(primal), np.finfo(float).tiny))
+    terms = found.alpha, found.score, problem.sign, problem.linear, problem.upper
+    return float(gaps_of(*terms, _ONE, np.array([b]))[0])

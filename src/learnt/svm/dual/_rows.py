@@ -24,9 +24,9 @@ class Entries(Protocol):
 
 
 @kernel
-def _add_rows(kept, slots, weights, lo, hi, total):
-    """total[lo:hi] += Σ weights · kept rows, four rows at a time."""
-    part, fours = total[lo:hi], len(slots) // 4 * 4
+def add_rows(kept, slots, weights, lo, part):
+    """part += Σ weights · kept rows from column lo, four rows at a time."""
+    hi, fours = lo + len(part), len(slots) // 4 * 4
     for k in range(0, fours, 4):
         a, b = kept[slots[k], lo:hi], kept[slots[k + 1], lo:hi]
         c, d = kept[slots[k + 2], lo:hi], kept[slots[k + 3], lo:hi]
@@ -94,7 +94,7 @@ class KernelRows:
             slots, w = self._slots_of(at[lo : lo + self.slots]), weights[lo : lo + self.slots]
 
             def add(a: int, b: int, slots: np.ndarray = slots, w: np.ndarray = w) -> None:
-                _add_rows(self.kept, slots, w, a, b, total)
+                add_rows(self.kept, slots, w, a, total[a:b])
 
             for_blocks(add, self.n, grain=_TILE)
         return total

@@ -35,23 +35,28 @@ _LARGEST = np.int32(2**31 - 1)
 _TWO = np.float32(2.0)
 
 
-class Bounds(NamedTuple):
-    """In which direction each variable may move, as integer masks for extremes of scores and gains."""
+class Workspace(NamedTuple):
+    """Workspace of the solver; bounds are integer masks for extremes of scores and gains."""
 
     up: np.ndarray  # the largest integer if it may move along its sign, else the least; as wide as a score
     down: np.ndarray  # the least integer if it may move against its sign, else the largest; as wide as a score
     second: np.ndarray  # int32: the largest if it may move against its sign, else −1
+    own: np.ndarray  # k(x, x)
+    tops: np.ndarray  # of each block, the highest score that may rise
+    lows: np.ndarray  # of each block, the lowest score that may fall
     wide: int | None  # not None if scores are in double precision
 
 
-def bounds_of(score: np.ndarray) -> Bounds:
-    """Room for the bounds of variables with these scores."""
+def workspace_for(score: np.ndarray) -> Workspace:
+    """Workspace for as many variables as there are scores, or fewer."""
     n, wide = len(score), None if score.dtype == np.float32 else 1
     whole = np.int32 if wide is None else np.int64
-    return Bounds(np.empty(n, whole), np.empty(n, whole), np.empty(n, np.int32), wide)
+    blocks = n // _BLOCK + 2
+    bounds = np.empty(n, whole), np.empty(n, whole), np.empty(n, np.int32)
+    return Workspace(*bounds, np.empty(n, score.dtype), np.empty(blocks, whole), np.empty(blocks, whole), wide)
 
 
-@kernel
+@kernel(allocates=False)
 def _in_order(x, wide):
     """An integer for a float such that integers compare as the floats do: of 64 bits, or of 32 if `wide` is None."""
     if wide is None:
@@ -61,7 +66,7 @@ def _in_order(x, wide):
     return long_bits ^ ((long_bits >> 63) & np.int64(2**63 - 1))
 
 
-@kernel
+@kernel(allocates=False)
 def _float_of(key, wide):
     """The float of an integer."""
     if wide is None:
@@ -69,7 +74,7 @@ def _float_of(key, wide):
     return np.int64(key ^ ((key >> 63) & np.int64(2**63 - 1))).view(np.float64)
 
 
-@kernel
+@kernel(allocates=False)
 def _advance(first, second, score, up, down, move, wide):
     """New scores of a block after a step along two kernel rows; its highest that may rise and lowest that may fall."""
     top, low = up.dtype.type(np.iinfo(up.dtype).min), up.dtype.type(np.iinfo(up.dtype).max)
@@ -82,16 +87,16 @@ def _advance(first, second, score, up, down, move, wide):
     return top, low
 
 
-@kernel
-def _best_gain(row, own, score, may, i_own, top, scales):
+@kernel(allocates=False)
+def _best_gain(row, own, score, may, i_own, top, scale, bend_scale):
     """The largest gain over a block of second variables, as the integer of a float32 that ends in its place.
 
-    `scales` brings differences of scores and curvatures near 1, so that single precision is enough to choose by.
+    Scales bring differences of scores and curvatures near 1, so that single precision is enough to choose by.
     """
     best = np.int32(-1)
     for t in range(len(score)):
-        ahead = np.float32((top - score[t]) * scales[0])
-        bend = np.float32(((i_own - row[t]) + (own[t] - row[t])) * scales[1])
+        ahead = np.float32((top - score[t]) * scale)
+        bend = np.float32(((i_own - row[t]) + (own[t] - row[t])) * bend_scale)
         bend = bend if bend > _FLAT else _FLAT
         inverse = np.int32(_RECIPROCAL - np.float32(bend).view(np.int32)).view(np.float32)
         inverse *= _TWO - bend * inverse
@@ -100,24 +105,24 @@ def _best_gain(row, own, score, may, i_own, top, scales):
     return best
 
 
-@kernel
-def _allow(t, sign, upper, alpha, bounds):
+@kernel(allocates=False)
+def _allow(t, sign, upper, alpha, work):
     """Note whether variable t may move along its sign and against it."""
     more, less = alpha[t] < upper[t], alpha[t] > 0.0
     if sign[t] < 0.0:
         more, less = less, more
-    least, most = np.iinfo(bounds.up.dtype).min, np.iinfo(bounds.up.dtype).max
+    least, most = np.iinfo(work.up.dtype).min, np.iinfo(work.up.dtype).max
     if more:
-        bounds.up[t] = most
+        work.up[t] = most
     else:
-        bounds.up[t] = least
+        work.up[t] = least
     if less:
-        bounds.down[t], bounds.second[t] = least, _LARGEST
+        work.down[t], work.second[t] = least, _LARGEST
     else:
-        bounds.down[t], bounds.second[t] = most, -1
+        work.down[t], work.second[t] = most, -1
 
 
-@kernel
+@kernel(allocates=False)
 def _move(i, j, unclipped, sign, upper, alpha):
     """Move α of i along its sign and of j against it, to a bound at most; how far.
 
@@ -138,75 +143,88 @@ def _move(i, j, unclipped, sign, upper, alpha):
     return unclipped
 
 
-@kernel
-def smo(K, sign, cut, upper, alpha, score, bounds, tol, most, stop):
+@kernel(allocates=False)
+def _block(b, in_first, cut, n):
+    """Where the variables of a block begin and end: those of the first `cut` are in blocks of their own."""
+    lo = b * _BLOCK if b < in_first else cut + (b - in_first) * _BLOCK
+    return lo, min(lo + _BLOCK, cut if b < in_first else n)
+
+
+@kernel(allocates=False)
+def _find(key, lo, score, up, wide):
+    """The first variable from lo whose score, where it may rise, is this one."""
+    while min(_in_order(score[lo], wide), up[lo]) != key:
+        lo += 1
+    return lo
+
+
+@kernel(allocates=False)
+def smo(K, place, sign, cut, apart, upper, alpha, score, work, tol, most, stop):
     """Move α, and the scores with it, until no pair of scores is more than tol apart; the steps, and how far they are.
 
-    The gap is at most tol where the minimum was reached, or at most what rounding leaves of the scores.
+    `place` is the row and column of each variable in K; those of the first `cut` follow one another, and those of the
+    rest, which are a group of their own if `apart`. The gap is at most tol where the minimum was reached, or at most
+    what rounding leaves of the scores.
     """
-    n = len(alpha)
-    own, up, down, wide = np.empty(n, score.dtype), bounds.up, bounds.down, bounds.wide
+    n, own, up, down, tops, lows, wide = len(alpha), work.own, work.up, work.down, work.tops, work.lows, work.wide
     largest = 0.0
     for t in range(n):
-        own[t] = K[t, t]
+        own[t] = K[place[t], place[t]]
         largest = max(largest, abs(own[t]))
-        _allow(t, sign, upper, alpha, bounds)
-    scales = np.array([1.0, 1.0 / largest if largest > 0.0 else 1.0]).astype(score.dtype)
-    in_first = (cut + _BLOCK - 1) // _BLOCK  # blocks of the first group
+        _allow(t, sign, upper, alpha, work)
+    bend_scale = score.dtype.type(1.0 / largest if largest > 0.0 else 1.0)
+    in_first = (cut + _BLOCK - 1) // _BLOCK  # blocks of the first variables
     blocks = in_first + (n - cut + _BLOCK - 1) // _BLOCK
-    start = np.empty(blocks + 1, np.int64)
-    for b in range(blocks):
-        start[b] = b * _BLOCK if b < in_first else cut + (b - in_first) * _BLOCK
-    start[blocks] = n
-    tops, lows = np.empty(blocks, up.dtype), np.empty(blocks, up.dtype)
+    of_group = in_first if apart else blocks  # blocks of the first group
     i, j, move, steps = 0, 0, 0.0, 0
     while True:
         shift = score.dtype.type(move)
         for b in range(blocks):
-            lo, hi = start[b], min(start[b] + _BLOCK, cut if b < in_first else n)
-            tops[b], lows[b] = _advance(K[i, lo:hi], K[j, lo:hi], score[lo:hi], up[lo:hi], down[lo:hi], shift, wide)
+            lo, hi = _block(b, in_first, cut, n)
+            to, end = place[lo], place[lo] + (hi - lo)
+            row, other = K[place[i], to:end], K[place[j], to:end]
+            tops[b], lows[b] = _advance(row, other, score[lo:hi], up[lo:hi], down[lo:hi], shift, wide)
         gap = -np.inf
         for g in range(2):
-            b, low = _group_ends(g, in_first, tops, lows)
+            b, low = _group_ends(g, of_group, blocks, tops, lows)
             if b > -1 and _movable(tops[b], lows[low], up):
                 gap = max(gap, np.float64(_float_of(tops[b], wide)) - np.float64(_float_of(lows[low], wide)))
         if not gap > tol or steps >= most or (steps % _LOOK == 0 and atomic_load(stop, 0) != 0):
             return steps, gap
-        scales[0] = 1.0 / gap
+        scale = score.dtype.type(1.0 / gap)
         best, block = np.int32(-1), 0
         for g in range(2):
-            b, low = _group_ends(g, in_first, tops, lows)
+            b, low = _group_ends(g, of_group, blocks, tops, lows)
             if b < 0 or not _movable(tops[b], lows[low], up) or not tops[b] > lows[low]:
                 continue
-            first = start[b]
-            while min(_in_order(score[first], wide), up[first]) != tops[b]:
-                first += 1
-            for c in range(in_first if g else 0, blocks if g else in_first):
+            first = _find(tops[b], _block(b, in_first, cut, n)[0], score, up, wide)
+            for c in range(of_group if g else 0, blocks if g else of_group):
                 if tops[b] > lows[c]:
-                    lo, hi = start[c], min(start[c] + _BLOCK, cut if c < in_first else n)
-                    row, may = K[first, lo:hi], bounds.second[lo:hi]
-                    gain = _best_gain(row, own[lo:hi], score[lo:hi], may, own[first], score[first], scales)
+                    lo, hi = _block(c, in_first, cut, n)
+                    row, may = K[place[first], place[lo] : place[lo] + (hi - lo)], work.second[lo:hi]
+                    gain = _best_gain(row, own[lo:hi], score[lo:hi], may, own[first], score[first], scale, bend_scale)
                     if gain > best:
                         best, i, block = gain, first, c
-        j = start[block] + (best & _PLACE)
+        j = _block(block, in_first, cut, n)[0] + (best & _PLACE)
         unclipped = np.float64(score[i]) - np.float64(score[j])
-        bend = (np.float64(own[i]) - np.float64(K[i, j])) + (np.float64(own[j]) - np.float64(K[i, j]))
+        shared = np.float64(K[place[i], place[j]])
+        bend = (np.float64(own[i]) - shared) + (np.float64(own[j]) - shared)
         move = _move(i, j, unclipped / max(bend, np.float64(_FLAT) * largest), sign, upper, alpha)
-        _allow(i, sign, upper, alpha, bounds)
-        _allow(j, sign, upper, alpha, bounds)
+        _allow(i, sign, upper, alpha, work)
+        _allow(j, sign, upper, alpha, work)
         steps += 1
 
 
-@kernel
+@kernel(allocates=False)
 def _movable(top, low, like):
     """Whether extremes belong to a variable, and are not the masks for none."""
     return top > np.iinfo(like.dtype).min and low < np.iinfo(like.dtype).max
 
 
-@kernel
-def _group_ends(group, in_first, tops, lows):
+@kernel(allocates=False)
+def _group_ends(group, of_first, blocks, tops, lows):
     """The blocks of a group with the highest score that may rise and the lowest that may fall; −1 if it is empty."""
-    lo, hi = (0, in_first) if group == 0 else (in_first, len(tops))
+    lo, hi = (0, of_first) if group == 0 else (of_first, blocks)
     top, low = -1, -1
     for b in range(lo, hi):
         if top < 0 or tops[b] > tops[top]:

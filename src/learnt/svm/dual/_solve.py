@@ -16,7 +16,7 @@ import numpy as np
 
 from learnt.engine.interrupts import check_stopped, stoppable
 from learnt.svm.dual._rows import KernelRows
-from learnt.svm.dual._smo import ROUNDING, bounds_of, smo
+from learnt.svm.dual._smo import ROUNDING, workspace_for, smo
 
 WORKING = 1024  # variables of a working set, at least
 # Size of the working set over the number of free variables, where that is larger and its kernel matrix fits
@@ -66,7 +66,7 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
     steps, stuck, held = 0, 0, np.zeros(len(sign), bool)
     while True:
         check_stopped()
-        rise, fall = _may_move(sign, upper, alpha)
+        rise, fall = may_move(sign, upper, alpha)
         tops, lows = _ends(score, group, rise, fall)
         gap = float(max(tops - lows))
         goal = max(tol, ROUNDING * np.abs(score).max())
@@ -101,7 +101,8 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
 
 
 def _inner(K, sign, cut, upper, alpha, score, goal, most, stop):
-    return lambda: smo(K, sign, cut, upper, alpha, score, bounds_of(score), goal, most, stop)
+    place = np.arange(len(alpha))
+    return lambda: smo(K, place, sign, cut, True, upper, alpha, score, workspace_for(score), goal, most, stop)
 
 
 def _about_middle(score, group, tops, lows):
@@ -123,7 +124,7 @@ def _follow(score, rows, row, sign, change, places=None) -> None:
         score -= rows.times(at, (sign * change)[changed])[row]
 
 
-def _may_move(sign, upper, alpha):
+def may_move(sign, upper, alpha):
     """Which variables may move along their sign, and which against it."""
     more, less = alpha < upper, alpha > 0
     return np.where(sign > 0, more, less), np.where(sign > 0, less, more)

@@ -41,7 +41,7 @@ class _Regression(RegressorMixin, KernelMachine):
         with single_blas():
             machine = self._solve(kernel_rows(training, float(upper.max()), self._effort()), y, upper)
         self._keep_one(rows, machine)
-        self._record([machine])
+        self._record(machine)
         return self
 
     def _solve(self, rows: Any, y: np.ndarray, upper: np.ndarray) -> Machine:
@@ -84,7 +84,7 @@ class SVR(_Regression):
     Attributes
     ----------
     support_, support_vectors_ : arrays
-        RowIndex and rows of the support vectors.
+        Indices and rows of the support vectors.
     dual_coef_ : array of shape (1, n_support)
     intercept_ : array of shape (1,)
     coef_ : array of shape (1, n_features)
