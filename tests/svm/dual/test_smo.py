@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learnt.svm.dual._smo import workspace_for, smo
+from learnt.svm.dual._smo import smo, workspace_for
 
 
 def problem(n: int):

@@ -1,7 +1,7 @@
 """All pairs of classes of a small table in one compiled loop.
 
 The kernel matrix of all rows, class after class, is computed once, and `_smo` solves the problem of a pair in the rows
-and columns of its two classes; its scores are then computed anew from α. A variable whose bound is 0 never moves, but
+and columns of its two classes; its scores are then recomputed from α. A variable whose bound is 0 never moves, but
 has a score: that of a row which the machine has not seen.
 """
 
@@ -16,11 +16,11 @@ from learnt.engine.kernel import kernel
 from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.engine.threads import for_blocks
 from learnt.svm.dual._rows import add_rows
-from learnt.svm.dual._smo import ROUNDING, workspace_for, smo
+from learnt.svm.dual._smo import ROUNDING, smo, workspace_for
 
 _STUCK = 3  # calls of the solver one after the other in which nothing could be gained
-_RENEW = 100_000  # steps after which scores are computed anew
-_SINGLE = 0.75  # of the gap asked for is left where scores are in single precision: work for their rounding
+_RENEW = 100_000  # steps after which scores are recomputed
+_SINGLE = 0.75  # of the gap asked for is left where scores are in single precision, since they round
 _CELLS = 1 << 19  # of the kernel matrices of a block of pairs
 _BRIEF = 1 << 12  # variables of problems that take a fraction of a second
 

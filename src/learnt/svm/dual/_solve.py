@@ -16,7 +16,7 @@ import numpy as np
 
 from learnt.engine.interrupts import check_stopped, stoppable
 from learnt.svm.dual._rows import KernelRows
-from learnt.svm.dual._smo import ROUNDING, workspace_for, smo
+from learnt.svm.dual._smo import ROUNDING, smo, workspace_for
 
 WORKING = 1024  # variables of a working set, at least
 # Size of the working set over the number of free variables, where that is larger and its kernel matrix fits
