@@ -132,7 +132,7 @@ def test_k_means(make):
     assert set(model.labels_) == {0}
 
 
-def test_functions_of_clusters_speak_under_their_own_names():
+def test_errors_of_cluster_functions_name_them():
     with pytest.raises(ValueError, match="minimum of 2 is required by choose_k"):
         choose_k(ONE)
     with pytest.raises(ValueError, match="3 rows, too few for 10 clusters; leave the largest candidates out"):

@@ -135,7 +135,7 @@ def test_targets_of_data_frame_libraries(y):
     assert ConstantClassifier().fit([[0]] * 3, y).predict([[0]]).tolist() == ["b"]
 
 
-def test_a_weight_of_zero_is_not_there():
+def test_a_weight_of_zero_is_left_out():
     model = ConstantClassifier().fit(X[:4], ["a", "b", "b", "c"], sample_weight=[3, 0, 0, 1])
     assert model.classes_.tolist() == ["a", "c"]
     assert model.predict_proba(X[:1]).tolist() == [[0.75, 0.25]]
@@ -146,7 +146,7 @@ whole = st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 4)), min_size=1,
 
 @settings(max_examples=80, deadline=None)
 @given(whole, st.floats(0, 1))
-def test_whole_weights_repeat_rows(rows, share):
+def test_integer_weights_repeat_rows(rows, share):
     y, w = np.array([r[0] for r in rows]), np.array([r[1] for r in rows], dtype=float)
     w[0] += 1
     repeated = np.repeat(y, w.astype(int))

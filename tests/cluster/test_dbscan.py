@@ -72,7 +72,7 @@ def test_a_weight_is_a_number_of_rows():
     np.testing.assert_array_equal(np.repeat(ours.labels_, w), repeated.labels_)
 
 
-def test_a_row_of_weight_0_is_not_there():
+def test_a_row_of_weight_0_is_left_out():
     X = np.array([[0.0], [0.4], [0.8]])
     joined, parted = DBSCAN(0.5, min_samples=1).fit(X), DBSCAN(0.5, min_samples=1).fit(X, sample_weight=[1, 0, 1])
     np.testing.assert_array_equal(joined.labels_, [0, 0, 0])

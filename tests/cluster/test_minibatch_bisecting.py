@@ -69,7 +69,7 @@ def test_empty_clusters_get_centres_on_rows():
     assert len(np.unique(far.labels_)) > 3  # scikit-learn's rule: those that were never nearest move
 
 
-def test_partial_fit_goes_on_and_after_it_was_saved(tmp_path):
+def test_partial_fit_continues_and_after_it_was_saved(tmp_path):
     model = MiniBatchKMeans(6, random_state=0)
     for batch in np.split(X, 10):
         model.partial_fit(batch)

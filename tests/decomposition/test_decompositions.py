@@ -102,7 +102,7 @@ def test_incremental_pca_is_the_pca_of_all_rows(sizes):
     np.testing.assert_allclose(model.get_covariance(), whole.get_covariance(), rtol=1e-8, atol=1e-8)
 
 
-def test_incremental_pca_goes_on_after_it_was_saved(tmp_path):
+def test_incremental_pca_continues_after_it_was_saved(tmp_path):
     learnt.save(IncrementalPCA(2).partial_fit(X[:100]), tmp_path / "half.learnt")
     model = learnt.load(tmp_path / "half.learnt").partial_fit(X[100:])
     np.testing.assert_allclose(model.components_, IncrementalPCA(2).fit(X).components_, atol=1e-9)

@@ -173,7 +173,7 @@ def test_digits_survive_far_from_zero(model):
     np.testing.assert_allclose(model.fit(X + 1e6, y).predict_proba(X + 1e6), near, rtol=1e-4, atol=1e-7)
 
 
-def test_a_class_without_weight_in_blocks_is_not_there():
+def test_a_class_without_weight_in_blocks_is_left_out():
     X, y, _ = make()
     w = (y != 1).astype(float)
     lazy = [da.from_array(part, chunks=(100, *part.shape[1:])) for part in (X, y, w)]

@@ -96,7 +96,7 @@ def test_what_queries_need_is_made_once(monkeypatch):
     np.testing.assert_array_equal(few[1], first[1][:100])
 
 
-def test_whole_numbers_and_others_may_alternate():
+def test_integers_and_others_may_alternate():
     """Whole queries are scored without an origin, others about one: what is kept for one is not used for the other."""
     T = rng.integers(0, 6, size=(3000, 5)).astype(float)
     search = Search.build(T)

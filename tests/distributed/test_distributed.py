@@ -38,7 +38,7 @@ def test_two_processes_are_one_with_twice_the_batch():
 
 
 @pytest.mark.long
-def test_a_killed_worker_is_reported_and_training_goes_on_to_the_same_end(monkeypatch, tmp_path):
+def test_a_killed_worker_is_reported_and_training_continues_to_the_same_end(monkeypatch, tmp_path):
     settings = {"layers": [Conv(4, 3), Dropout(0.3), Dense(6)], "max_iter": 60}
     whole = learnt.distributed.fit(network(**settings), X, Y, workers=2)
     started, path, start = [], tmp_path / "kept.npz", _fit.start

@@ -79,7 +79,7 @@ def matrix(request):
     return IN_MEMORY[request.param](None)
 
 
-def test_rows_of_every_kind_answer_alike(kind):
+def test_rows_of_every_kind_agree(kind):
     name, values = kind
     rows = as_rows(values)
     assert rows.route.value == ROUTES.get(name, "dense")

@@ -145,7 +145,7 @@ def test_namespaces():
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**31 - 1])
-def test_whole_numbers_seed_the_streams_that_numpy_makes_of_them(seed):
+def test_integers_seed_the_streams_that_numpy_makes_of_them(seed):
     same = (
         (generator(seed), np.random.default_rng(seed)),
         (stream(seed, 3), np.random.default_rng([seed, 3])),

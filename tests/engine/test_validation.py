@@ -41,7 +41,7 @@ X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     ],
     ids=["list", "pandas", "polars", "pyarrow", "int", "fortran", "object"],
 )
-def test_tables_come_through_alike(table):
+def test_tables_are_accepted_alike(table):
     model = Model()
     checked = check_fit(model, table).X
     np.testing.assert_array_equal(checked, X)
@@ -153,7 +153,7 @@ def test_target_refusals(y, kind, words):
     [[1, 2, 3], pd.Series([1, 2, 3]), pl.Series([1, 2, 3]), pa.chunked_array([[1, 2, 3]])],
     ids=lambda y: type(y).__name__,
 )
-def test_targets_come_through_alike(y):
+def test_targets_are_accepted_alike(y):
     np.testing.assert_array_equal(check_fit(Model(), X, y, target="number").y, [1.0, 2.0, 3.0])
 
 

@@ -25,14 +25,14 @@ def nobody_listens(monkeypatch):
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
 
 
-def test_a_line_goes_to_stderr_where_no_log_listens(capfd):
+def test_a_line_is_written_to_stderr_without_a_handler(capfd):
     tell("step %d of %d", 1, 2)
     said = capfd.readouterr()
     assert said.err == "step 1 of 2\n"
     assert said.out == ""
 
 
-def test_a_line_goes_to_the_log_where_one_listens(capfd):
+def test_a_line_is_logged_where_there_is_a_handler(capfd):
     kept = []
 
     class Keep(logging.Handler):

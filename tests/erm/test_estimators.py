@@ -191,7 +191,7 @@ def test_separable_without_a_penalty(loss, classes):
     ERMClassifier("squared_hinge", alpha=0).fit(Z, groups)  # reaches 0: nothing to warn of
 
 
-def test_a_loss_of_ones_own_from_the_documentation(tmp_path, monkeypatch):
+def test_a_custom_loss_from_the_documentation(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # one of the examples writes a file
     text = (Path(__file__).parents[2] / "docs" / "erm.md").read_text()
     scope = {}
@@ -223,7 +223,7 @@ class Half:
         return score - y
 
 
-def test_own_losses_work_and_their_faults_are_named():
+def test_custom_losses_work_and_their_errors_are_named():
     # without curvature it is descended by its gradient
     same(ERMRegressor(Half(), alpha=0.5 / N, tol=1e-10).fit(X, Y), lm.Ridge(alpha=1).fit(X, Y), 1e-5)
     with np.errstate(all="ignore"):

@@ -55,7 +55,7 @@ def check_derivatives(loss):
     np.testing.assert_allclose(loss.curvature(y, s), bend, atol=1e-6, rtol=1e-6)
 
 
-def test_the_list_is_whole():
+def test_the_list_is_complete():
     classes = {
         thing
         for name, thing in vars(losses).items()

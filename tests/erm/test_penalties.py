@@ -15,7 +15,7 @@ each = pytest.mark.parametrize("penalty", ALL, ids=repr)
 BALLS = pytest.mark.parametrize("penalty", [L2(), L1(), ElasticNet(0.3), ElasticNet(0.0)], ids=repr)
 
 
-def test_the_list_is_whole():
+def test_the_list_is_complete():
     classes = {
         thing for thing in vars(penalties).values() if inspect.isclass(thing) and issubclass(thing, penalties.Penalty)
     } - {penalties.Penalty}
@@ -61,7 +61,7 @@ def test_projection_is_inside_nearest_and_idempotent(penalty):
         np.testing.assert_array_equal(penalty.project(inside, 10.0), inside)
 
 
-def test_projection_to_few_entries_and_to_nothing():
+def test_projection_to_few_entries_and_to_zero():
     w = np.array([[3.0, -1.0], [0.5, 2.0]])
     np.testing.assert_array_equal(L0().project(w, 2), [[3, 0], [0, 2]])
     np.testing.assert_array_equal(L0().project(w, 0), 0 * w)
@@ -138,7 +138,7 @@ def test_compiled_equals_definition(penalty):
         np.testing.assert_allclose(out, penalty.curvature(w), rtol=1e-13)
 
 
-def test_a_penalty_of_ones_own_has_no_compiled_form():
+def test_a_custom_penalty_has_no_compiled_form():
     class Cubes(penalties.Penalty):
         def value(self, w):
             return (abs(w) ** 3).sum()

@@ -89,7 +89,7 @@ def test_gradient_descent_reaches_the_closed_form_and_decreases(step):
     assert (np.diff(values) <= 1e-12).all()
 
 
-def test_t0_over_t_goes_down_slowly_but_surely():
+def test_t0_over_t_decreases_slowly():
     problem = Problem(X / X.std(axis=0), SIGN, Log(), L2(), 0.1)
     found = minimize(problem, GradientDescent(step=Decay(2.0), max_iter=2000), record=True)
     best = minimize(problem, Newton())
@@ -269,7 +269,7 @@ def test_callbacks_see_and_stop():
 
 
 @pytest.mark.parametrize("name", [n for n in solvers.NAMES if n not in ("cd", "lp", "admm", "alm")])
-def test_tensors_take_the_same_way(name):
+def test_tensors_take_the_same_code_path(name):
     solver = solvers.NAMES[name]()
     here = minimize(Problem(X, SIGN, Log(), L2(), 0.1), solver)
     there = minimize(Problem(torch.tensor(X), torch.tensor(SIGN), Log(), L2(), 0.1), solver)

@@ -97,7 +97,7 @@ def test_finer_rays_have_the_same_scale():
     assert image.mean() == pytest.approx(truth.mean(), rel=0.01)
 
 
-def test_nothing_measured_is_nothing_there():
+def test_an_image_of_no_measurements_is_zero():
     A, *_ = small()
     for bounded in (False, True):
         found = reconstruct(A, np.zeros(A.sinogram_shape), nonnegative=bounded)

@@ -75,7 +75,7 @@ def test_nystroem_with_all_rows_is_exact(kernel):
     np.testing.assert_allclose(features @ features.T, exact, atol=1e-5)
 
 
-def test_nystroem_of_a_matrix_that_is_given():
+def test_nystroem_of_a_precomputed_matrix():
     K = RBF(0.5)(X)
     given = Nystroem("precomputed", n_components=50, random_state=0).fit_transform(K)
     direct = Nystroem(RBF(0.5), n_components=50, random_state=0).fit_transform(X)

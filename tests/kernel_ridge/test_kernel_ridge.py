@@ -39,7 +39,7 @@ def test_scikit_learn(kernel, params, w):
         np.testing.assert_allclose(ours.predict(Xt), theirs.predict(Xt), rtol=1e-9, atol=1e-11)
 
 
-def test_our_kernels_and_matrices_that_are_given():
+def test_our_kernels_and_precomputed_matrices():
     k = 2 * RBF(1.2) + 0.1 * Linear() * Polynomial(2)
     model = KernelRidge(0.3, kernel=k).fit(X, Y, W)
     given = KernelRidge(0.3, kernel="precomputed").fit(k(X), Y, W)

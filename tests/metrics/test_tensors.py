@@ -65,7 +65,7 @@ def test_tensors_on_the_cpu_go_through_numpy_where_nothing_else_is_there():
     assert metrics.brier_score_loss(torch.asarray(CODES), torch.asarray(P)) == metrics.brier_score_loss(CODES, P)
 
 
-def test_another_device_is_not_read_behind_the_users_back():
+def test_another_device_is_not_read_silently():
     elsewhere = torch.empty(4, device="meta")
     with pytest.raises(TypeError, match=r"lies on meta .* fetch it first"):
         metrics.roc_curve([0, 1, 0, 1], elsewhere)

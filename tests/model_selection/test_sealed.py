@@ -83,7 +83,7 @@ def test_a_copy_within_the_process_is_the_same_box():
     assert box.opened == 1
 
 
-def test_the_ledger_knows_other_processes_and_other_orders(tmp_path):
+def test_the_ledger_counts_other_processes_and_other_row_orders(tmp_path):
     ledger = tmp_path / "state" / "ledger.jsonl"
     box = SealedTestSet(X, Y, path=ledger)
     box.open("first process")

@@ -88,7 +88,7 @@ def test_laplaces_rule_by_hand():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_chunks_are_the_whole(name):
+def test_chunks_equal_the_whole_table(name):
     X, y, w = make()
     whole, pieces = getattr(ours, name)().fit(X, y, w), getattr(ours, name)()
     for part in np.array_split(np.arange(len(y)), 7):
@@ -133,7 +133,7 @@ def test_every_kind_of_rows_gives_the_same(name, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("k", [2, 3])
-def test_linear_form_decides_alike(name, k):
+def test_linear_form_predicts_the_same(name, k):
     X, y, _ = make(k=k)
     model = getattr(ours, name)().fit(X, y)
     w, b = model.linear_form()

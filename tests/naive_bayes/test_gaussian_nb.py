@@ -77,7 +77,7 @@ def test_weights_are_repetitions_and_zero_is_absence():
         np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-11, err_msg=name)
 
 
-def test_a_class_of_zero_weight_is_not_there():
+def test_a_class_of_zero_weight_is_left_out():
     X, y, _ = make()
     model = GaussianNB().fit(X, y, (y != 1).astype(float))
     without = GaussianNB().fit(X[y != 1], y[y != 1])
@@ -86,7 +86,7 @@ def test_a_class_of_zero_weight_is_not_there():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_chunks_are_the_whole(dtype):
+def test_chunks_equal_the_whole_table(dtype):
     X, y, w = make(n=1000, offset=50)
     X = X.astype(dtype)
     whole = GaussianNB().fit(X, y, w)
@@ -159,7 +159,7 @@ def test_probabilities_are_probabilities(n, d, k, seed, offset):
     assert (model.var_ > 0).all()
 
 
-def test_linear_form_decides_alike_for_two_classes():
+def test_linear_form_predicts_the_same_for_two_classes():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(200, 3))
     X = np.concatenate([Z, Z + [1.0, -2.0, 0.5]])  # the same scatter twice: equal variances
@@ -173,7 +173,7 @@ def test_linear_form_decides_alike_for_two_classes():
     np.testing.assert_allclose(X @ w + b, joint[:, 1] - joint[:, 0], rtol=1e-8, atol=1e-8)
 
 
-def test_linear_form_decides_alike_for_many_classes():
+def test_linear_form_predicts_the_same_for_many_classes():
     Z = np.random.default_rng(0).normal(size=(100, 2))
     X = np.concatenate([Z, Z + 2, Z - [3, 1]])
     model = GaussianNB().fit(X, np.repeat([3, 5, 9], 100))

@@ -54,7 +54,7 @@ def test_above_three_dimensions_neighbours_are_gabriels():
 
 @pytest.mark.parametrize("metric", ["minkowski", "manhattan"])
 @pytest.mark.parametrize("d", [2, 6])
-def test_condensed_rows_know_all_others(d, metric):
+def test_condensed_rows_classify_all_others(d, metric):
     X, y = table(d=d)
     model = CondensedNearestNeighbor(metric=metric).fit(X, y)
     assert model.kept_indices_.size < 150

@@ -115,7 +115,7 @@ def test_the_loop_over_all_rows_is_the_search():
         np.testing.assert_allclose(loop.score_samples(Q), search.score_samples(Q), rtol=1e-12)
 
 
-def test_blocks_of_queries_are_the_whole(monkeypatch):
+def test_blocks_of_queries_equal_all_queries(monkeypatch):
     X, Q = table(300), table(100, seed=1)
     model = KernelDensity(bandwidth=2.0, kernel="linear").fit(X)
     whole = model.score_samples(Q)

@@ -83,7 +83,7 @@ def test_an_empty_radius_finds_equal_rows_alone():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_blocks_of_queries_are_the_whole(kind, monkeypatch):
+def test_blocks_of_queries_equal_all_queries(kind, monkeypatch):
     X, Y = table(300)
     X[np.abs(X) < 0.3] = 0
     X = kind(X)

@@ -42,7 +42,7 @@ def test_the_formula():
         np.testing.assert_allclose(found, v @ Y[::2][index[i]] / v.sum(), rtol=1e-12)
 
 
-def test_a_row_at_distance_0_answers_alone():
+def test_only_rows_at_distance_0_vote():
     X = np.array([[0.0], [1.0], [1.0], [2.0]])
     model = KNeighborsRegressor(4, weights="distance").fit(X, [0.0, 10.0, 20.0, 99.0])
     np.testing.assert_array_equal(model.predict([[1.0], [0.0]]), [15.0, 0.0])

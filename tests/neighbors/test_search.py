@@ -232,7 +232,7 @@ def test_wrong_parameters_get_one_sentence(params, error, words):
     assert "\n" not in str(caught.value)
 
 
-def test_wrong_questions_get_one_sentence():
+def test_wrong_queries_get_one_sentence():
     X = np.random.RandomState(0).rand(10, 2)
     model = NearestNeighbors().fit(X)
     with pytest.raises(ValueError, match="Expected n_neighbors <= n_samples_fit, but n_neighbors = 11"):

@@ -267,7 +267,7 @@ def save_and_load(model, path):
     return learnt.load(path)
 
 
-def test_training_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
+def test_training_continues_from_its_checkpoint(tmp_path, monkeypatch):
     X, y = bars(60)
     settings = {"layers": [Conv(4, 3), Dropout(0.3), Dense(6)], "max_iter": 4, "augment": Augment(1)}
     whole = small(**settings).fit(X, y)
@@ -412,7 +412,7 @@ def test_partial_fit_needs_its_classes_and_sees_them_one_by_one():
         going_on(class_weight="balanced").partial_fit(X, y, classes=names)
 
 
-def test_a_warm_start_goes_on_from_the_weights_and_a_cold_one_does_not():
+def test_a_warm_start_continues_from_the_weights_and_a_cold_one_does_not():
     X, y = bars(90)
     model = going_on(warm_start=True, max_iter=2, solver="sgd", learning_rate_init=0.05).fit(X, y)
     model.fit(X, y)
@@ -424,7 +424,7 @@ def test_a_warm_start_goes_on_from_the_weights_and_a_cold_one_does_not():
     assert not same_weights(cold, whole)
 
 
-def test_numbers_go_on_in_the_unit_of_the_first():
+def test_numbers_continue_in_the_unit_of_the_first():
     X, _ = bars(60)
     y = 1000 + 50 * X[:, 2:4, 2:4].mean(axis=(1, 2))
     options = {"shuffle": False, "learning_rate": "constant", "batch_size": 30, "random_state": 0}

@@ -286,7 +286,7 @@ def test_bad_input_gets_one_sentence():
     assert linear.score(X, CLASSES) > 0.5
 
 
-def test_save_and_load_and_go_on(tmp_path):
+def test_save_and_load_and_continue(tmp_path):
     several = make_multilabel_classification(60, 6, random_state=0)
     frame = pd.DataFrame({"a": X[:, 0], "b": pd.Categorical(CLASSES.astype(str))})
     for model, rows, y in (
@@ -335,7 +335,7 @@ KILLED = """
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["plain", "norm"])
-def test_training_goes_on_after_a_kill_to_the_same_result(tmp_path, kind):
+def test_training_continues_after_a_kill_to_the_same_result(tmp_path, kind):
     def run(path, die_at):
         command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(KILLED), str(path), str(die_at), kind]
         return subprocess.run(command, timeout=300, check=False).returncode

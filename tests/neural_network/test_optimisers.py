@@ -110,7 +110,7 @@ def test_steps_by_a_rate_on_the_device_are_those_of_the_formula(name):
     np.testing.assert_allclose(parameters.values.numpy(), formula(), rtol=1e-12, atol=1e-12)
 
 
-def test_an_optimiser_goes_on_from_anothers_state():
+def test_an_optimiser_continues_from_anothers_state():
     def make(parameters):
         return Adam(parameters, RATE)
 

@@ -11,7 +11,7 @@ FILES = 5_000
 
 
 @pytest.mark.long
-def test_crafted_files_are_refused_or_answer():
+def test_crafted_files_are_refused_or_predict():
     script = Path(__file__).with_name("crafted.py")
     command = [sys.executable, str(script), "--files", str(FILES), "--seed", "13"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1800)

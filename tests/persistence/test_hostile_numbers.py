@@ -286,7 +286,7 @@ def test_bagging_draws_what_it_drew():
 
 
 @pytest.mark.parametrize("loss", ["no such loss", "hinge", 3, None, ["squared_error"], {"array": np.zeros(3)}])
-def test_boosting_has_a_loss_that_it_knows(loss):
+def test_boosting_has_a_loss_of_its_registry(loss):
     taken = boosted()
     taken.params["loss"] = loss
     taken.refused("HistGradientBoostingRegressor")
@@ -442,7 +442,7 @@ def test_parameters_that_answers_depend_on(model, name, value):
     taken.refused(name)
 
 
-def test_members_answer_with_labels_that_the_ensemble_knows():
+def test_members_predict_labels_of_the_ensemble():
     taken = Taken(AdaBoostClassifier(n_estimators=2).fit(X, town))
     taken.state["classes_"]["texts"]["items"][-1] = "z"
     taken.refused("classes that it does not know")

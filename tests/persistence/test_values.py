@@ -152,7 +152,7 @@ def test_unused_room_of_a_sparse_matrix_is_not_stored(holder):
 @pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng,
                                   lambda seed: np.random.Generator(np.random.PCG64DXSM(seed)),
                                   lambda seed: np.random.Generator(np.random.MT19937(seed))])  # fmt: skip
-def test_random_generators_go_on_where_they_were(holder, make):
+def test_random_generators_continue_where_they_were(holder, make):
     source = make(3)
     source.normal(size=5)
     source.integers(7, dtype=np.uint32) if hasattr(source, "integers") else source.randint(7)
@@ -160,7 +160,7 @@ def test_random_generators_go_on_where_they_were(holder, make):
     np.testing.assert_array_equal(again.value.normal(size=9), source.normal(size=9))
 
 
-def test_seed_sequences_go_on_where_they_were(holder):
+def test_seed_sequences_continue_where_they_were(holder):
     source = np.random.SeedSequence([1, 2], spawn_key=(4,))
     source.spawn(3)
     again = load_bytes(to_bytes(holder(source))).value

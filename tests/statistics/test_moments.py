@@ -143,7 +143,7 @@ def test_moments_without_classes_load_no_compiler():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_sums_of_counts_are_whole():
+def test_sums_of_counts_are_integers():
     counts = RNG.poisson(0.5, (2000, 7)).astype(float)
     codes = RNG.integers(0, 3, 2000)
     for matrix in (counts, sparse.csr_array(counts)):

@@ -80,7 +80,7 @@ with held(Path({str(tmp_path)!r})):
         pass
 
 
-def test_the_same_study_goes_on_in_its_folder(tmp_path):
+def test_the_same_study_continues_in_its_folder(tmp_path):
     asked = Settings(target="y", keep=("a",), budget=5)
     check_nothing_is_lost(tmp_path, asked, "h1")  # an empty folder
     finished(tmp_path, asked)

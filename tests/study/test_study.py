@@ -158,7 +158,7 @@ def test_the_same_seed_gives_the_same_numbers_and_the_same_bytes_and_a_repetitio
 
 
 @pytest.mark.long
-def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
+def test_killed_in_the_middle_it_continues_and_loses_nothing(tmp_path):
     table(n=900).write_csv(tmp_path / "t.csv")
     command = [sys.executable, "-m", "learnt.cli", "study", "t.csv", "--target", "y", "--out", "killed", "--quiet"]
     command += ["--budget", "10m"]  # the clock must not decide here, whatever else the machine does
@@ -187,7 +187,7 @@ def test_killed_in_the_middle_it_goes_on_and_loses_nothing(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("step", ["keep_with_model", "write_text", "write_report"])
-def test_ended_while_its_files_are_written_it_knows_them_as_its_own(regressed, tmp_path, monkeypatch, step):
+def test_a_study_killed_while_writing_recognises_its_own_files(regressed, tmp_path, monkeypatch, step):
     from learnt.study import _conclude
 
     source, out = regressed.folder.parent / "prices.parquet", tmp_path / "out"

@@ -226,7 +226,7 @@ def test_every_strength_of_penalty_converges(C, loss):
         assert objective(model, X, y) <= objective(theirs, X, y) * (1 + 1e-7)
 
 
-def test_a_class_without_weight_is_not_there():
+def test_a_class_without_weight_is_left_out():
     X, y = load_iris(return_X_y=True)
     model = LinearSVC().fit(X, y, sample_weight=(y > 0).astype(float))
     assert model.classes_.tolist() == [1, 2]

@@ -39,7 +39,7 @@ def test_sixteen_leaves_are_readable_in_an_ordinary_figure(kind):
             assert box.x1 <= other.x0 or other.x1 <= box.x0 or box.y1 <= other.y0 or other.y1 <= box.y0
 
 
-def test_axes_of_ones_own_keep_their_place():
+def test_given_axes_keep_their_position():
     model = _full(DecisionTreeClassifier)
     figure, (left, right) = plt.subplots(1, 2)
     before = left.get_position().bounds
@@ -81,7 +81,7 @@ def test_a_name_with_a_comma_is_one_name():
     assert "trade is “farming, forestry and fishing”" in model.explain([TRADES[0]])
 
 
-def test_whole_counts_are_whole():
+def test_integer_counts_stay_integers():
     X = np.arange(147.0)[:, None]
     model = DecisionTreeClassifier(max_depth=1).fit(X, np.arange(147) % 49 < 17)
     shown = re.findall(r"value = \[([^\]]*)\]", export_graphviz(model))

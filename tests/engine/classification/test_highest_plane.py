@@ -53,7 +53,7 @@ def many(monkeypatch):
     monkeypatch.setattr(highest_plane, "COMPILED_CELLS", 1)
 
 
-def test_rows_that_go_the_usual_way(many):
+def test_rows_that_take_the_general_code_path(many):
     model = SimpleNamespace(n_features_in_=2)
     planes = lambda: (np.eye(2), np.zeros(2))  # noqa: E731
     X = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]])
@@ -67,7 +67,7 @@ def test_rows_that_go_the_usual_way(many):
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("model", [LogisticRegression(), MultinomialNB(), ComplementNB()])
-def test_classifiers_answer_alike_and_refuse_alike(many, model, classes):
+def test_classifiers_agree_and_refuse_alike(many, model, classes):
     rng = np.random.default_rng(0)
     y = np.array(["a", "b", "c"])[rng.integers(classes, size=601)]
     X = rng.poisson(1.0 + (y == "b")[:, None] * np.arange(4.0)).astype(float)

@@ -105,7 +105,7 @@ def other_insides(monkeypatch):
         each()
 
 
-def test_numba_with_other_insides_compiles_in_its_own_way(other_insides, pair):
+def test_numba_with_other_internals_compiles_in_its_default_way(other_insides, pair):
     assert kernel_compiler.quick_flags() is None
     assert len(set(kernel_compiler.compilers())) == 1
     callee, caller = pair

@@ -82,7 +82,7 @@ def starts(block):
     return block.start + np.arange(block.X.shape[0])
 
 
-def test_every_kind_of_rows_answers_alike(data):
+def test_every_kind_of_rows_agree(data):
     rows = as_rows(*data, n_jobs=1)
     assert rows.n_rows == N
     assert rows.n_features == D

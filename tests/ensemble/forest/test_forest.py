@@ -167,7 +167,7 @@ def test_out_of_bag_rows_estimate_the_test_error(kind):
     np.testing.assert_allclose(found, votes / (seen[:, None] if found.ndim == 2 else seen), atol=1e-12)
 
 
-def test_a_metric_of_ones_own_scores_rows_left_out():
+def test_a_custom_metric_scores_out_of_bag_rows():
     X, y = number_data(300)
     model = RandomForestRegressor(30, oob_score=lambda a, b: -np.abs(a - b).max(), random_state=0).fit(X, y)
     assert model.oob_score_ == -np.abs(y - model.oob_prediction_).max()

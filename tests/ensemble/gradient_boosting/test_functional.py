@@ -102,7 +102,7 @@ def test_lines_reach_least_squares_and_least_deviation(table):
     assert model.steps_[0] == pytest.approx(0.5)  # the slope of (s − y)² is twice the residual
 
 
-def test_a_loss_of_ones_own(table):
+def test_a_custom_loss(table):
     class Half:
         def value(self, y, score):
             return (y - score) ** 2 / 2

@@ -86,7 +86,7 @@ def test_bins_where_rows_are_many():
         GradientBoostingRegressor(splitter="binned", ccp_alpha=0.1).fit(X, y)
 
 
-def test_rows_left_out_judge():
+def test_out_of_bag_rows_estimate_the_error():
     X, y = load_diabetes(return_X_y=True)
     model = GradientBoostingRegressor(subsample=0.5, n_estimators=40, random_state=0).fit(X, y)
     assert model.oob_improvement_.shape == model.oob_scores_.shape == (40,)

@@ -51,7 +51,7 @@ def test_names_that_are_not_there_are_listed_in_order():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_scorer_of_ones_own_sees_the_rows_it_judges(weighted):
+def test_a_custom_scorer_gets_the_rows_it_scores(weighted):
     X, y = make_regression(n_samples=120, n_features=3, random_state=0)
     known = {tuple(row): target for row, target in zip(X, y, strict=True)}
     calls = []

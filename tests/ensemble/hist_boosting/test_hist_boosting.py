@@ -121,7 +121,7 @@ class Cauchy:
         return 2 * (score - y) / (1 + (score - y) ** 2)
 
 
-def test_a_loss_of_ones_own():
+def test_a_custom_loss():
     X, y = numbers()
     spoilt = np.where(np.arange(len(y)) % 20 == 0, 1e4, y)
     model = HistGradientBoostingRegressor(loss=Cauchy(), max_iter=300).fit(X, spoilt)
@@ -222,7 +222,7 @@ def test_warm_start_is_one_long_fit(extra):
         short.set_params(max_iter=11).fit(X, y)
 
 
-def test_a_warm_fit_goes_on_after_early_stopping():
+def test_a_warm_fit_continues_after_early_stopping():
     """As scikit-learn's: one tree more at least, and then the score is asked again."""
     X, _ = numbers(800)
     noise = np.random.default_rng(4).normal(size=800)
@@ -384,7 +384,7 @@ def test_any_number_of_categories(levels):
     assert renamed.score(frame, y) > 0.3
 
 
-def test_sets_of_categories_pay_for_what_noise_would_gain():
+def test_the_gain_of_noise_is_subtracted_from_sets_of_categories():
     rng = np.random.default_rng(0)
     noise, number, town = rng.integers(0, 150, 6000), rng.normal(size=6000), rng.integers(0, 40, 6000)
     effect = rng.normal(size=40)
@@ -414,7 +414,7 @@ def test_refusals_about_categories():
         HistGradientBoostingRegressor(categorical_features=[0], monotonic_cst=[1, 0, 0, 0, 0, 0]).fit(np.abs(X), y)
 
 
-def test_missing_values_find_their_way():
+def test_missing_values_go_to_the_better_side():
     rng = np.random.default_rng(8)
     x = rng.normal(size=500)
     y = np.where(np.arange(500) % 3 == 0, 5.0, 0.0)

@@ -286,13 +286,13 @@ def test_what_cannot_be_split_is_a_leaf():
     assert alone.value.ravel() == [1.0]
 
 
-def test_a_search_goes_on_until_a_column_varies():
+def test_a_search_continues_until_a_column_varies():
     X = np.zeros((60, 40))
     X[:, 17] = np.arange(60)
     assert grown(X, [np.arange(60) // 30], max_features=1).feature.tolist() == [17, -2, -2]
 
 
-def test_weights_of_zero_are_rows_that_are_not_there():
+def test_weights_of_zero_are_rows_left_out():
     X = table(n=400)
     keep = np.random.default_rng(0).random(400) < 0.5
     tree = grown(X, [classes(X, 3)], weights=keep.astype(float))
@@ -326,7 +326,7 @@ def test_the_seed_decides():
 
 @pytest.mark.parametrize("random_splits", [False, True])
 @pytest.mark.parametrize("classes", [1, 2, 3])
-def test_a_grove_is_the_tree(classes, random_splits):
+def test_a_grove_of_one_tree_equals_the_tree(classes, random_splits):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4)).astype(np.float32)
     y = X[:, 0] * X[:, 1] if classes == 1 else np.digitize(X[:, 0] + X[:, 1] ** 2, [0.3, 1.2][: classes - 1]) * 1.0

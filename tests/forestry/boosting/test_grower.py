@@ -156,7 +156,7 @@ def test_limits(monkeypatch):
     assert len(grown(EXACT, 1, 3000, monkeypatch, min_samples_leaf=2000)[0].left) == 1
 
 
-def test_absolute_penalty_sets_leaves_to_nothing(monkeypatch):
+def test_absolute_penalty_sets_leaves_to_zero(monkeypatch):
     tree, _ = grown(EXACT, 1, 3000, monkeypatch, l1=50.0)
     values = tree.values
     expected = -np.sign(tree.sum_g) * np.maximum(np.abs(tree.sum_g) - 50, 0) / tree.sum_h

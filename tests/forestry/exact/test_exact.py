@@ -274,7 +274,7 @@ KINDS = ["plain", "ties", "missing", "skewed", "constant"]
     ],
     ids=str,
 )
-def test_the_short_way_and_the_long_way_give_the_same_tree(kind, rules, monkeypatch):
+def test_both_code_paths_give_the_same_tree(kind, rules, monkeypatch):
     """Dense numbers with one output have a grower of their own; constraints that constrain nothing take the other."""
     monkeypatch.setattr("learnt.forestry.exact._growth._LOCAL", 6 * 64)  # subtrees are sorted from 64 rows on
     monkeypatch.setattr("learnt.forestry.exact._growth._FIRST_NODES", 8)  # and room for nodes is doubled often

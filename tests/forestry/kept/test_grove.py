@@ -107,7 +107,7 @@ def test_leaves_that_close_a_tree_too_early_are_refused():
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "categories"])
 @pytest.mark.parametrize("walked", [False, True], ids=["as given", "laid out before"])
-def test_groves_put_together_are_the_grove_of_all_trees(kind, walked):
+def test_joined_groves_equal_the_grove_of_all_trees(kind, walked):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 4)).astype(np.float32)
     X[:, 3] = rng.integers(0, 6, size=300)

@@ -31,7 +31,7 @@ def assert_same(ours, theirs):
 
 @pytest.mark.parametrize("shape", [(150, 20), (40, 80)])
 @pytest.mark.parametrize("cv", [None, 3, ShuffleSplit(4, random_state=0), TimeSeriesSplit(3)])
-def test_every_way_of_splitting(shape, cv):
+def test_every_splitting_strategy(shape, cv):
     X, y = data(*shape)
     settings = {"alphas": 15, "cv": cv, "eps": 1e-2, **TIGHT}
     assert_same(LassoCV(**settings).fit(X, y), peer.LassoCV(**settings).fit(X, y))
@@ -58,7 +58,7 @@ def test_given_penalties_and_positive():
     assert_same(LassoCV(**settings).fit(X, y), peer.LassoCV(**settings).fit(X, y))
 
 
-def test_rows_of_weight_zero_are_not_there():
+def test_rows_of_weight_zero_are_left_out():
     X, y = data()
     w = np.ones(len(y))
     w[60:] = 0.0

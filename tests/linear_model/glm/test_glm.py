@@ -126,7 +126,7 @@ def test_wide_sparse_table():
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-3)
 
 
-def test_every_place_gives_the_same(tmp_path):
+def test_every_storage_gives_the_same(tmp_path):
     import dask.array as da
     import polars as pl
     import torch
@@ -180,7 +180,7 @@ def test_targets_that_cannot_be(model, y):
     assert "\n" not in str(caught.value)
 
 
-def test_zero_weights_are_rows_that_are_not_there():
+def test_zero_weights_are_rows_left_out():
     X, y = data()
     X[0] = 1e300  # would overflow if it were looked at
     w = np.r_[0.0, np.ones(len(X) - 1)]

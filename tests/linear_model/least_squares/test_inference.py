@@ -110,7 +110,7 @@ def test_several_targets():
     assert "target 1" in str(summary)
 
 
-def test_every_place_gives_the_same(tmp_path):
+def test_every_storage_gives_the_same(tmp_path):
     import dask.array as da
     import polars as pl
     import torch
@@ -202,7 +202,7 @@ def test_rows_that_are_others_are_refused():
         model.summary()
 
 
-def test_bad_questions():
+def test_bad_queries():
     X, y, _ = data()
     with pytest.raises(NotFittedError):
         LinearRegression().summary()

@@ -50,7 +50,7 @@ def test_ordinary_equals_sklearn(n, d, k, weighted, fit_intercept):
 
 @pytest.mark.parametrize("solver", ["cholesky", "svd", "qr", "augmented", "dual", "lsqr", "auto", "saga"])
 @pytest.mark.parametrize(("n", "d", "k"), SHAPES[:4])
-def test_ridge_ways_agree_with_sklearn(solver, n, d, k):
+def test_ridge_solvers_agree_with_sklearn(solver, n, d, k):
     X, y = problem(n, d, k, offset=1.0)
     w = np.random.default_rng(1).uniform(0.1, 2, size=n)
     ours = Ridge(alpha=2.0, solver=solver, tol=1e-12).fit(X, y, w)

@@ -159,7 +159,7 @@ def test_more_steps_than_allowed_warn():
     ],
     ids=repr,
 )
-def test_no_solver_goes_on_where_only_rounding_moves(model, weight):
+def test_no_solver_continues_where_only_rounding_moves(model, weight):
     """With a tolerance that no arithmetic reaches, and steps without end to take."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 8))

@@ -165,7 +165,7 @@ def test_weights_are_repetitions_and_zero_is_absence(K, n):
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-5, atol=1e-7)
 
 
-def test_a_class_of_weight_zero_is_not_there():
+def test_a_class_of_weight_zero_is_left_out():
     X, y = table(300, 3, 3)
     model = LogisticRegression().fit(X, y, sample_weight=(y != 1).astype(float))
     expected = LogisticRegression().fit(X[y != 1], y[y != 1])

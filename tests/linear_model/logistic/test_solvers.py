@@ -158,7 +158,7 @@ def test_lbfgs_descends_and_ends_at_the_minimum(condition):
     np.testing.assert_allclose(outcome.theta, best, atol=1e-5)
 
 
-def test_the_distance_is_known_before_it_is_walked():
+def test_the_distance_is_known_before_the_step():
     evaluate, H, _ = quadratic()
     outcome = minimize(evaluate, np.zeros(8), lambda u: Cholesky(H), tol=1e-20, max_iter=0)
     assert outcome.status == "iterations"

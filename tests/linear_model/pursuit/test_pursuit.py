@@ -173,7 +173,7 @@ def test_cv_takes_splitters_and_passes_groups_on():
 
 
 @pytest.mark.parametrize("mean", [0.0, 5.0, 1e7])
-def test_folds_as_the_whole_less_a_part_are_the_folds(mean):
+def test_folds_by_subtraction_equal_the_folds(mean):
     X, y, _ = sparse_problem(90, 40, 4, noise=0.02)
     X, y = X + mean, y + mean
     X[:, 3], X[:, 7] = 2.5, 0.0

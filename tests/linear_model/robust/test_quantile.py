@@ -87,7 +87,7 @@ def test_collinear_and_constant_columns_and_zero_targets():
     np.testing.assert_allclose(exact.coef_, np.arange(5.0), atol=1e-7)
 
 
-def test_zero_weights_are_rows_that_are_not_there():
+def test_zero_weights_are_rows_left_out():
     X, y = data()
     w = np.ones(len(X))
     w[:50] = 0

@@ -131,7 +131,7 @@ def test_weights():
 
 
 @pytest.mark.parametrize("average", [False, True])
-def test_partial_fit_goes_on_where_it_was(average):
+def test_partial_fit_continues_where_it_was(average):
     settings = {"shuffle": False, "max_iter": 1, "tol": None, "average": average}
     for ours, theirs, y, first in (
         (SGDClassifier, sk.SGDClassifier, THREE, {"classes": [0, 1, 2]}),

@@ -95,7 +95,7 @@ def test_threads_change_no_bit():
     np.testing.assert_array_equal(*with_one)
 
 
-def test_warm_start_goes_on():
+def test_warm_start_continues():
     model = NeighborhoodComponentsAnalysis(warm_start=True, max_iter=3).fit(X, Y)
     first = by_formula(model.components_, X, Y)
     assert by_formula(model.fit(X, Y).components_, X, Y) > first

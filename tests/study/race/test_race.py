@@ -123,7 +123,7 @@ def test_pairs_of_very_many_classes_are_not_tried():
     assert few - many == {"support vectors", "support vectors, one scale"}
 
 
-def test_a_failure_is_a_row_and_the_race_goes_on(tmp_path):
+def test_a_failure_is_a_row_and_the_race_continues(tmp_path):
     trouble = {"Gaussian": Failed("ValueError: no"), "KN": TooSlow("stopped after 9 s")}
     found = race(tmp_path, Pretend(Clock(), trouble=trouble))
     states = {e.candidate.family.name: (e.state, e.note) for e in found.entries if e.state != "finished"}
@@ -132,7 +132,7 @@ def test_a_failure_is_a_row_and_the_race_goes_on(tmp_path):
     assert found.cut_short
 
 
-def test_what_the_journal_knows_is_not_fitted_again_and_a_race_that_is_over_stays_so(tmp_path):
+def test_journaled_fits_are_not_repeated_and_a_finished_race_stays_finished(tmp_path):
     first = Pretend(Clock(), trouble={"Gaussian": Failed("ValueError: no")})
     before = race(tmp_path, first, seconds=500.0)
     again = Pretend(Clock())
@@ -313,7 +313,7 @@ class Loading(Slowing):
 @pytest.mark.parametrize("seconds", [5.0, 10.0, 20.0])
 @pytest.mark.parametrize("pace", [1.0, 2.0, 4.0])
 @pytest.mark.parametrize("share", [0.3, 0.9])
-def test_a_race_without_a_model_goes_on_into_the_time_of_the_choice(tmp_path, seconds, pace, share):
+def test_a_race_without_a_model_continues_into_the_time_of_the_choice(tmp_path, seconds, pace, share):
     """A process that loads for nearly all the time there is still fits a model, and the budget is kept."""
     clock = Clock()
     budget = Budget(seconds, clock=clock)

@@ -70,7 +70,7 @@ def test_identifiers_copies_and_constants_are_set_aside():
     assert "z" not in pose(table(y=late), "y", drop=("z",)).features
 
 
-def test_the_positive_class_is_the_one_people_mean():
+def test_the_positive_class_is_the_usual_one():
     assert pose(table(y=np.where(X > -1, "no", "yes")), "y").positive == 1
     assert pose(table(y=np.where(X > 1, "apple", "pear")), "y").positive == 0  # the rarer
 

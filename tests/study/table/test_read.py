@@ -100,7 +100,7 @@ def test_a_long_file_is_checked_too(tmp_path):
         read_table(path)
 
 
-def test_a_late_surprise_changes_the_type_and_loses_nothing(tmp_path):
+def test_a_late_cell_of_another_type_changes_the_type_and_loses_nothing(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,2\n" * 12_000 + "1.5,NA\n")
     table = read_table(path)

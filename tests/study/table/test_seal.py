@@ -90,7 +90,7 @@ def test_the_box_is_opened_once():
         sealed.box.open(reason="again")
 
 
-def test_the_fingerprint_knows_content_and_not_order():
+def test_the_fingerprint_depends_on_content_and_not_on_order():
     frame = pl.DataFrame({"a": [1, 2, 3], "b": ["x", None, "z"]})
     assert rows_hash(frame) == rows_hash(frame.reverse()) == rows_hash(frame.select("b", "a"))
     assert rows_hash(frame) != rows_hash(frame[:2])

@@ -200,7 +200,7 @@ def test_class_weights_as_scikit_learn():
         same_machine(SVC(class_weight=weight, **TIGHT).fit(X, y), peer.SVC(class_weight=weight, **TIGHT).fit(X, y), X)
 
 
-def test_kernels_that_are_given():
+def test_precomputed_kernels():
     X, y = classes(k=3)
     plain = SVC(kernel="linear", **TIGHT).fit(X, y)
     given = SVC(kernel="precomputed", **TIGHT).fit(X @ X.T, y)
