@@ -1,6 +1,8 @@
 """The protocol: built once, asked often; itself left out; radii; pickles and model files."""
 
 import pickle
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -177,6 +179,34 @@ def test_the_choice_measures_the_dimension_in_any_unit(scale):
     inner = draw.random((6000, 2))
     sheet = np.sin(inner @ draw.normal(size=(2, 40)))
     cloud = draw.normal(size=(6000, 40))
-    assert chosen_algorithm(scale * sheet, "euclidean", {}, "auto") == "kd_tree"
+    assert chosen_algorithm(scale * sheet, "euclidean", {}, "auto") == "ball_tree"
+    assert chosen_algorithm(scale * np.ascontiguousarray(inner), "euclidean", {}, "auto") == "kd_tree"
     assert chosen_algorithm(scale * cloud, "euclidean", {}, "auto") == "brute"
-    assert chosen_algorithm(np.full((6000, 40), scale), "euclidean", {}, "auto") in ("brute", "kd_tree")
+    assert chosen_algorithm(np.full((6000, 40), scale), "euclidean", {}, "auto") in ("brute", "kd_tree", "ball_tree")
+
+
+# Milliseconds of processor time (Neoverse-N1) for brute force, boxes and balls, by benchmarks/auto_choice.py: 20,000
+# points of its surfaces (dimension, features, k), where they differ by more than a third.
+MEASURED = {
+    (2, 2, 10): (122, 14, 17),
+    (5, 5, 10): (185, 42, 67),
+    (8, 8, 1): (144, 69, 150),
+    (12, 12, 10): (187, 671, 1337),
+    (20, 20, 1): (213, 2046, 2336),
+    (2, 50, 10): (405, 103, 93),
+    (5, 50, 1): (382, 161, 129),
+    (2, 200, 10): (1339, 378, 294),
+    (5, 200, 1): (1323, 647, 428),
+    (5, 200, 10): (1347, 1232, 922),
+    (5, 200, 50): (1511, 2385, 2028),
+}
+
+
+surface = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/auto_choice.py"))["surface"]
+
+
+@pytest.mark.parametrize(("dimension", "features", "k"), MEASURED)
+def test_the_choice_is_the_quickest_where_it_was_measured(dimension, features, k):
+    X = surface(25_000, dimension, features)[:20_000]
+    times = dict(zip(("brute", "kd_tree", "ball_tree"), MEASURED[dimension, features, k], strict=True))
+    assert times[chosen_algorithm(X, "euclidean", {}, "auto", k)] <= 1.3 * min(times.values())

@@ -22,6 +22,10 @@ _LEAF = 24.0  # points of a leaf, on average
 _ASKED = 0.25  # queries for each point that a tree is built for
 _SHORT = 50  # neighbours above which a list costs no more for each
 _MOST = 32.0  # dimensions above which no tree is worth while
+_BALLS = 0.85  # of the work of boxes, where balls are quicker
+_LOOK = 0.24  # nanoseconds of measuring the dimension, for each feature of a pair
+_WORTH = 1.2  # how much quicker a tree must be at best for that to be worth while
+_UNSURE = 2.0  # within how much the dimension is measured again on more queries: its error is 9 %, then 4 %
 
 
 def chosen_algorithm(points: Any, metric: Any, params: dict, algorithm: str, k: int = 10) -> str:
@@ -39,19 +43,40 @@ def chosen_algorithm(points: Any, metric: Any, params: dict, algorithm: str, k: 
         return algorithm
     if algorithm != "auto" or not tree_takes(points, metric, params) or points.shape[0] < _FEWEST:
         return "brute"
+    return _quickest(points, SAME.get(metric, metric) in BY_PRODUCTS, k)
+
+
+def _quickest(points: np.ndarray, products: bool, k: int) -> str:
+    """The quickest of the exact indices, by the work that the dimension of the points makes them."""
     n, d = points.shape
-    products = SAME.get(metric, metric) in BY_PRODUCTS
     brute = brute_work(n, d, products, k)
-    if tree_work(n, d, 1.0, k) > brute:  # not even along a line
-        return "brute"
-    if tree_work(n, d, float(d), k) < brute:  # even if they fill the space
+    if tree_work(n, d, float(d), k) < 0.9 * brute:  # even if they fill the space
         return "kd_tree"
-    if n < _MEASURED:
+    rows = min(n // 2, _ROWS)
+    queries = min(rows // 16, _QUERIES)
+    look = _LOOK * rows * queries * d / (_ASKED * n)
+    if n < _MEASURED or _WORTH * (_work(n, d, 2.0, k) + look) > brute:  # hardly better even on a plane
         return "brute"
-    return "kd_tree" if tree_work(n, d, measured_dimension(points), k) < brute else "brute"
+    dimension = measured_dimension(points, queries)
+    if queries == _QUERIES and 1 / _UNSURE < _work(n, d, dimension, k) / brute < _UNSURE:
+        dimension = measured_dimension(points, 4 * _QUERIES)
+    if _work(n, d, dimension, k) > brute:
+        return "brute"
+    return "ball_tree" if _on_sheet(d, dimension) else "kd_tree"
 
 
-def measured_dimension(points: np.ndarray) -> float:
+def _on_sheet(d: int, dimension: float) -> bool:
+    """Whether balls are quicker than boxes: a bound over a box costs twice as much as one over a ball, and is worth it
+    unless there are many more features than dimensions."""
+    return d >= 5.0 * dimension and d >= 16
+
+
+def _work(n: int, d: int, dimension: float, k: int) -> float:
+    """The work of the better tree."""
+    return tree_work(n, d, dimension, k) * (_BALLS if _on_sheet(d, dimension) else 1.0)
+
+
+def measured_dimension(points: np.ndarray, queries: int) -> float:
     """The intrinsic dimension at the scale of the nearest neighbours, from an even sample of the points.
 
     The two nearest of a query are chosen by a product in single precision, which is enough for an estimate.
@@ -59,7 +84,7 @@ def measured_dimension(points: np.ndarray) -> float:
     sample = points[:: max(2, -(-points.shape[0] // _ROWS))].astype(np.float64)
     sample -= sample.mean(axis=0)
     sample /= max(float(np.abs(sample).max()), _TINY)
-    own = np.arange(0, sample.shape[0], max(1, sample.shape[0] // min(_QUERIES, sample.shape[0] // 16)))
+    own = np.arange(0, sample.shape[0], max(1, sample.shape[0] // queries))
     rounded = sample.astype(np.float32)
     with single_blas():
         scores = (-2.0 * rounded[own]) @ rounded.T
@@ -84,14 +109,14 @@ def tree_work(n: int, d: int, dimension: float, k: int) -> float:
     """
     m = min(max(dimension, 1.0), _MOST)
     ball = 0.5 * m * math.log(math.pi) - math.lgamma(0.5 * m + 1.0)
-    radius = math.exp((math.log(k / _LEAF) - ball) / m) / (1.0 + (m / 10.2) ** 1.65)
+    radius = 1.15 * math.exp((math.log(k / _LEAF) - ball) / m) / (1.0 + (m / 9.2) ** 2.38)
     leaves = min(n / _LEAF, math.exp(m * math.log1p(2.0 * radius)))
-    build = math.log2(max(n / _LEAF, 2.0)) * (15.0 + 5.2 * d) / _ASKED
+    build = math.log2(max(n / _LEAF, 2.0)) * (12.0 + 6.6 * d) / _ASKED
     insert = k * (52.0 + 2.1 * min(k, _SHORT))
-    return build + 1300.0 + math.log2(n) * (10.0 + 2.0 * d) + 26.0 * leaves * d + insert
+    return build + 1300.0 + math.log2(n) * (21.0 + 0.95 * d) + 21.0 * leaves * (d + 1) + insert
 
 
 def brute_work(n: int, d: int, products: bool, k: int) -> float:
     """The same for brute force: a product for each pair, or a sum of powers, and the list of the nearest."""
-    insert = (k + 4) * (1.0 + math.log(max(n / (k + 4), 1.0))) * (29.0 + 1.1 * min(k, _SHORT))
-    return 4000.0 + n * (0.6 + (0.07 if products else 0.6) * d) + insert
+    insert = (k + 4) * (1.0 + math.log(max(n / (k + 4), 1.0))) * (26.0 + 1.0 * min(k, _SHORT))
+    return 3900.0 + n * (0.7 + (0.065 if products else 0.6) * d) + insert
