@@ -137,6 +137,22 @@ def test_a_derived_class_derives_from_scikit_learns():
     np.testing.assert_array_equal(model.predict(X), OriginalRidge(0.5).fit(X, y).predict(X))
 
 
+def test_scikit_learns_code_that_asks_for_least_squares_takes_ours():
+    ransac = sklearn.linear_model.RANSACRegressor(sklearn.linear_model.LinearRegression(), random_state=0)
+    assert isinstance(ransac.fit(X, y).estimator_, learnt.linear_model.LinearRegression)
+    plain = sklearn.linear_model.RANSACRegressor(random_state=0).fit(X, y)
+    np.testing.assert_allclose(ransac.estimator_.coef_, plain.estimator_.coef_, rtol=1e-8)
+
+
+def test_tables_of_scikit_learns_classes():
+    SGDClassifier = sklearn.linear_model.SGDClassifier
+    assert "hinge" in SGDClassifier.loss_functions
+    assert "alpha" in SGDClassifier._parameter_constraints
+    for name in ("nonsense", "_validate_params_nonsense", "__nonsense__", "_get_loss_function"):
+        assert not hasattr(SGDClassifier, name)
+    assert not hasattr(SGDClassifier(), "loss_functions")  # of classes alone
+
+
 def test_functions():
     centers, labels, _ = sklearn.cluster.k_means(X, 3, random_state=0)
     assert (centers.shape, labels.shape) == ((3, 4), (80,))

@@ -28,6 +28,8 @@ USES = (
 )
 # Attributes that `clone` copies besides the parameters.
 SETTINGS = ("_metadata_request", "_skl_callbacks", "_sklearn_output_config")
+# Classes that scikit-learn's own code asks about (RANSACRegressor): learnt's count as these there too.
+ASKED_ABOUT = ("LinearRegression",)
 _running = threading.local()
 
 
@@ -42,6 +44,13 @@ class Standing(ABCMeta):
         originals = tuple(base.__replaces__.original if isinstance(base, Standing) else base for base in bases)
         went_back(name, "a class derived by the script")
         return new_class(name, originals, options, lambda namespace: namespace.update(body))
+
+    def __getattr__(cls, name: str) -> Any:
+        """Tables that scikit-learn's class has (`loss_functions`, `_parameter_constraints`) and learnt's has not."""
+        value = getattr(cls.__replaces__.original, name)
+        if name.startswith("__") or callable(value) or not isinstance(value, dict | list | tuple | str):
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        return value
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, (cls.__replaces__.ours, cls.__replaces__.original))
@@ -65,6 +74,8 @@ def standing_class(pair: Pair) -> type:
     for method in FITS + USES:
         if hasattr(pair.ours, method):
             setattr(cls, method, _Watched(pair, method))
+    if pair.name in ASKED_ABOUT:
+        pair.original.register(pair.ours)
     return cls
 
 

@@ -5,8 +5,7 @@
     _precision    precision, recall, F, the report                  _sort         a radix sort of scores
     _ranking      ROC, precision–recall and DET curves, areas       _areas        areas for many classes and labels
     _probability  log loss, Brier score, calibration                _costs        decisions with costs
-    _regression   errors of predicted numbers                       _clusters     compared with classes, and by the rows
-    only
+    _regression   errors of predicted numbers                       _clusters     by classes, or by the rows only
 
 Small inputs are computed by NumPy only; large ones by compiled kernels on all cores. Results do not depend on the
 number of threads. Accuracy, log loss, the area under the ROC curve and the regression metrics also take PyTorch
