@@ -49,7 +49,7 @@ class TreeIndex:
         self.tree = tree = Tree(
             order=np.empty(n, dtype=np.int64),
             starts=starts,
-            nodes=np.empty((n_nodes, 2, d)),
+            nodes=np.zeros((n_nodes, 2, d)),
             radii=np.empty(n_nodes if balls else 0),
             ends=np.zeros((n_nodes if balls else 0, 2)),
             cells=np.zeros((n_leaves, d, -(-n // n_leaves))),
