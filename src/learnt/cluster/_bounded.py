@@ -27,8 +27,9 @@ from learnt.engine.threads import for_blocks
 COMPILED_WORK = 500_000
 _LANES = 64
 _FEWEST_ROWS = 8192
+_SOME_CENTERS = 128
 _NO_WEIGHTS = np.empty(0)
-_FAR_OUT = 1e12  # in squares of the scale
+FAR_OUT = 1e12  # in squares of the scale
 
 
 def lane_rows(n_rows: int, n_features: int, k: int) -> int:
@@ -56,11 +57,21 @@ def moves(distances: np.ndarray, new: np.ndarray, norms: np.ndarray, n_rows: int
     others = np.delete(shift, most_at)
     half = np.full(k, np.inf, np.float32) if k == 1 else np.zeros(k, np.float32)
     if 1 < k <= max(64, n_rows // 16):
-        between = norms[:, None] - 2.0 * (new @ new.T) + norms
-        between -= 1e-13 * (new.shape[1] + 8) * (norms[:, None] + norms)
-        np.fill_diagonal(between, np.inf)
-        half = (0.5 * (1 - 1e-6) * np.sqrt(np.maximum(between.min(axis=1), 0.0))).astype(np.float32)
+        half = (0.5 * (1 - 1e-6) * np.sqrt(np.maximum(_squares_between(new, norms), 0.0))).astype(np.float32)
     return Moves(shift, half, shift[most_at], most_at, others.max() if others.size else np.float32(0))
+
+
+def _squares_between(centers: np.ndarray, norms: np.ndarray) -> np.ndarray:
+    """The squared distance of each centre to its nearest fellow, less what rounding may do."""
+    least, minus2 = norms * (1 - 1e-13 * (centers.shape[1] + 8)), -2.0 * centers.T
+
+    def some(lo: int, hi: int) -> np.ndarray:
+        between = centers[lo:hi] @ minus2
+        between += least
+        between[np.arange(hi - lo), np.arange(lo, hi)] = np.inf
+        return between.min(axis=1) + least[lo:hi]
+
+    return np.concatenate(for_blocks(some, len(centers), grain=_SOME_CENTERS))
 
 
 def view(centers: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> View:
@@ -98,21 +109,21 @@ def scale_of(spread: float) -> float:
 _TILE_ROWS, _TILE_WORK, _TILE_CELLS = 1024, 4_800_000, 1 << 17
 
 
-def settle(
-    W: np.ndarray, norms: np.ndarray, X: np.ndarray, rows: np.ndarray, v: View, label: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Nearest centres of the listed rows, in `label`; bounds on the distances, and how many were computed exactly."""
+def room_for(n_rows: int) -> Found:
+    """Room for what is found of some rows."""
+    above, below = np.empty((2, n_rows), dtype=np.float32)
+    return Found(np.empty(n_rows, dtype=np.int32), above, below)
+
+
+def settle(W: np.ndarray, norms: np.ndarray, X: np.ndarray, rows: np.ndarray, v: View, found: Found) -> int:
+    """Nearest centres of the listed rows and bounds on the distances; how many were computed exactly."""
     wide, d = v.minus2.shape
     most = max(16, min(max(_TILE_ROWS, _TILE_WORK // (wide * d)), _TILE_CELLS // wide))
     width = -(-rows.size // max(1, -(-rows.size // most)))  # tiles of one size, for the last is computed whole
-    above, below = np.empty((2, rows.size), dtype=np.float32)
     best, second = np.empty((2, width), dtype=W.dtype)
     gathered, scores = np.empty((width, d), dtype=W.dtype), np.empty((wide, width), dtype=W.dtype)
     tile = Tile(gathered, scores, best, second, np.empty(width, dtype=np.int32))
-    n_exact = 0
-    if rows.size:
-        n_exact = _kernels.settle(W, norms, X, rows, v, tile, np.empty(d), Found(label, above, below))
-    return above, below, n_exact
+    return _kernels.settle(W, norms, X, rows, v, tile, np.empty(d), found) if rows.size else 0
 
 
 class Kept:
@@ -191,7 +202,7 @@ class DenseLloyd(Kept):
     @property
     def in_scale(self) -> bool:
         """Whether no row is so far out that its squares might overflow; not known without a copy."""
-        return bool(self.norms.size) and bool(self.norms.max() < _FAR_OUT)
+        return bool(self.norms.size) and bool(self.norms.max() < FAR_OUT)
 
     def _totals(self, changed: int | None) -> Sums:
         return Sums(self.sums.sum(axis=0), self.mass.sum(axis=0), self.counts.sum(axis=0), changed)
@@ -213,6 +224,7 @@ class DenseLloyd(Kept):
         """One pass of Lloyd's algorithm, over the rows whose nearest centre may have changed."""
         v = view(centers, self.origin, self.scale, self.dtype)
         moved = self._moves(v.scaled)
+        self._prepare(v, moved)
 
         def one(lo: int, hi: int) -> tuple[int, int]:
             if self.copy:
@@ -223,10 +235,9 @@ class DenseLloyd(Kept):
             labels, upper, lower = self.labels[lo:hi], self.upper[lo:hi], self.lower[lo:hi]
             rows = np.empty(hi - lo, dtype=np.int32)
             rows = rows[: _kernels.unsettled(labels, moved, upper, lower, rows)]
-            label = np.empty(rows.size, dtype=np.int32)
-            above, below, evaluated = settle(W, norms, X, rows, v, label)
+            rows, found, evaluated = self._settle(lo, rows, W, norms, v, moved)
             changed = _kernels.relabel(
-                rows, label, above, below, X, self.origin, self._weights(lo, hi), labels, upper, lower,
+                rows, *found, X, self.origin, self._weights(lo, hi), labels, upper, lower,
                 (self.sums[lane], self.mass[lane], self.counts[lane]),
             )  # fmt: skip
             return changed, evaluated
@@ -235,6 +246,18 @@ class DenseLloyd(Kept):
         if self.dtype == np.float32 and sum(evaluated for _, evaluated in found) > self.n:
             self.use(np.float64)  # clusters too tight, or too far apart, for single precision to tell
         return self._totals(sum(changed for changed, _ in found))
+
+    def _prepare(self, v: View, moved: Moves) -> None:
+        """What a pass needs of the centres beside the view."""
+
+    def _settle(
+        self, lo: int, rows: np.ndarray, W: np.ndarray, norms: np.ndarray, v: View, moved: Moves
+    ) -> tuple[np.ndarray, Found, int]:
+        """Nearest centres of the listed rows of the lane from `lo` on, for those that had to be compared with others;
+        how many distances were computed exactly.
+        """
+        found = room_for(rows.size)
+        return rows, found, settle(W, norms, self.X[lo : lo + self.lane], rows, v, found)
 
     def _moves(self, scaled: np.ndarray) -> Moves:
         last, self._last = self._last, scaled
@@ -284,7 +307,8 @@ def dense_labels(X: np.ndarray, centers: np.ndarray, origin: np.ndarray, grain: 
 
     def one(lo: int, hi: int) -> None:
         W, norms = work_rows(X[lo:hi], origin, scale, np.float32)
-        settle(W, norms, X[lo:hi], np.arange(hi - lo, dtype=np.int32), v, labels[lo:hi])
+        found = room_for(hi - lo)._replace(label=labels[lo:hi])
+        settle(W, norms, X[lo:hi], np.arange(hi - lo, dtype=np.int32), v, found)
 
     for_blocks(one, X.shape[0], grain=grain)
     return labels

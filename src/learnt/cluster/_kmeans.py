@@ -19,6 +19,7 @@ from learnt.cluster._bounded import (
     quick_sums,
     scale_of,
 )
+from learnt.cluster._grouped import FEWEST_CENTERS, LEAST_WORK, GroupedLloyd
 from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
 from learnt.cluster._sparse_lloyd import SparseLloyd
 from learnt.cluster._spread import Spread, rough_spread, spread_of
@@ -338,6 +339,8 @@ def _problem(X: Any, rows: Rows, w: Any, spread: Spread, k: int) -> Any:
         return RowsLloyd(rows, w, spread.mean)
     if sparse.issparse(X):
         return SparseLloyd(X, w, k)
+    if k >= FEWEST_CENTERS and X.size * k >= LEAST_WORK and not _is_mapped(X):
+        return GroupedLloyd(X, w, spread.mean, scale_of(spread.size), k)
     return DenseLloyd(X, w, spread.mean, scale_of(spread.size), k, copy=not _is_mapped(X))
 
 
