@@ -33,12 +33,14 @@ FAR_OUT = 1e12  # in squares of the scale
 
 
 def lane_rows(n_rows: int, n_features: int, k: int) -> int:
-    """Rows in a lane: at most 64 lanes, each long enough to outweigh its k sums and the calls it takes.
+    """Rows in a lane: at most 64 lanes of one length, each long enough to outweigh its k sums and the calls it takes.
 
     >>> lane_rows(10**5, 2, 8), lane_rows(10**5, 30, 8), lane_rows(10**7, 30, 8)
-    (16384, 8192, 156250)
+    (25000, 8334, 156250)
     """
-    return max(_FEWEST_ROWS * (2 if n_features <= 8 else 1), 8 * k, -(-n_rows // _LANES))
+    some = _FEWEST_ROWS * (3 if n_features * k <= 64 else 2 if n_features <= 8 else 1)
+    lanes = min(_LANES, max(1, round(n_rows / some)))
+    return max(8 * k, -(-n_rows // lanes))
 
 
 def no_moves(k: int) -> Moves:
@@ -71,7 +73,8 @@ def _squares_between(centers: np.ndarray, norms: np.ndarray) -> np.ndarray:
         between[np.arange(hi - lo), np.arange(lo, hi)] = np.inf
         return between.min(axis=1) + least[lo:hi]
 
-    return np.concatenate(for_blocks(some, len(centers), grain=_SOME_CENTERS))
+    k = len(centers)
+    return some(0, k) if k <= _SOME_CENTERS else np.concatenate(for_blocks(some, k, grain=_SOME_CENTERS))
 
 
 def view(centers: np.ndarray, origin: np.ndarray, scale: float, dtype: Any) -> View:
