@@ -7,8 +7,9 @@
     PolynomialFeatures, FourierFeatures, GaussianFeatures, FunctionFeatures
                      products, waves, bumps and any functions of columns, for linear models of what is not linear
 
-Files: `_frame` reads any table into plain columns, `_strings` and `_dates` read what is written in strings, `_kinds`
-decides what a column is, `_coding`, `_categories` and `_words` turn it into numbers.
+Files: `_frame` reads any table into plain columns, `_strings` and `_dates` read what is written in strings
+(`_few_strings`: one by one where they are few), `_kinds` decides what a column is, `_coding`, `_categories` and
+`_words` turn it into numbers.
 """
 
 from __future__ import annotations

@@ -9,8 +9,12 @@ so that December is next to January and a linear model can place its peak anywhe
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 import polars as pl
+
+from learnt.preprocessing._few_strings import compiled, few_strings
 
 _MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october"]
 _MONTHS += ["november", "december"]
@@ -20,6 +24,7 @@ _MONTH_NUMBER |= {name[:3]: k + 1 for k, name in enumerate(_MONTHS)} | {"sept": 
 _CLOCK = r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:[.,][0-9]+)?))?\s*([AaPp]\.?[Mm]\.?)?"
 _ZONE = r"\s*(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})?"
 _TIME = rf"(?:(?:\s*T\s*|[\s,]+){_CLOCK}{_ZONE})?$"
+_OFFSET = r"^([+-])([0-9]{2}):?([0-9]{2})?$"
 _WEEKDAY = r"^(?:(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
 _SHAPES = {
     "ymd": (r"^([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})" + _TIME, "ymd"),
@@ -37,6 +42,7 @@ _SHAPES = {
     "year month": (r"^([0-9]{4})[-/]([0-9]{1,2})()()()()()()$", "ymd"),
     "month year": (r"^([A-Za-z]{3,9})\.?[-\s,]+()([0-9]{4})()()()()()$", "mdy"),
 }
+_EPOCH = date(1970, 1, 1).toordinal()
 PARTS = ("month", "weekday", "hour")
 _PERIODS = {"month": 12.0, "weekday": 7.0, "hour": 24.0}
 
@@ -46,6 +52,8 @@ def read_dates(labels: pl.Series, order: str = "mdy", compact: bool = False) -> 
 
     `order` says how "01/02/2020" is read, "dmy" or "mdy"; `compact` reads "20201231" too, which is else a number.
     """
+    if (few := few_strings(labels)) is not None:
+        return np.array([_one_date(text, order, compact) for text in few], dtype=np.float64)
     days = np.full(len(labels), np.nan)
     for shape, (pattern, parts) in _held_shapes(labels).items():
         if shape == "compact" and not compact:
@@ -56,6 +64,46 @@ def read_dates(labels: pl.Series, order: str = "mdy", compact: bool = False) -> 
         days = np.where(unread, _read_shape(labels, pattern, parts or order), days)
     clock = _read_clock(labels) if np.isnan(days).any() else days
     return np.where(np.isnan(days), clock, days)
+
+
+def _one_date(text: str | None, order: str, compact: bool) -> float:
+    """The same for one string, without Polars."""
+    if text is None:
+        return np.nan
+    for shape, (pattern, parts) in _SHAPES.items():
+        found = compiled(pattern).match(text) if compact or shape != "compact" else None
+        if found is not None and not np.isnan(days := _one_of_shape(found.groups(), parts or order)):
+            return days
+    found = compiled("^" + _CLOCK + "$").match(text)
+    return np.nan if found is None else _one_clock(*found.groups())
+
+
+def _one_of_shape(groups: tuple[str | None, ...], order: str) -> float:
+    year, month, day = (groups[order.index(letter)] or "" for letter in "ymd")
+    try:
+        number = _one_integer(year)
+        number += 0 if len(year) != 2 else 2000 if number < 69 else 1900
+        moment = date(number, _one_integer(month), _one_integer(day) if day else 1).toordinal() - _EPOCH
+    except ValueError:  # there is no such day
+        return np.nan
+    zone = compiled(_OFFSET).match(groups[7] or "")
+    west = zone is not None and zone[1] == "-"
+    minutes = 0.0 if zone is None else float(zone[2]) * 60 + float(zone[3] or 0)
+    return moment + _one_clock(*groups[3:7]) - (-1.0 if west else 1.0) * minutes / 1440
+
+
+def _one_integer(text: str) -> int:
+    return int(text) if text.isdigit() else _MONTH_NUMBER.get(text.lower(), 0)
+
+
+def _one_clock(hour: str | None, minute: str | None, second: str | None, half: str | None) -> float:
+    if not hour:
+        return 0.0
+    h, m, s = int(hour), int(minute or 0), float((second or "0").replace(",", "."))
+    if not (m < 60 and s < 61 and (1 <= h <= 12 if half else h < 24)):
+        return np.nan
+    h = h % 12 + 12 * (half[0] in "pP") if half else h
+    return (h * 3600 + m * 60 + s) / 86400
 
 
 def day_order(labels: pl.Series) -> str:
@@ -137,7 +185,7 @@ def _clock_parts(hour: str, minute: str, second: str, half: str) -> dict[str, pl
 
 
 def _zone_parts(zone: str) -> dict[str, pl.Expr]:
-    sign, hours, minutes = (pl.col(zone).str.extract(r"^([+-])([0-9]{2}):?([0-9]{2})?$", k) for k in (1, 2, 3))
+    sign, hours, minutes = (pl.col(zone).str.extract(_OFFSET, k) for k in (1, 2, 3))
     return {
         "west": (sign == "-").fill_null(False),
         "zone hours": _number(hours),

@@ -7,12 +7,14 @@ thousand different strings cost a thousand readings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from learnt.preprocessing._few_strings import as_float, compiled, few_strings
 from learnt.preprocessing._frame import Column, number_labels
 
 # Compared in lower case after stripping white space.
@@ -24,6 +26,7 @@ TRUE = frozenset({"true", "t", "yes", "y", "on"})
 FEW = 512  # below this many strings Python is faster than starting Polars
 _WHITE = " \t\n\r\f\v\u00a0\u2002\u2003\u2009\u200b\u202f\u3000\ufeff"
 FALSE = frozenset({"false", "f", "no", "n", "off"})
+_BOOLEANS = dict.fromkeys((*TRUE, "1", "1.0"), 1.0) | dict.fromkeys((*FALSE, "0", "0.0"), 0.0)
 
 
 class Factor(NamedTuple):
@@ -108,10 +111,13 @@ def clean(strings: pl.Series) -> pl.Series:
 
 def read_booleans(labels: pl.Series) -> np.ndarray:
     """1 for yes, 0 for no, NaN for anything else."""
+    if (few := few_strings(labels)) is not None:
+        return np.array([_BOOLEANS.get(text.lower(), np.nan) if text else np.nan for text in few], dtype=np.float64)
     lower = labels.str.to_lowercase()
     out = np.full(len(labels), np.nan)
-    out[lower.is_in([*TRUE, "1", "1.0"]).fill_null(False).to_numpy()] = 1.0
-    out[lower.is_in([*FALSE, "0", "0.0"]).fill_null(False).to_numpy()] = 0.0
+    for value in (1.0, 0.0):
+        words = [word for word, meant in _BOOLEANS.items() if meant == value]
+        out[lower.is_in(words).fill_null(False).to_numpy()] = value
     return out
 
 
@@ -135,6 +141,7 @@ _SHAPE = (
     r"^\(?\s*([+-]?)\s*([0-9][0-9.,'’ _]*|[.,][0-9]+)([eE][+-]?[0-9]{1,3})?"  # sign, digits, exponent
     r"\s*(k|K|mn|mio|mm|m|M|bn|Bn|b|B|tn|t|T)?\s*(%?)\s*(-?)\)?$"  # scale, per cent, sign after
 )
+_PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 _GROUPED = {
     ".": r"^(?:[0-9]+|[0-9]{1,3}(?:[,'’ _][0-9]{3})+|[0-9]{1,3}(?:,[0-9]{2})+,[0-9]{3})?(?:\.[0-9]*)?$",
     ",": r"^(?:[0-9]+|[0-9]{1,3}(?:[.'’ _][0-9]{3})+)?(?:,[0-9]*)?$",
@@ -146,6 +153,8 @@ def read_numbers(labels: pl.Series, point: str = ".") -> np.ndarray:
 
     `point` is the decimal separator, "." or ","; a per cent is a hundredth, parentheses and a final minus negate.
     """
+    if (few := few_strings(labels)) is not None:
+        return _numbers_one_by_one(few, point)
     plain = labels.cast(pl.Float64, strict=False) if point == "." else None
     if plain is not None and plain.is_finite().fill_null(False).all():
         return plain.to_numpy() + 0.0
@@ -164,6 +173,34 @@ def read_numbers(labels: pl.Series, point: str = ".") -> np.ndarray:
     with np.errstate(over="ignore"):
         numbers = value.to_numpy() * factors * np.where(negative, -1.0, 1.0)
     return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _numbers_one_by_one(texts: list[str | None], point: str) -> np.ndarray:
+    """The same without Polars."""
+    if point == ".":
+        plain = [as_float(text) if text and _PLAIN.match(text) else None for text in texts]
+        if all(value is not None and np.isfinite(value) for value in plain):
+            return np.array(plain, dtype=np.float64) + 0.0
+    return np.array([np.nan if text is None else _one_number(text, point) for text in texts], dtype=np.float64)
+
+
+def _one_number(text: str, point: str) -> float:
+    text = compiled(_SPACES).sub(" ", text.replace("−", "-"))
+    text = compiled(_CURRENCY).sub("", text).strip()
+    found = compiled(_SHAPE).match(text)
+    if found is None or text.startswith("(") != text.endswith(")"):
+        return np.nan
+    sign, digits, exponent, scale, percent, after = found.groups()
+    digits = digits.strip(" ")
+    if not compiled(_GROUPED[point]).match(digits):
+        return np.nan
+    digits = "".join(c for c in digits if c not in ("'’ _," if point == "." else "'’ _."))
+    value = as_float(digits.replace(",", ".") + (exponent or ""))
+    if value is None:
+        return np.nan
+    negative = (sign == "-") ^ (after == "-") ^ text.startswith("(")
+    value *= _SCALE.get((scale or "").lower(), 1.0) * (0.01 if percent else 1.0)
+    return (-value if negative else value) if np.isfinite(value) else np.nan
 
 
 def decimal_point(labels: pl.Series) -> str:
