@@ -43,7 +43,7 @@ def test_help_answers_at_once_and_imports_nothing_heavy():
     code, heavy, seconds = found.stderr.strip().rsplit("\n", 1)[-1].split(" ", 2)
     assert (code, heavy) == ("0", "[]")
     assert float(seconds) < 0.4  # of processor time, whatever else the machine does
-    for command in ("study", "predict", "inspect", "warmup", "bench", "info"):
+    for command in ("study", "predict", "evaluate", "serve", "inspect", "warmup", "bench", "info"):
         assert command in found.stdout
 
 

@@ -1,4 +1,7 @@
-"""Two finished studies that several tests look at, and a ledger that is not the user's."""
+"""Two finished studies that several tests look at, a browser, and a ledger that is not the user's."""
+
+import os
+import shutil
 
 import numpy as np
 import polars as pl
@@ -66,3 +69,82 @@ def regressed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("regressed")
     amount_table().write_parquet(folder / "prices.parquet")
     return study(folder / "prices.parquet", "price", out=folder / "out", budget=600)
+
+
+# --- a browser
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+CONTRAST = """
+() => {
+  const parse = c => { const v = c.match(/[\\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
+  const linear = v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
+  const light = c => .2126 * linear(c[0]) + .7152 * linear(c[1]) + .0722 * linear(c[2]);
+  const behind = e => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c[3] > .99) return c;
+    }
+    return [255, 255, 255, 1];
+  };
+  const silent = ["SCRIPT", "STYLE", "title", "desc"], bad = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement, text = walker.currentNode.data.trim();
+    if (!text || !e.getClientRects().length || silent.includes(e.tagName)) continue;
+    const style = getComputedStyle(e), svg = e.namespaceURI.endsWith("svg");
+    const a = light(parse(svg ? style.fill : style.color)), b = light(behind(e));
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) bad.push([text.slice(0, 40), ratio.toFixed(2)]);
+  }
+  return bad;
+}
+"""
+
+
+def at_home(url, own):
+    return url == own or (own.startswith("http:") and url.startswith(own))
+
+
+@pytest.fixture(scope="module")
+def open_page(tmp_path_factory):
+    """Opens a file or an address at a width and colour scheme, in a real browser.
+
+    What goes wrong in the page is collected in `page.trouble`; `page.low_contrast()` lists text that is hard to read.
+    """
+    from playwright.sync_api import sync_playwright
+
+    found = os.environ.get("LEARNT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    assert found, "These tests need Chromium: install it, or name it in LEARNT_CHROMIUM."
+    contexts = []
+    with sync_playwright() as playwright:
+
+        def opener(path, width, scheme):
+            own = path if isinstance(path, str) else path.as_uri()
+            context = playwright.chromium.launch_persistent_context(
+                str(tmp_path_factory.mktemp("browser")),
+                executable_path=found,
+                headless=True,
+                args=ARGUMENTS,
+                viewport={"width": width, "height": 900},
+                color_scheme=scheme,
+            )
+            contexts.append(context)
+            page = context.new_page()
+            page.trouble = []
+            page.on("console", lambda message: page.trouble.append(message.text))
+            page.on("pageerror", lambda error: page.trouble.append(str(error)))
+            page.on("dialog", lambda dialog: (page.trouble.append(f"dialog {dialog.message}"), dialog.dismiss()))
+            page.on("request", lambda request: None if at_home(request.url, own) else page.trouble.append(request.url))
+            page.low_contrast = lambda: page.evaluate(CONTRAST)
+            page.goto(own)
+            return page
+
+        yield opener
+        for context in contexts:
+            context.close()

@@ -96,7 +96,7 @@ def test_a_table_without_names_is_taken_in_order_with_its_target_or_without(tmp_
     with pytest.raises(StudyError, match="learnt from a table with names"):
         predict_table(tmp_path / "model.learnt", rows, header=False)
     facts = {"positive": None, "target": "column_1", "settings": {"header": False}, "data": {"width": 3}}
-    keep_with_model(tmp_path / "model.learnt", facts | {"test": {"interval": {"half_width": 1.0}}})
+    keep_with_model(tmp_path / "model.learnt", facts | {"decision": {"threshold": 0.5, "half_width": 1.0}})
     want = fitted.predict(rows.select("column_2", "column_3"))
     bare = rows.select("column_2", "column_3").rename({"column_2": "column_1", "column_3": "column_2"})
     for table in (rows, bare):

@@ -1,7 +1,8 @@
-"""The command: ``learnt study | predict | inspect | warmup | bench | info``.
+"""The command: ``learnt study | predict | evaluate | serve | inspect | warmup | bench | info``.
 
 _app       the commands and their options; nothing heavy is imported before one runs
-_study     study, predict        _inspect   inspect        _warmup   warmup        _bench   bench        _info   info
+_study     study, predict        _evaluate   evaluate        _serve   serve        _inspect   inspect
+_warmup    warmup                _bench      bench           _info    info
 _run       runs them: every error becomes one sentence (_errors), exit code 2 (``--debug`` shows the traceback)
 """
 

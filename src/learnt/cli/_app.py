@@ -60,6 +60,9 @@ def study(
     ] = None,
     prefer: Annotated[str, typer.Option(help="best (lowest loss) or simple (within one standard error).")] = "best",
     final: Annotated[str, typer.Option(help="all: refit on all rows once judged; judged: keep it as judged.")] = "all",
+    keep_sealed: Annotated[
+        bool, typer.Option("--keep-sealed", help="Leave the test set to learnt evaluate, which opens it once.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Same seed, same study.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume; start again.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in the folder.")] = False,
@@ -80,7 +83,7 @@ def study(
     from learnt.study import head_start, parse_budget
 
     options = {"task": task, "time": time, "group": group, "keep": keep, "drop": drop, "seed": seed}
-    options |= {"prefer": prefer, "final": final}
+    options |= {"prefer": prefer, "final": final, "keep_sealed": keep_sealed}
     options |= {"fresh": fresh, "threads": threads, "metric": metric, "header": header, "overwrite": overwrite}
     shown = {"quiet": quiet, "require_better": require_better}
     with head_start(threads, parse_budget(budget)):  # the processes that fit models load while this one does
@@ -111,6 +114,55 @@ def predict(
     from learnt.cli._study import run_predict
 
     return run_predict(model, table, out=out, join=join, lenient=lenient, header=header)
+
+
+@app.command()
+def evaluate(
+    model: Annotated[str, typer.Argument(help="The folder of a study, or a model file.")],
+    table: Annotated[
+        str | None, typer.Argument(help="A table with the same columns and the target; of a sealed study: its table.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column of the target, where the file does not say.")
+    ] = None,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Count text in a column of numbers as missing instead of stopping.")
+    ] = False,
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")] = False,
+    require_better: Annotated[
+        bool, typer.Option("--require-better", help="Exit with 3 where the model does not beat a constant.")
+    ] = False,
+) -> int:
+    """Judge a saved model on rows with a known target, or open the sealed test set of a study.
+
+    learnt evaluate MODEL TABLE says how good the model is on these rows, with intervals, a constant beside it.
+    learnt evaluate FOLDER opens the test set that learnt study --keep-sealed left sealed, writes that down and
+    completes the report; what was opened before is shown as it was then, not judged again.
+    """
+    from learnt.cli._evaluate import run_evaluate
+
+    shown = {"as_json": as_json, "require_better": require_better}
+    return run_evaluate(model, table, target=target, lenient=lenient, header=header, **shown)
+
+
+@app.command()
+def serve(
+    model: Annotated[str, typer.Argument(help="A model file, or the folder of a study.")],
+    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the address.")] = False,
+) -> int:
+    """Answer requests with a saved model: a page for people, JSON and CSV for programs.
+
+    GET / is a page with a form; POST /predict takes rows as JSON objects or CSV; GET /schema says what columns there
+    are; GET /health whether it answers. Only this machine is listened to unless --host says otherwise.
+    """
+    from learnt.cli._serve import run_serve
+
+    return run_serve(model, host=host, port=port, quiet=quiet)
 
 
 @app.command()

@@ -44,6 +44,8 @@ def run_study(
 
     options = {k: tuple(v or ()) if k in ("keep", "drop") else v for k, v in options.items()}
     seconds, costs = parse_budget(budget), parse_cost(cost)
+    if require_better and options.get("keep_sealed"):
+        raise StudyError("A sealed test set cannot say what is better; give --require-better to learnt evaluate.")
     if out is None:
         name = Path(table).name.split(".")[0] if table is not None else example_path().stem
         out = f"learnt-study-{name or 'table'}"

@@ -85,7 +85,7 @@ def unread_rows(kind: str, coding: dict, column: Column) -> np.ndarray:
         return np.zeros(0, dtype=np.int64)
     if column.form in ("string", "label"):
         strings = factor(column)
-        held = strings.spread(strings.labels.is_not_null().to_numpy().astype(float), 0.0) > 0
+        held = strings.spread(strings.held.astype(float), 0.0) > 0
     else:
         held = np.isfinite(column.values)
     return np.flatnonzero(held & np.isnan(values))
@@ -126,7 +126,7 @@ def days_of(column: Column, reading: dict[str, Any]) -> tuple[np.ndarray, int]:
 
 def _read(column: Column, values: np.ndarray) -> tuple[np.ndarray, int]:
     strings = factor(column)
-    unread = int(strings.counts[np.isnan(values) & strings.labels.is_not_null().to_numpy()].sum())
+    unread = int(strings.counts[np.isnan(values) & strings.held].sum())
     return strings.spread(values), unread
 
 

@@ -41,9 +41,16 @@ class Factor(NamedTuple):
         return np.append(values, np.asarray(missing, dtype=values.dtype))[self.codes]
 
     @property
+    def held(self) -> np.ndarray:
+        """Which of the distinct strings are not missing."""
+        if len(self.labels) <= FEW:
+            return np.array([text is not None for text in self.labels.to_list()], dtype=bool)
+        return self.labels.is_not_null().to_numpy()
+
+    @property
     def present(self) -> int:
         """How many rows are not missing."""
-        return int(self.counts[self.labels.is_not_null().to_numpy()].sum())
+        return int(self.counts[self.held].sum())
 
 
 def factor(column: Column) -> Factor:

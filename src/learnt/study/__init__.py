@@ -12,7 +12,9 @@ _run         the steps in order: up to the race            _conclude   and after
 _settings    the options of a study                            _errors     error messages
 _journal     every result as soon as it is known, so that an interrupted study can resume
 _folder      one study at a time in a folder, and no other files overwritten
-_predict     a saved model used on a table                 _example    the table that is shipped
+_model       a saved model in memory                       _predict    used on a table
+serving      the same behind an HTTP server                _evaluate   and judged on other rows
+_unseal      the sealed test set opened later             _example    the table that is shipped
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from learnt.engine.late_import import names_when_used
 
 if TYPE_CHECKING:
     from learnt.study._errors import StudyError as StudyError
+    from learnt.study._evaluate import evaluate_table as evaluate_table
     from learnt.study._example import example_path as example_path
     from learnt.study._predict import predict_table as predict_table
     from learnt.study._run import Study as Study
@@ -30,15 +33,22 @@ if TYPE_CHECKING:
     from learnt.study._settings import Settings as Settings
     from learnt.study._settings import parse_budget as parse_budget
     from learnt.study._settings import parse_cost as parse_cost
+    from learnt.study._unseal import evaluate_study as evaluate_study
     from learnt.study.race._process import head_start as head_start
+    from learnt.study.serving._http import ModelServer as ModelServer
+    from learnt.study.serving._service import open_service as open_service
     from learnt.study.table._read import read_table as read_table
 
 __all__ = [
+    "ModelServer",
     "Settings",
     "Study",
     "StudyError",
+    "evaluate_study",
+    "evaluate_table",
     "example_path",
     "head_start",
+    "open_service",
     "parse_budget",
     "parse_cost",
     "predict_table",
@@ -48,11 +58,15 @@ __all__ = [
 
 # Imported when first used: predicting should not wait for imports that only a race needs.
 _FILES = {
+    "ModelServer": "serving._http",
     "Settings": "_settings",
     "Study": "_run",
     "StudyError": "_errors",
+    "evaluate_study": "_unseal",
+    "evaluate_table": "_evaluate",
     "example_path": "_example",
     "head_start": "race._process",
+    "open_service": "serving._service",
     "parse_budget": "_settings",
     "parse_cost": "_settings",
     "predict_table": "_predict",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import time
@@ -34,8 +33,8 @@ from learnt.study.choice._decide import (
 from learnt.study.judgement._ceiling import unbracketed
 from learnt.study.judgement._curve import diagnose
 from learnt.study.judgement._opening import Run as Opening
-from learnt.study.judgement._opening import add_importances, open_test_set
-from learnt.study.judgement._output import plain_data, write_text
+from learnt.study.judgement._opening import add_importances, asked_metric, open_test_set, predictions, settle
+from learnt.study.judgement._output import plain_data, write_facts
 from learnt.study.race._background import BackgroundCall
 from learnt.study.race._ground import Ground
 from learnt.study.race._race import Race
@@ -43,7 +42,7 @@ from learnt.study.race._remote import Worker, readiest
 from learnt.study.report._report import write_report
 from learnt.study.report._words import summarise
 from learnt.study.table._problem import Problem
-from learnt.study.table._seal import Sealed
+from learnt.study.table._seal import SPARE, Sealed, earlier_openings
 
 
 class Run(Opening, Protocol):
@@ -69,7 +68,7 @@ class Conclusion:
     def __init__(self, run: Run, table: Table, problem: Problem, sealed: Sealed, ground: Ground) -> None:
         self.run, self.table, self.problem, self.sealed, self.ground = run, table, problem, sealed, ground
         self.settings, self.budget, self.journal = run.settings, run.budget, run.journal
-        self.refit = self.settings.final == "all"
+        self.refit = self.settings.refits
         self.judged = run.work / ("judged.learnt" if self.refit else "model.learnt")
 
     def reach(self, workers: Sequence[Worker], race: Race, bracketing: BackgroundCall) -> dict[str, Any]:
@@ -104,7 +103,14 @@ class Conclusion:
         ceiling = self._ceiling(bracketing)
         facts = self._facts(ceiling) | self._race_facts(decision, chosen, judged_rows)
         model = load(self.judged)  # the saved file is tested, as it will be used
-        points = run.timed("test", open_test_set, facts, self.problem, self.sealed, out_of_fold, run, model)
+        settle(facts, self.problem, self.sealed, out_of_fold, s)
+        held, predicted = out_of_fold
+        written = [predictions(facts, self.problem, self.sealed.development[held], "out of fold", predicted)]
+        points = None
+        if not s.keep_sealed:
+            points, tested = run.timed("test", open_test_set, facts, self.problem, self.sealed, run, model)
+            written.append(tested)
+        pl.concat(written).write_parquet(run.work / "predictions.parquet")
         if self.refit:
             self._refit(facts, chosen, workers)
         facts["diagnosis"] = None
@@ -142,7 +148,7 @@ class Conclusion:
 
     def _race_facts(self, decision: Decision, chosen: Standing, judged_rows: int) -> dict[str, Any]:
         """The race, the choice and the model that was chosen."""
-        race = decision.race
+        race, metric = decision.race, asked_metric(self.problem, self.settings)
         return {
             "race": {
                 "entries": standing_rows(decision, chosen),
@@ -156,6 +162,7 @@ class Conclusion:
                 "standard_error": decision.choice.standard_error,
                 "best": decision.best.label,
                 "loss_name": self.ground.objective.name,
+                "greater": None if metric is None else metric.greater,
             },
             "choice": choice_fact(decision, chosen, self.settings.prefer),
             "chosen": chosen_fact(chosen, self.problem.classify),
@@ -193,9 +200,16 @@ class Conclusion:
                 "development_rows": len(sealed.development),
                 "how": sealed.how,
                 "hash": sealed.hash,
+                "opened": self._opened_before(),
             },
             "ceiling": ceiling,
         }
+
+    def _opened_before(self) -> list[str] | None:
+        """When the rows that stay sealed were opened by others."""
+        if not self.settings.keep_sealed:
+            return None
+        return earlier_openings(self.sealed.hash, self.run.folder / SPARE)
 
     def _say_choice(self, decision: Decision, chosen: Standing) -> None:
         race = decision.race
@@ -241,10 +255,11 @@ class Conclusion:
     def write(self, facts: dict[str, Any], points: Any, model: Any) -> dict[str, Any]:
         """What the judged model uses, in the time that is left; then the files, which come into place at the end."""
         run = self.run
-        run.timed("importances", add_importances, facts, self.problem, self.sealed, model, run)
+        if facts["test"] is not None:
+            run.timed("importances", add_importances, facts, self.problem, self.sealed, model, run)
         facts["summary"] = summarise(facts)
         run.seconds["total"] = time.monotonic() - run.began
-        files = ["model.learnt"] + (["judged.learnt"] if facts["settings"]["final"] == "all" else [])
+        files = ["model.learnt"] + (["judged.learnt"] if self.refit else [])
         for name in files:
             keep_with_model(run.work / name, facts)
         facts["model"]["judged_file"] = files[-1]
@@ -252,10 +267,9 @@ class Conclusion:
         facts["model"]["bytes"] = (run.work / "model.learnt").stat().st_size
         finished = datetime.now(UTC).isoformat(timespec="seconds")
         facts["run"] = {"finished": finished, "seconds": run.seconds, "reused": self.journal.reused}
-        text = json.dumps(plain_data(facts), indent=1, allow_nan=False, ensure_ascii=False)
         # Everything is written to temporary files first. study.json is moved into place first: it identifies the other
         # files, so that a study killed between two of them recognises them as its own when it resumes.
-        write_text(run.folder / "study.json", text)
+        write_facts(run.folder, facts)
         for name in [*files, "predictions.parquet"]:
             os.replace(run.work / name, run.folder / name)
         if "judged.learnt" not in files:

@@ -84,7 +84,7 @@ def study(
     say : called with one sentence whenever something worth saying happened.
     began : the `time.monotonic()` from which the budget counts; now by default. A command counts its start as well.
     **options : ``task``, ``time``, ``group``, ``cost``, ``keep``, ``drop``, ``seed``, ``budget`` (seconds),
-        ``threads``, ``fresh``, ``header``, ``metric``, ``overwrite``; see `Settings`.
+        ``threads``, ``fresh``, ``header``, ``metric``, ``overwrite``, ``keep_sealed``; see `Settings`.
 
     Returns
     -------
@@ -116,6 +116,8 @@ def study(
         journal = Journal(folder / "journal.jsonl", settings.key(data_hash), fresh=settings.fresh)
         if journal.found:
             say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
+        if settings.keep_sealed and isinstance(table, str | Path):
+            journal.add("table", "", str(Path(table).resolve()))  # where the sealed rows are
         run = Run(settings, folder, journal, say, moment, loaded)
         return run.all_steps(frame, name, data_hash, example)
 
@@ -248,7 +250,7 @@ class Run:
                 self.budget,
                 task=problem.task,
                 most=max(MOST_CELLS // max(len(problem.features), 1), 1000),
-                refit=self.settings.final == "all",
+                refit=self.settings.refits,
                 on_step=step,
             )
             bar.done = bar.total or 0

@@ -14,7 +14,7 @@ from learnt.study.table._header import numbered
 
 RACE = 2  # version of the race: increased when older results can no longer be used
 # Options that may change without making it another study.
-FREE = ("budget", "threads", "fresh", "cost", "overwrite", "prefer", "final")
+FREE = ("budget", "threads", "fresh", "cost", "overwrite", "prefer", "final", "keep_sealed")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Settings:
     overwrite: bool = False
     prefer: str = "best"  # or "simple": the simplest within one standard error
     final: str = "all"  # rows the final model is fitted on once the test set is open; or "judged": as it was judged
+    keep_sealed: bool = False  # leave the test set to `learnt evaluate`; the model has then not seen its rows either
     metric: str | None = None  # what models are chosen by, a name as in `_metric.read_metric`; None: the usual loss
 
     def __post_init__(self) -> None:
@@ -53,6 +54,11 @@ class Settings:
             raise StudyError(f"The number of threads must be 1 or more; it is {self.threads}.")
         if self.metric is not None:
             read_metric(self.metric)
+
+    @property
+    def refits(self) -> bool:
+        """Whether the final model is fitted on all rows, which only opened ones may be."""
+        return self.final == "all" and not self.keep_sealed
 
     def with_numbered_columns(self, columns: list[str]) -> Settings:
         """The same options for a table without names, whose columns may be given by their number from 1."""

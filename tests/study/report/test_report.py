@@ -1,82 +1,13 @@
 """The report in a real browser: no errors, no network, no sideways scrolling, readable in the dark, no injection."""
 
 import copy
-import os
 import re
-import shutil
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 from learnt.study.report._report import render
 from learnt.study.report._words import summarise
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-CONTRAST = """
-() => {
-  const parse = c => { const v = c.match(/[\\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
-  const linear = v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
-  const light = c => .2126 * linear(c[0]) + .7152 * linear(c[1]) + .0722 * linear(c[2]);
-  const behind = e => {
-    for (; e; e = e.parentElement) {
-      const c = parse(getComputedStyle(e).backgroundColor);
-      if (c[3] > .99) return c;
-    }
-    return [255, 255, 255, 1];
-  };
-  const silent = ["SCRIPT", "STYLE", "title", "desc"], bad = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const e = walker.currentNode.parentElement, text = walker.currentNode.data.trim();
-    if (!text || !e.getClientRects().length || silent.includes(e.tagName)) continue;
-    const style = getComputedStyle(e), svg = e.namespaceURI.endsWith("svg");
-    const a = light(parse(svg ? style.fill : style.color)), b = light(behind(e));
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) bad.push([text.slice(0, 40), ratio.toFixed(2)]);
-  }
-  return bad;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def open_page(tmp_path_factory):
-    """Opens a file at a width and colour scheme; whatever goes wrong in the page is collected in `page.trouble`."""
-    found = os.environ.get("LEARNT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    assert found, "These tests need Chromium: install it, or name it in LEARNT_CHROMIUM."
-    contexts = []
-    with sync_playwright() as playwright:
-
-        def opener(path, width, scheme):
-            context = playwright.chromium.launch_persistent_context(
-                str(tmp_path_factory.mktemp("browser")),
-                executable_path=found,
-                headless=True,
-                args=ARGUMENTS,
-                viewport={"width": width, "height": 900},
-                color_scheme=scheme,
-            )
-            contexts.append(context)
-            page = context.new_page()
-            page.trouble = []
-            page.on("console", lambda message: page.trouble.append(message.text))
-            page.on("pageerror", lambda error: page.trouble.append(str(error)))
-            page.on("dialog", lambda dialog: (page.trouble.append(f"dialog {dialog.message}"), dialog.dismiss()))
-            page.on("request", lambda request: page.trouble.append(request.url) if request.url != page.own else None)
-            page.own = path.as_uri()
-            page.goto(page.own)
-            return page
-
-        yield opener
-        for context in contexts:
-            context.close()
 
 
 def look(page):
@@ -89,7 +20,7 @@ def look(page):
         assert section.get_attribute("open") is not None
         assert section.locator(".body").is_visible()
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    return page.trouble, wide, page.evaluate(CONTRAST)
+    return page.trouble, wide, page.low_contrast()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")])
@@ -167,7 +98,7 @@ def test_the_button_switches_light_and_dark(classified, open_page):
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.click("#theme")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
-    assert page.evaluate(CONTRAST) == []
+    assert page.low_contrast() == []
     page.click("#theme")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == before
 

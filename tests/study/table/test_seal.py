@@ -100,8 +100,8 @@ def test_the_fingerprint_depends_on_content_and_not_on_order():
 def test_the_ledger_counts_uses_but_not_repetitions(tmp_path, monkeypatch):
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "state" / "ledger.jsonl"))
     spare = tmp_path / "spare.jsonl"
-    assert [record_opening("T", name, "t", spare) for name in ("a", "b", "a", "c")] == [1, 2, 1, 3]
-    assert record_opening("other", "a", "t", spare) == 1
+    assert [record_opening("T", name, "t", spare)[0] for name in ("a", "b", "a", "c")] == [1, 2, 1, 3]
+    assert record_opening("other", "a", "t", spare)[0] == 1
     assert not spare.exists()
 
 
@@ -109,5 +109,5 @@ def test_a_ledger_that_cannot_be_written_is_replaced(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "file" / "ledger.jsonl"))  # a file where a folder should be
     spare = tmp_path / "spare.jsonl"
-    assert [record_opening("T", name, "t", spare) for name in ("a", "b")] == [1, 2]
+    assert [record_opening("T", name, "t", spare)[0] for name in ("a", "b")] == [1, 2]
     assert spare.exists()

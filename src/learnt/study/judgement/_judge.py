@@ -22,13 +22,18 @@ _POINTS = 200
 
 
 def predict(model: Any, X: pl.DataFrame, classes: list | None) -> np.ndarray:
-    """Probabilities over all classes, or numbers."""
+    """Probabilities over all classes, or numbers; cells that cannot be read count as missing without a word."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # unreadable cells count as missing
-        if classes is None:
-            return np.asarray(model.predict(X), dtype=np.float64)
-        have = np.asarray(model.classes_)
-        return spread_columns(np.asarray(model.predict_proba(X), dtype=np.float64), have, np.array(classes))
+        warnings.simplefilter("ignore", UserWarning)
+        return output_of(model, X, classes)
+
+
+def output_of(model: Any, X: pl.DataFrame, classes: list | None) -> np.ndarray:
+    """Probabilities over all classes, or numbers."""
+    if classes is None:
+        return np.asarray(model.predict(X), dtype=np.float64)
+    have = np.asarray(model.classes_)
+    return spread_columns(np.asarray(model.predict_proba(X), dtype=np.float64), have, np.array(classes))
 
 
 def _plain(interval: Interval) -> dict[str, float]:
@@ -201,7 +206,7 @@ def judge_amounts(
     y: np.ndarray,
     predicted: np.ndarray,
     mean: float,
-    half_width: float,
+    half_width: float | None,
     *,
     groups: np.ndarray | None,
     level: float,
@@ -213,10 +218,8 @@ def judge_amounts(
     both = np.column_stack([squared, constant, y, y * y])
     rmse = bootstrap_interval(squared, lambda m: np.sqrt(m[:, 0]), **options)
     r2 = bootstrap_interval(both, lambda m: 1 - m[:, 0] / np.maximum(m[:, 3] - m[:, 2] ** 2, 1e-300), **options)
-    inside = np.abs(y - predicted) <= half_width
-    covered = wilson_interval(inside.sum(), len(y), level)
     quantiles = np.quantile(y - predicted, [0.05, 0.25, 0.5, 0.75, 0.95])
-    return {
+    found: dict[str, Any] = {
         "rows": len(y),
         "level": level,
         "rmse": _plain(rmse),
@@ -224,9 +227,12 @@ def judge_amounts(
         "r2": _plain(r2),
         "constant_rmse": float(math.sqrt(constant.mean())),
         "gain": _plain(bootstrap_interval(constant - squared, **options)),
-        "interval": {"half_width": half_width, "coverage": COVERAGE, "covered": _plain(covered)},
         "residual_quantiles": [float(q) for q in quantiles],
     }
+    if half_width is not None:
+        covered = wilson_interval((np.abs(y - predicted) <= half_width).sum(), len(y), level)
+        found["interval"] = {"half_width": half_width, "coverage": COVERAGE, "covered": _plain(covered)}
+    return found
 
 
 # --- what it uses --------------------------------------------------------------------------------------------

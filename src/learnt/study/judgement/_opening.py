@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,12 +18,13 @@ from learnt.study._settings import Settings
 from learnt.study.judgement import _judge as judge
 from learnt.study.judgement._ceiling import bracket
 from learnt.study.judgement._output import prediction_columns
-from learnt.study.judgement._rare import criterion, judge_metric, rare_class
+from learnt.study.judgement._rare import criterion, rare_class
+from learnt.study.judgement._verdict import Terms, judge_rows
 from learnt.study.race._budget import Budget
 from learnt.study.race._metric import Metric, metric_of
 from learnt.study.report._words import ordinal
 from learnt.study.table._problem import Problem
-from learnt.study.table._seal import Sealed, record_opening
+from learnt.study.table._seal import SPARE, Sealed, record_opening
 
 Rows = tuple[np.ndarray, np.ndarray]
 
@@ -41,66 +41,58 @@ class Run(Protocol):
     seconds: dict[str, float]
 
 
-def open_test_set(
-    facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, run: Run, model: Any
-) -> Rows | None:
-    """Judge a model on the test rows and add what they say to `facts`.
+def settle(facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, settings: Settings) -> None:
+    """Add to `facts` what the test rows must not decide: constant, threshold, width of intervals, bracket.
 
-    `oof` are positions of development rows and what models that had not seen them predicted: threshold and interval
-    come from there, so that the test rows decide nothing. Returns observed and predicted amounts of a regression.
+    `oof` are positions of development rows and what models that had not seen them predicted.
     """
-    s, development = run.settings, sealed.development
-    use = _written_down(facts, problem, sealed, run)
+    held, predicted = oof
+    learnt_from = problem.y[sealed.development]
+    truth = learnt_from[held]
+    decision: dict[str, Any] = {"threshold": 0.5, "half_width": None}
+    if problem.classes is not None:
+        shares = np.array([np.mean(learnt_from == c) for c in problem.classes])
+        facts["constant"] = {"shares": shares.tolist()}
+        if problem.positive is not None:
+            found = _threshold(problem, shares, truth, predicted, asked_metric(problem, settings), settings)
+            found["used"] &= facts["chosen"]["family"] != "constant"  # of a constant all cuts are alike
+            facts["threshold"] = found
+            decision["threshold"] = found["threshold"] if found["used"] else 0.5
+    else:
+        facts["constant"] = {"mean": float(learnt_from.mean())}
+        decision["half_width"] = float(np.quantile(np.abs(truth - predicted), judge.COVERAGE))
+    facts["decision"] = decision
+    facts["bracket"] = _bracket(facts, problem, truth, predicted)
+    facts |= {"test": None, "beats_constant": None, "importances": []}
+
+
+def open_test_set(
+    facts: dict[str, Any], problem: Problem, sealed: Sealed, run: Run, model: Any
+) -> tuple[Rows | None, pl.DataFrame]:
+    """Judge a model on the test rows by what is settled, and add what they say to `facts`.
+
+    Returns observed and predicted amounts of a regression, and the predictions as they are written.
+    """
+    s, decision = run.settings, facts["decision"]
+    use, when = _written_down(facts, problem, sealed, run)
     level = 1 - 0.05 / use  # Bonferroni: every look at the same rows spends confidence
     X, y = sealed.box.open(reason=f"study of {problem.name}, {ordinal(use)} use")
     if use > 1:
         run.say(f"{ordinal(use)} use of this test set: its intervals are widened to {100 * level:.1f}% confidence.")
-    held, predicted = oof
-    truth = problem.y[development][held]
-    groups = None if problem.groups is None else problem.groups[sealed.test]
     output = judge.predict(model, X, problem.classes)
-    threshold, metric = 0.5, _metric(problem, s)
-    learnt_from = problem.y[development]
-    if problem.classes is not None:
-        shares = np.array([np.mean(learnt_from == c) for c in problem.classes])
-        if problem.positive is not None:
-            facts["threshold"] = _threshold(problem, shares, truth, predicted, metric, s)
-            facts["threshold"]["used"] &= facts["chosen"]["family"] != "constant"  # of a constant all cuts are alike
-            threshold = facts["threshold"]["threshold"] if facts["threshold"]["used"] else 0.5
-        test = judge.judge_classes(
-            y,
-            output,
-            problem.classes,
-            shares,
-            positive=problem.positive,
-            threshold=threshold,
-            cost=s.cost,
-            groups=groups,
-            level=level,
-            seed=s.seed,
-        )
-        gain = test["brier_gain"]
-    else:
-        half = float(np.quantile(np.abs(truth - predicted), judge.COVERAGE))
-        mean = float(learnt_from.mean())
-        test = judge.judge_amounts(y, output, mean, half, groups=groups, level=level, seed=s.seed)
-        gain = test["gain"]
-    test["use"] = use
-    facts["test"] = test
-    better = gain["low"] > 0 or test.get("ranks", False)
-    if metric is not None:
-        constant = np.tile(shares, (len(y), 1)) if problem.classify else np.full(len(y), mean)
-        codes = np.searchsorted(np.array(problem.classes), y) if problem.classify else y
-        options: dict[str, Any] = {"groups": groups, "level": level, "seed": s.seed}
-        options["threshold"] = threshold if metric.at_best_threshold else None
-        test["metric"] = judge_metric(metric, codes, output, constant, **options)
-        better = test["metric"]["gain"]["low"] > 0
+    settled = (problem.classes, problem.positive, decision["threshold"], decision["half_width"], facts["constant"])
+    terms = Terms(*settled, asked_metric(problem, s), s.cost, level, s.seed)
+    groups = None if problem.groups is None else problem.groups[sealed.test]
+    test, better = judge_rows(y, output, terms, groups)
+    facts["test"] = {**test, "use": use, "opened": when}
     facts["beats_constant"] = bool(facts["chosen"]["family"] != "constant" and better)
-    facts["bracket"] = _bracket(facts, problem, truth, predicted)
-    facts["importances"] = []
-    _write_predictions(run.work, problem, sealed, oof, output, threshold, test)
+    now = test["error" if problem.classify else "rmse"]
+    if now["estimate"] < facts["bracket"]["lower"]:  # a bound that the test rows do not bear out is not said
+        bracketed = facts["bracket"]
+        facts["bracket"] = {**bracketed, "lower": 0.0, "known": bracketed["upper"] < bracketed["reached"]}
     run.seconds["predict one row"] = _latency(model, X[:1], run.budget)
-    return None if problem.classify else (y, output)
+    points = None if problem.classify else (y, output)
+    return points, predictions(facts, problem, sealed.test, "test", output)
 
 
 def add_importances(facts: dict[str, Any], problem: Problem, sealed: Sealed, model: Any, run: Run) -> None:
@@ -121,7 +113,8 @@ def add_importances(facts: dict[str, Any], problem: Problem, sealed: Sealed, mod
         )
 
 
-def _metric(problem: Problem, settings: Settings) -> Metric | None:
+def asked_metric(problem: Problem, settings: Settings) -> Metric | None:
+    """The metric that was asked for, if one was."""
     if settings.metric is None:
         return None
     classes = len(problem.classes) if problem.classes is not None else 2
@@ -148,36 +141,24 @@ def _threshold(
     return {**found, "by": by, "used": settings.cost is not None or wanted is not None}
 
 
-def _written_down(facts: dict[str, Any], problem: Problem, sealed: Sealed, run: Run) -> int:
-    """Record the opening; which use of these rows it is. The same question asked again is the same use."""
+def _written_down(facts: dict[str, Any], problem: Problem, sealed: Sealed, run: Run) -> tuple[int, str]:
+    """Record the opening; which use of these rows it is, and since when. The same question again is the same use."""
     fresh = str(run.journal.add("fresh run", "", time.time_ns())) if run.settings.fresh else ""
     asked = f"{run.journal.key}|{facts['chosen']['id']}|{run.settings.cost}|{facts['model']['judged_rows']}|{fresh}"
     opening = hashlib.sha256(asked.encode()).hexdigest()[:16]
-    return record_opening(sealed.hash, opening, problem.name, run.folder / "test-sets.jsonl")
+    return record_opening(sealed.hash, opening, problem.name, run.folder / SPARE)
 
 
-def _write_predictions(
-    folder: Path,
-    problem: Problem,
-    sealed: Sealed,
-    oof: Rows,
-    output: np.ndarray,
-    threshold: float,
-    test: dict[str, Any],
-) -> None:
-    held, held_output = oof
-    rows = np.concatenate([sealed.development[held], sealed.test])
-    columns: dict[str, Any] = {
-        "row": problem.rows[rows],
-        "part": ["out of fold"] * len(held) + ["test"] * len(sealed.test),
-        problem.target: problem.y[rows],
-    }
-    half_width = test.get("interval", {}).get("half_width")
-    both = np.concatenate([held_output, output])
-    columns |= prediction_columns(both, problem.classes, problem.positive, threshold, half_width)
-    temporary = folder / "predictions.tmp"
-    pl.DataFrame(columns).write_parquet(temporary)
-    os.replace(temporary, folder / "predictions.parquet")
+def predictions(
+    facts: dict[str, Any], problem: Problem, rows: np.ndarray, part: str, output: np.ndarray
+) -> pl.DataFrame:
+    """Predictions for rows of the table as they are written, with their place in the file and their target."""
+    columns: dict[str, Any] = {"row": problem.rows[rows], "part": [part] * len(rows), problem.target: problem.y[rows]}
+    decision = facts["decision"]
+    columns |= prediction_columns(
+        output, problem.classes, problem.positive, decision["threshold"], decision["half_width"]
+    )
+    return pl.DataFrame(columns)
 
 
 def _latency(model: Any, row: pl.DataFrame, budget: Budget) -> float:
@@ -191,11 +172,7 @@ def _latency(model: Any, row: pl.DataFrame, budget: Budget) -> float:
 
 
 def _bracket(facts: dict[str, Any], problem: Problem, truth: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
-    """The best possible error, compared with the model on rows it had not seen, and never above its own on the test."""
+    """The best possible error, compared with the model on rows it had not seen."""
     names = None if problem.classes is None else np.array(problem.classes)
     wrong = None if names is None else names[predicted.argmax(axis=1)] != truth
-    found = bracket(facts["ceiling"], row_losses(truth, predicted, names), wrong)
-    now = facts["test"]["error" if problem.classify else "rmse"]
-    if now["estimate"] < found["lower"]:  # a bound that the test rows do not bear out is not said
-        found |= {"lower": 0.0, "known": found["upper"] < found["reached"]}
-    return found
+    return bracket(facts["ceiling"], row_losses(truth, predicted, names), wrong)

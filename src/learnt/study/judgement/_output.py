@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from pathlib import Path
@@ -29,6 +30,12 @@ def write_text(path: Path, text: str) -> None:
     temporary = path.with_suffix(path.suffix + ".tmp")
     temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, path)
+
+
+def write_facts(folder: Path, facts: dict[str, Any]) -> None:
+    """Every number of a study, in study.json."""
+    text = json.dumps(plain_data(facts), indent=1, allow_nan=False, ensure_ascii=False)
+    write_text(folder / "study.json", text)
 
 
 def plain_data(value: Any) -> Any:

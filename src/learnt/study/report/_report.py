@@ -30,13 +30,13 @@ _DARK = """
 
 def write_report(path: Path, facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None) -> None:
     """Write the page in one step; `points` are the observed and predicted amounts of a regression."""
-    text = render(facts, points)
+    text = render(facts, points, folder=path.parent.name)
     temporary = path.with_suffix(".tmp")
     temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, path)
 
 
-def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None = None) -> str:
+def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None = None, folder: str = "FOLDER") -> str:
     """The page as text; everything that comes from data is escaped by the template."""
     from jinja2 import DictLoader, Environment
     from markupsafe import Markup
@@ -69,24 +69,25 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
     if not has_model(facts):
         facts = {**facts, "diagnosis": None}  # the learning curve of a constant is meaningless
     charts = {name: Markup(str(chart)) for name, chart in _charts(facts, points).items() if chart is not None}
-    entries = facts["race"]["entries"]
+    entries, test = facts["race"]["entries"], facts["test"] or {}
     finished = [e for e in entries if "loss" in e]
     return environment.get_template("report.html").render(
         facts=facts,
+        folder=folder,
         charts=charts,
         dark=Markup(_DARK),
         classify=facts["task"] == "classify",
         loss_name=_loss_name(facts),
         curve_loss=_curve_loss(facts),
-        use=ordinal(facts["test"]["use"]),
+        use=ordinal(test.get("use", 1)),
         has_model=has_model(facts),
         finished=finished,
         unfinished=_unfinished(entries),
         ties=_ties(finished),
-        has_auc=facts["test"].get("metric", {}).get("name") != "roc_auc_score" and any("auc" in e for e in finished),
+        has_auc=test.get("metric", {}).get("name") != "roc_auc_score" and any("auc" in e for e in finished),
         columns=[{**c, "holds": _values(c)} for c in facts["data"]["columns"][:MOST_COLUMNS]],
         shown_importances=MOST_IMPORTANCES,
-        **_by_class(facts["test"]),
+        **_by_class(test),
         provenance=_provenance(facts),
     )
 
@@ -146,20 +147,27 @@ def _scale(facts: dict[str, Any]) -> Callable[[Any], Any]:
 
 def _raced(facts: dict[str, Any]) -> Callable[[Any], Any]:
     """Losses of the race as people read them: of the metric asked for, where there is one, larger may be better."""
-    if "metric" in facts["test"]:
-        return (lambda v: -v) if facts["test"]["metric"]["greater"] else (lambda v: v)
-    return _scale(facts)
+    greater = facts["race"].get("greater")
+    if greater is None:
+        return _scale(facts)
+    return (lambda v: -v) if greater else (lambda v: v)
 
 
 def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
     classify, test = facts["task"] == "classify", facts["test"]
+    charts: dict[str, Any]
+    if test is None:
+        charts = {"race": _race_chart(facts), **_cost_chart(facts)}
+        if facts["diagnosis"] is not None:
+            charts |= _diagnosis_charts(facts["diagnosis"], _curve_loss(facts), _scale(facts))
+        return charts
     bracket = facts["bracket"]
     shown = (bracket["lower"], bracket["upper"]) if bracket["known"] else None
     if classify:
         now, constant, form = test["error"], test["constant_error"], share
     else:
         now, constant, form = test["rmse"], test["constant_rmse"], number
-    charts: dict[str, Any] = {}
+    charts = {}
     if has_model(facts) and "rare" not in test:  # the error rate means little for a rare class
         charts["ruler"] = plots.ruler(
             now["estimate"], (now["low"], now["high"]), constant=constant, bracket=shown, name="this model", form=form
@@ -248,6 +256,11 @@ def _class_charts(facts: dict[str, Any]) -> dict[str, Any]:
         charts["calibration"] = plots.calibration(
             c["predicted"], c["observed"], c["low"], c["high"], c["rows"], name=str(facts["positive"])
         )
+    return charts | _cost_chart(facts)
+
+
+def _cost_chart(facts: dict[str, Any]) -> dict[str, Any]:
+    charts: dict[str, Any] = {}
     if "threshold" in facts and has_model(facts):
         t = facts["threshold"]
         label = {"lowest cost": "cost a row", "fewest errors": "errors a row"}.get(
@@ -284,9 +297,10 @@ def _values(column: dict[str, Any]) -> str:
 
 def _provenance(facts: dict[str, Any]) -> list[tuple[str, str]]:
     seal, settings = facts["seal"], facts["settings"]
+    used = "sealed" if facts["test"] is None else f"{ordinal(facts['test']['use'])} use"
     rows = [
         ("Table", f"{facts['table']}, {facts['data']['rows']:,} rows, sha256 {facts['data']['hash'][:16]}…"),
-        ("Test set", f"{seal['how']}; fingerprint {seal['hash'][:16]}…; {ordinal(facts['test']['use'])} use"),
+        ("Test set", f"{seal['how']}; fingerprint {seal['hash'][:16]}…; {used}"),
         ("Cross-validation", f"{facts['race']['folds']} folds of the other {seal['development_rows']:,} rows"),
         ("Choice", f"{facts['choice']['rule']}; ties by the corrected resampled t-test"),
         ("Model", f"{facts['chosen']['model']}, {_settings(facts['chosen']['params'])}"),
@@ -297,7 +311,8 @@ def _provenance(facts: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if facts.get("run"):
         rows.append(("Finished", facts["run"]["finished"]))
-        rows.append(("One row predicted in", _seconds(facts["run"]["seconds"]["predict one row"])))
+        if "predict one row" in facts["run"]["seconds"]:
+            rows.append(("One row predicted in", _seconds(facts["run"]["seconds"]["predict one row"])))
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from learnt.plots import number
@@ -36,13 +37,50 @@ def ordinal(k: int) -> str:
 
 def summarise(facts: dict[str, Any]) -> dict[str, Any]:
     """Headline, verdict and lines from the numbers of a finished study."""
-    classify = facts["task"] == "classify"
+    if facts["test"] is None:
+        return summarise_sealed(facts)
     lines = [_what(facts)]
     if has_model(facts):
-        lines += _classes(facts) if classify else _amounts(facts)
+        lines += [*verdict_lines(facts), *_ceiling_lines(facts)]
     lines.append(_next(facts))
     short = verdict(facts)
     return {"headline": _headline(facts), "verdict": short, "lines": lines, "beats_constant": facts["beats_constant"]}
+
+
+def summarise_sealed(facts: dict[str, Any]) -> dict[str, Any]:
+    """The same while the test set is sealed: what cross-validation says, and how to open it."""
+    entries = facts["race"]["entries"]
+    name, loss = facts["race"]["loss_name"], _raced(facts)
+    chosen = next((e for e in entries if e["state"] == "chosen"), None)
+    constant = next((e for e in entries if e["family"] == "constant" and "loss" in e), None)
+    lines = [_what(facts)]
+    headline = f"The test set of “{facts['target']}” is sealed; learnt evaluate opens it, once."
+    if has_model(facts) and chosen is not None:
+        low, high = sorted((loss(chosen["low"]), loss(chosen["high"])))
+        said = f"Cross-validated {name} {_loss(loss(chosen['loss']))} ({_loss(low)}–{_loss(high)})"
+        said += "" if constant is None else f", of a constant {_loss(loss(constant['loss']))}"
+        why = "the model was chosen by it among several, so that it flatters"
+        lines.append({"title": "How good it seems", "text": f"{said}; {why}: only the test set can judge."})
+        headline = f"A model of “{facts['target']}” is chosen; its test set is sealed until learnt evaluate opens it."
+    if facts["seal"].get("opened"):
+        count = len(facts["seal"]["opened"])
+        often = "once" if count == 1 else "twice" if count == 2 else f"{count} times"
+        text = f"These rows were opened {often} before, first on {facts['seal']['opened'][0]}."
+        lines.append({"title": "The test set", "text": text})
+    lines.append(_next(facts))
+    return {"headline": headline, "verdict": verdict(facts), "lines": lines, "beats_constant": None}
+
+
+def _raced(facts: dict[str, Any]) -> Callable[[float], float]:
+    """Losses of the race as people read them."""
+    greater = facts["race"].get("greater")
+    if greater is None:
+        return (lambda v: v) if facts["task"] == "classify" else (lambda v: max(v, 0.0) ** 0.5)
+    return (lambda v: -v) if greater else (lambda v: v)
+
+
+def _loss(value: float) -> str:
+    return f"{value:.3f}" if abs(value) <= 1 else number(value)
 
 
 def tried(facts: dict[str, Any]) -> int:
@@ -69,6 +107,8 @@ def verdict(facts: dict[str, Any]) -> str:
         return "nothing was tried"
     if unfitted(facts) is not None:
         return "no time for the final fit"
+    if facts["test"] is None:
+        return "test set still sealed"
     return "better than a constant" if facts["beats_constant"] else "no better than a constant"
 
 
@@ -136,7 +176,6 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
     columns = f"{len(data['features'])} column{'s' if len(data['features']) != 1 else ''}"
     if data.get("image"):
         columns = f"images of {data['image']} pixels"
-    test = facts["test"]
     if not has_model(facts):
         constant = facts["ceiling"]["constant"]["predicts"]
         constant = number(constant) if isinstance(constant, float) else f'"{constant}"'
@@ -144,6 +183,11 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
             f"“{facts['target']}” ({kind}) from {columns}. The model file holds a constant that always says {constant}."
         )
         return {"title": "What it predicts", "text": said}
+    test = facts["test"]
+    if test is None:
+        sealed = f"{facts['seal']['test_rows']:,} other rows are sealed"
+        said = f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
+        return {"title": "What it predicts", "text": f"{said}{facts['model']['judged_rows']:,} rows; {sealed}."}
     judged = "judged once" if test["use"] == 1 else f"judged ({ordinal(test['use'])} use)"
     said = (
         f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
@@ -154,16 +198,28 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
     return {"title": "What it predicts", "text": said}
 
 
-def _classes(facts: dict[str, Any]) -> list[dict[str, str]]:
+def verdict_lines(facts: dict[str, Any], rows: str = "the test rows") -> list[dict[str, str]]:
+    """How good a model is on rows it had not seen, and the constant beside it; `rows` is what they are called."""
+    good, constant = _classes(facts, rows) if facts["task"] == "classify" else _amounts(facts)
+    return [{"title": "How good it is", "text": good}, {"title": "Against a constant", "text": constant}]
+
+
+def _ceiling_lines(facts: dict[str, Any]) -> list[dict[str, str]]:
+    said = _ceiling_of_classes(facts) if facts["task"] == "classify" else _ceiling_of_amounts(facts)
+    return [{"title": "Against the best possible", "text": said}] if said else []
+
+
+def _classes(facts: dict[str, Any], rows: str) -> tuple[str, str]:
     test = facts["test"]
     level = _level(test["level"])
-    good = [f"Wrong on {share(test['error']['estimate'])} of new rows ({level} {interval_words(test['error'])})"]
+    new = "new rows" if rows == "the test rows" else rows
+    good = [f"Wrong on {share(test['error']['estimate'])} of {new} ({level} {interval_words(test['error'])})"]
     asked = test.get("metric", {}).get("name")
     if "low" in test.get("auc", {}) and asked != "roc_auc_score":
         area = test["auc"]
         good.append(f"ROC area {area['estimate']:.3f} ({area['low']:.3f}–{area['high']:.3f}), where chance is 0.5")
     if "rare" in test:
-        good = _rare_words(test["rare"], level) + good[1:]
+        good = _rare_words(test["rare"], level, rows) + good[1:]
     said = "; ".join(good)
     said = f"{_metric_line(test)}. {said}" if "metric" in test else said
     if "cost" in test:
@@ -173,13 +229,11 @@ def _classes(facts: dict[str, Any]) -> list[dict[str, str]]:
     elif facts.get("threshold", {}).get("used"):
         said += f". It says {facts['positive']} from a probability of {share(test['threshold'])} on, chosen on "
         said += f"development rows for the {facts['threshold']['by']}"
-    lines = [{"title": "How good it is", "text": said + "."}, {"title": "Against a constant", "text": _constant(facts)}]
-    ceiling = _ceiling_of_classes(facts)
-    return lines + ([{"title": "Against the best possible", "text": ceiling}] if ceiling else [])
+    return said + ".", _constant(facts)
 
 
-def _rare_words(rare: dict[str, Any], level: str) -> list[str]:
-    found = [f"Finds {rare['found']:,} of the {rare['rows']:,} “{rare['class']}” among the test rows"]
+def _rare_words(rare: dict[str, Any], level: str, rows: str) -> list[str]:
+    found = [f"Finds {rare['found']:,} of the {rare['rows']:,} “{rare['class']}” among {rows}"]
     if rare["recall"] is not None:
         found[0] += f" (recall {share(rare['recall']['estimate'])}, {level} {interval_words(rare['recall'])})"
     if rare["precision"] is not None:
@@ -218,7 +272,12 @@ def _constant(facts: dict[str, Any]) -> str:
             else "order of rows tells more"
         )
         return said + f": no fewer errors, but its {how} of the classes."
-    return said + (": the model is no better." if tried(facts) else ".")
+    return said + (": the model is no better." if _was_judged(facts) else ".")
+
+
+def _was_judged(facts: dict[str, Any]) -> bool:
+    """Whether there was a model beside the constant; of rows that no race belongs to there is one."""
+    return "race" not in facts or tried(facts) > 0
 
 
 UNKNOWN = "Neighbouring rows are too few or too far apart to say how good any model could be."
@@ -247,7 +306,7 @@ def _at_the_ceiling(facts: dict[str, Any]) -> bool:
     return bool(facts.get("diagnosis")) and facts["diagnosis"]["regime"] == "near the ceiling"
 
 
-def _amounts(facts: dict[str, Any]) -> list[dict[str, str]]:
+def _amounts(facts: dict[str, Any]) -> tuple[str, str]:
     test = facts["test"]
     rmse, level = test["rmse"], _level(test["level"])
     good = (
@@ -262,11 +321,10 @@ def _amounts(facts: dict[str, Any]) -> list[dict[str, str]]:
     if rmse["estimate"] < usual:
         constant += f": the model's is {share(1 - rmse['estimate'] / usual)} smaller."
     else:
-        constant += ": the model is no better." if tried(facts) else "."
+        constant += ": the model is no better." if _was_judged(facts) else "."
     if "metric" in test:
         good = f"{_metric_line(test)}. {good}"
-    lines = [{"title": "How good it is", "text": good}, {"title": "Against a constant", "text": constant}]
-    return [*lines, {"title": "Against the best possible", "text": _ceiling_of_amounts(facts)}]
+    return good, constant
 
 
 def _ceiling_of_amounts(facts: dict[str, Any]) -> str:
@@ -298,6 +356,9 @@ def _next(facts: dict[str, Any]) -> dict[str, str]:
             f"Give the study more time (--budget 5m): it ended before {ended}, and goes on from what is in its journal."
         )
         return {"title": "What to do next", "text": said}
+    if facts["test"] is None:
+        said = f"{diagnosis['finding']} {diagnosis['treatments'][0]}"
+        return {"title": "What to do next", "text": f"{said} When nothing is left to choose, open the test set."}
     rare = facts["test"].get("rare")
     if rare is not None and rare["recall"] is not None and rare["recall"]["high"] - rare["recall"]["low"] > 0.2:
         few = f"{rare['rows']:,} “{rare['class']}” in the test set leave its recall open between"

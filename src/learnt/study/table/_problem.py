@@ -14,6 +14,7 @@ from learnt.preprocessing import TableEncoder, profile
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study.table._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
 from learnt.study.table._images import Grid, besides_pixels, grid_of
+from learnt.study.table._labels import MISSING
 
 FEW_CLASSES = 10  # integers with more different values than this are amounts, not labels
 MANY_CLASSES = 100
@@ -192,7 +193,7 @@ def _read_target(table: pl.DataFrame, target: str, task: str, notes: list[str]) 
 def _read_written(table: pl.DataFrame, target: str, series: pl.Series) -> tuple[np.ndarray | None, pl.Series]:
     """A target that is not typed as numbers: as numbers where the strings are numbers, and as labels."""
     labels = series.cast(pl.String).str.strip_chars()
-    labels = labels.replace({"": None, "NA": None, "N/A": None, "nan": None, "NaN": None, "null": None, "?": None})
+    labels = labels.replace(dict.fromkeys(MISSING))
     try:
         kind = TableEncoder().fit(table.select(target)).columns_[0]["kind"]
     except ValueError:  # an identifier or a single value: reported below

@@ -97,7 +97,12 @@ def _format(path: Path) -> str:
 
 
 def _read_csv(path: Path, header: bool | None) -> pl.DataFrame:
-    raw = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+    raw = path.read_bytes()
+    return read_text(gzip.decompress(raw) if path.suffix.lower() == ".gz" else raw, path, header)
+
+
+def read_text(raw: bytes, path: Path | str, header: bool | None) -> pl.DataFrame:
+    """A text table from its bytes; `path` is what sentences call it."""
     text_bytes = _as_utf8(raw, path)
     if not text_bytes.strip():
         raise StudyError(f"{path} is empty; a table needs a line of column names and rows below it.")
@@ -130,7 +135,7 @@ def _typed(text_bytes: bytes, delimiter: str, named: bool) -> pl.DataFrame:
         return pl.read_csv(text_bytes, infer_schema_length=None, **options)
 
 
-def _as_utf8(raw: bytes, path: Path) -> bytes:
+def _as_utf8(raw: bytes, path: Path | str) -> bytes:
     """The same text in UTF-8: byte-order marks decide, then UTF-8 itself, then Windows' Western encoding."""
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if raw.startswith(mark):
@@ -184,7 +189,7 @@ def _uneven(text_bytes: bytes, delimiter: str) -> bool:
     return False
 
 
-def _check_first_line(lines: list[str], delimiter: str, path: Path) -> None:
+def _check_first_line(lines: list[str], delimiter: str, path: Path | str) -> None:
     """Raise a sentence where the first line looks like a row of data."""
     if looks_like_data(lines, delimiter):
         start = lines[0].strip()
@@ -195,7 +200,7 @@ def _check_first_line(lines: list[str], delimiter: str, path: Path) -> None:
         )
 
 
-def _check_lines(text_bytes: bytes, delimiter: str, path: Path, named: bool) -> None:
+def _check_lines(text_bytes: bytes, delimiter: str, path: Path | str, named: bool) -> None:
     """Raise the sentence that names the first broken line."""
     reader = csv.reader(
         io.StringIO(text_bytes.decode("utf-8", "replace"), newline=""), delimiter=delimiter, strict=True
@@ -226,7 +231,7 @@ def _check_lines(text_bytes: bytes, delimiter: str, path: Path, named: bool) -> 
         raise StudyError(said) from None
 
 
-def _check_names(names: list[str], path: Path) -> None:
+def _check_names(names: list[str], path: Path | str) -> None:
     repeated = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if repeated is not None:
         raise StudyError(f'{path} has two columns named "{repeated}"; rename one of them.')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ MOST_TEST = 50_000
 FOLDS = 5
 PARTS = FOLDS  # folds that make up one partition of the rows
 REPEATS = ((500, 3), (1500, 2))  # up to so many development rows, so many partitions: few rows make losses jumpy
+SPARE = "test-sets.jsonl"  # the ledger in the folder of a study, where the user's cannot be written
 LONG, LONG_FOLDS = 10_000, 3  # of more rows than this, so many of the folds tell enough
 
 
@@ -170,39 +172,49 @@ def ledger_path() -> Path:
     return Path(base) / "learnt" / "test-sets.jsonl"
 
 
-def record_opening(test_hash: str, opening: str, table: str, spare: Path) -> int:
-    """Write down that a test set is opened, and return which use of it this is, counting from 1.
+def record_opening(test_hash: str, opening: str, table: str, spare: Path) -> tuple[int, str]:
+    """Write down that a test set is opened; return which use of it this is, counting from 1, and when that began.
 
     An opening is named by what was asked of the test set; asking the same again is not a new use. Where the user's
     ledger cannot be written, the file `spare` in the output folder serves.
     """
+    moment = datetime.now(UTC).isoformat(timespec="seconds")
     for path in (ledger_path(), spare):
         try:
-            known = _openings(path, test_hash)
+            known = openings(path, test_hash)
             if opening in known:
-                return known.index(opening) + 1
+                return list(known).index(opening) + 1, known[opening]
             path.parent.mkdir(parents=True, exist_ok=True)
-            moment = datetime.now(UTC).isoformat(timespec="seconds")
             record = {"test": test_hash, "opening": opening, "table": table, "when": moment}
             with path.open("ab") as file:
                 file.write(json.dumps(record).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            return len(known) + 1
+            return len(known) + 1, moment
         except OSError:
             continue
-    return 1
+    return 1, moment
 
 
-def _openings(path: Path, test_hash: str) -> list[str]:
+def earlier_openings(test_hash: str, spare: Path) -> list[str]:
+    """When a test set was opened so far, whatever for."""
     found: list[str] = []
+    for path in (ledger_path(), spare):
+        with suppress(OSError):
+            found += openings(path, test_hash).values()
+    return sorted(found)
+
+
+def openings(path: Path, test_hash: str) -> dict[str, str]:
+    """The openings of a test set in a ledger, in their order, each with its moment."""
+    found: dict[str, str] = {}
     if not path.exists():
         return found
     for line in path.read_bytes().split(b"\n"):
         try:
             record = json.loads(line)
             if record["test"] == test_hash and record["opening"] not in found:
-                found.append(record["opening"])
+                found[record["opening"]] = str(record.get("when", "?"))
         except (ValueError, KeyError, TypeError):
             continue
     return found

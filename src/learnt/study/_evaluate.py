@@ -1,0 +1,157 @@
+"""A saved model judged on other rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from learnt.plots import number
+from learnt.study._errors import StudyError, did_you_mean
+from learnt.study._model import SavedModel
+from learnt.study.judgement._output import plain_data
+from learnt.study.judgement._verdict import Terms, judge_rows
+from learnt.study.race._metric import metric_of
+from learnt.study.report._words import metric_words, share, verdict_lines
+from learnt.study.table._columns import as_text
+from learnt.study.table._labels import Labels, read_labels
+from learnt.study.table._read import open_table
+
+LEAST_ROWS = 5
+Say = Callable[[str], None]
+
+
+def evaluate_table(
+    model: str | Path,
+    table: str | Path | pl.DataFrame,
+    *,
+    target: str | None = None,
+    lenient: bool = False,
+    header: bool | None = None,
+    say: Say = lambda text: None,
+) -> dict[str, Any]:
+    """How good a saved model is on the rows of a table that has the target, every figure with its interval.
+
+    Parameters
+    ----------
+    model : path of a model file, or of the folder of a study.
+    table : path of a table, or a data frame, with the columns the model was learnt from and the target.
+    target : the column of the target; the one that a study wrote into the model file by default.
+    lenient, header, say : as in `predict_table`.
+
+    Returns
+    -------
+    dict
+        ``test`` (the figures, as in study.json), ``beats_constant``, ``left_out``, ``same_table``, ``summary``.
+    """
+    saved = SavedModel.open(model)
+    frame, name, table_hash, _ = open_table(table, header)
+    if header is False:
+        frame = saved.in_order(frame)
+    target = target or saved.about.get("target")
+    labels = _labels(saved, frame, target)
+    features = frame.drop(str(target)) if saved.names is None else frame  # learnt from an array: all there is
+    X = saved.columns_of(features, lenient=lenient, say=say)[labels.rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # unreadable cells count as missing
+        output = saved.output(X)
+    group = saved.about.get("group")
+    groups = as_text(frame[group]).fill_null("(missing)").to_numpy()[labels.rows] if group in frame.columns else None
+    terms = _terms(saved, labels.y)
+    test, better = judge_rows(labels.y, output, terms, groups)
+    known = saved.about.get("table")
+    facts: dict[str, Any] = {
+        "model": str(saved.path),
+        "table": Path(table).name if isinstance(table, str | Path) else name,
+        "target": target,
+        "task": "regress" if saved.classes is None else "classify",
+        "classes": saved.classes,
+        "positive": saved.about.get("positive"),
+        "test": test,
+        "beats_constant": better,
+        "ceiling": {"constant": {"predicts": _predicts(saved.classes, terms.constant)}},
+        "constant_from": "the study" if saved.about.get("constant") else "these rows",
+        "left_out": {"missing": labels.missing, "unknown": len(labels.unknown), "classes": sorted(set(labels.unknown))},
+        "same_table": None if known is None else known == table_hash,
+    }
+    facts["summary"] = {"headline": _headline(facts), "lines": _lines(facts, saved)}
+    return plain_data(facts)
+
+
+def _labels(saved: SavedModel, frame: pl.DataFrame, target: str | None) -> Labels:
+    if target is None:
+        known = did_you_mean("", frame.columns)
+        raise StudyError(f"{saved.path} does not say what it predicts; name the column with --target; {known}")
+    if target not in frame.columns:
+        hint = did_you_mean(target, frame.columns)
+        raise StudyError(f'The table has no column "{target}" (the target), so nothing can be judged; {hint}')
+    labels = read_labels(frame[target], saved.classes)
+    if not len(labels.y) and labels.unknown:
+        classes = ", ".join(f'"{c}"' for c in (saved.classes or [])[:5])
+        raise StudyError(
+            f'No cell of "{target}" is a class the model knows ({classes}); the first is "{labels.unknown[0][:30]}".'
+        )
+    if len(labels.y) < LEAST_ROWS:
+        raise StudyError(f'{len(labels.y)} rows have a "{target}"; judging takes at least {LEAST_ROWS}.')
+    return labels
+
+
+def _terms(saved: SavedModel, y: np.ndarray) -> Terms:
+    about, classes = saved.about, saved.classes
+    constant = about.get("constant")
+    if constant is None:  # no study: the constant that suits these very rows, which is the hardest to beat
+        constant = {"mean": float(np.mean(y))} if classes is None else {"shares": [np.mean(y == c) for c in classes]}
+    positive = saved.positive
+    if positive is None and classes is not None and len(classes) == 2:
+        positive = 1
+    cost = None if about.get("cost") is None else tuple(about["cost"])
+    task, count = ("regress", 2) if classes is None else ("classify", len(classes))
+    metric = None if about.get("metric") is None else metric_of(about["metric"], task, count, positive, cost)
+    half_width = about.get("half_width") if classes is None else None
+    return Terms(classes, positive, saved.threshold, half_width, constant, metric, cost)
+
+
+def _predicts(classes: list | None, constant: dict[str, Any]) -> Any:
+    return constant["mean"] if classes is None else classes[int(np.argmax(constant["shares"]))]
+
+
+def _headline(facts: dict[str, Any]) -> str:
+    test = facts["test"]
+    on = f"On {test['rows']:,} rows of {facts['table']}"
+    if "metric" in test:
+        m = test["metric"]
+        return f"{on}: {m['words']} {metric_words(m)}, of a constant {metric_words(m, 'constant')}."
+    if facts["task"] == "regress":
+        rmse, usual = number(test["rmse"]["estimate"]), number(test["constant_rmse"])
+        return f"{on}: typical error (RMSE) {rmse}, of a constant {usual}."
+    right, usual = share(1 - test["error"]["estimate"]), share(1 - test["constant_error"])
+    return f"{on}: {right} come out right, with a constant {usual}."
+
+
+def _lines(facts: dict[str, Any], saved: SavedModel) -> list[dict[str, str]]:
+    lines = verdict_lines(facts, "these rows")
+    left, test = facts["left_out"], facts["test"]
+    if facts["constant_from"] == "these rows":
+        lines[1]["text"] += " The constant was chosen on these very rows, since the file names none."
+    if saved.threshold != 0.5:
+        lines[0]["text"] += f" It says {facts['positive']} from a probability of {share(saved.threshold)} on."
+    if left["unknown"]:
+        named = ", ".join(f"“{c}”" for c in left["classes"][:5])
+        wrong = test["error"]["estimate"] * test["rows"] + left["unknown"]
+        rate = share(wrong / (test["rows"] + left["unknown"]))
+        said = (
+            f"{left['unknown']:,} rows of classes the model does not know ({named}); with them it is wrong on {rate}."
+        )
+        lines.append({"title": "Left out", "text": said})
+    if left["missing"]:
+        rows = f"{left['missing']:,} row{'s' * (left['missing'] != 1)}"
+        lines.append({"title": "Left out", "text": f"{rows} without a target."})
+    if facts["same_table"]:
+        said = "This is the table the model was learnt from: it has seen these rows, and new ones will fare worse."
+    else:
+        said = "The figures hold for rows the model was not fitted on; its file does not tell which rows those were."
+    return [*lines, {"title": "Whose rows", "text": said}]

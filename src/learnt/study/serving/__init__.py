@@ -1,0 +1,7 @@
+"""A saved model behind a small HTTP server: a page for people, JSON and CSV for programs.
+
+_schema    what the model takes and gives, as plain data
+_bodies    rows from the body of a request, JSON or CSV
+_service   a request becomes an answer: no sockets here
+_http      the server: sockets, sizes, time limits
+"""

@@ -1,0 +1,104 @@
+"""Rows from the body of a request: JSON objects or a text table become the table that a file would give."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+
+from learnt.study._errors import StudyError, did_you_mean
+from learnt.study.table._read import read_text
+
+_WORDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
+_WORDS[type(None)] = "null"
+_LARGEST = 2**63
+
+
+def rows_from_csv(body: bytes, header: bool | None) -> pl.DataFrame:
+    """A text table, read as `learnt predict` reads a file."""
+    table = read_text(body, "the body", header)
+    if table.height == 0:
+        raise StudyError("The body has no rows; send a line of column names and rows below it.")
+    return table
+
+
+def rows_from_json(body: bytes, columns: list[str]) -> pl.DataFrame:
+    """The wanted columns of a list of objects, or of the list under "rows"; other keys are ignored.
+
+    >>> rows_from_json(b'[{"x": 1, "town": "Oslo", "more": 0}, {"x": 2.5, "town": null}]', ["x", "town"]).rows()
+    [(1.0, 'Oslo'), (2.5, None)]
+    """
+    rows = _rows(_parsed(body))
+    for k, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise StudyError(f"Row {k + 1:,} is {_WORDS[type(row)]}; every row is an object of columns and values.")
+        for name in columns:
+            if name not in row:
+                raise StudyError(
+                    f'Row {k + 1:,} lacks the column "{name}"; {did_you_mean(name, row)} '
+                    "Send null where a value is missing."
+                )
+    return pl.DataFrame([_series(name, [row[name] for row in rows]) for name in columns])
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
+    except UnicodeDecodeError as error:
+        raise StudyError(f"Byte {error.start + 1:,} of the body is no UTF-8; send JSON in UTF-8.") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise StudyError(f"The body is no JSON ({error.msg} at {place}); send a list of objects.") from None
+    except RecursionError:
+        raise StudyError("The body is nested too deeply; send a list of objects.") from None
+    except ValueError as error:  # a number of thousands of digits
+        if isinstance(error, StudyError):
+            raise
+        raise StudyError("The body holds a number with too many digits; send it shorter.") from None
+
+
+def _refuse(word: str) -> None:
+    raise StudyError(f"The body holds {word}, which JSON does not have; send null where a value is missing.")
+
+
+def _rows(found: Any) -> list:
+    if isinstance(found, dict) and "rows" in found and isinstance(found["rows"], list):
+        found = found["rows"]
+    if not isinstance(found, list):
+        raise StudyError(
+            f'The body is {_WORDS[type(found)]}; send a list of objects, one a row, or {{"rows": [one object a row]}}.'
+        )
+    if not found:
+        raise StudyError("The body has no rows; send a list of objects, one a row.")
+    return found
+
+
+def _series(name: str, cells: list) -> pl.Series:
+    """The type that a file would give: numbers, true and false, or text where they are mixed."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    for kind in kinds & {dict, list}:
+        row = next(k for k, cell in enumerate(cells) if type(cell) is kind)
+        raise StudyError(f'Row {row + 1:,} of the column "{name}" holds {_WORDS[kind]}; a cell is one value.')
+    if not kinds:
+        return pl.Series(name, cells, dtype=pl.String)
+    if kinds == {bool}:
+        return pl.Series(name, cells, dtype=pl.Boolean)
+    if kinds <= {int, float}:
+        if kinds == {int} and all(cell is None or -_LARGEST <= cell < _LARGEST for cell in cells):
+            return pl.Series(name, cells, dtype=pl.Int64)
+        return pl.Series(name, [None if cell is None else _float(cell) for cell in cells], dtype=pl.Float64)
+    return pl.Series(name, [_text(cell) for cell in cells], dtype=pl.String)
+
+
+def _float(cell: int | float) -> float:
+    try:
+        return float(cell)
+    except OverflowError:
+        return float("inf") if cell > 0 else float("-inf")
+
+
+def _text(cell: Any) -> str | None:
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return cell if cell is None or isinstance(cell, str) else repr(cell)
