@@ -6,6 +6,7 @@ import pytest
 from learnt.svm import SVC, NuSVC
 from learnt.svm.dual import _pair_loop, _ways
 from learnt.svm.dual._pair_loop import Pairs, solve_pairs
+from learnt.svm.dual._pairs import PairCoefficients, one_vs_rest, pairs_of, votes_of
 
 TIGHT = {"tol": 1e-9}
 
@@ -166,3 +167,37 @@ def test_scores_are_those_of_alpha(dtype, monkeypatch):
                 assert a[m:].sum() == pytest.approx(0.4 * (len(at) - m))
             else:
                 assert sign @ a == pytest.approx(0.0, abs=1e-10)
+
+
+def test_coefficients_of_pairs_are_a_matrix():
+    rng = np.random.default_rng(2)
+    begin = np.array([0, 3, 3, 8, 12])  # the second class has no support vector
+    pairs = PairCoefficients(rng.normal(size=(3, 12)), begin)
+    P = rng.normal(size=(5, 12))
+    matrix = pairs.dense()
+    assert matrix.shape == pairs.shape == (12, 6)
+    np.testing.assert_allclose(P @ pairs, P @ matrix, rtol=1e-12, atol=1e-13)
+    assert np.count_nonzero(matrix[:, 4]) == 4  # classes 1 and 3: those of 3 alone
+    np.testing.assert_array_equal(matrix[8:, 4], pairs.coef[1, 8:])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_a_row_alone_has_the_decision_values_it_has_among_others(kernel):
+    X, y, _ = rows(k=4)
+    model = SVC(kernel=kernel, decision_function_shape="ovo").fit(X, y)
+    together = model.decision_function(X)
+    one_by_one = np.concatenate([model.decision_function(x[None]) for x in X[:20]])
+    bound = 1e-12 * np.abs(model.dual_coef_).sum() * max(1.0, np.abs(model._kernel().between(X, X)).max())
+    np.testing.assert_allclose(one_by_one, together[:20], atol=bound)
+
+
+def test_votes_are_counted_pair_by_pair():
+    decisions = np.random.default_rng(4).normal(size=(30, 10))
+    votes, sums = np.zeros((30, 5)), np.zeros((30, 5))
+    for column, (i, j) in enumerate(pairs_of(5)):
+        for row in range(30):
+            votes[row, i if decisions[row, column] > 0 else j] += 1
+        sums[:, i] += decisions[:, column]
+        sums[:, j] -= decisions[:, column]
+    np.testing.assert_array_equal(votes_of(decisions, 5), votes)
+    np.testing.assert_allclose(one_vs_rest(decisions, 5), votes + sums / (3 * (np.abs(sums) + 1)), rtol=1e-12)

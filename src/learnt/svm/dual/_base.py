@@ -150,9 +150,13 @@ class KernelMachine(Estimator):
         self.dual_coef_ = sparse.csr_matrix(coefficients) if sparse.issparse(X) else coefficients
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[support]
 
-    def _scores(self, X: Any, coefficients: np.ndarray) -> np.ndarray:
+    def _require_fitted(self) -> None:
+        if "support_" not in vars(self):  # what scikit-learn's check looks at takes longer than a prediction
+            check_is_fitted(self)
+
+    def _scores(self, X: Any, coefficients: Any) -> np.ndarray:
         """Kernel between X and the support vectors, times coefficients (support vectors, columns)."""
-        check_is_fitted(self)
+        self._require_fitted()
         X = predict_rows(self, X)
         if self.kernel == "precomputed":
             return dense(X)[:, self.support_] @ coefficients

@@ -21,7 +21,16 @@ from learnt.engine.threads import single_blas
 from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine
 from learnt.svm.dual._inputs import Rows, fit_rows
 from learnt.svm.dual._kernel import TrainingKernel, machine_rule
-from learnt.svm.dual._pairs import couple, one_vs_rest, pair_probabilities, pairs_of, sigmoid_of, votes_of
+from learnt.svm.dual._pairs import (
+    PairCoefficients,
+    couple,
+    matrix_of,
+    one_vs_rest,
+    pair_probabilities,
+    pairs_of,
+    sigmoid_of,
+    votes_of,
+)
 from learnt.svm.dual._problems import Machine
 from learnt.svm.dual._shared import Layout, Machines, Table
 from learnt.svm.dual._ways import Data, Fitted, Way, ranks_in_classes, way_of
@@ -139,28 +148,23 @@ class Classification(ClassifierMixin, KernelMachine):
         check_is_fitted(self)
         return self._n_support
 
-    def _pair_coefficients(self) -> np.ndarray:
+    def _pair_coefficients(self) -> Any:
         """(support vectors, pairs): one column for the machine of each pair, the first class positive."""
-        k, coef = len(self.classes_), dense(self.dual_coef_)
+        coef = dense(self.dual_coef_)
         if self._n_support.sum() != len(self.support_):
             raise ValueError(f"The internal representation of {type(self).__name__} was altered: fit it again.")
-        if k == 2:
+        if len(self.classes_) == 2:
             return -coef.T
-        ends = np.concatenate([[0], np.cumsum(self._n_support)])
-        out = np.zeros((len(self.support_), len(self.intercept_)))
-        for column, (i, j) in enumerate(pairs_of(k)):
-            out[ends[i] : ends[i + 1], column] = coef[j - 1, ends[i] : ends[i + 1]]
-            out[ends[j] : ends[j + 1], column] = coef[i, ends[j] : ends[j + 1]]
-        return out
+        return PairCoefficients(coef, np.concatenate([[0], np.cumsum(self._n_support)]))
 
     def _plane(self) -> Any:
-        coef = self._pair_coefficients().T
+        coef = matrix_of(self._pair_coefficients()).T
         flat = (sparse.csr_matrix(coef) if sparse.issparse(self.support_vectors_) else coef) @ self.support_vectors_
         return -flat if len(self.classes_) == 2 else flat
 
     def _pair_decisions(self, X: Any) -> np.ndarray:
         """Decision values of all pairs, positive for the first class."""
-        check_is_fitted(self)
+        self._require_fitted()
         sign = -1.0 if len(self.classes_) == 2 else 1.0
         return self._scores(X, self._pair_coefficients()) + sign * self.intercept_
 
@@ -173,7 +177,7 @@ class Classification(ClassifierMixin, KernelMachine):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class that wins most pairs, the first among equals (the surest with `break_ties`)."""
-        check_is_fitted(self)
+        self._require_fitted()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         pairs, k = self._pair_decisions(X), len(self.classes_)

@@ -12,6 +12,7 @@ from learnt.engine.matrices import Route, dense, product, route, row_squares
 from learnt.engine.threads import for_blocks, run_tasks
 from learnt.kernels import KERNEL_NAMES, gram, gram_times, is_kernel_object, named_kernel, usable_kernel
 from learnt.linalg.exponential import exp_nonpositive, exp_nonpositive_single
+from learnt.svm.dual._pairs import matrix_of
 
 QUICK = ("linear", "poly", "rbf", "sigmoid")  # from products of rows, in the precision that is needed
 NAMES = (*QUICK, "precomputed", *sorted(set(KERNEL_NAMES) - set(QUICK)))
@@ -19,6 +20,7 @@ _COLUMNS = 512  # of a product that one thread takes
 _ROWS = 128
 _TILE = 256  # rows and columns of the kernel of a whole table
 _DENSE_CELLS = 1 << 22  # 32 MB
+_FEW = 2  # rows that are sooner subtracted from all support vectors than multiplied with them
 _CELLS = 1 << 21  # of a block of new rows against the support vectors
 
 
@@ -67,16 +69,19 @@ class Kernel(NamedTuple):
             return X[np.ix_(places, places)]
         return self.between(X[places], X[places])
 
-    def scores(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
+    def scores(self, X: Any, Z: Any, coefficients: Any) -> np.ndarray:
         """Kernel between X and Z times `coefficients` (rows of Z, columns), block by block on all threads."""
         out = np.zeros((X.shape[0], coefficients.shape[1]))
         if Z.shape[0] == 0:  # no support vectors: only the intercept
             return out
         if is_kernel_object(self.name):
-            return gram_times(self.name, X, Z, coefficients)
+            return gram_times(self.name, X, Z, matrix_of(coefficients))
         if callable(self.name):
             return self.between(X, Z) @ coefficients
-        X, Z = self._about(workable(X), workable(Z))
+        X, Z = workable(X), workable(Z)
+        if self.name == "rbf" and X.shape[0] <= _FEW and route(X) is route(Z) is Route.DENSE:
+            return np.exp(-self.gamma * np.stack([row_squares(Z - x) for x in X])) @ coefficients
+        X, Z = self._about(X, Z)
         Z_norms = row_squares(Z)
 
         def part(lo: int, hi: int) -> None:
