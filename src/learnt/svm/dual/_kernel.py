@@ -172,11 +172,14 @@ class TrainingKernel:
         self.dense_rbf = kernel.name == "rbf" and route(X) is Route.DENSE
         if self.dense_rbf:
             # Two columns more on each side, and a product is the exponent −γ‖x − z‖² itself.
-            X = kernel._about(X, X)[0]
-            half = -kernel.gamma * row_squares(X)[:, None]
-            one = np.ones((self.n, 1))
-            self.left, self.X = np.hstack([2.0 * kernel.gamma * X, half, one]), np.hstack([X, one, half])
+            X = X - X.mean(axis=0)
+            d = X.shape[1]
+            self.left, self.X = np.ones((2, self.n, d + 2))
+            np.multiply(X, 2.0 * kernel.gamma, out=self.left[:, :d])
+            self.X[:, :d] = X
         self.norms = row_squares(X) if kernel.name == "rbf" else np.zeros(self.n)
+        if self.dense_rbf:
+            self.left[:, d] = self.X[:, d + 1] = -kernel.gamma * self.norms
 
     def rounding(self, dtype: type, norm: float) -> float:
         """How far products in this precision of rows of this squared length may be from k, over the largest k(x, x)."""

@@ -13,6 +13,7 @@ from learnt.svm.dual._kernel import TrainingKernel
 from learnt.svm.dual._rows import KernelRows
 from learnt.svm.dual._solve import Dual, Solution, may_move, solve
 
+_TINY = float(np.finfo(float).tiny)
 _ONE = np.zeros(1, np.int64)  # where the variables of a problem alone begin
 PRECISE = 1000  # rows up to which kernels are kept in double precision
 HARD = 1e6  # over the largest k(x, x), in place of C = ∞: margins down to a thousandth of the data's size
@@ -161,13 +162,13 @@ def between(alpha, score, sign, upper, begin) -> np.ndarray:
 
 def gaps_of(alpha, score, sign, linear, upper, begin, b) -> np.ndarray:
     """How far the primal objectives of these problems are above the dual ones, as a share of them."""
-    each = np.diff(begin, append=len(alpha))
+    each = np.append(begin[1:], len(alpha)) - begin
     ahead = sign * (score - np.repeat(b, each))
-    paid = np.add.reduceat(np.where(np.isfinite(upper) & (ahead > 0), upper, 0.0) * np.maximum(ahead, 0.0), begin)
-    square = -np.add.reduceat(alpha * (sign * score + linear), begin)
-    primal = 0.5 * square + paid
-    gap = paid - np.add.reduceat(alpha * ahead, begin)
-    return np.maximum(gap, 0.0) / np.maximum(np.abs(primal), np.finfo(float).tiny)
+    bound = np.where(np.isfinite(upper), upper, 0.0)
+    terms = np.stack([bound * np.maximum(ahead, 0.0), alpha * ahead, alpha * (sign * score + linear)])
+    paid, claimed, square = np.add.reduceat(terms, begin, axis=1)
+    primal = paid - 0.5 * square
+    return np.maximum(paid - claimed, 0.0) / np.maximum(np.abs(primal), _TINY)
 
 
 def _intercept(found: Solution, problem: Dual) -> float:

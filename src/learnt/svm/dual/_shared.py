@@ -11,7 +11,7 @@ from learnt.svm.dual._pair_loop import Found, Pairs, solve_pairs
 from learnt.svm.dual._problems import Effort, between, fill, gaps_of, margin_of, precision
 from learnt.svm.dual._solve import WORKING
 
-_PRECISE = 256  # rows up to which the kernel matrix is kept in double precision
+_PRECISE = 256  # rows up to which the kernel matrix is in double precision: machines are compared by their digits
 
 
 class Machines(NamedTuple):
@@ -49,7 +49,7 @@ class Table(NamedTuple):
         ends = np.cumsum(each)
         sides = ends - each
         at = np.arange(ends[-1]) + np.repeat(self.begin[classes] - sides, each)
-        return Layout(pairs, sides, at, np.repeat(np.tile([1.0, -1.0], len(pairs)), each))
+        return Layout(pairs, sides, at, np.repeat(1.0 - 2.0 * (np.arange(len(each)) % 2), each))
 
 
 def has_room(codes: np.ndarray, n_classes: int, effort: Effort) -> bool:
@@ -110,4 +110,5 @@ def _solve(
 
 def _sizes(layout: Layout) -> np.ndarray:
     """How many variables each pair has."""
-    return np.diff(layout.sides[::2], append=len(layout.at))
+    begin = layout.sides[::2]
+    return np.append(begin[1:], len(layout.at)) - begin

@@ -9,7 +9,7 @@ import numpy as np
 
 from learnt.engine.threads import run_tasks
 from learnt.svm.dual._kernel import Kernel, TrainingKernel
-from learnt.svm.dual._pairs import pairs_of
+from learnt.svm.dual._pairs import pair_index, pairs_of
 from learnt.svm.dual._problems import Machine
 from learnt.svm.dual._shared import has_room, table_of
 
@@ -66,7 +66,8 @@ class Together:
     def fit(self) -> Fitted:
         """The machines of all pairs."""
         k, begin, order = self.data.n_classes, self.table.begin, self.table.order
-        layout = self.table.layout(np.array(pairs_of(k)))
+        index = pair_index(k)
+        layout = self.table.layout(np.column_stack([index.first, index.second]))
         found = self.model._machines(self.table, layout, self.weight[layout.at])
         coef = np.zeros((k - 1, len(order)))
         for (i, j), a, b in zip(pairs_of(k), layout.sides[::2], layout.sides[1::2]):
