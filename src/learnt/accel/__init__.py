@@ -9,6 +9,7 @@ still gets scikit-learn's. What learnt's cannot fit, scikit-learn's fits.
     _pairs       which names are replaced, and by what
     _classes     a class that replaces scikit-learn's and falls back to it where a fit fails
     _functions   the same for a function
+    _recursion   partial dependence of trees, which scikit-learn asks of some of these classes
     _record      what ran, for how long, and what went back
     replaced     where pickles find those classes and functions
     _command     ``python -m learnt.accel``

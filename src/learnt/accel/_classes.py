@@ -20,6 +20,7 @@ import numpy as np
 
 from learnt.accel._pairs import Pair
 from learnt.accel._record import ran, went_back
+from learnt.accel._recursion import partial_dependence
 
 FITS = ("fit", "fit_transform", "fit_predict", "partial_fit")
 USES = (
@@ -28,8 +29,12 @@ USES = (
 )
 # Attributes that `clone` copies besides the parameters.
 SETTINGS = ("_metadata_request", "_skl_callbacks", "_sklearn_output_config")
-# Classes that scikit-learn's own code asks about (RANSACRegressor): learnt's count as these there too.
-ASKED_ABOUT = ("LinearRegression",)
+# Classes that scikit-learn's own code asks about: learnt's count as these there too.
+BY_RECURSION = (
+    *("DecisionTreeRegressor", "RandomForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor"),
+    *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
+)
+ASKED_ABOUT = ("LinearRegression", *BY_RECURSION)  # by RANSACRegressor; by partial dependence
 _running = threading.local()
 
 
@@ -74,6 +79,8 @@ def standing_class(pair: Pair) -> type:
     for method in FITS + USES:
         if hasattr(pair.ours, method):
             setattr(cls, method, _Watched(pair, method))
+    if pair.name in BY_RECURSION:
+        cls._compute_partial_dependence_recursion = partial_dependence
     if pair.name in ASKED_ABOUT:
         pair.original.register(pair.ours)
     return cls
