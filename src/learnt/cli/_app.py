@@ -136,9 +136,10 @@ def evaluate(
         bool, typer.Option("--require-better", help="Exit with 3 where the model does not beat a constant.")
     ] = False,
 ) -> int:
-    """Judge a saved model on rows with a known target, or open the sealed test set of a study.
+    """Judge a saved model on other rows, or open a sealed test set.
 
-    learnt evaluate MODEL TABLE says how good the model is on these rows, with intervals, a constant beside it.
+    learnt evaluate MODEL TABLE says how good the model is on rows with a known target, with intervals, a constant
+    beside it.
     learnt evaluate FOLDER opens the test set that learnt study --keep-sealed left sealed, writes that down and
     completes the report; what was opened before is shown as it was then, not judged again.
     """
@@ -155,7 +156,7 @@ def serve(
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", min=0, max=65535)] = 8000,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the address.")] = False,
 ) -> int:
-    """Answer requests with a saved model: a page for people, JSON and CSV for programs.
+    """Serve a saved model: a page with a form, JSON and CSV.
 
     GET / is a page with a form; POST /predict takes rows as JSON objects or CSV; GET /schema says what columns there
     are; GET /health whether it answers. Only this machine is listened to unless --host says otherwise.
