@@ -10,9 +10,9 @@ chosen_algorithm                       the index that was asked for, or the one 
 dimension_sums                         intrinsic dimension from distances to neighbours
 distance_function                      all distances between two sets of rows, by the name of a metric
 nearest_center, center_distances, center_errors, expanded            few centres, on arrays of any library
-square_distance, square_distances      ‖x − y‖² in float64, in order of the features: the values that ties are decided
-by add_power, power_root                  Minkowski distances inside other kernels, feature by feature round_rows,
-squared_norms              what fast products are computed from
+square_distance, square_distances      ‖x − y‖² in float64, in order of the features: decides ties
+add_power, power_root                  Minkowski distances inside other kernels, feature by feature
+round_rows, squared_norms              what fast products are computed from
 
 _search           the protocol           _metrics    names, parameters, matrices of distances; _minkowski
 brute             brute force, from the distances themselves or by matrix products

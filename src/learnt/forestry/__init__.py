@@ -9,8 +9,7 @@
     bin_columns    columns as codes of one byte; Bins defines the codes
     grow_binned    one tree on binned columns, for forests; bin_table makes the table
     grow_density   a tree of cells that follow the rows, without a target; prune_by_likelihood cuts it back
-    Grove          the trees of a forest, stored compactly; a SmallTree is one grown tree, smaller still, until the
-    forest is complete
+    Grove          the trees of a forest, stored compactly; a SmallTree is one of them, smaller still, while others grow
 
 Rule at a node, everywhere: left if x ≤ threshold; a missing value by `missing_go_to_left`; categories by a table.
 """

@@ -2,9 +2,10 @@
 
     LinearRegression    least squares
     Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
-    Lasso, ElasticNet   least squares with sparse coefficients; LassoCV, ElasticNetCV; MultiTask… for targets that share
-    columns lasso_path, enet_path   their coefficients at every penalty LogisticRegression  class probabilities from a
-    linear score; LogisticRegressionCV chooses its penalty RidgeClassifier, RidgeClassifierCV
+    Lasso, ElasticNet   sparse least squares; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
+    lasso_path, enet_path   their coefficients at every penalty
+    LogisticRegression  class probabilities from a linear score; LogisticRegressionCV chooses its penalty
+    RidgeClassifier, RidgeClassifierCV
                         ridge regression of labels
     IterativelyReweightedLeastSquares
                         least squares with an unknown noise variance for every row

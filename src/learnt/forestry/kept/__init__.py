@@ -9,6 +9,6 @@ _short         Trees whose nodes are one word each, for predictions of many rows
 _short_words   How the nodes of `_traverse` become the words of `_short`, some trees at a time on each thread
 _small_tree    One grown tree in as few bytes as possible, until its forest is assembled
 _tree          One grown tree as arrays, under the attribute names scikit-learn's users inspect
-_traverse          From the root to a leaf: the one compiled traversal that single trees, forests and boosting share
-_traverse_many     Many rows through many trees, eight rows at a time: a handful of instructions a step
+_traverse      From the root to a leaf: the one compiled traversal that single trees, forests and boosting share
+_traverse_many Many rows through many trees, eight rows at a time: a handful of instructions a step
 """
