@@ -61,7 +61,7 @@ __all__ = [
     "wilson_interval",
 ]
 
-# Imported when first named: an interval should not have to wait for neighbours.
+# Imported when first used: an interval should not wait for neighbours.
 _FILES = {
     "BayesErrorBounds": "_bayes",
     "BiasVariance": "_bias_variance",

@@ -131,7 +131,7 @@ def _advise(n: int, d: int, k: int, local: float, concentration: float, dimensio
 
 
 class _Table(Estimator):
-    """For the checks of X, which name who asks."""
+    """The name used in errors of the checks of X."""
 
 
 _Table.__name__ = "dimensionality"

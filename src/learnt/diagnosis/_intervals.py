@@ -128,7 +128,7 @@ def auc_interval(y_true: np.ndarray, score: np.ndarray, level: float = 0.95) -> 
     z = float(ndtri(0.5 + level / 2))
     edge = 0.5 / (m * n)
     inside = min(max(area, edge), 1 - edge)
-    # Perfect separation has zero plug-in variance; the binomial bound keeps the interval honest there.
+    # Perfect separation has zero plug-in variance; the binomial bound keeps the coverage there.
     spread = math.sqrt(max(variance, inside * (1 - inside) / (m * n))) / (inside * (1 - inside))
     logit = math.log(inside / (1 - inside))
     low, high = (1 / (1 + math.exp(-min(max(logit + s * z * spread, -700), 700))) for s in (-1, 1))

@@ -16,7 +16,7 @@ _COLUMNS = 64  # of a table whose sums are kept for every node
 
 
 class BallSums:
-    """What the points of a tree add up to within a radius; a ball of many points costs as much as its surface.
+    """Sums over the points of a tree within a radius; the cost of a large ball is that of its surface.
 
     Each point has a row of the table, the one of its index or `rows[index]`. Sums are those of nodes and then of
     leaves, so that they differ by rounding errors from sums in order of the index, and do not depend on threads.
@@ -63,7 +63,7 @@ def ball_votes(index: Any, codes: np.ndarray, n_classes: int) -> BallSums | None
 
 
 def _by_nodes(index: Any, n_columns: int) -> bool:
-    """Whether sums of whole nodes help: in trees that know to the last bit which points are inside a radius."""
+    """Whether sums of whole nodes help: in trees that decide exactly which points are inside a radius."""
     return n_columns <= _COLUMNS and isinstance(index, TreeIndex) and index.limits(np.zeros(1))[0]
 
 

@@ -1,4 +1,4 @@
-"""A tree of boxes or balls as compiled code sees it: bounds over a node, and the distances of a leaf.
+"""A tree of boxes or balls in the form that kernels take: bounds over a node, and the distances of a leaf.
 
 Distances are sums of p-th powers in order of the features, without fused operations: the bits of brute force. Those of
 a leaf are summed side by side. A bound over a box is computed by the same steps from gaps that are no larger (or
@@ -15,7 +15,7 @@ from learnt.distances._power_sums import add_power, power_of, power_root
 from learnt.distances.trees._build import power_sum
 from learnt.engine.kernel import kernel
 
-_EARLY = 8  # features after which a leaf is left if none of its points can be near enough
+_EARLY = 8  # features after which a leaf is skipped if none of its points can be near enough
 
 
 class Tree(NamedTuple):
@@ -75,7 +75,7 @@ def _box_end(p, nodes, node, Q, i):
 
 @kernel(fuse=False, allocates=False)
 def square_bound(nodes, node, Q, i):
-    """`_box_bound` for p = 2, so short that the compiler puts it in line."""
+    """`_box_bound` for p = 2, short enough to be inlined."""
     total = 0.0
     for j in range(Q.shape[1]):
         below, above = nodes[node, 0, j] - Q[i, j], Q[i, j] - nodes[node, 1, j]

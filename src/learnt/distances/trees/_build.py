@@ -17,7 +17,7 @@ def _select(keys, middle):
     """Reorder so that what comes before `middle` is smaller, and what comes after larger."""
     lo, hi = 0, keys.size
     while hi - lo > 1:
-        # The pivot is the median of three; it waits at the end while the others are parted.
+        # The pivot is the median of three; it is kept at the end during the partition.
         a, b, c = keys[lo], keys[(lo + hi) // 2], keys[hi - 1]
         at = (lo + hi) // 2
         if (a <= b) != (a <= c):

@@ -85,7 +85,7 @@ class TreeIndex:
         for_blocks(one, Q.shape[0], grain=min(max(_QUERIES, Q.shape[0] // 32), 8 * _QUERIES), n_jobs=n_jobs)
 
     def nearest_others(self, points: np.ndarray, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and indices of the k nearest others of each point, asked one leaf after the other."""
+        """Distances and indices of the k nearest other points of each point, searched leaf by leaf."""
         wide, n = _wide(points), self.tree.order.size
         distances, index = np.empty((n, k)), np.empty((n, k), dtype=np.int64)
 
@@ -153,7 +153,7 @@ class TreeIndex:
         return Neighborhoods(counts, index, self._finish(sums))
 
     def _query_order(self, Q: np.ndarray) -> np.ndarray:
-        """Queries in the order of their leaves, so that one after the other looks at the same memory."""
+        """Queries sorted by their leaves, so that consecutive ones read the same memory."""
         if self.tree.order.size <= _SMALL or Q.shape[0] == 1:
             return np.arange(Q.shape[0])
         leaves = np.empty(Q.shape[0], dtype=np.int64)

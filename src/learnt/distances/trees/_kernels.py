@@ -30,7 +30,7 @@ def _insert(values, index, i, value, at):
 
 @kernel(fuse=False, allocates=False)
 def nearest_leaves(tree, Q, leaves):
-    """The leaf that each query comes to by the nearer child: queries of one leaf look at the same memory."""
+    """The leaf that each query reaches by the nearer child: queries of one leaf read the same memory."""
     n_nodes = tree.starts.shape[0]
     p, slack, nodes, radii = tree.p, tree.slack, tree.nodes, tree.radii
     squares = p == 2.0 and radii.size == 0

@@ -1,6 +1,6 @@
-"""A ball tree by any metric: balls about means, walked by blocks of queries with matrices of distances.
+"""A ball tree by any metric: balls about means, traversed by blocks of queries with matrices of distances.
 
-All it asks of a metric is the triangle inequality: a point of a ball of radius r about c is at least distance(q, c) − r
+It only needs the triangle inequality of a metric: a point of a ball of radius r about c is at least distance(q, c) − r
 away. Distances are those of brute force, pair by pair.
 """
 
@@ -22,8 +22,8 @@ METRICS = (
     *("rogerstanimoto", "russellrao", "seuclidean", "sokalsneath"),
 )
 _QUERIES = 512  # of a task
-_ROUNDING = 1e-8  # of a distance: what a metric's own rounding may be
-_TRIED = 16  # points whose triangles are looked at
+_ROUNDING = 1e-8  # relative rounding error of a metric
+_TRIED = 16  # points whose triangles are tested
 
 
 class _Ball(NamedTuple):
@@ -123,7 +123,7 @@ class MetricTree:
 
 
 def require_triangles(distances: Callable[[np.ndarray, np.ndarray], np.ndarray], T: np.ndarray) -> None:
-    """Refuse a function that is seen not to be a metric on some of the points."""
+    """Refuse a function that violates the triangle inequality on some of the points."""
     rows = np.unique(np.linspace(0, T.shape[0] - 1, _TRIED).astype(np.int64))
     D = distances(T[rows], T[rows])
     tolerance = 1e-6 * float(np.abs(D).max(initial=0.0))
