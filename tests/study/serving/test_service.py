@@ -185,6 +185,20 @@ def test_the_schema_has_an_example_that_is_predicted(service, regressor):
     assert (health["status"], health["model"]) == ("ok", "model.learnt")
 
 
+def test_text_and_columns_without_a_level_have_an_example_too(tmp_path):
+    rng = np.random.default_rng(0)
+    words = np.array(["blue", "green", "small", "large", "round", "flat", "old", "new"])
+    notes = [f"{' '.join(rng.choice(words, 5))} {k}" for k in range(200)]
+    table = pl.DataFrame({"note": notes, "size": rng.normal(size=200), "empty": [None] * 199 + ["one"]})
+    model = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, table["size"].to_numpy() > 0)
+    save(model, tmp_path / "model.learnt")
+    service = open_service(tmp_path / "model.learnt")
+    note = service.schema["columns"][0]
+    assert note["kind"] == "text"
+    assert set(note["example"].split()) <= set(words)
+    assert post(service, [example_row(service.schema["columns"])]).status == 200
+
+
 def test_a_model_of_arrays_takes_numbered_columns(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 3))
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, X[:, 0] > 0)

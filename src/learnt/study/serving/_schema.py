@@ -59,6 +59,8 @@ def _column(name: str, record: dict[str, Any]) -> dict[str, Any]:
         return column | {"example": known["median"], "min": known["min"], "max": known["max"]}
     if kind == "date":
         return column | {"example": known["max"], "min": known["min"], "max": known["max"]}
+    if "words" in known:
+        return column | {"example": " ".join(known["top"][:3]) or None}
     top = [level for level, _ in known.get("top", [])]
     levels = [level for level in record["coding"].get("levels") or top if level is not None]
     if kind == "category":
