@@ -9,21 +9,25 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from learnt.engine.arrays import to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.matrices import on_host
 from learnt.engine.params import check_choice, check_flag, check_number
+from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
-from learnt.linear_model._base import LinearPredictor
+from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._schema import LINES, SWEEPS, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.coordinate._given import given
 from learnt.linear_model.coordinate._lasso_path import enet_path
 from learnt.linear_model.coordinate._path import make_problem, solve_directly, solve_path, unpacked
+from learnt.linear_model.coordinate._problem import gathered
 
 
 def sparse_coefficients(model: Any) -> Any:
     """`coef_` as a sparse array."""
-    return sparse.csr_array(np.atleast_2d(model.coef_))
+    return sparse.csr_array(np.atleast_2d(to_numpy(model.coef_)))
 
 
 class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
@@ -75,7 +79,7 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """
 
     __learnt_schema__ = Schema(params=WITH_INTERCEPT, state=LINES, extra=SWEEPS, rule=one_intercept_a_target)
-    __learnt_takes__ = Takes(sparse=True)
+    __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
     __learnt_trial__ = Trial(quick={"tol": 1e-10}, warmup=(Warm("amount", {"alpha": 0.1}),))
 
     path = staticmethod(enet_path)
@@ -111,15 +115,30 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         check_parameters(self)
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
+        if not on_host(X):
+            return self._fit_rows(as_rows(X, y, w), is_single(y))
         X, Y = unpacked(X), y[:, None] if y.ndim == 1 else y
         with single_blas():
             problem = given(self, X, Y, w) or make_problem(X, Y, w, self.fit_intercept, 1)
-            if self.alpha * self.l1_ratio == 0 and not self.positive:
-                paths = solve_directly(problem, X, Y, w, self.alpha, self.fit_intercept, tasks=False)
-            else:
-                paths = [self._solve(problem, k) for k in range(Y.shape[1])]
+            paths = self._solve_all(problem, as_rows(X, Y, w))
         self._record(problem, paths, X.dtype, y.ndim == 1)
         return self
+
+    def _fit_rows(self, rows: Any, single: bool) -> ElasticNet:
+        """The same from sums over rows that are not in memory, or on another device."""
+        if not isinstance(self.precompute, bool | np.bool_ | str):
+            raise ValueError("precompute is a matrix, which needs X as an array in memory; leave it at False.")
+        with single_blas():
+            problem = gathered(rows, self.fit_intercept)
+            coef, intercept = self._note(problem, self._solve_all(problem, rows))
+        record_coefficients(self, coef, intercept, rows, single, flat=True)
+        return self
+
+    def _solve_all(self, problem: Any, rows: Any) -> list:
+        """The solution for each target."""
+        if self.alpha * self.l1_ratio == 0 and not self.positive:
+            return solve_directly(problem, rows, self.alpha, self.fit_intercept, tasks=False)
+        return [self._solve(problem, k) for k in range(problem.q.shape[1])]
 
     def _solve(self, problem: Any, target: int) -> Any:
         return solve_path(
@@ -135,16 +154,20 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         )
 
     def _record(self, problem: Any, paths: list, dtype: Any, single: bool) -> None:
-        coef = np.column_stack([path.coefs[:, 0] for path in paths])
-        gaps = np.array([path.gaps[0] for path in paths])
-        intercept = problem.y_mean - problem.x_mean @ coef
+        coef, intercept = self._note(problem, paths)
         self.coef_ = np.ascontiguousarray(coef.T if len(paths) > 1 else coef[:, 0], dtype=dtype)
-        self.n_iter_ = [path.n_iters[0] for path in paths] if len(paths) > 1 else paths[0].n_iters[0]
-        self.dual_gap_ = gaps if len(paths) > 1 else gaps[0]
         if self.fit_intercept:
             self.intercept_ = dtype.type(intercept[0]) if single else intercept.astype(dtype)
         else:
             self.intercept_ = 0.0
+
+    def _note(self, problem: Any, paths: list) -> tuple[np.ndarray, np.ndarray]:
+        """How the solutions were found; returns coefficients (p, targets) and intercepts."""
+        coef = np.column_stack([path.coefs[:, 0] for path in paths])
+        gaps = np.array([path.gaps[0] for path in paths])
+        self.n_iter_ = [path.n_iters[0] for path in paths] if len(paths) > 1 else paths[0].n_iters[0]
+        self.dual_gap_ = gaps if len(paths) > 1 else gaps[0]
+        return coef, problem.y_mean - problem.x_mean @ coef
 
     sparse_coef_ = property(sparse_coefficients)
 
@@ -226,7 +249,7 @@ def check_parameters(estimator: Any) -> None:
 def last_coefficients(estimator: Any, problem: Any, target: int | None) -> np.ndarray | None:
     """Where to start with `warm_start`: (p,) for one target, (p, k) for all; None for 0."""
     coef = getattr(estimator, "coef_", None) if estimator.warm_start else None
-    if coef is None or np.atleast_2d(coef).shape != problem.q.T.shape:
+    if coef is None or np.atleast_2d(to_numpy(coef)).shape != problem.q.T.shape:
         return None
-    coef = np.atleast_2d(coef).astype(np.float64)
+    coef = np.atleast_2d(to_numpy(coef)).astype(np.float64)
     return coef.T.copy() if target is None else coef[target].copy()

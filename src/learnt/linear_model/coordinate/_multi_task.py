@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema, number
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
@@ -87,7 +88,7 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, Estimator):
         with single_blas():
             problem = make_problem(X, Y, w, self.fit_intercept, 1, tasks=True)
             if self.alpha * self.l1_ratio == 0:
-                (path,) = solve_directly(problem, X, Y, w, self.alpha, self.fit_intercept, tasks=True)
+                (path,) = solve_directly(problem, as_rows(X, Y, w), self.alpha, self.fit_intercept, tasks=True)
             else:
                 path = solve_path(
                     problem,

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.engine.rows import as_rows
 from learnt.linear_model.coordinate._descent import Descent
 from learnt.linear_model.coordinate._gram import MOST, gram_path
 from learnt.linear_model.coordinate._problem import Columns, Products, dense_problem, refuse_overflow
@@ -104,17 +103,15 @@ def solve_path(
     return Path(coefs, gaps, sweeps)
 
 
-def solve_directly(
-    problem: Any, X: Any, Y: np.ndarray, w: np.ndarray | None, alpha: float, fit_intercept: bool, tasks: bool
-) -> list[Path]:
+def solve_directly(problem: Any, rows: Any, alpha: float, fit_intercept: bool, tasks: bool) -> list[Path]:
     """Without an L1 penalty this is ridge regression, which has a closed form: α ≥ 0 is its whole penalty."""
-    coef = least_squares(as_rows(X, Y, w), "auto", fit_intercept, alpha * problem.weight).coef
+    coef = least_squares(rows, "auto", fit_intercept, alpha * problem.weight).coef
     l2 = alpha * problem.weight
     ends = [descent(problem, None, False, coef)] if tasks else []
     if not tasks:
-        ends = [descent(problem, k, False, coef[:, k]) for k in range(Y.shape[1])]
+        ends = [descent(problem, k, False, coef[:, k]) for k in range(coef.shape[1])]
     gaps = [end.gap(0.0, l2) / problem.weight for end in ends]
-    coefs = [coef[..., None]] if tasks else [coef[:, k : k + 1] for k in range(Y.shape[1])]
+    coefs = [coef[..., None]] if tasks else [coef[:, k : k + 1] for k in range(coef.shape[1])]
     return [Path(c, np.array([gap]), [1]) for c, gap in zip(coefs, gaps, strict=True)]
 
 

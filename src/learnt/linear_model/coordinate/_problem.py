@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.arrays import to_numpy
 from learnt.engine.matrices import n_stored
 from learnt.engine.rows import as_rows
-from learnt.engine.rows.blocks import Block, widen
+from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.engine.threads import for_blocks
 from learnt.linalg.gram import by_tiles, gram
 from learnt.statistics import far_from_zero, joint_moments
@@ -213,6 +214,20 @@ def products(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, center: bool) -
         square = np.einsum("ij,ij->j", Y, Y if w is None else Y * w[:, None])
     refuse_overflow(np.diag(Q), q, square)
     return Products(Q, q, square, float(len(Y)) if w is None else float(w.sum()), means)
+
+
+def gathered(rows: Any, center: bool) -> Products:
+    """All inner products of rows that are not in memory, or on another device: a pass for X and y, one for ‖y‖²."""
+    m = joint_moments(rows, center)
+    (square,) = rows.sum(_target_squares, m.y_mean)
+    refuse_overflow(np.diag(m.gram), m.cross, square)
+    return Products(m.gram, m.cross, square, m.weight, (m.x_mean, m.y_mean))
+
+
+def _target_squares(block: Block, y_mean: np.ndarray) -> tuple:
+    Y = to_numpy(as_columns(block.y)).astype(np.float64) - y_mean
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (np.einsum("ij,ij->j", Y, Y if block.w is None else Y * to_numpy(block.w)[:, None]),)
 
 
 def _plain_products(block: Block) -> tuple:
