@@ -6,8 +6,6 @@ digest         what decides the machine code, as text to be hashed
 cache          machine code on disk, under that hash
 private_files  files that nobody else could have written: the only ones machine code is read from
 read_only      read-only arrays run the machine code of writable ones
-pointers       kernels that others call by their address, each compiled once for all callers
-places         Numba's type of a tuple in memory that such kernels are given
 intrinsics     machine instructions that Numba does not offer
 """
 

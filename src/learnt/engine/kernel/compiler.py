@@ -127,8 +127,8 @@ def without_fields_that_are_none() -> Any:
 
 
 @functools.cache
-def compilers() -> tuple[Any, Any, Any]:
-    """The compilers of kernels that Python calls, of those that only kernels call, and of those that only call one."""
+def compilers() -> tuple[Any, Any]:
+    """The compiler of kernels that Python calls and that of kernels that only kernels call."""
     plain = without_fields_that_are_none()
     try:
         from numba.core import types
@@ -136,9 +136,9 @@ def compilers() -> tuple[Any, Any, Any]:
         from numba.core.compiler_machinery import PassManager, register_pass
         from numba.core.typed_passes import NopythonRewrites
     except ImportError:
-        return plain, plain, plain
+        return plain, plain
     if not all(hasattr(JITCodeLibrary, name) for name in _STEPS) or not hasattr(plain, "compile_extra"):
-        return plain, plain, plain
+        return plain, plain
 
     class NoMemory:
         """Replaces the code generator where a function is not loaded, and stores nothing."""
@@ -187,23 +187,12 @@ def compilers() -> tuple[Any, Any, Any]:
             manager.finalize()
             return [manager]
 
-    class AsWritten(JITCodeLibrary):
-        """Code that does next to nothing, which is not worth optimising."""
-
-        def _optimize_final_module(self) -> None: ...
-
-    class EntryCompiler(KernelCompiler):
-        def compile_extra(self, func: Any) -> Any:
-            self.state.library = AsWritten(self.state.targetctx.codegen(), func.__qualname__)
-            self.state.library.enable_object_caching()
-            return super().compile_extra(func)
-
     class DraftCompiler(KernelCompiler):
         def compile_extra(self, func: Any) -> Any:
             self.state.library = Draft(self.state.targetctx.codegen(), func.__qualname__)
             return super().compile_extra(func)
 
-    return KernelCompiler, DraftCompiler, EntryCompiler
+    return KernelCompiler, DraftCompiler
 
 
 _collecting = threading.Lock()

@@ -66,24 +66,15 @@ def compilation_enabled() -> bool:
 class Kernel:
     """A function that compiles itself when first called; `.python` is the plain function."""
 
-    def __init__(
-        self,
-        function: FunctionType,
-        reassociate: bool,
-        allocates: bool = True,
-        fuse: bool = True,
-        optimize: bool = True,
-    ) -> None:
+    def __init__(self, function: FunctionType, reassociate: bool, allocates: bool = True, fuse: bool = True) -> None:
         functools.update_wrapper(self, function)
         self.python = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._reassociate = reassociate
         self._allocates = allocates
         self._fuse = fuse
-        self._optimize = optimize
         self._run: Callable[..., Any] | None = None
         self._called: Callable[..., Any] | None = None
-        self._pointed_to: Callable[..., Any] | None = None
         self._digest: str | None = None
 
     def __call__(self, *args: Any) -> Any:
@@ -111,15 +102,8 @@ class Kernel:
         """
         with _resolving:
             if self._called is None:
-                self._called = self._compiled(entry=False, draft=True)
+                self._called = self._compiled(entry=False)
             return self._called
-
-    def resolve_for_pointers(self) -> Callable[..., Any]:
-        """The same for kernels that call this one by its address (`pointers`): machine code without such an entry."""
-        with _resolving:
-            if self._pointed_to is None:
-                self._pointed_to = self._compiled(entry=False)
-            return self._pointed_to
 
     def callees(self) -> dict[str, Kernel]:
         """The kernels this one calls, by the name it calls them."""
@@ -135,7 +119,6 @@ class Kernel:
         if self._digest is None:
             parts = [self.python.__qualname__, str(self._reassociate), str(self._allocates)]
             parts += [] if self._fuse else ["not fused"]
-            parts += [] if self._optimize else ["not optimised"]
             parts += code_parts(self.python, known=Kernel)
             self._digest = "recursive"  # the digest that a recursive kernel sees for itself
             try:
@@ -146,7 +129,7 @@ class Kernel:
             self._digest = hash_parts(parts)
         return self._digest
 
-    def _compiled(self, entry: bool = True, draft: bool = False) -> Callable[..., Any]:
+    def _compiled(self, entry: bool = True) -> Callable[..., Any]:
         import numba
 
         # Numba types a global by its value: give it the callees' dispatchers in place of these wrappers.
@@ -163,19 +146,16 @@ class Kernel:
         flags: Any = _REASSOCIATING if self._reassociate else _EXACT if self._fuse else False
         options: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry, "_nrt": self._allocates}
         calls_itself = self.python.__name__ in self.python.__code__.co_names  # then it needs machine code of its own
-        whole, for_callers, as_written = compiler.compilers()
-        options["pipeline_class"] = (
-            for_callers if draft and not calls_itself else whole if self._optimize else as_written
-        )
+        whole, draft = compiler.compilers()
+        options["pipeline_class"] = whole if entry or calls_itself else draft
         dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(function)
         compiler.compare_flags_quickly(dispatcher)
         scope[self.python.__name__] = dispatcher  # a kernel may call itself
         if entry:
             run_as_writable(dispatcher)
-        if not draft:
             compiler.watch_numba()
             try:
-                cache.attach(dispatcher, self.name, self.digest() + ("" if entry else " by its address"))
+                cache.attach(dispatcher, self.name, self.digest())
             except UnknownConstant as error:
                 _log.debug("%s is compiled in every process: %s", self.name, error)
         return dispatcher
@@ -185,7 +165,7 @@ class Kernel:
 def kernel(function: Callable[..., Any]) -> Kernel: ...
 @overload
 def kernel(
-    *, reassociate: bool = ..., allocates: bool = ..., fuse: bool = ..., optimize: bool = ...
+    *, reassociate: bool = ..., allocates: bool = ..., fuse: bool = ...
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
@@ -195,7 +175,6 @@ def kernel(
     reassociate: bool = False,
     allocates: bool = True,
     fuse: bool = True,
-    optimize: bool = True,
 ) -> Any:
     """Make a module-level function over arrays and numbers a compiled kernel.
 
@@ -211,9 +190,6 @@ def kernel(
     fuse : bool, default=True
         Whether a multiplication may be fused into an addition, which rounds once; without, NumPy gets the same bits.
 
-    optimize : bool, default=True
-        Whether the machine code is worth the optimiser's time, or all that it does is to hand its arguments on.
-
     Examples
     --------
     >>> import numpy as np
@@ -227,5 +203,5 @@ def kernel(
     6.0
     """
     if function is None:
-        return lambda f: Kernel(f, reassociate, allocates, fuse, optimize)
-    return Kernel(function, reassociate, allocates, fuse, optimize)  # type: ignore[arg-type]
+        return lambda f: Kernel(f, reassociate, allocates, fuse)
+    return Kernel(function, reassociate, allocates, fuse)  # type: ignore[arg-type]

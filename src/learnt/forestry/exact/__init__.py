@@ -10,7 +10,6 @@ _general       Exact growth in full: sparse tables, categories, several outputs,
 _grow          Growth of one tree in one compiled call: a frontier of nodes, depth first or best gain first
 _growth        Exact growth of one tree: every cut between two values is looked at
 _plain         Dense tables of numbers with one output, columns drawn at each node: what forests are grown on
-_plain_data    What growth on dense numbers with one output works on, the same arrays for every kind of tree
 _plain_grow    Growth of one tree on dense numbers with one output: what nearly all trees are
 _plain_search  The best threshold of a node of numbers: columns sorted at the node
 _plain_sort    Sorting the rows of a node by one column, for nodes of every size

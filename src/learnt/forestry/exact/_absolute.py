@@ -21,9 +21,6 @@ _ERROR, _MEDIAN, _SUM, VALUES = 0, 2, 4, 6
 _PREVIOUS, _NEXT, N_LINKS = 0, 1, 4  # of a place in the list, for rows that leave from the end; from the beginning: +2
 _MOST_COPIES = 4  # of a row, on average
 
-_NO_ROWS = np.empty((0, 0), np.int32)
-NO_MEDIANS = Medians(_NO_ROWS, _NO_ROWS, np.empty((0, 0), np.uint32), np.empty((0, 0)))
-
 
 def median_work(y: np.ndarray, rows: np.ndarray, rules: Rules) -> Medians:
     """The rows by each output, and room for the rest."""

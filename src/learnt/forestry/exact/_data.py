@@ -16,8 +16,7 @@ GAP, DIRECTION, CATEGORIES, N_FACTS = range(4)
 LEFT_CHILD, RIGHT_CHILD, RUNNING, EMPTY_SUMS, TOTALS, SAVED, N_SUMS = range(7)
 # the best split so far
 SCORE, THRESHOLD, LOWER_BOUND, UPPER_BOUND, N_BEST = range(5)
-FEATURE, POSITION, MISSING_LEFT, N_MISSING, N_BRANCHES, SEED, RESIDENT, STOP, N_CHOSEN = range(9)
-# RESIDENT: which of the columns that were read last it is, or −1; STOP: growth is to end
+FEATURE, POSITION, MISSING_LEFT, N_MISSING, N_BRANCHES, SEED, STOP, N_CHOSEN = range(8)  # STOP: growth is to end
 MANY = 1 << 16  # rows of a node whose every column takes long enough to look whether growth is to end
 LONG = 1 << 18  # cells of a table that a tree takes a fraction of a second to grow on
 SLOT = 0  # of `places`: where in its node a row is

@@ -18,8 +18,7 @@ from scipy import sparse
 
 from learnt.engine.cached import cached_property
 from learnt.engine.interrupts import stoppable
-from learnt.engine.kernel.pointers import NOWHERE, Kept, Pointer, enter, pointer_to
-from learnt.forestry.exact._absolute import NO_MEDIANS, median_work
+from learnt.forestry.exact._absolute import median_work
 from learnt.forestry.exact._criteria import ABSOLUTE, CLASS_CRITERIA, ENTROPY, GINI, NUMBER_CRITERIA, SQUARED
 from learnt.forestry.exact._data import (
     CATEGORIES,
@@ -39,18 +38,9 @@ from learnt.forestry.exact._data import (
     Target,
 )
 from learnt.forestry.exact._general import doubled, first_columns, grow_general
-from learnt.forestry.exact._plain import ROOM, class_sides, median_sides, number_sides
-from learnt.forestry.exact._plain_data import Given, Node, Rows, Ways, Work
-from learnt.forestry.exact._plain_grow import N_FRAME, Growth, Heap, Nodes, Waiting, grow_plain
-from learnt.forestry.exact._plain_search import (
-    search_classes,
-    search_medians,
-    search_numbers,
-    search_squared,
-    search_two,
-)
-from learnt.forestry.exact._plain_sort import order_column, order_drawn_column
-from learnt.forestry.exact._random import AHEAD, N_DRAWN, search_random_classes, search_random_numbers
+from learnt.forestry.exact._plain import ROOM
+from learnt.forestry.exact._plain_grow import N_FRAME, Heap, Nodes, Waiting, Work, grow_plain
+from learnt.forestry.exact._random import AHEAD, N_DRAWN
 from learnt.forestry.exact._records import SPARE, row_tails
 from learnt.forestry.kept._tree import Tree
 
@@ -257,60 +247,58 @@ def _plain_tree(problem: Problem, parts: int) -> Tree:
     columns, marks, target, rules, chosen, n_classes, shift = problem
     (n, d), m, n_sums = columns.shape, len(marks), max(1, rules.n_classes)
     random, absolute, leaves = bool(rules.random), rules.criterion == ABSOLUTE, rules.max_leaves
-    classes, medians = target.logs is not None, NO_MEDIANS
     if absolute:
         rows_of_marks = (marks >> np.uint32(rules.row_shift)).astype(np.int64)
-        medians = median_work(target.y, rows_of_marks, rules)
+        target = target._replace(medians=median_work(target.y, rows_of_marks, rules))
     every = rules.max_features == d and leaves < 0  # best gain first, the next node is seldom in the same subtree
     levels = max(1, rules.max_depth) if every else 0
     codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, levels, parts)
+    quick = rules.n_classes == 2 and rules.criterion == GINI
+    if target.logs is None:
+        quick = rules.criterion == SQUARED and rules.weighted < 2 and rules.min_weight <= 0
     work = Work(
         features=first_columns(d),
         sums=np.zeros((N_SUMS, 1, n_sums)),
         parts=np.zeros(4),
-        side=np.empty(n if local.size or absolute else 0, np.uint8),
         codes=codes,
-        drawn=np.zeros((AHEAD if random else 0, N_DRAWN), np.int64),
-        heaps=np.empty((2 if target.weights.size else 1, m if random and not classes else 0)),
+        side=np.empty(n, np.uint8) if local is not None or absolute else None,
+        drawn=np.zeros((AHEAD, N_DRAWN), np.int64) if random else None,
+        heaps=np.empty((2 if target.weights.size else 1, m)) if random and target.logs is None else None,
         records=records,
         slots=slots,
         spare=spare,
         local=local,
+        quick=_NONE if quick and not random else None,
+        slow=None if random or absolute or (quick and not columns.has_missing) else _NONE,
     )
-    target = Target(target.y, target.weights, target.logs if classes else _NONE, _NONE, medians)
-    rows = Rows(columns.matrix.view(np.int32), marks)
-    given = Given(rows, target, rules, work, np.zeros(N_BEST), chosen)
+    given = columns.matrix.view(np.int32), marks, target, rules, work
     kinds = np.int64, np.int64, np.int64, np.float64, np.uint8, np.float64, np.int64, np.float64
     most = 2 * max(1, m // rules.min_leaf)
     # Numbers are parted to the end, classes seldom: room that stays empty would be taken by copies of what is kept.
-    usual = most if not classes else max(most // (4 if n_sums <= 2 else 2), 16)
+    usual = most if target.logs is None else max(most // (4 if n_sums <= 2 else 2), 16)
     room = min(usual, _FIRST_NODES, 2 << min(rules.max_depth, 32), 2 * leaves if leaves >= 0 else most)
     frames = 2 * room + 2 if leaves >= 0 else 64
-    heap = Heap(np.empty(room if leaves >= 0 else 0, np.int32), np.empty((room if leaves >= 0 else 0, 1)))
+    heap = Heap(np.empty(room, np.int32), np.empty((room, 1))) if leaves >= 0 else None
     waiting = Waiting(np.empty((frames, N_FRAME), np.int64), np.empty((frames, 2)), np.empty((frames, n_sums)))
     nodes: list[Any] = [np.empty(room, kind) for kind in kinds] + [np.empty((room, n_sums))]
-    state, stop, long = np.zeros(N_STATE, np.int64), chosen[STOP:N_CHOSEN], m * d > LONG
-    growth = Growth(heap, waiting, Nodes(*nodes))
-    missing = not random and columns.has_missing
-    grow, ways = _ways(given, growth, state, classes=classes, local=bool(levels), missing=missing)
-    while not stoppable(partial(enter, grow, given, ways, growth, state), stop, long=long):
+    state, best = np.zeros(N_STATE, np.int64), np.zeros(N_BEST)
+    stop, long = chosen[STOP:N_CHOSEN], m * d > LONG
+    while not stoppable(
+        partial(grow_plain, *given, heap, waiting, Nodes(*nodes), best, chosen, state), stop, long=long
+    ):
         if state[COUNT] < len(nodes[0]):
             waiting = Waiting(*map(doubled, waiting))
         else:
             for k in range(len(nodes)):  # one after the other: the old ones are not needed all at once
                 nodes[k] = doubled(nodes[k])
-            heap = Heap(*map(doubled, heap))
-        growth = Growth(heap, waiting, Nodes(*nodes))
+            heap = None if heap is None else Heap(*map(doubled, heap))
     del (
-        rows,
         problem,
         given,
         work,
         target,
-        medians,
         heap,
         waiting,
-        growth,
         codes,
         slots,
         records,
@@ -322,7 +310,7 @@ def _plain_tree(problem: Problem, parts: int) -> Tree:
             nodes[k].resize((state[COUNT], *nodes[k].shape[1:]), refcheck=False)
         else:  # many such trees may be kept, and would leave holes that the next one does not fit in
             nodes[k] = nodes[k][: state[COUNT]].copy()
-    left, right, feature, threshold, go_left, impurity, sizes, weight, value = nodes
+    left, right, feature, threshold, go_left, impurity, rows, weight, value = nodes
     if not absolute:
         value /= weight[:, None]
     value += shift
@@ -336,53 +324,14 @@ def _plain_tree(problem: Problem, parts: int) -> Tree:
         threshold=threshold,
         missing_go_to_left=go_left,
         impurity=impurity,
-        n_node_samples=sizes,
+        n_node_samples=rows,
         weighted_n_node_samples=weight,
     )
 
 
-_KNOWN_WAYS: dict[Any, tuple[Pointer, Ways]] = {}
-
-
-def _ways(
-    given: Given, growth: Growth, state: np.ndarray, *, classes: bool, local: bool, missing: bool
-) -> tuple[Pointer, Ways]:
-    """`grow_plain`, and how this kind of tree orders a column, searches a node and weighs the sides of a split.
-
-    Each is compiled when it is first asked for.
-    """
-    rules = given.rules
-    if classes:
-        quick = rules.n_classes == 2 and rules.criterion == GINI and not missing
-    else:
-        quick = rules.criterion == SQUARED and rules.weighted < 2 and rules.min_weight <= 0 and not missing
-    key = rules.random, rules.criterion == ABSOLUTE, classes, quick, local
-    known = _KNOWN_WAYS.get(key)
-    if known is not None:
-        return known
-    placed, zero, one = Kept(given), 0, 1.0
-    order, search, weigh = order_column if local else order_drawn_column, search_numbers, number_sides
-    if rules.criterion == ABSOLUTE:
-        search, weigh = search_medians, median_sides
-    elif classes:
-        search = search_random_classes if rules.random else search_two if quick else search_classes
-        weigh = class_sides
-    elif rules.random or quick:
-        search = search_random_numbers if rules.random else search_squared
-    how = NOWHERE if rules.random else pointer_to(order, zero, zero, zero, zero, placed)
-    ways = Ways(
-        order=how,
-        search=pointer_to(search, Node(zero, zero, zero, zero, one, how), placed),
-        weigh=pointer_to(weigh, zero, zero, zero, one, placed),
-    )
-    _KNOWN_WAYS[key] = pointer_to(grow_plain, placed, ways, Kept(growth), state), ways
-    return _KNOWN_WAYS[key]
-
-
 def _random_work(m: int) -> tuple:
     """What `grow_plain` works with where thresholds are random: codes of some columns, and room to part rows."""
-    none = np.empty((0, 0), np.int64)
-    return np.empty((AHEAD + 1, m), np.int32), np.empty((2, 0), np.int32), none, np.empty(0, np.int64), none
+    return np.empty((AHEAD + 1, m), np.int32), None, None, None, None
 
 
 def _sorting_work(m: int, d: int, levels: int, parts: int) -> tuple:
@@ -394,7 +343,7 @@ def _sorting_work(m: int, d: int, levels: int, parts: int) -> tuple:
     """
     spare = np.empty(m + SPARE, np.int64)
     codes = spare[-(m + 1) // 2 :].view(np.int32)[None, :m]
-    slots = np.empty((2, 0 if levels else ROOM), np.int32)  # few nodes are sorted, and none is small
+    slots = None if levels else np.empty((2, ROOM), np.int32)  # few nodes are sorted, and none is small
     # Of few rows, the cells of a subtree are an eighth of all: twice as many would save little time.
     # Of many, they take as much room as their records do anyway. Larger nodes are sorted anew, on as many levels
     # whatever the number of rows: so the cost grows as n log n.
@@ -402,7 +351,7 @@ def _sorting_work(m: int, d: int, levels: int, parts: int) -> tuple:
     if m >> min(levels, 32) > length // 2:
         length = min(length, max(64, m // d))  # no subtree of two levels is as small as that: what records take anyway
     records = np.empty((1, max(m, d * length)), np.int64)
-    local = records[0, : d * length].reshape(d, length)
+    local = records[0, : d * length].reshape(d, length) if levels else None
     return codes, slots, records, spare, local
 
 

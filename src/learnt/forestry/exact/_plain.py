@@ -10,11 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.engine.kernel.pointers import load
 from learnt.forestry.exact._absolute import side_median
 from learnt.forestry.exact._criteria import POISSON, class_impurity, deviation
 from learnt.forestry.exact._data import EMPTY_SUMS, TOTALS
-from learnt.forestry.exact._grow import part_entries
 from learnt.forestry.exact._records import NAN_CODE, value_code
 
 CODES = 0  # the row of `codes` that holds the codes of a column
@@ -92,61 +90,30 @@ def part_plain(feature, start, end, shift, cut, missing_left, table, marks, spar
 
 
 @kernel(allocates=False)
-def class_sides(start, middle, end, weight, given):
-    """Weights of the classes on both sides into work.sums, their weights and impurities into work.parts."""
-    marks, rules, empty = given.rows.marks, load(given.rules), np.int64(EMPTY_SUMS)
-    sums, out = given.work.sums, given.work.parts
+def weigh_sides(start, middle, end, weight, marks, target, rules, side_of, sums, out):
+    """Sums of the classes or of y (or medians), weights out[0…1] and impurities out[2…3] of the rows on both sides."""
+    y, weights = target.y, target.weights
+    empty, zero, shift = np.int64(EMPTY_SUMS), np.int64(0), rules.row_shift
     for side in range(2):
         first, last = start if side == 0 else middle, middle if side == 0 else end
         if first == last:  # the root, all on the left
             continue
-        if side == 0:
-            out[0] = count_classes(first, last, marks, rules, sums)
-        else:  # integers: nothing is lost by subtraction
-            out[1] = weight - out[0]
-            for c in range(sums.shape[2]):
-                sums[1, 0, c] = sums[TOTALS, 0, c] - sums[0, 0, c]
-        out[2 + side] = class_impurity(rules.criterion, sums, side, empty, out[side])
-    return np.int64(0)
-
-
-@kernel(allocates=False)
-def number_sides(start, middle, end, weight, given):
-    """The same of sums of y."""
-    marks, rules, y, weights = given.rows.marks, given.rules, given.target.y, given.target.weights
-    sums, out, shift = given.work.sums, given.work.parts, rules.row_shift
-    for side in range(2):
-        first, last = start if side == 0 else middle, middle if side == 0 else end
-        if first == last:
-            continue
-        out[side], sums[side, 0, 0] = sum_numbers(first, last, marks, shift, y, weights)
-        mean = sums[side, 0, 0] / out[side]
-        out[2 + side] = spread(first, last, marks, shift, mean, rules.criterion, y, weights) / out[side]
-    return np.int64(0)
-
-
-@kernel(allocates=False)
-def median_sides(start, middle, end, weight, given):
-    """The same of medians, once the rows in order of y are parted as well."""
-    marks, work, zero = given.rows.marks, given.work, np.int64(0)
-    y, weights, by_y = given.target.y, given.target.weights, given.target.medians.by_y
-    sums, out = work.sums, work.parts
-    mark_rows(start, middle, end, given.rules.row_shift, marks, work.side)
-    part_entries(by_y[0], start, end, work.side, zero, work.spare)
-    for side in range(2):
-        first, last = start if side == 0 else middle, middle if side == 0 else end
-        if first == last:
-            continue
-        out[side], sums[side, 0, 0], error = side_median(zero, y, weights, by_y, first, last, work.side, np.int64(-1))
-        out[2 + side] = error / out[side]
-    return zero
-
-
-@kernel(allocates=False)
-def mark_rows(start, middle, end, shift, marks, side):
-    """Which side every row of a node goes to, of rows that are parted already."""
-    for k in range(start, end):
-        side[np.int64(marks[k]) >> shift] = np.uint8(k < middle)
+        if target.logs is not None:
+            if side == 0:
+                out[0] = count_classes(first, last, marks, rules, sums)
+            else:  # integers: nothing is lost by subtraction
+                out[1] = weight - out[0]
+                for c in range(sums.shape[2]):
+                    sums[1, 0, c] = sums[TOTALS, 0, c] - sums[0, 0, c]
+            out[2 + side] = class_impurity(rules.criterion, sums, side, empty, out[side])
+        if target.amounts is not None:
+            out[side], sums[side, 0, 0] = sum_numbers(first, last, marks, shift, y, weights)
+            mean = sums[side, 0, 0] / out[side]
+            out[2 + side] = spread(first, last, marks, shift, mean, rules.criterion, y, weights) / out[side]
+        if target.medians is not None:
+            by_y = target.medians.by_y
+            out[side], sums[side, 0, 0], error = side_median(zero, y, weights, by_y, first, last, side_of, np.int64(-1))
+            out[2 + side] = error / out[side]
 
 
 @kernel(allocates=False)

@@ -5,36 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry.exact._plain import BUCKETS, CODES, COUNTS, INFINITY, SLOTS, largest_present, read_codes
+from learnt.forestry.exact._plain import BUCKETS, CODES, COUNTS, INFINITY, SLOTS, largest_present
 from learnt.forestry.exact._records import LOW, NAN_CODE, radix_sort, record_value
 
 _FEW = 24  # sorted by counting, for each record, how many are smaller
 _SPREAD = 3000  # up to here, dealing to buckets is quicker than a radix sort
-
-
-@kernel(allocates=False)
-def order_column(feature, start, end, local, given):
-    """Records of the node's rows for one column in rising order; 0 where all values are the same.
-
-    They go into work.local[feature], or into work.records where `local` is 0 and the values differ.
-    """
-    rows, work = given.rows, given.work
-    low, high = read_codes(feature, start, end, given.rules.row_shift, rows.table, rows.marks, work.codes)
-    records, f = (work.local, feature) if local else (work.records, np.int64(0))
-    if low < high or local:
-        sort_plain(start, end - start, low, high, work.codes, None, rows.marks, records, f, work.spare)
-    return np.int64(low < high)
-
-
-@kernel(allocates=False)
-def order_drawn_column(feature, start, end, local, given):
-    """The same into work.records, quicker for nodes of a few hundred rows."""
-    rows, work = given.rows, given.work
-    low, high = read_codes(feature, start, end, given.rules.row_shift, rows.table, rows.marks, work.codes)
-    if low < high:
-        zero = np.int64(0)
-        sort_plain(start, end - start, low, high, work.codes, work.slots, rows.marks, work.records, zero, work.spare)
-    return np.int64(low < high)
 
 
 @kernel(allocates=False)

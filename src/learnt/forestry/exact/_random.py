@@ -12,7 +12,6 @@ import numpy as np
 
 from learnt.engine.kernel import kernel
 from learnt.engine.kernel.intrinsics import atomic_load
-from learnt.engine.kernel.pointers import load
 from learnt.forestry.exact._criteria import GINI, class_purity, number_purity
 from learnt.forestry.exact._data import (
     EMPTY_SUMS,
@@ -22,7 +21,6 @@ from learnt.forestry.exact._data import (
     MISSING_LEFT,
     N_MISSING,
     POSITION,
-    RESIDENT,
     RUNNING,
     SCORE,
     SEED,
@@ -51,7 +49,6 @@ from learnt.forestry.exact._four_columns import (
     value_of,
 )
 from learnt.forestry.exact._four_columns import N_DRAWN as N_DRAWN
-from learnt.forestry.exact._plain import weigh_rows
 
 AHEAD = FOUR  # columns drawn and read at a time
 
@@ -144,28 +141,12 @@ def weigh_classes(b, start, m, bits, mask, label_mask, marks, codes, drawn, sums
 
 
 @kernel(allocates=False)
-def search_random_classes(node, given):
-    """By impurities of classes."""
-    return search_random(node, given, given.target.logs, None)
-
-
-@kernel(allocates=False)
-def search_random_numbers(node, given):
-    """By errors about means."""
-    rows, target = given.rows, given.target
-    weigh_rows(node.start, node.end, given.rules.row_shift, rows.marks, target.y, target.weights, given.work.heaps)
-    return search_random(node, given, None, given.work.heaps)
-
-
-@kernel(allocates=False)
-def search_random(node, given, logs, heaps):
-    """The best of the random splits into `best` and `chosen`; how many columns are known as constant.
-
-    chosen[RESIDENT] says which of the four columns in `codes` is the one chosen, or −1 where it is not there any more.
+def search_random(start, m, known, weight, table, marks, logs, rules, work, best, chosen):
+    """The best of the random splits into `best` and `chosen`; how many columns are known as constant, and which of the
+    four columns in `codes` is the one chosen, or −1 where it is not there any more.
     """
-    table, marks, best, chosen, rules = given.rows.table, given.rows.marks, given.best, given.chosen, load(given.rules)
-    start, m, known, weight = node.start, node.end - node.start, node.known, node.weight
-    features, sums, codes, drawn = given.work.features, given.work.sums, given.work.codes, given.work.drawn
+    features, sums, codes = work.features, work.sums, work.codes
+    drawn, heaps = work.drawn, work.heaps
     shift, zero, one = rules.row_shift, np.int64(0), np.int64(1)
     bits, mask, label_mask = rules.label_bits, rules.weight_mask, rules.label_mask
     two, gini = rules.n_classes == 2, rules.n_classes == 2 and rules.criterion == GINI
@@ -231,14 +212,12 @@ def search_random(node, given, logs, heaps):
                 chosen[FEATURE], chosen[POSITION], chosen[N_MISSING] = drawn[b, COLUMN], rows, n_missing
                 chosen[MISSING_LEFT] = missing_left if n_missing > 0 else (1 if 2 * rows > m else 0)
                 resident = np.int64(b)
-    chosen[RESIDENT] = resident
-    return remember_constants(known, found, features)
+    return remember_constants(known, found, features), resident
 
 
 @kernel(allocates=False)
-def part_random(start, m, shift, table, marks, codes, best, chosen):
+def part_random(resident, start, m, shift, table, marks, codes, best, chosen):
     """Rows at or below the threshold before the others, both in their old order."""
-    resident = chosen[RESIDENT]
     threshold, missing_left = best[THRESHOLD], chosen[N_MISSING] > 0 and chosen[MISSING_LEFT] > 0
     n_left, n_right = start, np.int64(0)
     for k in range(m):
