@@ -37,7 +37,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: str(m).replace("\n", "")[:50])
+@pytest.mark.parametrize("model", MODELS, ids=["rbf", "linear", "poly", "balanced", "weights", "function", "nu"])
 @pytest.mark.parametrize("k", [2, 4])
 def test_together_is_what_each_pair_alone_gives(model, k, monkeypatch):
     """Minima in the decision function are unique: both lie within a multiple of tol over the condition of it.
