@@ -10,7 +10,6 @@ On a Neoverse-N1 (arm64), rows of 32 features: 34 GFLOP/s with the least of the 
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from learnt.engine.kernel.digest import code_parts, hash_parts
@@ -21,7 +20,6 @@ STEP = 4  # features are padded to a multiple of this
 MOST_ROWS = 8
 
 
-@functools.cache
 def rows_at_once() -> int:
     """Rows whose sums fit in the registers beside the table's: more where one register has all sixteen."""
     from llvmlite import binding

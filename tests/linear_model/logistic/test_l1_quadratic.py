@@ -75,7 +75,7 @@ def test_an_extrapolation_never_ends_higher_and_keeps_its_residual(intercept, ki
         moved += after < before
         before = after
     assert moved
-    search._leap(own[search.v[own] != 0])
+    search._solve_signs(own[search.v[own] != 0])
     assert objective(A, b, search.v, search.constant[0], root, l1, l2) < before
     np.testing.assert_allclose(search.r, b - A @ search.v - search.constant[0] * root, atol=1e-9 * np.abs(b).max())
     assert not search.v[was == 0].any()

@@ -113,8 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = self._body()
         if isinstance(body, Answer):
             self.close_connection = True  # the rest of the body may still be coming
-            self._send(body)
-            return self._log(body, started)
+            self._log(body, started)
+            return self._send(body)
         url = urlsplit(self.path)
         answer = self.server.reply(
             Request(
@@ -127,11 +127,11 @@ class _Handler(BaseHTTPRequestHandler):
             )
         )
         try:
+            self._log(answer, started)  # first: who has an answer finds its line in the log
             self._send(answer)
             self.wfile.flush()
         finally:
             self.server.done()
-        return self._log(answer, started)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _serve
 
