@@ -186,7 +186,7 @@ def test_killed_in_the_middle_it_continues_and_loses_nothing(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("step", ["keep_with_model", "write_text", "write_report"])
+@pytest.mark.parametrize("step", ["keep_with_model", "write_facts", "write_report"])
 def test_a_study_killed_while_writing_recognises_its_own_files(regressed, tmp_path, monkeypatch, step):
     from learnt.study import _conclude
 

@@ -117,7 +117,9 @@ def test_switched_off_nothing_is_compiled(workers, monkeypatch):
 # (`benchmarks/compile_time.py` says what it costs).
 MOST_TYPES = {
     "_exponentials": 1,
+    "_exponentials_single": 1,
     "_gather": 1,
+    "_solve_block": 1,
     "add_values": 1,
     "depth_first": 1,
     "encode_rows": 2,

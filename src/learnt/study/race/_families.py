@@ -164,6 +164,7 @@ _SVC: dict[str, Any] = {
     "most_rows": 10_000,
     "most_classes": 30,  # every pair of classes is a fit
     "probed": 1_500,
+    "brief": {"max_iter": 50},
 }
 
 _CONVOLUTIONS: dict[str, Any] = {

@@ -209,7 +209,8 @@ class _Race:
             return int(self.journal.add("race rows", "", min(self.rows, PROBED)))
         seconds = 0.0
         leaders = [e for e in self.entries if e.candidate.leads and not e.candidate.is_constant]
-        probes = leaders[:1] + [e for e in leaders[1:] if e.candidate.family.brief]  # trees take the most time
+        # Trees take the most time; of models whose time grows faster than the rows few will race on so many.
+        probes = leaders[:1] + [e for e in leaders[1:] if (f := e.candidate.family).brief and f.probed is None]
         for entry in probes:
             try:
                 left = max(self.budget.race_until(0.0) - self.budget.clock(), LEAST_SECONDS) / 4
