@@ -12,6 +12,8 @@ from learnt.distances import Search, chosen_algorithm
 from learnt.engine.arrays import to_numpy
 from learnt.engine.random import generator
 
+_BRUTE_ROWS = 5000  # up to which all distances are computed
+
 
 class BayesErrorBounds(NamedTuple):
     """Bounds on the Bayes error with their confidence interval; see `bayes_error_bounds`."""
@@ -214,7 +216,9 @@ def _half_squares(y: np.ndarray, index: np.ndarray) -> np.ndarray:
 def _neighbors(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Distances and indices of the k nearest of every row, among the others."""
     X = np.ascontiguousarray(X)
-    return Search.build(X, algorithm=chosen_algorithm(X, "euclidean", {}, "auto", k)).nearest(None, k)
+    # A tree would save a fraction of a second, and compiling it takes several on a machine's first use.
+    algorithm = "brute" if len(X) <= _BRUTE_ROWS else chosen_algorithm(X, "euclidean", {}, "auto", k)
+    return Search.build(X, algorithm=algorithm).nearest(None, k)
 
 
 def _drawn(X, y, max_rows: int, random_state) -> tuple[np.ndarray, np.ndarray]:

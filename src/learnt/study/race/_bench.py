@@ -179,8 +179,9 @@ class Bench:
         """The same for the bracket of the best possible error, which the study measures itself."""
         from learnt.diagnosis import noise_bounds
 
-        few = generator(0).normal(size=(300, 12))  # with fewer columns another code path is taken
-        noise_bounds(few, few[:, :1], max_rows=300, random_state=0)
+        few = generator(0).normal(size=(3000, 12))  # with fewer rows or columns another code path is taken
+        for rows in (300, 3000):
+            noise_bounds(few, few[:, :1], max_rows=rows, random_state=0)
         return {"used": sorted(kernel_cache.used)}
 
     def fit(self, recipe: Recipe, path: str, everything: bool = False, threads: int | None = None) -> dict[str, Any]:

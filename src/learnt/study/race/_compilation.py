@@ -80,11 +80,11 @@ def _numba_is_used() -> bool:
 
 
 def _jobs(families: Iterable[Family], sizes: list[int]) -> list[Job]:
-    """Orders for a worker, the heaviest to compile first; trees and support vectors run other code on more rows."""
+    """Orders for a worker, the heaviest to compile first; many models run other code on more rows."""
     heaviest_first = sorted(families, key=lambda family: (not family.brief, -family.rank))
     small, large = (min(size, MOST_ROWS) for size in (sizes[0], sizes[-1]))
     fits = [f.try_out(small) for f in heaviest_first]
-    fits += [f.try_out(large) for f in heaviest_first if f.brief and large > small]
+    fits += [f.try_out(large) for f in heaviest_first if large > small]
     return [*(("rehearse", fit) for fit in fits), ("rehearse_bracket", {})]
 
 

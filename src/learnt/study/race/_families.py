@@ -63,7 +63,7 @@ class Family:
         spec = Candidate(self, self.settings[self.leader], self.encodings[0], 0).brief_spec()
         if "n_estimators" in self.brief:
             spec["params"]["n_estimators"] = 20
-        return {"spec": spec, "fold": 0, "rows": rows, "most": rows, "tested": 200}
+        return {"spec": spec, "fold": 0, "rows": rows, "most": rows, "tested": rows}
 
 
 _FEW_ROWS = 5_000
