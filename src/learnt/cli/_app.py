@@ -15,6 +15,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+# Options that several commands have.
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
+]
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="Count text in a column of numbers as missing instead of stopping.")
+]
+
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -55,9 +63,7 @@ def study(
     metric: Annotated[
         str | None, typer.Option(help="Choose models by it: roc_auc, f1, log_loss, rmse, … (learnt.metrics).")
     ] = None,
-    header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
-    ] = None,
+    header: Header = None,
     prefer: Annotated[str, typer.Option(help="best (lowest loss) or simple (within one standard error).")] = "best",
     final: Annotated[str, typer.Option(help="all: refit on all rows once judged; judged: keep it as judged.")] = "all",
     keep_sealed: Annotated[
@@ -103,12 +109,8 @@ def predict(
         str | None, typer.Option("--out", "-o", help="CSV, Parquet or Arrow file; else CSV is printed.")
     ] = None,
     join: Annotated[bool, typer.Option("--join", help="Put the predictions beside the columns of the table.")] = False,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="Count text in a column of numbers as missing instead of stopping.")
-    ] = False,
-    header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
-    ] = None,
+    lenient: Lenient = False,
+    header: Header = None,
 ) -> int:
     """Predict the rows of a table with a saved model."""
     from learnt.cli._study import run_predict
@@ -125,12 +127,8 @@ def evaluate(
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="The column of the target, where the file does not say.")
     ] = None,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="Count text in a column of numbers as missing instead of stopping.")
-    ] = False,
-    header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
-    ] = None,
+    lenient: Lenient = False,
+    header: Header = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")] = False,
     require_better: Annotated[
         bool, typer.Option("--require-better", help="Exit with 3 where the model does not beat a constant.")

@@ -142,7 +142,7 @@ class Run:
             workers = [stack.enter_context(Worker(self.work, s.threads)) for _ in range(self._processes(frame))]
             for worker in workers:
                 worker.start()  # they load while the rows are profiled
-            problem = self.timed("profile", pose, frame, s.target, **self._requested(name))
+            problem = self.timed("profile", pose, frame, s.target, name=name, **s.of_columns)
             self._say_what_was_found(problem, len(frame))
             if s.cost is not None and problem.positive is None:
                 raise StudyError("Costs of false alarms and misses need a target with two classes; leave --cost out.")
@@ -192,10 +192,6 @@ class Run:
         return replace(ground, folds=ground.folds[: int(count)])
 
     # --- step 1 ---
-
-    def _requested(self, name: str) -> dict[str, Any]:
-        s = self.settings
-        return {"name": name, "task": s.task, "time": s.time, "group": s.group, "keep": s.keep, "drop": s.drop}
 
     def _say_what_was_found(self, problem: Problem, rows: int) -> None:
         kinds: dict[str, int] = {}

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from learnt._version import __version__
 from learnt.study._errors import StudyError
@@ -59,6 +60,11 @@ class Settings:
     def refits(self) -> bool:
         """Whether the final model is fitted on all rows, which only opened ones may be."""
         return self.final == "all" and not self.keep_sealed
+
+    @property
+    def of_columns(self) -> dict[str, Any]:
+        """The options that say how the columns are read: those of `pose`."""
+        return {part: getattr(self, part) for part in ("task", "time", "group", "keep", "drop")}
 
     def with_numbered_columns(self, columns: list[str]) -> Settings:
         """The same options for a table without names, whose columns may be given by their number from 1."""

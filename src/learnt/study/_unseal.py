@@ -81,10 +81,8 @@ def _opened(folder: Path, facts: dict[str, Any], table: Any, say: Say) -> dict[s
     frame, _, table_hash, _ = open_table(where, settings.header)
     if table_hash != facts["data"]["hash"]:
         raise StudyError(f"{where} is not the table that was studied, or has changed since; name the right one.")
-    s = settings
-    options: dict[str, Any] = {"task": s.task, "time": s.time, "group": s.group, "keep": s.keep, "drop": s.drop}
-    problem = pose(frame, s.target, name=facts["table"], **options)
-    sealed = seal(problem, s.seed)
+    problem = pose(frame, settings.target, name=facts["table"], **settings.of_columns)
+    sealed = seal(problem, settings.seed)
     path = folder / "model.learnt"
     if sealed.hash != facts["seal"]["hash"]:
         raise StudyError(f"This version of learnt cannot tell which rows {folder} sealed; study the table again.")
