@@ -4,6 +4,7 @@ decorator      what `@kernel` makes of a function: a callable that is compiled a
 compiler       how Numba is configured to compile it
 digest         what decides the machine code, as text to be hashed
 cache          machine code on disk, under that hash
+lock           one process compiles a kernel, others wait for its machine code
 private_files  files that nobody else could have written: the only ones machine code is read from
 read_only      read-only arrays run the machine code of writable ones
 intrinsics     machine instructions that Numba does not offer

@@ -3,6 +3,7 @@
 Entries are named by a hash of everything that decides the machine code (the kernel and all it calls, the argument
 types, the processor, the versions), written to a temporary file and renamed. Two processes that compile the same
 kernel at once therefore write the same entry, and a reader sees a whole entry or none: there is no index to race on.
+Mostly one of them waits for the other's entry (`lock`), where the folder can be written to.
 
 Entries are looked for in the package folder (a warmed-up install), then the user's cache folder, then a private
 folder under the system's temporary one, and written to the first of these that can be written to.
@@ -29,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.kernel import lock
 from learnt.engine.kernel.digest import hash_parts
 from learnt.engine.kernel.private_files import NotPrivate, PrivateFolder, private_folder
 
@@ -153,8 +155,18 @@ def _tidy(folder: PrivateFolder) -> None:
 
 def attach(dispatcher: Any, name: str, digest: str) -> None:
     """Give a Numba dispatcher this disk cache. Where Numba's internals have changed, kernels are compiled each time."""
-    if folders() and hasattr(dispatcher, "_cache"):
-        dispatcher._cache = _DiskCache(name, digest)
+    if not folders() or not hasattr(dispatcher, "_cache"):
+        return
+    dispatcher._cache = _DiskCache(name, digest)
+    compile_one = dispatcher.compile
+
+    def compile_and_release(signature: Any) -> Any:
+        try:
+            return compile_one(signature)  # loads, or else compiles and saves
+        finally:
+            lock.release()
+
+    dispatcher.compile = compile_and_release
 
 
 class _DiskCache:
@@ -177,7 +189,7 @@ class _DiskCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         try:
             name = self._file_name(signature, target_context)
-            payload = next((found for folder in _open_folders() if (found := _read(folder, name))), None)
+            payload = _find(name) or _from_another_process(name)
             if payload is None:
                 return None
             used.add(name)
@@ -228,6 +240,20 @@ def record_fields(kind: Any) -> str:
         return ""
     inner: Any = kind
     return f"{getattr(kind, 'fields', '')}({', '.join(map(record_fields, inner))})"
+
+
+def _find(name: str) -> bytes | None:
+    return next((found for folder in _open_folders() if (found := _read(folder, name))), None)
+
+
+def _from_another_process(name: str) -> bytes | None:
+    """The entry that another process is compiling now; None: this one compiles, and others wait for it."""
+    for folder in _open_folders(make=True):
+        if folder.writable():
+            with suppress(OSError):  # a disk without locks: compile without one
+                return lock.wait_or_lock(folder, name, lambda: _find(name))
+            return None
+    return None
 
 
 def _read(folder: PrivateFolder, name: str) -> bytes | None:

@@ -68,6 +68,10 @@ class PrivateFolder:
             self.remove(temporary)
             raise
 
+    def open_to_lock(self, name: str) -> int:
+        """A descriptor of an empty file, made where it is missing, on whose bytes only we can have locks."""
+        return self._open(name, os.O_RDWR | os.O_CREAT, 0o600)
+
     def names(self, *endings: str) -> list[str]:
         """The names of the files with one of these endings."""
         return [name for name in os.listdir(self._folder()) if name.endswith(endings)]
@@ -92,8 +96,8 @@ class PrivateFolder:
     def writable(self) -> bool:
         return os.access(self._place("."), os.W_OK, dir_fd=self._descriptor)
 
-    def _open(self, name: str, flags: int) -> int:
-        return os.open(self._place(name), flags | _NO_LINK, 0o644, dir_fd=self._descriptor)
+    def _open(self, name: str, flags: int, mode: int = 0o644) -> int:
+        return os.open(self._place(name), flags | _NO_LINK, mode, dir_fd=self._descriptor)
 
     def _folder(self) -> int | Path:
         return self.path if self._descriptor is None else self._descriptor
