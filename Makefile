@@ -19,7 +19,9 @@ $(VENV)/bin/python:
 # Installed for users: the package and what it needs at run time.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "== installing learnt (about a minute on a fresh machine)"
-	@$(PIP) install -q -c constraints.txt -e . && touch $@
+	@$(PIP) install -q -c constraints.txt -e .
+	@$(BIN)/python -m compileall -qq src || true
+	@touch $@
 
 # Installed for developers: oracles, PyTorch's CPU build, Dask, linters. pip would make bytecode on one core, and of the
 # tests of all packages too; a file that is of another Python is passed over.

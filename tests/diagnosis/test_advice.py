@@ -74,6 +74,20 @@ def test_no_advice_denies_another_nor_the_evidence():
     assert seen_regimes == set(REGIMES)
 
 
+@pytest.mark.parametrize("fall", [0.03, 0.0])
+@pytest.mark.parametrize("seen", [1.0, None])
+def test_more_rows_are_promised_only_where_they_are_advised(fall, seen):
+    sizes = np.array([100, 200, 400, 800])
+    wiggle = np.array([[0.02, -0.01, -0.01], [-0.02, 0.02, 0.0], [0.02, -0.02, 0.0], [-0.01, 0.0, 0.01]])
+    valid = (0.2 + fall * 100 / sizes)[:, None] * (1 + wiggle * (fall == 0))
+    found = read_curve(sizes, 0.7 * valid, valid, noise=(0.0, 0.0, 0.19), constant=1.0, seen=seen)
+    assert found.regime == "noise or bias"
+    advised = "more rows" in {CODES[text] for text in found.treatments}
+    assert advised == (fall > 0 and seen is not None)
+    assert ("would remove" in found.finding) == advised
+    assert "these rows cannot tell" in found.finding
+
+
 def test_every_piece_of_advice_is_a_sentence_and_is_given_somewhere():
     given = {c for r in REGIMES for falls in (True, False, None) for seen in (1.0, 0.2) for c in advise(r, falls, seen)}
     assert given == set(ADVICE)

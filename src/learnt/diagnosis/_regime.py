@@ -106,10 +106,10 @@ def read_curve(
         "variance": Part(max(loss - limit, 0.0), max(loss - limit - half, 0.0), max(loss - limit + half, 0.0)),
     }
     regime = _regime(loss, constant, parts, highest, believed)
-    falls = _falls(valid)
+    falls = None if seen is None else _falls(valid)
     return Diagnosis(
         regime=regime,
-        finding=_finding(regime, loss, constant, parts),
+        finding=_finding(regime, loss, parts, bool(falls)),
         evidence=_evidence(sizes, train_loss, valid, constant, parts, form, loss_name),
         treatments=tuple(ADVICE[code] for code in advise(regime, falls, seen)),
         loss=loss,
@@ -199,7 +199,8 @@ def _falls(valid: np.ndarray) -> bool | None:
     return bool(gained.mean() > max(0.01 * abs(float(valid[-1].mean())), spread))
 
 
-def _finding(regime: str, loss: float, constant: float, parts: dict[str, Part]) -> str:
+def _finding(regime: str, loss: float, parts: dict[str, Part], falls: bool) -> str:
+    """What is found, in words that agree with the advice: more rows are promised only where the curve still falls."""
     share = {name: _share(part.value, loss) for name, part in parts.items()}
     if regime == "no signal":
         return "The model predicts no better than the best constant: these columns say little about the target."
@@ -212,10 +213,11 @@ def _finding(regime: str, loss: float, constant: float, parts: dict[str, Part]) 
             f"The model changes too much with the rows it is given: about {share['variance']} of its error is variance."
         )
     if regime == "noise or bias":
-        return (
-            f"More rows of this kind would remove about {share['variance']} of the error; whether the rest is noise, "
-            "or a pattern that the model does not catch, these rows cannot tell."
-        )
+        what = "the rest" if falls else "the error"
+        cannot_tell = f"whether {what} is noise, or a pattern that the model does not catch, these rows cannot tell."
+        if falls:
+            return f"More rows of this kind would remove about {share['variance']} of the error; {cannot_tell}"
+        return f"{cannot_tell[0].upper()}{cannot_tell[1:-1]}; nor does the curve show that more rows would help."
     return f"The model is too simple for this table: about {share['bias']} of its error is bias, not noise."
 
 
@@ -271,7 +273,6 @@ def advise(regime: str, falls: bool | None, seen: float | None = 1.0) -> list[st
     >>> advise("high variance", falls=True), advise("high variance", falls=False)
     (['more rows', 'regularise more', 'fewer columns'], ['regularise more', 'fewer columns', 'rows do not help'])
     """
-    falls = None if seen is None else falls
     all_rows = seen is None or seen >= 0.999
     if regime == "no signal":
         return ["columns that matter", "check the target", "weak effect" if all_rows else "use all rows"]

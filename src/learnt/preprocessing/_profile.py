@@ -293,10 +293,12 @@ def _row_findings(data: Table, outcome: Outcome | None) -> list[dict]:
     findings = []
     if repeated:
         share = repeated / data.height
-        message = f"{repeated} rows ({100 * share:.1f} %) repeat an earlier row."
+        rows = "1 row" if repeated == 1 else f"{repeated} rows"
+        message = f"{rows} ({100 * share:.1f} %) repeat{'s' * (repeated == 1)} an earlier row."
         findings.append(_finding("duplicate rows", None, message, count=int(repeated), share=share))
     if contradictory:
-        message = f"{contradictory} times the same row comes with another target: no model can tell these apart."
+        times = "Once" if contradictory == 1 else f"{contradictory} times"
+        message = f"{times} the same row comes with another target: no model can tell these apart."
         findings.append(_finding("contradictions", None, message, count=int(contradictory)))
     return findings
 
@@ -317,7 +319,8 @@ def _target_findings(about: dict[str, Any] | None) -> list[dict]:
         elif about["smallest"] < RARE_CLASS * total:
             rarest = about["classes"][-1][0]
             share = about["smallest"] / max(total, 1)
-            message = f"The rarest class {rarest!r} of {name!r} has {about['smallest']} rows ({100 * share:.1f} %)."
+            rows = f"{about['smallest']} row{'s' * (about['smallest'] != 1)}"
+            message = f"The rarest class {rarest!r} of {name!r} has {rows} ({100 * share:.1f} %)."
             findings.append(_finding("imbalance", name, message, share=share))
     elif about["task"] == "regression":
         if about["at_max"] > 0.01:

@@ -37,7 +37,7 @@ from learnt.study.judgement._opening import add_importances, asked_metric, open_
 from learnt.study.judgement._output import plain_data, write_facts
 from learnt.study.race._background import BackgroundCall
 from learnt.study.race._ground import Ground
-from learnt.study.race._race import Race
+from learnt.study.race._race import Entry, Race
 from learnt.study.race._remote import Worker, readiest
 from learnt.study.report._report import write_report
 from learnt.study.report._words import summarise
@@ -213,14 +213,8 @@ class Conclusion:
 
     def _say_choice(self, decision: Decision, chosen: Standing) -> None:
         race = decision.race
-        unfinished: dict[tuple[str, str, str], list[str]] = {}
-        for entry in race.entries:
-            if entry.state in ("failed", "skipped"):
-                key = (entry.candidate.family.name, entry.state, entry.note)
-                unfinished.setdefault(key, []).append(entry.candidate.label)
-        for (family, state, note), labels in unfinished.items():
-            label = labels[0] if len(labels) == 1 else f"{family} ({len(labels)} settings)"
-            self.run.say(f"{label} {state}: {note.rstrip('.')}.")
+        for sentence in said_of_unfinished(race.entries):
+            self.run.say(sentence)
         if race.halved:
             sizes = f"{race.rows:,} of {race.all_rows:,} rows"
             self.run.say(f"The budget let models race on {sizes} only; the final model is fitted on all of them.")
@@ -277,6 +271,26 @@ class Conclusion:
         write_report(run.folder / "report.html", facts, points)
         shutil.rmtree(run.work, ignore_errors=True)
         return facts
+
+
+def said_of_unfinished(entries: Sequence[Entry]) -> list[str]:
+    """One sentence for all models that were left out for the same reason."""
+    by_reason: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for entry in entries:
+        if entry.state in ("failed", "skipped"):
+            families = by_reason.setdefault((entry.state, entry.note.rstrip(".")), {})
+            families.setdefault(entry.candidate.family.name, []).append(entry.candidate.label)
+    said = []
+    for (state, note), families in by_reason.items():
+        names = [
+            labels[0] if len(labels) == 1 else f"{name} ({len(labels)} settings)" for name, labels in families.items()
+        ]
+        said.append(f"{_listed(names)} {state}: {note}.")
+    return said
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{'; '.join(names[:-1])} and {names[-1]}"
 
 
 def _truth(example: bool) -> dict[str, float] | None:

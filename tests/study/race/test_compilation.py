@@ -11,7 +11,7 @@ import pytest
 
 from learnt.engine.kernel import cache as kernel_cache
 from learnt.study.race import _compilation
-from learnt.study.race._compilation import ANNOUNCEMENT, NO_CACHE, compile_ahead
+from learnt.study.race._compilation import ANNOUNCEMENT, CHECKING, NO_CACHE, compile_ahead
 from learnt.study.race._families import candidates_for
 from learnt.study.race._remote import Failed, TooSlow
 
@@ -80,12 +80,27 @@ def test_the_second_study_rehearses_nothing_silently(workers, tmp_path):
     assert said == [ANNOUNCEMENT]
 
 
-def test_where_all_is_compiled_without_a_note_nothing_is_announced(workers):
+@pytest.mark.parametrize("silent", [1e9, 0.0])
+def test_where_all_is_compiled_without_a_note_only_a_long_check_is_announced(workers, monkeypatch, silent):
+    monkeypatch.setattr(_compilation, "SILENT", silent)
     workers.compiles = False
     said = []
     compile_ahead(workers(), FAMILIES, [900], said.append)
-    assert said == []
+    assert said == ([CHECKING] if silent == 0 else [])
     assert len(workers.orders) == len(FAMILIES) + 1
+
+
+def test_what_is_compiled_after_a_while_is_announced_too(monkeypatch):
+    said, now = [], [0.0]
+    announcement = _compilation._Announcement(ANNOUNCEMENT, 4, said.append, clock=lambda: now[0])
+    announcement.advance()
+    now[0] = 2 * _compilation.SILENT
+    announcement.advance()
+    announcement.advance()
+    announcement.begin("learnt.tree.grow")
+    announcement.begin("learnt.tree.grow")
+    announcement.end()
+    assert said == [CHECKING, ANNOUNCEMENT]
 
 
 @pytest.mark.parametrize("trouble", [Failed("it did not work"), TooSlow("stopped")])

@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 from learnt.diagnosis import read_curve
+from learnt.study._conclude import said_of_unfinished
 from learnt.study.judgement import _judge as judge
 from learnt.study.judgement._rare import judge_metric
+from learnt.study.judgement._verdict import Terms, judge_rows
+from learnt.study.race._families import candidates_for
 from learnt.study.race._metric import metric_of
+from learnt.study.race._race import Entry
 from learnt.study.report._words import NO_TIME, UNKNOWN, summarise
 
 RNG = np.random.default_rng(0)
@@ -136,6 +140,27 @@ def test_the_requested_metric_is_in_the_headline():
     assert "ROC area 0." in found["lines"][1]["text"]
 
 
+def test_a_metric_that_few_rows_leave_open_does_not_deny_a_good_ranking():
+    """Six rare rows of 1,200: F1 may be anything, the ROC area is far from chance."""
+    y = np.repeat([0, 1], [1194, 6])
+    score = np.concatenate([np.linspace(0, 0.05, 1194), [0.046, 0.047, 0.048, 0.049, 0.0495, 0.1]])  # one is found
+    output, shares = np.column_stack([1 - score, score]), {"shares": [0.995, 0.005]}
+    names = np.array(["well", "yes"])[y]
+    judged_by = lambda metric: judge_rows(  # noqa: E731
+        names, output, Terms(["well", "yes"], 1, 0.0499, None, shares, metric_of(metric, "classify"), None)
+    )
+    test, better = judged_by("f1")
+    assert test["metric"]["gain"]["low"] <= 0 < test["metric"]["gain"]["estimate"]
+    assert test["auc"]["low"] > 0.9
+    assert better
+    test, better = judged_by("accuracy")  # the metric itself is no better than the constant's, and is named
+    assert test["metric"]["gain"]["estimate"] <= 0
+    assert not better
+    facts = classes(skill=0)
+    facts["test"]["metric"] = test["metric"]
+    assert summarise(facts)["headline"] == "No model predicts “y” better than a constant by accuracy."
+
+
 STATES = list(
     itertools.product(
         (0.03, 0.4),  # share of the class
@@ -176,6 +201,17 @@ def test_no_sentence_denies_another(cut):
         if "rare" in facts["test"]:
             assert "come out right" not in text
             assert "Wrong on" not in text
+
+
+def test_models_left_out_for_one_reason_share_a_sentence():
+    entries = [Entry(c, state="skipped", note="no time was left for 100 rows") for c in candidates_for("regress")]
+    entries[0].state = "finished"
+    entries[1].note = "stopped after 1 s on 100 rows"
+    slow, rest = said_of_unfinished(entries)
+    assert slow == f"{entries[1].candidate.label} skipped: stopped after 1 s on 100 rows."
+    assert rest.endswith(" skipped: no time was left for 100 rows.")
+    for family in {e.candidate.family.name for e in entries[2:]}:
+        assert family in rest
 
 
 def test_what_there_was_no_time_for_is_not_called_impossible():

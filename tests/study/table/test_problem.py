@@ -43,6 +43,26 @@ def test_the_task_can_be_given():
     assert pose(table(y=np.arange(N) % 40 // 10), "y", task="classify").classes == [0, 1, 2, 3]
 
 
+def test_what_is_said_of_the_target_follows_from_the_task():
+    """Whole numbers are classes to the profile up to more values than to a study, and amounts may be called classes."""
+    counts = np.minimum(np.arange(N) % 40 // 3, 13)
+    counts[0] = 40
+    amounts = pose(table(y=counts), "y")
+    assert amounts.task == "regress"
+    assert not any("class" in note for note in amounts.notes)
+    skewed = np.where(np.arange(N) % 12 == 0, 0.5 + 1000 * (np.arange(N) % 24 == 0), 0.25)
+    assert any("skewed" in note for note in pose(table(y=skewed), "y").notes)
+    named = pose(table(y=skewed), "y", task="classify")
+    assert not any("skewed" in note or "capped" in note for note in named.notes)
+
+
+@pytest.mark.parametrize("rows", [2, 20])
+def test_too_few_rows_are_called_so_whatever_the_target_holds(rows):
+    few = table(y=[f"c{k}" for k in range(N)]).head(rows)
+    with pytest.raises(StudyError, match=f"{rows} rows have a target; a study needs at least 30: collect more."):
+        pose(few, "y")
+
+
 def test_rows_without_a_target_are_dropped_and_counted():
     y = pl.Series(np.where(X > 0, "yes", "no").tolist()).set(pl.Series(np.arange(N) < 7), None)
     found = pose(table(y=y), "y")

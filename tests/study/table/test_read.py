@@ -61,6 +61,8 @@ def test_a_broken_csv_is_one_sentence_with_a_line(tmp_path, text, said):
     [
         ("t.csv", b"a,b\n1,\x00\n", "zero byte"),
         ("t.xlsx", b"PK\x03\x04rest", "spreadsheet"),
+        ("t.png", b"\x89PNG\r\n\x1a\nrest", "picture"),
+        ("t.pdf", b"%PDF-1.4 rest", "document"),
         ("t.parquet", b"PAR1 not really", "could not be read as parquet"),
         ("t.bin", b"\x00\x01\x02\x03", "not a text table"),
         ("t.jsonl", b'{"a": 1}\n{"a":\n', "could not be read as ndjson"),

@@ -46,5 +46,7 @@ def judge_rows(
     if t.metric is not None:
         at = t.threshold if t.metric.at_best_threshold else None
         found["metric"] = judge_metric(t.metric, codes, output, constant, threshold=at, **options)
-        better = found["metric"]["gain"]["low"] > 0
+        gained = found["metric"]["gain"]
+        # Few rows may leave the metric open where the order of rows does not
+        better = gained["low"] > 0 or (better and gained["estimate"] > 0)
     return found, bool(better)

@@ -36,6 +36,9 @@ PATIENCE = 600.0  # seconds for one rehearsal, compiling on a busy machine inclu
 MOST_ROWS = 5_000  # with more rows no family takes another code path
 LABEL = "compiling machine code, once on this machine"
 ANNOUNCEMENT = "Compiling machine code, once on this machine; the budget's clock starts afterwards."
+CHECKING_LABEL = "checking machine code, once for tables of this size"
+CHECKING = "Checking that machine code for tables of this size is there; the budget's clock starts afterwards."
+SILENT = 1.0  # seconds of a rehearsal that compiles nothing, after which it is announced as well
 NO_CACHE = (
     "Machine code cannot be kept on this machine, so this study compiles its own; the budget's clock starts afterwards."
 )
@@ -122,10 +125,12 @@ def _rehearse(jobs: list[Job], workers: list[Worker], announcement: _Announcemen
 
 
 class _Announcement:
-    """A message and a progress bar, shown once something is compiled; nothing where all is cached."""
+    """A message and a progress bar, shown once something is compiled; where all is cached, only if that takes long."""
 
-    def __init__(self, sentence: str, total: int, say: Say) -> None:
+    def __init__(self, sentence: str, total: int, say: Say, clock: Callable[[], float] = time.monotonic) -> None:
         self._sentence, self._total, self._say = sentence, total, say
+        self._clock, self._began = clock, clock()
+        self._compiles = False
         self._lock = threading.Lock()
         self._bar: Any = None
         self._task: Any = None
@@ -133,11 +138,10 @@ class _Announcement:
 
     def begin(self, kernel: str) -> None:
         with self._lock:
-            if self._bar is None:
-                self._say(self._sentence)
-                self._task = progress.task(LABEL, total=self._total)
-                self._bar = self._task.__enter__()
-                self._bar.advance(self._done)
+            if not self._compiles:
+                self._compiles = True
+                self._close()
+                self._open(self._sentence, LABEL)
             self._bar.note(kernel.rpartition(".")[2])
 
     def advance(self) -> None:
@@ -145,11 +149,23 @@ class _Announcement:
             self._done += 1
             if self._bar is not None:
                 self._bar.advance()
+            elif self._done < self._total and self._clock() - self._began > SILENT:
+                self._open(CHECKING, CHECKING_LABEL)
 
     def end(self) -> None:
         with self._lock:
-            if self._task is not None:
-                self._task.__exit__(None, None, None)
+            self._close()
+
+    def _open(self, sentence: str, label: str) -> None:
+        self._say(sentence)
+        self._task = progress.task(label, total=self._total)
+        self._bar = self._task.__enter__()
+        self._bar.advance(self._done)
+
+    def _close(self) -> None:
+        if self._task is not None:
+            self._task.__exit__(None, None, None)
+            self._task = self._bar = None
 
 
 def _required_code(jobs: list[Job], folder: Path) -> str:

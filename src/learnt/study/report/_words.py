@@ -120,11 +120,12 @@ def _headline(facts: dict[str, Any]) -> str:
     if (winner := unfitted(facts)) is not None:
         return f"No time was left to fit the model that won the race for “{target}” ({winner})."
     if not facts["beats_constant"]:
+        than = f"better than a constant{' by ' + test['metric']['words'] if 'metric' in test else ''}."
         if facts["race"]["cut_short"]:
             count = tried(facts)
             none = f"None of the {count} models" if count > 1 else "The one model"
-            return f"{none} there was time for predicts “{target}” {'' if count > 1 else 'no '}better than a constant."
-        return f"No model predicts “{target}” better than a constant."
+            return f"{none} there was time for predicts “{target}” {'' if count > 1 else 'no '}{than}"
+        return f"No model predicts “{target}” {than}"
     can = f"“{target}” can be predicted"
     if "metric" in test:
         m = test["metric"]

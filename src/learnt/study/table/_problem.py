@@ -92,13 +92,12 @@ def pose(
     notes: list[str] = []
     y, kind, kept = _read_target(table, target, task, notes)
     table, rows = table.filter(pl.Series(kept)), np.flatnonzero(kept)
+    _check_enough(y)
+    classes = None
     if kind == "classify":
         y, classes, kept = _labels(y, notes, target)
         table, rows = table.filter(pl.Series(kept)), rows[kept]
-    else:
-        classes = None
-    if len(y) < LEAST_ROWS:
-        raise StudyError(f"{len(y)} rows have a target; a study needs at least {LEAST_ROWS}: collect more.")
+        _check_enough(y)
     candidates = [c for c in table.columns if c not in {group, *drop}]
     if candidates == [target]:
         raise StudyError(f'The table has no column beside "{target}"; there is nothing to predict from.')
@@ -120,6 +119,7 @@ def pose(
     if group is not None:
         set_aside.append({"column": group, "reason": "names the groups, which are kept whole in every split"})
     skip = {"time", "leak", "identifier", "target missing", "empty", "constant", "duplicate", "nested"}
+    skip |= {"imbalance"} if classes is None else {"capped", "skewed"}  # the profile guesses the task by itself
     notes += [f["message"] for f in found["findings"] if f["what"] not in skip]
     notes += type_notes(table.select(features))
     return Problem(
@@ -142,6 +142,12 @@ def pose(
         notes=notes,
         grid=grid,
     )
+
+
+def _check_enough(y: np.ndarray) -> None:
+    if len(y) < LEAST_ROWS:
+        some = "1 row has" if len(y) == 1 else f"{len(y)} rows have"
+        raise StudyError(f"{some} a target; a study needs at least {LEAST_ROWS}: collect more.")
 
 
 # --- the target ----------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ FORMATS = {
     ".jsonl": "ndjson", ".ndjson": "ndjson", ".json": "json",
     ".npz": "images", ".npy": "images",
 }  # fmt: skip
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF", b"II*\x00", b"MM\x00*")  # and documents
 _DELIMITERS = ",;\t|"
 _PIECE = 1 << 25
 _CHECKED_BYTES = 5_000_000  # a larger file is checked line by line only where a quick check finds something
@@ -91,6 +92,8 @@ def _format(path: Path) -> str:
         raise StudyError(f"{path} looks like a spreadsheet or a zip archive; save the sheet as CSV first.")
     if suffix in FORMATS:
         return FORMATS[suffix]
+    if head.startswith(_PICTURES):
+        raise StudyError(f"{path} is a picture or a document, not a table; save the table in it as CSV first.")
     if b"\x00" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise StudyError(f"{path} is not a text table; CSV, Parquet, Arrow, Feather and JSON lines can be read.")
     return "csv"
