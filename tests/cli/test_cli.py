@@ -172,6 +172,21 @@ def test_ctrl_c_reports_what_was_kept(tmp_path):
     assert out == ""
 
 
+@pytest.mark.parametrize("moment", ["learnt.study.race._process.process_count", "learnt.cli._run.run"])
+def test_ctrl_c_before_anything_was_done_is_a_sentence_too(moment):
+    """While the command loads, and before a study begins."""
+    module, _, name = moment.rpartition(".")
+    script = (
+        "import importlib, sys\n"
+        "def stop(*_): raise KeyboardInterrupt\n"
+        f"setattr(importlib.import_module({module!r}), {name!r}, stop)\n"
+        "from learnt.cli import main\n"
+        "main(['study', 't.csv', '--target', 'y'])"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600)
+    assert (found.returncode, found.stdout, found.stderr) == (130, "", "learnt: Interrupted.\n")
+
+
 def test_info_names_versions_threads_and_cache(capfd):
     assert run(["info"]) == 0
     shown = capfd.readouterr().out

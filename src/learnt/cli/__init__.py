@@ -20,9 +20,13 @@ def main(arguments: list[str] | None = None) -> None:
     import os
     import sys
 
-    from learnt.cli._run import run
+    try:
+        from learnt.cli._run import run
 
-    code = run(sys.argv[1:] if arguments is None else arguments)
+        code = run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # while the command itself was being loaded
+        print("learnt: Interrupted.", file=sys.stderr)
+        code = 130
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # nobody reads it any more
             stream.flush()

@@ -15,6 +15,8 @@ def run(arguments: list[str]) -> int:
     arguments = [a for a in arguments if a != "--debug"]
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="learnt")
+        if code == INTERRUPTED:  # typer has caught it, and says nothing
+            tell("Interrupted.")
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:  # the reader of our output has gone (learnt … | head)

@@ -38,6 +38,7 @@ from learnt.study.judgement._output import plain_data, write_facts
 from learnt.study.race._background import BackgroundCall
 from learnt.study.race._ground import Ground
 from learnt.study.race._race import Entry, Race
+from learnt.study.race._recipe import Recipe, build_recipe
 from learnt.study.race._remote import Worker, readiest
 from learnt.study.report._report import write_report
 from learnt.study.report._words import summarise
@@ -87,6 +88,8 @@ class Conclusion:
             refit=self.refit,
             threads=len(workers),
         )
+        loading = BackgroundCall(self._load_classes, decision.chosen.recipe)
+        loading.start()  # while another process fits them
         chosen, judged_rows = run.timed(
             "final fit",
             fit_judged,
@@ -100,6 +103,7 @@ class Conclusion:
         )
         self._say_choice(decision, chosen)
         out_of_fold = journaled_out_of_fold(decision, chosen, self.journal, held_out)
+        loading.result()
         ceiling = self._ceiling(bracketing)
         facts = self._facts(ceiling) | self._race_facts(decision, chosen, judged_rows)
         model = load(self.judged)  # the saved file is tested, as it will be used
@@ -130,6 +134,11 @@ class Conclusion:
         if facts["diagnosis"] is not None:
             run.say(facts["diagnosis"]["finding"])
         return {"facts": facts, "points": points, "model": model}
+
+    def _load_classes(self, recipe: Recipe) -> None:
+        """Import what the model file will need when it is read."""
+        classes = self.problem.classes
+        build_recipe(recipe, None if classes is None else list(range(len(classes))))
 
     def _development(self) -> tuple[pl.DataFrame, np.ndarray]:
         rows = self.sealed.development

@@ -217,12 +217,12 @@ class Run:
             self.say(f"Always saying the mean has an RMSE of {number(constant['rmse'])}.")
 
     def _during_the_race(self, problem: Problem, development: np.ndarray) -> dict[str, Any] | None:
-        """Import what is needed after the race, and bound the best possible error where that is not known already.
+        """Load and compile what is needed after the race, and bound the best possible error.
 
-        The bounds take processor seconds; a study with a small budget has none.
+        The bounds take processor seconds; a study with a small budget has none, nor are known ones computed again.
         """
-        for needed in ("learnt.study._conclude", "jinja2"):
-            import_module(needed)
+        import_module("learnt.study._conclude")
+        import_module("learnt.study.report._report").compiled_page()
         known = self.journal.get("ceiling", "") is not None
         if known or self.settings.budget < ENOUGH_TO_BRACKET * self.budget.pace:
             return None

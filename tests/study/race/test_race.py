@@ -14,6 +14,7 @@ from learnt.study.choice._decide import Decision, fit_judged, fit_on_everything
 from learnt.study.race._budget import (
     CHOOSING,
     CLOSING,
+    LAST_RESORT,
     LEAST_FINAL,
     MOST_CLOSING,
     MOST_FINAL,
@@ -171,7 +172,8 @@ def test_no_fit_begins_or_ends_in_the_time_set_aside(tmp_path, seconds, pace):
     found = race(tmp_path, worker, seconds=seconds)
     budget = Budget(seconds, clock=clock)
     models = [e for e in found.finished() if not e.candidate.is_constant]
-    closing = budget.closing + (budget.choosing if models else 0.0)  # among none there is nothing to choose
+    # Among none there is nothing to choose, and a small overrun is better than nothing tried.
+    closing = budget.closing + (budget.choosing if models else -LAST_RESORT * seconds)
     assert clock() <= seconds - closing + 1e-9
     leaders = found.finished()[:5]
     wanted = final_seconds([e.final_fit() for e in leaders], 1000 / 800, True, 1)
@@ -225,6 +227,41 @@ def test_on_a_busy_machine_more_time_is_set_aside(seconds):
     assert busy.race_until(1e9) >= (1 - MOST_CLOSING - MOST_FINAL - 0.05) * seconds  # there is a race all the same
 
 
+def test_the_pace_follows_the_latest_fits():
+    budget = Budget(60.0, clock=Clock())
+    budget.notice_pace(1.0, 1.0)
+    idle = budget.closing
+    for _ in range(40):
+        budget.notice_fit(0.4, 0.1)  # others begin to use the machine
+    assert budget.pace == pytest.approx(4.0, rel=0.1)  # ten half-lives are left of the first second in 16
+    assert budget.closing > idle + 2.5 * CLOSING[0]
+    for _ in range(400):
+        budget.notice_fit(0.1, 0.1)
+    assert budget.pace == pytest.approx(1.0, rel=0.01)
+
+
+class Crowded(Pretend):
+    """Fits that get a quarter of a core."""
+
+    def call(self, do, timeout, **order):
+        found = super().call(do, timeout, **order)
+        return {**found, "prepare_s": 0.0, "processor_s": found["fit_s"] / 4}
+
+
+def test_a_race_ends_sooner_where_its_fits_get_little_of_the_processor(tmp_path):
+    ended = []
+    for kind in (Pretend, Crowded):
+        clock = Clock()
+        budget, worker = Budget(20.0, clock=clock), kind(clock, seconds=0.4)
+        worker.folder = tmp_path / kind.__name__
+        journal = Journal(tmp_path / f"{kind.__name__}.jsonl", "k")
+        run_race([worker], journal, ground(1000), budget, task="classify", most=10**9)
+        ended.append(clock())
+    assert ended[0] > ended[1] + 2.5 * (CLOSING[0] + CHOOSING[0])
+    assert ended[1] < 20.0 - 4 * CLOSING[0]
+    assert "processor_s" not in (tmp_path / "Crowded.jsonl").read_text()  # the journal of a study does not depend on it
+
+
 def test_more_time_is_set_aside_for_a_table_that_took_long_to_read():
     small, large = Budget(60.0, clock=Clock()), Budget(60.0, clock=Clock())
     small.work, large.work = 0.1, 1.1
@@ -235,7 +272,7 @@ def test_more_time_is_set_aside_for_a_table_that_took_long_to_read():
     assert large.race_until(0.0) == pytest.approx(small.race_until(0.0) - 2 * (CLOSING[1] + CHOOSING[1]))
 
 
-@pytest.mark.parametrize("pace", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize("pace", [1.0, 1.5, 2.0, 2.5])
 def test_in_five_seconds_a_model_is_measured_on_a_small_table(pace):
     """A second of the processor until the race begins: what is set aside leaves time for one model on five folds."""
     clock = Clock()
@@ -319,7 +356,8 @@ def test_a_race_without_a_model_continues_into_the_time_of_the_choice(tmp_path, 
     budget = Budget(seconds, clock=clock)
     clock.work(0.4 * pace)
     budget.notice_pace(pace, 1.0)
-    assert budget.race_until(0.0) < budget.race_until_the_first() <= budget.end - budget.closing
+    overrun = LAST_RESORT * seconds  # at most
+    assert budget.race_until(0.0) < budget.race_until_the_first() <= budget.end - budget.closing + overrun
     left = budget.race_until_the_first() - clock()
     worker = Loading(clock, share * left, seconds=0.01)
     worker.rows, worker.folder = 1000, tmp_path

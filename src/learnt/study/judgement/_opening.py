@@ -26,6 +26,8 @@ from learnt.study.report._words import ordinal
 from learnt.study.table._problem import Problem
 from learnt.study.table._seal import SPARE, Sealed, record_opening
 
+LONG_ENOUGH = 0.05  # seconds in which predictions of one row are timed
+
 Rows = tuple[np.ndarray, np.ndarray]
 
 
@@ -162,9 +164,12 @@ def predictions(
 
 
 def _latency(model: Any, row: pl.DataFrame, budget: Budget) -> float:
-    """Seconds to predict one raw row, the first call not counted where there is time for more."""
+    """Seconds to predict one raw row, the first call not counted where there is time for more.
+
+    Slow predictions need fewer repetitions.
+    """
     took: list[float] = []
-    while len(took) < 6 and (not took or budget.left() > budget.report):
+    while len(took) < 6 and (not took or (sum(took) < LONG_ENOUGH and budget.left() > budget.report)):
         started = time.perf_counter()
         model.predict(row)
         took.append(time.perf_counter() - started)

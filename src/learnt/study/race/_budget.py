@@ -4,9 +4,9 @@
                                       until ──┘            └──── reserve ───┴────────── closing ───┘
 
 What the study itself calculates is known in seconds of the processor: some whatever the table, and more the more its
-reading, profiling and sealing took. On a busy machine they take `pace` times longer, as those steps did. Final fits are
-foreseen from those of the race, which were measured by the clock, under the load that there is. The clock is given, so
-that tests can turn it.
+reading, profiling and sealing took. On a busy machine they take `pace` times longer: as those steps did, and, once
+models race, as the latest fits do. Final fits are foreseen from those of the race, which were measured by the clock,
+under the load that there is. The clock is given, so that tests can turn it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 # Processor seconds for any table, and for each second that reading and sealing it took; a share of the budget more, at
 # most so much: for the test set and the report, and for calibrating, blending and choosing.
-CLOSING = (0.35, 1.0, 0.03, 8.0)
+CLOSING = (0.15, 0.5, 0.03, 8.0)
 CHOOSING = (0.12, 0.3, 0.02, 5.0)
 USUAL_WORK = 0.3  # processor seconds for reading and sealing a table, where they were not measured
 REPORT = 0.4  # share of the closing that comes after the test set
@@ -24,7 +24,8 @@ MOST_CLOSING = 0.4  # share of the budget that choice and closing may take toget
 MOST_FINAL = 0.35  # share of the budget that the final fits may take
 LEAST_FINAL = 0.15  # processor seconds for them, whatever the race has shown
 SLOWEST = 20.0  # pace that is reckoned with
-LAST_RESORT = 0.05  # share of the budget by which it may be overrun rather than lose the model that won
+REMEMBERED = 4.0  # seconds of fits after which a measured pace has half its weight
+LAST_RESORT = 0.05  # share of the budget by which it may be overrun rather than lose the only model, or the winner
 SLACK = 1.5  # a fit may take so much longer than expected
 
 
@@ -36,6 +37,7 @@ class Budget:
         self.began = clock() if began is None else began
         self.end = self.began + seconds
         self.pace = 1.0  # how many times longer things take than on an idle machine
+        self._measured = (0.0, 0.0)  # seconds by the clock and of the processor that it was read from
         self.work = USUAL_WORK  # processor seconds in which the table was read, profiled and sealed
 
     def not_counted(self, seconds: float) -> None:
@@ -49,7 +51,13 @@ class Budget:
 
     def notice_pace(self, wall: float, processor: float) -> None:
         """How busy the machine is, from steps that only calculate: their seconds by the clock and of the processor."""
-        self.pace = min(max(wall / max(processor, 1e-3), 1.0), SLOWEST)
+        self._measured = (wall, max(processor, 1e-3))
+        self.pace = min(max(wall / self._measured[1], 1.0), SLOWEST)
+
+    def notice_fit(self, wall: float, processor: float) -> None:
+        """The same from a fit of the race, which outweighs earlier ones the more, the longer it took."""
+        kept = 0.5 ** (wall / REMEMBERED)
+        self.notice_pace(kept * self._measured[0] + wall, kept * self._measured[1] + processor)
 
     def left(self) -> float:
         return self.end - self.clock()
@@ -91,8 +99,12 @@ class Budget:
         return self.end - self.closing - self.choosing - final
 
     def race_until_the_first(self) -> float:
-        """The same while no model has been measured: among none there is nothing to choose, and a quick one will do."""
-        return self.end - self.closing - min(LEAST_FINAL * self.pace, MOST_FINAL * self.seconds)
+        """The same while no model has been measured: among none there is nothing to choose, and a quick one will do.
+
+        A budget overrun by little is better than nothing tried.
+        """
+        final = min(LEAST_FINAL * self.pace, MOST_FINAL * self.seconds)
+        return self.end - self.closing - final + LAST_RESORT * self.seconds
 
 
 def final_seconds(fits: Sequence[float], growth: float, refit: bool, threads: int = 1) -> float:

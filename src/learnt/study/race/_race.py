@@ -330,6 +330,9 @@ class _Race:
     def _record(self, entry: Entry, fold: int, result: dict[str, Any]) -> None:
         with self.lock:
             result["at"] = self.spent + self.budget.clock() - self.started
+            processor = result.pop("processor_s", None)
+            if processor is not None:
+                self.budget.notice_fit(result["prepare_s"] + result["fit_s"], processor)
             self.journal.add("fit", fit_name(entry.candidate, self.rows, fold), result)
             entry.running.discard(fold)
             entry.results[fold] = result

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,18 @@ def write_report(path: Path, facts: dict[str, Any], points: tuple[np.ndarray, np
     os.replace(temporary, path)
 
 
-def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None = None, folder: str = "FOLDER") -> str:
-    """The page as text; everything that comes from data is escaped by the template."""
-    from jinja2 import DictLoader, Environment
-    from markupsafe import Markup
-
+@cache
+def compiled_page() -> CodeType:
+    """The template, compiled; most of what writing a report takes, and done while models race."""
     source = (files("learnt.study") / "templates" / "report.html").read_text(encoding="utf-8")
-    environment = Environment(loader=DictLoader({"report.html": source}), autoescape=True, trim_blocks=True)
+    return _environment({"task": "classify", "race": {}}).compile(source, "report.html")
+
+
+def _environment(facts: dict[str, Any]) -> Any:
+    """The template's filters; some write numbers as the study's losses are written."""
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=True)
     scale = _scale(facts)
 
     def loss(value: float) -> str:
@@ -66,12 +72,21 @@ def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None =
         "seconds": _seconds,
         "bytes": _bytes,
     }
+    return environment
+
+
+def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None = None, folder: str = "FOLDER") -> str:
+    """The page as text; everything that comes from data is escaped by the template."""
+    from jinja2 import Template
+    from markupsafe import Markup
+
+    template = Template.from_code(_environment(facts), compiled_page(), {})
     if not has_model(facts):
         facts = {**facts, "diagnosis": None}  # the learning curve of a constant is meaningless
     charts = {name: Markup(str(chart)) for name, chart in _charts(facts, points).items() if chart is not None}
     entries, test = facts["race"]["entries"], facts["test"] or {}
     finished = [e for e in entries if "loss" in e]
-    return environment.get_template("report.html").render(
+    return template.render(
         facts=facts,
         folder=folder,
         charts=charts,
