@@ -18,6 +18,7 @@ from learnt.forestry import (
     prune_by_likelihood,
     weigh,
 )
+from learnt.forestry.density import _rounds
 
 RNG = np.random.default_rng(0)
 
@@ -95,7 +96,7 @@ def test_every_split_is_the_best_one(score, weighted):
     assert tree.feature[order].tolist() == [f for f, _, _ in found]
     np.testing.assert_allclose(tree.threshold[order], [cut for _, cut, _ in found], rtol=1e-14)
     np.testing.assert_allclose(tree.impurity[order], [value for _, _, value in found], rtol=1e-9)
-    np.testing.assert_allclose(weigh(tree, rows, w), tree.weighted_n_node_samples, rtol=1e-12)
+    np.testing.assert_allclose(weigh(tree, tree.apply(rows), w), tree.weighted_n_node_samples, rtol=1e-12)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -173,7 +174,7 @@ def test_pruning_keeps_the_best_subtree():
     box = Box(X.min(axis=0), X.max(axis=0))
     tree = grow_density(rows, None, box, CellRules(max_leaves=30, min_leaf=2))
     p = np.log(tree.weighted_n_node_samples / 300) - log_volumes(tree, box)
-    worth, of_held = (constant_worth(tree, box, weigh(tree, part, None)) for part in (rows, held))
+    worth, of_held = (constant_worth(tree, box, weigh(tree, tree.apply(part), None)) for part in (rows, held))
     np.testing.assert_allclose(worth, tree.weighted_n_node_samples * p)
 
     def best(node, price):
@@ -212,6 +213,45 @@ def test_the_worth_of_a_node_with_a_gaussian(weighted):
         of = leaf_gaussians(rows[here], w[here], at[0], *cell)
         log_p = np.log(w[here].sum() / w.sum()) + log_in_cell(held[there], at[1], of, *cell)
         assert found[node] == pytest.approx((u[there] * log_p).sum(), rel=1e-9, abs=1e-9)
+
+
+def cells_of(tree, box):
+    """Bounds, rows and gain of every node, in an order that no numbering shows in."""
+    table = np.column_stack([*cell_bounds(tree, box), tree.n_node_samples, tree.impurity])
+    return table[np.lexsort(table.T)]
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parts_grown_apart_are_those_of_one_tree(score, weighted, monkeypatch):
+    rows = np.round(groups(2500), 2)  # with ties
+    w = RNG.uniform(0.5, 2, 2500) if weighted else None
+    box = Box(rows.min(axis=0), rows.max(axis=0))
+    rules = CellRules(score, max_depth=12)
+    whole = grow_density(rows, w, box, rules)
+    monkeypatch.setattr(_rounds, "_LARGE", 0)
+    apart = grow_density(rows, w, box, rules)
+    assert (cells_of(apart, box) == cells_of(whole, box)).all()
+    np.testing.assert_array_equal(weigh(apart, apart.apply(rows), None), apart.n_node_samples)
+    assert (apart.children_left != whole.children_left).any()  # another numbering: it was grown apart
+
+
+@pytest.mark.parametrize("score", ["squared_error", "non_uniformity", "entropy"])
+def test_a_node_of_many_rows_is_cut_at_its_best_place(score):
+    """Cuts that are passed over at once against every cut."""
+    rows = np.column_stack([groups(2000, d=1, seed=4), RNG.normal(size=2000) ** 3, RNG.integers(0, 50, 2000)])
+    box = Box(rows.min(axis=0), rows.max(axis=0))
+    tree = grow_density(rows, None, box, CellRules(score, max_leaves=2, min_leaf=5))
+    best = (0.0,)
+    for f in range(3):
+        x = np.sort(rows[:, f])
+        for p in range(5, 1996):
+            cut = x[p - 1] + 0.5 * (x[p] - x[p - 1])
+            if x[p - 1] < x[p]:
+                a = (cut - box.lower[f]) / (box.upper[f] - box.lower[f])
+                best = max(best, (gain(score, p / 2000, a, 1.0, 1.0), f, cut))
+    assert (tree.feature[0], tree.threshold[0]) == best[1:]
+    assert tree.impurity[0] == pytest.approx(best[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("score", ["gaussian_entropy", "diagonal_entropy"])

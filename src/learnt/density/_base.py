@@ -95,9 +95,11 @@ def low_score(scores: np.ndarray, weights: np.ndarray | None, share: float) -> f
     >>> low_score(np.array([1.0, 2.0]), np.array([1.0, 3.0]), 0.25)
     2.0
     """
+    if weights is None:
+        at = min(int(share * len(scores) * (1 + _EVEN)), len(scores) - 1)
+        return float(np.partition(scores, at)[at])
     order = np.argsort(scores, kind="stable")
-    w = np.ones(len(scores)) if weights is None else np.asarray(weights, dtype=np.float64)[order]
-    reached = np.cumsum(w)
+    reached = np.cumsum(np.asarray(weights, dtype=np.float64)[order])
     at = int(np.searchsorted(reached, share * reached[-1] * (1 + _EVEN), side="right"))
     return float(scores[order[min(at, len(scores) - 1)]])
 

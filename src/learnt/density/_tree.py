@@ -163,7 +163,7 @@ default="entropy"
     def _record(self, tree: Tree, box: Box, X: np.ndarray, w: Any) -> None:
         """The densities of all rows in the leaves of a tree."""
         leaf = tree.apply(X)
-        weight = weigh(tree, X, w)
+        weight = weigh(tree, leaf, w)
         with np.errstate(divide="ignore"):
             log_density = np.log(weight / weight[0]) - log_volumes(tree, box)
         # A cell without weight: a density less than any other, and not log density −∞, which files may not hold.
@@ -252,8 +252,8 @@ def pruned(tree: Tree, box: Box, leaf: str, X: Any, w: Any, held: Any, held_w: A
     if leaf == "gaussian":
         worth, held_worth = (gaussian_worth(tree, box, X, w, *rows) for rows in ((X, w), (held, held_w)))
     else:
-        weights = tree.weighted_n_node_samples, weigh(tree, held, held_w)
-        worth, held_worth = (constant_worth(tree, box, weight) for weight in weights)
+        weights = tree.weighted_n_node_samples, weigh(tree, tree.apply(held), held_w)
+        worth, held_worth = constant_worth(tree, box, np.stack(weights))
     return prune_by_likelihood(tree, worth, held_worth)
 
 

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from learnt.engine.random import stream
-from learnt.engine.threads import run_tasks
 from learnt.forestry.density import _data
-from learnt.forestry.density._gaussian import room_for_gaussians
-from learnt.forestry.density._grow import grow_cells
+from learnt.forestry.density._rounds import CELL_SCORES as CELL_SCORES
+from learnt.forestry.density._rounds import CellRules, grown, root_of, sorted_lines
 from learnt.forestry.kept._pruning import keep_nodes
 from learnt.forestry.kept._tree import LEAF, UNDEFINED, Tree
 
-CELL_SCORES = {
-    "squared_error": _data.SQUARED,
-    "non_uniformity": _data.NON_UNIFORM,
-    "entropy": _data.ENTROPY,
-    "gaussian_entropy": _data.GAUSSIAN,
-    "diagonal_entropy": _data.DIAGONAL,
-}
-_DEEPEST = 1 << 30
 _LEAST_PRICE, _PRICES = 0.3, 40  # of a leaf, in the log likelihood of one row; how many are tried
 
 
@@ -37,57 +26,15 @@ class Box(NamedTuple):
         return np.logical_and.reduce((self.lower <= X) & (self.upper >= X), axis=1)
 
 
-class CellRules(NamedTuple):
-    """How a density tree is grown: a name of `CELL_SCORES`, random cuts or all of them, and its limits."""
-
-    score: str = "entropy"
-    random: bool = False
-    max_leaves: int | None = None
-    min_leaf: int = 5
-    max_depth: int | None = None
-    max_features: int | None = None
-
-
 def grow_density(X: np.ndarray, w: np.ndarray | None, box: Box, rules: CellRules, seed: int = 0) -> Tree:
     """A tree whose leaves are cells of the box; the weight of the rows in them is `weighted_n_node_samples`."""
     n, d = X.shape
-    lines = run_tasks([partial(_sorted_line, X, f) for f in range(d)])
-    order, values = np.stack([line[0] for line in lines]), np.stack([line[1] for line in lines])
-    leaves = max(1, n // rules.min_leaf)
-    leaves = leaves if rules.max_leaves is None else min(leaves, rules.max_leaves)
-    nodes = 2 * leaves - 1
-    by_chance = rules.random or (rules.max_features or d) < d
-    uniform = stream(seed).random((nodes, 2 * d)) if by_chance else np.zeros((nodes, 2 * d))
-    lower, upper = np.empty((nodes, d)), np.empty((nodes, d))
-    lower[0], upper[0] = box
-    ints, floats = np.zeros((nodes, _data.N_INTS), dtype=np.int64), np.zeros((nodes, _data.N_FLOATS))
-    ints[0, _data.END], ints[0, _data.LEFT] = n, -1
-    floats[0, _data.WEIGHT] = n if w is None else w.sum()
     weights = np.empty(0) if w is None else np.ascontiguousarray(w, dtype=np.float64)
-    work = (
-        np.empty(nodes + 1, np.int64), np.empty(d, np.int64), np.empty(n, np.uint8), np.empty(n, np.int32), np.empty(n)
-    )  # fmt: skip
-    gaussian = None
-    if rules.score in ("gaussian_entropy", "diagonal_entropy"):
-        gaussian = np.ascontiguousarray(X, dtype=np.float64), room_for_gaussians(d)
-    kept = grow_cells(_as_array(rules, d), values, order, weights, uniform, lower, upper, ints, floats, gaussian, work)
-    return _tree(d, ints[:kept], floats[:kept])
-
-
-def _sorted_line(X: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
-    column = np.ascontiguousarray(X[:, f], dtype=np.float64)
-    order = np.argsort(column, kind="stable")
-    return order.astype(np.int32), column[order]
-
-
-def _as_array(rules: CellRules, d: int) -> np.ndarray:
-    out = np.empty(_data.N_RULES, dtype=np.int64)
-    out[_data.SCORE], out[_data.RANDOM] = CELL_SCORES[rules.score], rules.random
-    out[_data.MAX_LEAVES] = _DEEPEST if rules.max_leaves is None else rules.max_leaves
-    out[_data.MIN_LEAF] = rules.min_leaf
-    out[_data.MAX_DEPTH] = _DEEPEST if rules.max_depth is None else rules.max_depth
-    out[_data.MAX_FEATURES] = d if rules.max_features is None else rules.max_features
-    return out
+    rows = (
+        np.ascontiguousarray(X, dtype=np.float64) if rules.score in ("gaussian_entropy", "diagonal_entropy") else None
+    )
+    nodes = grown(sorted_lines(X, weights, rows), root_of(n, d, n if w is None else w.sum(), *box), rules, seed)
+    return _tree(d, nodes.ints, nodes.floats)
 
 
 def _tree(d: int, ints: np.ndarray, floats: np.ndarray) -> Tree:
@@ -133,16 +80,19 @@ def log_volumes(tree: Tree, box: Box) -> np.ndarray:
     return np.log(upper - lower).sum(axis=1)
 
 
-def weigh(tree: Tree, X: np.ndarray, w: np.ndarray | None) -> np.ndarray:
-    """The weight of the rows in every node."""
-    weight = np.bincount(tree.apply(X), weights=w, minlength=tree.node_count).astype(np.float64)
+def weigh(tree: Tree, leaf: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    """The weight in every node of rows with these leaves."""
+    weight = np.bincount(leaf, weights=w, minlength=tree.node_count).astype(np.float64)
     for nodes in reversed(_levels(tree)):
         weight[nodes] = weight[tree.children_left[nodes]] + weight[tree.children_right[nodes]]
     return weight
 
 
 def constant_worth(tree: Tree, box: Box, weight: np.ndarray) -> np.ndarray:
-    """Σ log p of rows of this weight in every node, were it a leaf; p is the density of the rows it was grown on."""
+    """Σ log p of rows of this weight in every node, were it a leaf; p is the density of the rows it was grown on.
+
+    `weight` has a column for each node.
+    """
     share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
     return weight * (np.log(share) - log_volumes(tree, box))
 
@@ -152,7 +102,7 @@ def best_leaves(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which nodes to keep, and which of them are leaves, so that the leaves' likelihood minus their penalty is largest.
 
-    `levels` are the nodes that split, level by level, where they are known.
+    `levels` are the nodes that may split, level by level, where they are known.
     """
     best, splits = worth - price, np.zeros(tree.node_count, dtype=bool)
     levels = _levels(tree) if levels is None else levels
@@ -160,7 +110,8 @@ def best_leaves(
         below = best[tree.children_left[nodes]] + best[tree.children_right[nodes]]
         splits[nodes] = below > best[nodes]
         best[nodes] = np.maximum(below, best[nodes])
-    keep = np.ones(tree.node_count, dtype=bool)
+    keep = np.zeros(tree.node_count, dtype=bool)
+    keep[0] = True
     for nodes in levels:
         keep[tree.children_left[nodes]] = keep[tree.children_right[nodes]] = keep[nodes] & splits[nodes]
     return keep, keep & ~splits
@@ -175,7 +126,13 @@ def prune_by_likelihood(tree: Tree, worth: np.ndarray, held: np.ndarray) -> Tree
     unit = tree.weighted_n_node_samples[0] / tree.n_node_samples[0]
     total = (worth[tree.is_leaf].sum() - worth[0]) / unit
     prices = unit * np.append(0.0, np.geomspace(_LEAST_PRICE, max(total, 2 * _LEAST_PRICE), _PRICES))
-    levels = _levels(tree)
-    choices = [best_leaves(tree, worth, price, levels) for price in prices]
-    likeliest = int(np.argmax([held[leaf].sum() for _, leaf in choices]))
-    return keep_nodes(tree, choices[likeliest][0])
+    levels, likeliest, chosen = _levels(tree), -np.inf, np.ones(tree.node_count, dtype=bool)
+    for price in prices:
+        keep, leaf = best_leaves(tree, worth, price, levels)
+        likelihood = held[leaf].sum()
+        if likelihood > likeliest:
+            likeliest, chosen = likelihood, keep
+        # At a higher price no other node splits: what lies below one has more leaves to pay for than it alone.
+        inner = keep & ~leaf
+        levels = [some for nodes in levels if len(some := nodes[inner[nodes]])]
+    return keep_nodes(tree, chosen)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from learnt.engine.kernel import kernel
 
 SQUARED, NON_UNIFORM, ENTROPY, GAUSSIAN, DIAGONAL = range(5)
-# places of `rules`
-SCORE, RANDOM, MAX_LEAVES, MIN_LEAF, MAX_DEPTH, MAX_FEATURES, N_RULES = range(7)
-# places of a node's integers and numbers
+# places of `rules`; FEWEST: the fewest rows of a node that is split
+SCORE, RANDOM, MAX_LEAVES, MIN_LEAF, MAX_DEPTH, MAX_FEATURES, FEWEST, N_RULES = range(8)
+# places of a node's integers and numbers; TOTAL: the weight of all rows, in the record that growth starts from
 START, END, DEPTH, LEFT, FEATURE, POSITION, N_INTS = range(7)
-GAIN, CUT, WEIGHT, LOG_VOLUME, LEFT_WEIGHT, N_FLOATS = range(6)
+GAIN, CUT, WEIGHT, LOG_VOLUME, LEFT_WEIGHT, TOTAL, N_FLOATS = range(7)
 
 
 @kernel(allocates=False)
