@@ -14,6 +14,7 @@ from learnt.kernel_approximation import (
     RBFSampler,
     SkewedChi2Sampler,
 )
+from learnt.kernel_approximation._nystroem import _inverse_root
 from learnt.kernels import RBF, Linear, named_kernel
 
 RNG = np.random.default_rng(0)
@@ -114,3 +115,16 @@ def test_bad_input_gets_one_sentence(kind):
         with pytest.raises(error, match=match) as caught:
             act()
         assert "\n" not in str(caught.value)
+
+
+def test_the_inverse_root_from_eigenvectors_is_the_one_from_singular_values():
+    """For a symmetric matrix K = QΛQᵀ both are Q sign(Λ)|Λ|^(−½) Qᵀ, off by roundings times the condition number."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    values = np.geomspace(1.0, 1e-3, 30) * np.where(np.arange(30) % 7 == 0, -1.0, 1.0)
+    K = (Q * values) @ Q.T
+    K = (K + K.T) / 2
+    expected = (Q * (np.sign(values) / np.sqrt(np.abs(values)))) @ Q.T
+    for symmetric in (True, False):
+        bound = 30 * 1e3 * np.sqrt(1e3) * np.finfo(float).eps
+        np.testing.assert_allclose(_inverse_root(K, symmetric), expected, rtol=0, atol=bound)

@@ -11,6 +11,7 @@ def test_exponential():
     found = np.array([exp_nonpositive(v) for v in x])
     np.testing.assert_allclose(found[x >= -708], np.exp(x[x >= -708]), rtol=3e-14)
     assert (found[x < -708] < 1e-300).all()
+    assert np.isnan(exp_nonpositive(np.nan))
 
 
 def test_exponential_in_single_precision():

@@ -41,7 +41,7 @@ def cosines(block: Block, weights: Any, offset: Any) -> Any:
 def _compiled_cosines(X: np.ndarray, weights: np.ndarray, offset: np.ndarray, scale: float) -> np.ndarray:
     """The same, some rows at a time, so that a product is still in the cache when its cosines are taken."""
     found = np.empty((len(X), weights.shape[1]))
-    step = max(1, _CELLS // weights.shape[1])
+    step = max(1, _CELLS // weights.shape[1] // 64) * 64  # BLAS takes some rows at a time, rests are slow
     for lo in range(0, len(X), step):
         part = found[lo : lo + step]
         np.matmul(X[lo : lo + step], weights, out=part)

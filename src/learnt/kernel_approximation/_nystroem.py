@@ -141,13 +141,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             K = widen(to_numpy(dense(rows)))[:, chosen]
         else:
             K = widen(to_numpy(gram(kernel_of(self, X.shape[1]), rows)))
-        if self.kernel == "precomputed" or not getattr(kernel_of(self, X.shape[1]), "proven", False):
+        proven = self.kernel != "precomputed" and getattr(kernel_of(self, X.shape[1]), "proven", False)
+        if not proven:
             places = sample_places(len(K))
             warn_unless_positive(K[np.ix_(places, places)], places, "Nystroem")
         with single_blas():
-            U, S, V = decompositions.svd(K)
-            root = (U / np.sqrt(np.maximum(S, 1e-12))) @ V
-        self.normalization_ = to_device_of(root, X)
+            self.normalization_ = to_device_of(_inverse_root(K, symmetric=proven), X)
         self.components_ = rows
         self.component_indices_ = chosen if on_host(X) else like(chosen, X, namespace(X).int64)
         return self
@@ -169,3 +168,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _inverse_root(K: np.ndarray, symmetric: bool) -> np.ndarray:
+    """U S^(−½) Vᵀ of K = U S Vᵀ, singular values below 1e-12 taken for that; for a symmetric K from its eigenvectors."""
+    if symmetric:
+        values, V = decompositions.eigh(K)
+        return (V * (np.where(values < 0, -1.0, 1.0) / np.sqrt(np.maximum(np.abs(values), 1e-12)))) @ V.T
+    U, S, Vt = decompositions.svd(K)
+    return (U / np.sqrt(np.maximum(S, 1e-12))) @ Vt

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import at_most
 from learnt.engine.matrices import row_squares
 from learnt.linalg.exponential import exp_nonpositive
 
@@ -31,7 +32,7 @@ def _exponentiate(P, lo, hi, X_squares, Z_squares):
     for r in range(len(P)):
         row, own = P[r][lo:hi], X_squares[r]
         for t in range(len(row)):
-            row[t] = exp_nonpositive(min(row[t] - 0.5 * (own + squares[t]), 0.0))
+            row[t] = exp_nonpositive(at_most(row[t] - 0.5 * (own + squares[t]), 0.0))
 
 
 @kernel

@@ -18,7 +18,7 @@ from learnt.engine.threads import run_tasks, single_blas
 from learnt.kernels._differences import length
 
 _CELLS = 1 << 16  # entries of a block: half a megabyte, which stays in the cache
-_ROWS = 64  # fewest rows of a block: squares and products over all columns are computed once for these
+_ROWS = 64  # fewest rows of a block, and a factor of their number: BLAS takes some rows at a time, rests are slow
 _DEVICE_CELLS = 1 << 26
 _FEW = 8  # columns of a product that costs less than the entries of the matrix
 _BAND, _RUNS = 256, 16  # rows at a time, and separate partial sums
@@ -61,7 +61,7 @@ def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
             blocks = (kernel.block(X[lo:hi, ...], Y, lo if same else None) for lo, hi in starts)
             return _joined(blocks, starts, n, m, X)
     X, Y = widen(X), widen(Y)
-    starts = _starts(n, max(_ROWS, _CELLS // max(m, 1)))
+    starts = _starts(n, _rows_of(_CELLS, m))
     if len(starts) == 1:
         with single_blas():
             return kernel.block(X, Y, 0 if same else None)
@@ -109,7 +109,7 @@ def gram_times(kernel: Any, X: Any, Y: Any, coef: Any) -> Any:
     def fill(lo: int, hi: int) -> None:
         np.matmul(kernel.block(X[lo:hi], Y, None), coef, out=out[lo:hi])
 
-    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(_ROWS, _CELLS // max(m, 1)))])
+    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, _rows_of(_CELLS, m))])
     return out
 
 
@@ -125,7 +125,7 @@ def own_gram_times(kernel: Any, X: np.ndarray, coef: np.ndarray) -> np.ndarray:
     X = widen(X)
     if k > _FEW:
         return np.concatenate(
-            run_tasks([partial(_band_times, kernel, X, coef, lo, hi) for lo, hi in _starts(n, max(_ROWS, _CELLS // n))])
+            run_tasks([partial(_band_times, kernel, X, coef, lo, hi) for lo, hi in _starts(n, _rows_of(_CELLS, n))])
         )
     bands = _starts(n, _BAND)
 
@@ -166,7 +166,7 @@ def lower_gram(kernel: Any, X: Any) -> np.ndarray:
     def fill(lo: int, hi: int) -> None:
         out[lo:hi, :hi] = kernel.block(X[lo:hi], X[:hi], lo)
 
-    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, max(_ROWS, 2 * _CELLS // n))])
+    run_tasks([partial(fill, lo, hi) for lo, hi in _starts(n, _rows_of(2 * _CELLS, n))])
     return out
 
 
@@ -181,7 +181,12 @@ def pull_back(kernel: Any, X: np.ndarray, W: np.ndarray) -> np.ndarray:
         own[np.arange(hi - lo), np.arange(hi - lo)] = W[np.arange(lo, hi), np.arange(lo, hi)]
         return np.array(kernel.pull(X[lo:hi], X[:hi], lo)[1](weights))
 
-    return np.sum(run_tasks([partial(part, lo, hi) for lo, hi in _starts(n, max(_ROWS, 2 * _CELLS // n))]), axis=0)
+    return np.sum(run_tasks([partial(part, lo, hi) for lo, hi in _starts(n, _rows_of(2 * _CELLS, n))]), axis=0)
+
+
+def _rows_of(cells: int, columns: int) -> int:
+    """How many rows a block of about so many entries has."""
+    return max(cells // max(columns, 1) // _ROWS, 1) * _ROWS
 
 
 def _starts(n: int, step: int) -> list[tuple[int, int]]:

@@ -8,20 +8,23 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import at_least
 
 _LOG2_E = 1.4426950408889634
 _LN2 = 0.6931471805599453
+_SHIFT = 6755399441055744.0  # 1.5·2⁵²: adding it leaves the nearest integer in the last bits
 
 
-@kernel(reassociate=True)
+@kernel
 def exp_nonpositive(x):
     """exp(x) for x ≤ 0, as exact as x itself is; plain arithmetic, which the compiler vectorises.
 
     exp(x) = 2ᵏ exp(r) with |r| ≤ ln(2)/2, and exp(r) = 1 + r + r² q(r) with q of degree 9 fitted at Chebyshev's points.
+    The last bits of `shifted` are k, which is added to the exponent of exp(r). From −708 on, all is exp(−708).
     """
-    x = max(x, -708.0)
-    k = np.rint(x * _LOG2_E)
-    r = x - k * _LN2
+    x = at_least(x, -708.0)
+    shifted = x * _LOG2_E + _SHIFT
+    r = x - (shifted - _SHIFT) * _LN2
     r2 = r * r
     r4 = r2 * r2
     low = (0.5000000000000001 + 0.16666666666666669 * r) + r2 * (0.04166666666662416 + 0.008333333333330063 * r)
@@ -29,8 +32,9 @@ def exp_nonpositive(x):
         2.4801521317484083e-05 + 2.7557268476553695e-06 * r
     )
     high = 2.7620078203806394e-07 + 2.5100377619606372e-08 * r
-    power = np.int64((np.int64(k) + 1023) << 52).view(np.float64)
-    return (1.0 + (r + r2 * (low + r4 * middle + (r4 * r4) * high))) * power
+    value = (1.0 + r) + r2 * (low + r4 * (middle + r4 * high))
+    power = np.float64(shifted).view(np.int64) << 52
+    return np.int64(np.float64(value).view(np.int64) + power).view(np.float64)
 
 
 @kernel(reassociate=True)

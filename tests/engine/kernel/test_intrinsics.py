@@ -1,9 +1,18 @@
 """Hints change nothing but time; atomic sums lose nothing."""
 
 import numpy as np
+import pytest
 
 from learnt.engine.kernel import compilation_enabled, kernel
-from learnt.engine.kernel.intrinsics import atomic_add, atomic_load, atomic_store, prefetch, yield_processor
+from learnt.engine.kernel.intrinsics import (
+    at_least,
+    at_most,
+    atomic_add,
+    atomic_load,
+    atomic_store,
+    prefetch,
+    yield_processor,
+)
 from learnt.engine.threads import run_tasks
 
 
@@ -65,3 +74,18 @@ def test_plain_python_replaces_kernels():
     atomic_store.python(cells, 1, 4)
     assert cells.tolist() == [8, 4]
     assert yield_processor.python() is None
+
+
+@kernel
+def within(x, low, high):
+    for i in range(len(x)):
+        x[i] = at_most(at_least(x[i], low), high)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bounds_keep_what_is_between_them_and_nan(dtype):
+    x = np.array([-np.inf, -3.0, -1.0, 0.25, 2.0, 7.0, np.inf, np.nan], dtype=dtype)
+    within(x, dtype(-1.0), dtype(2.0))
+    assert x[:-1].tolist() == [-1.0, -1.0, -1.0, 0.25, 2.0, 2.0, 2.0]
+    assert np.isnan(x[-1])
+    assert at_least.python(1.0, 2.0) == at_most.python(3.0, 2.0) == 2.0

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.kernel import kernel
+from learnt.engine.kernel.intrinsics import at_most
 from learnt.engine.matrices import Route, dense, product, route, row_squares
 from learnt.engine.threads import for_blocks, run_tasks
 from learnt.kernels import KERNEL_NAMES, gram, gram_times, is_kernel_object, named_kernel, usable_kernel
@@ -150,7 +151,7 @@ def _exponentials(P, out, slots, lo):
     for r in range(len(P)):
         row, to = P[r], out[slots[r], lo : lo + P.shape[1]]
         for t in range(len(row)):
-            to[t] = exp_nonpositive(min(row[t], 0.0))
+            to[t] = exp_nonpositive(at_most(row[t], 0.0))
 
 
 @kernel
