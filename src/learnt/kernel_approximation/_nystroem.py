@@ -171,7 +171,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
 
 def _inverse_root(K: np.ndarray, symmetric: bool) -> np.ndarray:
-    """U S^(−½) Vᵀ of K = U S Vᵀ, singular values below 1e-12 taken for that; for a symmetric K from its eigenvectors."""
+    """U S^(−½) Vᵀ of K = U S Vᵀ, singular values of at least 1e-12; from eigenvectors where K is symmetric."""
     if symmetric:
         values, V = decompositions.eigh(K)
         return (V * (np.where(values < 0, -1.0, 1.0) / np.sqrt(np.maximum(np.abs(values), 1e-12)))) @ V.T
