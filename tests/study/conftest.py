@@ -1,4 +1,4 @@
-"""Two finished studies that several tests look at, a browser, and a ledger that is not the user's."""
+"""Finished studies that several tests look at, a browser, and a ledger that is not the user's."""
 
 import os
 import shutil
@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from learnt.cli._run import run
 from learnt.study import study
 
 EVIL = '<script>alert("x")</script>'
@@ -56,11 +57,34 @@ def orders(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def classified(orders):
+def sealed(orders):
+    """The folder of a study of these rows, by the command, whose test set was left sealed."""
+    out, ledger = orders.parent / "sealed" / "out", orders.parent / "ledger of the sealed.jsonl"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEARNT_LEDGER", str(ledger))
+        # The clock must not decide here, whatever else the machine does.
+        command = ["study", str(orders), "--target", "outcome", "--out", str(out), "--budget", "10m"]
+        assert run([*command, "--cost", "fp=1,fn=5", "--keep-sealed"]) == 0
+    assert not ledger.exists()
+    return out
+
+
+def with_fits_of(study_folder, out):
+    """A folder in which a study finds the fits of another study of the same rows, so that it need not repeat them."""
+    out.mkdir()
+    shutil.copyfile(study_folder / "journal.jsonl", out / "journal.jsonl")
+    return out
+
+
+@pytest.fixture(scope="session")
+def classified(orders, sealed):
+    """A finished study of the same rows, and what it said."""
     said = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEARNT_LEDGER", str(orders.parent / "ledger.jsonl"))  # other tests open this table's test set too
-        found = study(orders, "outcome", out=orders.parent / "out", cost=(1.0, 5.0), say=said.append, budget=600)
+        out = with_fits_of(sealed, orders.parent / "out")
+        found = study(orders, "outcome", out=out, cost=(1.0, 5.0), say=said.append, budget=600)
+    assert found.facts["run"]["reused"] > 100
     return found, said
 
 
@@ -112,8 +136,8 @@ def at_home(url, own):
 
 
 @pytest.fixture(scope="module")
-def open_page(tmp_path_factory):
-    """Opens a file or an address at a width and colour scheme, in a real browser.
+def open_page():
+    """Opens a file or an address at a width and colour scheme, in a real browser, with no memory of other pages.
 
     What goes wrong in the page is collected in `page.trouble`; `page.low_contrast()` lists text that is hard to read.
     """
@@ -121,19 +145,15 @@ def open_page(tmp_path_factory):
 
     found = os.environ.get("LEARNT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     assert found, "These tests need Chromium: install it, or name it in LEARNT_CHROMIUM."
-    contexts = []
     with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, headless=True, args=ARGUMENTS)
+        contexts = []
 
         def opener(path, width, scheme):
             own = path if isinstance(path, str) else path.as_uri()
-            context = playwright.chromium.launch_persistent_context(
-                str(tmp_path_factory.mktemp("browser")),
-                executable_path=found,
-                headless=True,
-                args=ARGUMENTS,
-                viewport={"width": width, "height": 900},
-                color_scheme=scheme,
-            )
+            while contexts:
+                contexts.pop().close()  # a page that nobody looks at still costs
+            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
             contexts.append(context)
             page = context.new_page()
             page.trouble = []
@@ -146,5 +166,4 @@ def open_page(tmp_path_factory):
             return page
 
         yield opener
-        for context in contexts:
-            context.close()
+        browser.close()

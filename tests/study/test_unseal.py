@@ -7,59 +7,43 @@ import polars as pl
 import pytest
 
 from learnt.cli._run import run
-from learnt.study import StudyError, evaluate_study, evaluate_table, read_table, study
+from learnt.study import StudyError, evaluate_study, evaluate_table, read_table
 
-N = 240
-
-
-@pytest.fixture(scope="module")
-def sealed(tmp_path_factory, request):
-    """The folder of a study that was left sealed, its table, and the ledger it will be written down in."""
-    folder = tmp_path_factory.mktemp("sealed")
-    rows = read_table(request.getfixturevalue("orders")).head(N)
-    rows.write_csv(folder / "t.csv")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEARNT_LEDGER", str(folder / "ledger.jsonl"))
-        found = study(folder / "t.csv", "outcome", out=folder / "out", budget=600, keep_sealed=True)
-        assert not (folder / "ledger.jsonl").exists()
-        yield found, folder
+N = 420
 
 
 def copied(sealed, where):
     """The same study elsewhere, so that each test opens its own."""
-    found, folder = sealed
-    shutil.copytree(found.folder, where / "out")
-    return where / "out", folder / "t.csv"
+    return shutil.copytree(sealed, where / "out")
 
 
 def test_a_sealed_study_has_seen_nothing_of_its_test_rows(sealed):
-    found, _ = sealed
-    facts = json.loads((found.folder / "study.json").read_text())
+    facts = json.loads((sealed / "study.json").read_text())
     assert facts["test"] is None
     assert facts["beats_constant"] is None
     assert facts["model"]["rows"] == facts["seal"]["development_rows"] == N - facts["seal"]["test_rows"]
-    assert set(pl.read_parquet(found.folder / "predictions.parquet")["part"]) == {"out of fold"}
-    page = (found.folder / "report.html").read_text()
+    assert set(pl.read_parquet(sealed / "predictions.parquet")["part"]) == {"out of fold"}
+    page = (sealed / "report.html").read_text()
     assert "learnt evaluate out" in page
     assert "test set still sealed" in page
-    assert not (found.folder / "judged.learnt").exists()
+    assert not (sealed / "judged.learnt").exists()
 
 
 def test_its_report_is_sound(sealed, open_page):
-    page = open_page(sealed[0].report, 390, "dark")
+    page = open_page(sealed / "report.html", 390, "dark")
     assert page.locator("#test pre").inner_text() == "learnt evaluate out"
     assert (page.trouble, page.low_contrast()) == ([], [])
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") == 0
 
 
-def test_it_is_opened_once_with_the_figures_of_the_same_rows(sealed, tmp_path, monkeypatch):
+def test_it_is_opened_once_with_the_figures_of_the_same_rows(sealed, orders, tmp_path, monkeypatch):
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))
-    folder, table = copied(sealed, tmp_path)
+    folder = copied(sealed, tmp_path)
     facts, opened = evaluate_study(folder)
     assert opened
     written = pl.read_parquet(folder / "predictions.parquet")
     assert set(written["part"]) == {"out of fold", "test"}
-    rows = read_table(table)[written.filter(pl.col("part") == "test")["row"].to_numpy()]
+    rows = read_table(orders)[written.filter(pl.col("part") == "test")["row"].to_numpy()]
     want = evaluate_table(folder, rows)["test"]
     found = {k: v for k, v in facts["test"].items() if k not in ("use", "opened")}
     assert json.dumps(found) == json.dumps(want)
@@ -77,7 +61,7 @@ def test_it_is_opened_once_with_the_figures_of_the_same_rows(sealed, tmp_path, m
 
 def test_the_command_says_when_it_was_opened(sealed, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))
-    folder, _ = copied(sealed, tmp_path)
+    folder = copied(sealed, tmp_path)
     assert run(["evaluate", str(folder), "--json"]) == 0
     first = json.loads(capfd.readouterr().out)
     assert first["opened_now"]
@@ -89,10 +73,10 @@ def test_the_command_says_when_it_was_opened(sealed, tmp_path, monkeypatch, capf
     assert f"It was opened on {first['opened']}; these are the figures of then." in capfd.readouterr().out
 
 
-def test_only_the_rows_that_were_sealed_are_opened(sealed, tmp_path, monkeypatch):
+def test_only_the_rows_that_were_sealed_are_opened(sealed, orders, tmp_path, monkeypatch):
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))
-    folder, table = copied(sealed, tmp_path)
-    read_table(table).head(N - 1).write_csv(tmp_path / "other.csv")
+    folder = copied(sealed, tmp_path)
+    read_table(orders).head(N - 1).write_csv(tmp_path / "other.csv")
     with pytest.raises(StudyError, match="not the table that was studied"):
         evaluate_study(folder, tmp_path / "other.csv")
     model = (folder / "model.learnt").read_bytes()
@@ -111,14 +95,14 @@ def test_only_the_rows_that_were_sealed_are_opened(sealed, tmp_path, monkeypatch
         evaluate_study(folder)
 
 
-def test_a_table_that_was_moved_can_be_named(sealed, tmp_path, monkeypatch):
+def test_a_table_that_was_moved_can_be_named(sealed, orders, tmp_path, monkeypatch):
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))
-    folder, table = copied(sealed, tmp_path)
+    folder = copied(sealed, tmp_path)
     journal = folder / "journal.jsonl"
     journal.write_text("".join(s for s in journal.read_text().splitlines(True) if '"kind":"table"' not in s))
     with pytest.raises(StudyError, match="does not say where its table lies"):
         evaluate_study(folder)
-    shutil.copyfile(table, tmp_path / "moved.csv")
+    shutil.copyfile(orders, tmp_path / "moved.csv")
     assert evaluate_study(folder, tmp_path / "moved.csv")[1]
 
 
