@@ -1,4 +1,4 @@
-"""How much more memory this process may take, where it has been limited (`ulimit -d`, `ulimit -v`).
+"""How much more memory this process may take, where it has been limited (`ulimit -d`, `ulimit -v`), or the machine has.
 
 Polars reads files in threads of its own that end the process, or wait for ever, when they get no memory. So the memory
 that a read will take is computed before, and an error raised where it is not available.
@@ -6,8 +6,12 @@ that a read will take is computed before, and an error raised where it is not av
 
 from __future__ import annotations
 
+import mmap
 import re
+import tempfile
 from pathlib import Path
+
+import numpy as np
 
 _LIMITS = {"RLIMIT_DATA": "VmData", "RLIMIT_AS": "VmSize"}
 # Memory that reading took besides the rows themselves, as measured with 2, 16 and 48 threads: buffers, and stacks and
@@ -45,3 +49,38 @@ def read_bytes(wanted: int, fewest: int, threads: int, source: str) -> int:
             f"{need >> 20} MB; raise the limit, or set POLARS_MAX_THREADS below {threads} before Python starts."
         )
     return min(wanted, room)
+
+
+def room_in_bytes(size: int) -> np.ndarray:
+    """An array of so many bytes: in memory, or where they would take more than half of what is free, in a file.
+
+    The file has no name: it is gone when the array is, also where the process is killed.
+
+    >>> room_in_bytes(3).shape
+    (3,)
+    """
+    free = _free_bytes()
+    if free is None or 2 * size <= free:
+        return np.empty(size, dtype=np.uint8)
+    with tempfile.TemporaryFile(prefix="learnt-") as file:
+        file.truncate(size)
+        return np.frombuffer(mmap.mmap(file.fileno(), size), dtype=np.uint8)
+
+
+def _free_bytes() -> int | None:
+    """Memory that is free: by the limits of this process, of its control group and of the machine; None: not known."""
+    found = [memory_left()]
+    if available := re.search(r"MemAvailable:\s+(\d+) kB", _text("/proc/meminfo")):
+        found.append(1024 * int(available[1]))
+    limit, taken = _text("/sys/fs/cgroup/memory.max").strip(), _text("/sys/fs/cgroup/memory.current").strip()
+    if limit.isdigit() and taken.isdigit():
+        found.append(int(limit) - int(taken))
+    known = [number for number in found if number is not None]
+    return max(0, min(known)) if known else None
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

@@ -7,6 +7,7 @@
     PackedTrees    many trees laid out for prediction
     BoostedTrees   the trees of a boosted model; HistogramGrower grows them
     bin_columns    columns as codes of one byte; Bins defines the codes
+    bin_chosen     the same of rows that are read in blocks, from files and Dask collections
     grow_binned    one tree on binned columns, for forests; bin_table makes the table
     grow_density   a tree of cells that follow the rows, without a target; prune_by_likelihood cuts it back
     Grove          the trees of a forest, stored compactly; a SmallTree is one of them, smaller still, while others grow
@@ -26,6 +27,14 @@ from learnt.forestry.bins._categories import category_codes as category_codes
 from learnt.forestry.bins._categories import category_mask as category_mask
 from learnt.forestry.bins._categories import learn_categories as learn_categories
 from learnt.forestry.bins._categories import with_codes as with_codes
+from learnt.forestry.bins._chosen import ChosenRows as ChosenRows
+from learnt.forestry.bins._chosen import CodedRows as CodedRows
+from learnt.forestry.bins._chosen import bin_chosen as bin_chosen
+from learnt.forestry.bins._chosen import code_chosen as code_chosen
+from learnt.forestry.bins._chosen import sum_of_trees as sum_of_trees
+from learnt.forestry.bins._pieces import category_columns as category_columns
+from learnt.forestry.bins._pieces import piece_cells as piece_cells
+from learnt.forestry.bins._pieces import seen_values as seen_values
 from learnt.forestry.bins._single import bin_in_single as bin_in_single
 from learnt.forestry.boosting._grower import GrownTree as GrownTree
 from learnt.forestry.boosting._grower import Growth as Growth
@@ -75,6 +84,8 @@ __all__ = [
     "Box",
     "Categories",
     "CellRules",
+    "ChosenRows",
+    "CodedRows",
     "Columns",
     "Grove",
     "GrownTree",
@@ -86,12 +97,15 @@ __all__ = [
     "Target",
     "Tree",
     "best_leaves",
+    "bin_chosen",
     "bin_columns",
     "bin_in_single",
     "bin_table",
     "category_codes",
+    "category_columns",
     "category_mask",
     "cell_bounds",
+    "code_chosen",
     "constant_worth",
     "find_bins",
     "from_grown",
@@ -105,11 +119,14 @@ __all__ = [
     "learn_categories",
     "log_volumes",
     "loss_rows",
+    "piece_cells",
     "power_of",
     "prune_by_cost",
     "prune_by_errors",
     "prune_by_likelihood",
     "pruning_path",
+    "seen_values",
+    "sum_of_trees",
     "weigh",
     "with_codes",
 ]

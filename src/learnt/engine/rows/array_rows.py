@@ -18,6 +18,8 @@ from learnt.engine.threads import run_tasks, single_blas
 
 Statistic = Callable[..., Any]
 Merge = Callable[[Any, Any], Any]
+# What makes a matrix of a piece of a file or of a partition, where it may hold more than finite numbers.
+Cells = Callable[[Any], np.ndarray]
 
 
 class Rows(ABC):
@@ -45,6 +47,17 @@ class Rows(ABC):
     @abstractmethod
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         """`function(block, *state)`, an array with one entry a row, for all rows in order."""
+
+    @abstractmethod
+    def pieces(self, function: Callable[..., Any], *state: Any) -> Iterator[tuple[int, Any]]:
+        """The number of the first row and `function(block, *state)`, piece by piece in order, a few in memory at once.
+
+        A piece is as much as is read at once: a partition, or part of a file.
+        """
+
+    @abstractmethod
+    def again(self, y: Any, w: Any, cells: Cells | None) -> Rows:
+        """The same rows with other targets and weights, read by other cells where they are read in pieces."""
 
     @abstractmethod
     def head(self, n: int) -> Block:
@@ -135,6 +148,13 @@ class ArrayRows(Rows):
     def blocks(self) -> Iterator[Block]:
         for lo in range(0, self.n_rows, self.block_size):
             yield self.block(lo, min(lo + self.block_size, self.n_rows))
+
+    def pieces(self, function: Callable[..., Any], *state: Any) -> Iterator[tuple[int, Any]]:
+        for block in self.blocks():
+            yield block.start, function(block, *state)
+
+    def again(self, y: Any, w: Any, cells: Cells | None) -> ArrayRows:
+        return ArrayRows(self.X, y, w, self.n_jobs, self.start)
 
     def head(self, n: int) -> Block:
         return self.block(0, min(n, self.n_rows))

@@ -6,28 +6,39 @@ The same block function runs on the workers as in memory; only the sums are sent
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from learnt.engine.matrices import dense
-from learnt.engine.rows.array_rows import ArrayRows, Merge, Rows, Statistic
+from learnt.engine.rows.array_rows import ArrayRows, Cells, Merge, Rows, Statistic
 from learnt.engine.rows.blocks import Block
 
 _FAN_IN = 8
+_AT_ONCE = 64  # partitions
+
+
+class Reading(NamedTuple):
+    """How a partition becomes a matrix: finite numbers of this type, or what `cells` makes of it."""
+
+    dtype: Any
+    cells: Cells | None = None
 
 
 class DaskRows(Rows):
     """Rows of a Dask array or data frame; y and weights are Dask collections with the same partitions, or arrays."""
 
-    def __init__(self, X: Any, y: Any = None, w: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, X: Any, y: Any = None, w: Any = None, n_jobs: int | None = None, cells: Cells | None = None
+    ) -> None:
         import dask
 
         self._dask = dask
-        self.X, self.y, self.w, self.n_jobs = X, y, w, n_jobs
+        self.X, self.y, self.w, self.n_jobs, self.cells = X, y, w, n_jobs, cells
         self.n_features = X.shape[1] if X.ndim == 2 else 1
         float32 = str(getattr(X, "dtype", "")) == "float32"
         self.dtype = np.dtype(np.float32 if float32 else np.float64)
@@ -36,6 +47,13 @@ class DaskRows(Rows):
         self._parts_X = _partitions(X)
         self._parts_y = self._align(y)
         self._parts_w = self._align(w)
+
+    def again(self, y: Any, w: Any, cells: Cells | None) -> DaskRows:
+        """Rows are not counted again."""
+        rows = copy(self)
+        rows.y, rows.w, rows.cells = y, w, cells
+        rows._parts_y, rows._parts_w = rows._align(y), rows._align(w)
+        return rows
 
     def _one_column_of_chunks(self, X: Any) -> Any:
         if hasattr(X, "rechunk") and X.numblocks[1] > 1:
@@ -79,7 +97,7 @@ class DaskRows(Rows):
         delayed = self._dask.delayed
         shared = delayed(state)  # sent to each worker once
         sums = [
-            delayed(reduce_partition)(X, y, w, start, self.dtype, self.n_jobs, statistic, merge, shared)
+            delayed(reduce_partition)(X, y, w, start, self._reading, self.n_jobs, statistic, merge, shared)
             for X, y, w, start in self._parts()
         ]
         while len(sums) > 1:
@@ -88,6 +106,22 @@ class DaskRows(Rows):
         if total is None:
             raise ValueError("X has 0 rows in all its partitions; at least 1 is required.")
         return total
+
+    @property
+    def _reading(self) -> Reading:
+        return Reading(self.dtype, self.cells)
+
+    def pieces(self, function: Callable[..., Any], *state: Any) -> Iterator[tuple[int, Any]]:
+        """Several partitions are computed at a time: an eighth of all, and at most 64."""
+        delayed, shared = self._dask.delayed, self._dask.delayed(state)
+        parts = [part for part, n in zip(self._parts(), self._lengths, strict=True) if n > 0]
+        step = min(_AT_ONCE, -(-len(parts) // 8)) if parts else 1
+        for first in range(0, len(parts), step):
+            some = parts[first : first + step]
+            results = self._dask.compute(
+                *[delayed(piece)(X, y, w, start, self._reading, function, shared) for X, y, w, start in some]
+            )
+            yield from zip((start for _, _, _, start in some), results, strict=True)
 
     def _parts(self) -> Iterator[tuple[Any, Any, Any, int]]:
         """X, y and weights of each partition, and the number of its first row."""
@@ -102,7 +136,7 @@ class DaskRows(Rows):
         shared = self._dask.delayed(state)
         pieces = [
             da.from_delayed(
-                self._dask.delayed(partition_map)(X, start, self.dtype, self.n_jobs, function, shared),
+                self._dask.delayed(partition_map)(X, start, self._reading, self.n_jobs, function, shared),
                 shape=(n, *probe.shape[1:]),
                 dtype=probe.dtype,
             )
@@ -117,7 +151,7 @@ class DaskRows(Rows):
         edges = np.searchsorted(index[order], starts)
         places = [order[lo:hi] for lo, hi in pairwise(edges)]
         parts = [
-            delayed(some_rows)(X, self.dtype, index[found] - start)
+            delayed(some_rows)(X, self._reading, index[found] - start)
             for X, start, found in zip(self._parts_X, starts, places, strict=False)
             if found.size
         ]
@@ -128,7 +162,7 @@ class DaskRows(Rows):
 
     def head(self, n: int) -> Block:
         for X, y, w in zip(self._parts_X, self._parts_y, self._parts_w, strict=True):
-            block = self._dask.compute(self._dask.delayed(first_rows)(X, y, w, self.dtype, n))[0]
+            block = self._dask.compute(self._dask.delayed(first_rows)(X, y, w, self._reading, n))[0]
             if block.X.shape[0]:
                 return block
         return block
@@ -138,10 +172,12 @@ def _partitions(collection: Any) -> list[Any]:
     return list(np.ravel(collection.to_delayed()))
 
 
-def as_block(X: Any, y: Any, w: Any, dtype: Any) -> Block:
+def as_block(X: Any, y: Any, w: Any, reading: Reading) -> Block:
     """One partition as arrays: finite numbers, or an error that says which are not."""
-    if not sparse.issparse(X):
-        X = np.ascontiguousarray(_values(X), dtype=dtype)
+    if reading.cells is not None:
+        X = reading.cells(X)
+    elif not sparse.issparse(X):
+        X = np.ascontiguousarray(_values(X), dtype=reading.dtype)
         if X.ndim == 1:
             X = X[:, None]
         if not np.isfinite(X.sum()) and not np.isfinite(X).all():
@@ -159,25 +195,37 @@ def _values(x: Any) -> np.ndarray:
     return x.to_numpy() if hasattr(x, "to_numpy") else np.asarray(x)
 
 
-def some_rows(X: Any, dtype: Any, index: np.ndarray) -> np.ndarray:
-    return dense(as_block(X, None, None, dtype).X[index])
+def some_rows(X: Any, reading: Reading, index: np.ndarray) -> np.ndarray:
+    return dense(as_block(X, None, None, reading).X[index])
+
+
+def piece(X: Any, y: Any, w: Any, start: int, reading: Reading, function: Callable[..., Any], state: tuple) -> Any:
+    return function(as_block(X, y, w, reading)._replace(start=start), *state)
 
 
 def reduce_partition(
-    X: Any, y: Any, w: Any, start: int, dtype: Any, n_jobs: int | None, statistic: Statistic, merge: Merge, state: tuple
+    X: Any,
+    y: Any,
+    w: Any,
+    start: int,
+    reading: Reading,
+    n_jobs: int | None,
+    statistic: Statistic,
+    merge: Merge,
+    state: tuple,
 ) -> Any:
-    block = as_block(X, y, w, dtype)
+    block = as_block(X, y, w, reading)
     return ArrayRows(*block[:3], n_jobs, start).reduce(statistic, merge, *state) if block.X.shape[0] else None
 
 
 def partition_map(
-    X: Any, start: int, dtype: Any, n_jobs: int | None, function: Callable[..., Any], state: tuple
+    X: Any, start: int, reading: Reading, n_jobs: int | None, function: Callable[..., Any], state: tuple
 ) -> Any:
-    return ArrayRows(as_block(X, None, None, dtype).X, n_jobs=n_jobs, start=start).map(function, *state)
+    return ArrayRows(as_block(X, None, None, reading).X, n_jobs=n_jobs, start=start).map(function, *state)
 
 
-def first_rows(X: Any, y: Any, w: Any, dtype: Any, n: int) -> Block:
-    block = as_block(X, y, w, dtype)
+def first_rows(X: Any, y: Any, w: Any, reading: Reading, n: int) -> Block:
+    block = as_block(X, y, w, reading)
     X, y, w = (None if part is None else part[:n] for part in block[:3])
     return Block(X, y, w)
 

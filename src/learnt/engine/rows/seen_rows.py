@@ -5,12 +5,12 @@ Other columns, indicators of categories, bins, computed block by block as they a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.matrices import dense, double
-from learnt.engine.rows.array_rows import Merge, Rows, Statistic
+from learnt.engine.rows.array_rows import Cells, Merge, Rows, Statistic
 from learnt.engine.rows.blocks import Block
 
 
@@ -38,6 +38,12 @@ class MappedRows(Rows):
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         return self.rows.map(through, function, self.function, self.state, state)
+
+    def pieces(self, function: Callable[..., Any], *state: Any) -> Iterator[tuple[int, Any]]:
+        return self.rows.pieces(through, function, self.function, self.state, state)
+
+    def again(self, y: Any, w: Any, cells: Cells | None) -> MappedRows:
+        return self.over(self.rows.again(y, w, cells))
 
     def take(self, index: Any) -> Any:
         return double(to_numpy(dense(self.function(Block(self.rows.take(index)), *self.state))))

@@ -21,7 +21,7 @@ import numpy as np
 
 from learnt.engine.arrays import is_dask, is_lazy, is_numpy, to_device_of, to_numpy
 from learnt.engine.matrices import affine
-from learnt.engine.rows.array_rows import ArrayRows, Rows
+from learnt.engine.rows.array_rows import ArrayRows, Cells, Rows
 from learnt.engine.rows.dask_rows import DaskRows
 from learnt.engine.rows.table_rows import TableRows
 from learnt.engine.rows.tables import Table
@@ -29,8 +29,10 @@ from learnt.engine.rows.tables import Table
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
 
 
-def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None) -> Rows:
+def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None, cells: Cells | None = None) -> Rows:
     """Rows from whatever holds them: an array, a memory map, a `learnt.scan` table, or a Dask collection.
+
+    The cells of files and Dask collections are finite numbers, unless `cells` makes a matrix of what they hold.
 
     >>> import numpy as np
     >>> as_rows(np.arange(6.0).reshape(3, 2)).sum(lambda block: (block.X.sum(axis=0),))
@@ -39,9 +41,9 @@ def as_rows(X: Any, y: Any = None, w: Any = None, *, n_jobs: int | None = None) 
     if isinstance(X, Rows):
         return X
     if is_dask(X):
-        return DaskRows(X, y, w, n_jobs)
+        return DaskRows(X, y, w, n_jobs, cells)
     if isinstance(X, Table):
-        return TableRows(X, y, w, n_jobs)
+        return TableRows(X, y, w, n_jobs, cells)
     return ArrayRows(X, y, w, n_jobs)
 
 

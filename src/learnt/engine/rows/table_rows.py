@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.rows.array_rows import ArrayRows, Merge, Rows, Statistic
+from learnt.engine.rows.array_rows import ArrayRows, Cells, Merge, Rows, Statistic
 from learnt.engine.rows.blocks import Block
 from learnt.engine.rows.tables import Table
 from learnt.engine.threads import single_blas
@@ -16,8 +16,10 @@ from learnt.engine.threads import single_blas
 class TableRows(Rows):
     """Rows of a `scan` table; y and weights are columns of a table or arrays in memory."""
 
-    def __init__(self, X: Table, y: Any = None, w: Any = None, n_jobs: int | None = None) -> None:
-        self.X, self.y, self.w, self.n_jobs = X, y, w, n_jobs
+    def __init__(
+        self, X: Table, y: Any = None, w: Any = None, n_jobs: int | None = None, cells: Cells | None = None
+    ) -> None:
+        self.X, self.y, self.w, self.n_jobs, self.cells = X, y, w, n_jobs, cells
         self.n_rows, self.n_features = X.shape
         self.dtype = np.dtype(np.float64)
         self.reference = np.empty(0)
@@ -26,8 +28,11 @@ class TableRows(Rows):
             if values is not None and len(values) != self.n_rows:
                 raise ValueError(f"X has {self.n_rows} rows but {name} has {len(values)}; pass equal lengths.")
 
+    def again(self, y: Any, w: Any, cells: Cells | None) -> TableRows:
+        return TableRows(self.X, y, w, self.n_jobs, cells)
+
     def _read(self, lo: int, hi: int) -> Block:
-        return Block(self.X.numbers(lo, hi), _part(self.y, lo, hi), _part(self.w, lo, hi), lo)
+        return Block(self.X.matrix(lo, hi, self.cells), _part(self.y, lo, hi), _part(self.w, lo, hi), lo)
 
     def head(self, n: int) -> Block:
         return self._read(0, min(n, self.n_rows))
@@ -41,7 +46,7 @@ class TableRows(Rows):
             hi = min(lo + self.read_rows, self.n_rows)
             first, last = np.searchsorted(wanted, (lo, hi))
             if first < last:
-                out[order[first:last]] = self.X.numbers(lo, hi)[wanted[first:last] - lo]
+                out[order[first:last]] = self.X.matrix(lo, hi, self.cells)[wanted[first:last] - lo]
         return out
 
     def _chunks(self) -> Iterator[ArrayRows]:
@@ -54,6 +59,10 @@ class TableRows(Rows):
         for chunk in self._chunks():
             total = merge(total, chunk.reduce(statistic, merge, *state))
         return total
+
+    def pieces(self, function: Callable[..., Any], *state: Any) -> Iterator[tuple[int, Any]]:
+        for lo in range(0, self.n_rows, self.read_rows):
+            yield lo, function(self._read(lo, min(lo + self.read_rows, self.n_rows)), *state)
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         with single_blas():

@@ -118,6 +118,16 @@ class Table:
             X = np.asarray(function(Block(X, None, None, lo), *state), dtype=np.float64)
         return X
 
+    def matrix(self, lo: int, hi: int, cells: Callable[[Any], np.ndarray] | None = None) -> np.ndarray:
+        """Rows lo…hi−1 as `cells` makes a matrix of them, of a polars data frame say; without it as `numbers`."""
+        if cells is None:
+            return self.numbers(lo, hi)
+        return cells(self.numbers(lo, hi) if self._steps else self.read(lo, hi))
+
+    def empty(self) -> Any:
+        """No rows of these columns: a polars data frame, or a matrix where a transformer has made the columns."""
+        return np.empty((0, len(self.columns))) if self._steps else self.read(0, 0)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise TypeError("A learnt.scan table is not read into memory in silence; do it with .to_numpy() if it fits.")
 

@@ -10,15 +10,26 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import train_test_split
 
+from learnt.engine.arrays import is_lazy
 from learnt.engine.columns import require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import first_seed, stream
+from learnt.engine.rows import Block
 from learnt.engine.threads import single_blas
-from learnt.engine.validation import check_fit, check_predict, check_same_columns, check_target, check_weights, is_frame
+from learnt.engine.validation import (
+    check_fit,
+    check_predict,
+    check_same_columns,
+    check_target,
+    check_weights,
+    is_frame,
+    refuse_elsewhere,
+)
 from learnt.engine.verbose import tell
 from learnt.engine.weights import rows_as_given, without_absent
 from learnt.ensemble._common import names_categories
+from learnt.ensemble._lazy import rows_of_model
 from learnt.ensemble.hist_boosting._columns import (
     interaction_groups,
     is_cells,
@@ -26,9 +37,20 @@ from learnt.ensemble.hist_boosting._columns import (
     with_cells,
     with_coded_cells,
 )
-from learnt.ensemble.hist_boosting._fit import Booster, should_stop
+from learnt.ensemble.hist_boosting._fit import Binned, Booster, should_stop, sums_before
+from learnt.ensemble.hist_boosting._lazy import bin_lazy, validate_lazy, validation_codes, validation_rows
 from learnt.ensemble.hist_boosting._losses import BoostingLoss
-from learnt.forestry import BoostedTrees, Growth, category_codes, category_mask, find_bins, learn_categories, with_codes
+from learnt.forestry import (
+    BoostedTrees,
+    CodedRows,
+    Growth,
+    category_codes,
+    category_mask,
+    find_bins,
+    learn_categories,
+    sum_of_trees,
+    with_codes,
+)
 
 _SCORED_ROWS = 10_000  # training rows that a scorer evaluates in every iteration
 _TREES_AT_ONCE = 64  # brought into the form that is kept; the sets of categories of more would fill memory
@@ -98,9 +120,13 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             check_same_columns(self, X)
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         X = with_cells(X, names_categories(self))
-        as_codes = is_frame(X) or is_cells(X)
+        in_blocks = is_lazy(X)
+        as_codes = in_blocks or is_frame(X) or is_cells(X)
         with rows_as_given(present):
-            X, y, w = self._validate(X, y, sample_weight, going_on)
+            if in_blocks:
+                X, y, w = validate_lazy(self, X, y, sample_weight, going_on)
+            else:
+                X, y, w = self._validate(X, y, sample_weight, going_on)
         w = None if w is None or (w == 1).all() else w
         codes = self._encode_target(y, not going_on)
         loss = self._loss_for(codes)
@@ -119,7 +145,6 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         if weights is not None and not (weights > 0).all():
             weighted = weights > 0
             X, codes, weights = X[weighted], codes[weighted], weights[weighted]
-        coded = None if as_codes else category_codes(X, self._categories)
         power = loss.power(codes)
         if power:
             codes = np.ldexp(codes, -power)
@@ -128,7 +153,12 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             self.__dict__.pop("_trees", None)
         self._change_unit(-power, loss)
         try:
-            self._boost(X, coded, codes, weights, _whole_counts(weights), loss, validation, going_on, power)
+            if in_blocks:
+                binned, validation = bin_lazy(self, X, weights, validation, going_on)
+            else:
+                binned = self._bin(X, None if as_codes else category_codes(X, self._categories), weights, going_on)
+            validation = validation_codes(self, validation, binned.bins, going_on)
+            self._boost(binned, codes, weights, loss, validation, going_on, power)
         finally:
             self._change_unit(power, loss)
         return self
@@ -175,12 +205,15 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         if self.early_stopping is False or (self.early_stopping != "auto" and not self.early_stopping):
             raise ValueError("X_val and y_val are passed to fit while at the same time early_stopping is False.")
         X_val, y_val, sample_weight_val, _ = without_absent(X_val, y_val, sample_weight_val)
-        if self._categories:
-            require_same_columns(self, X_val)
-        X_val = with_coded_cells(with_cells(X_val, bool(self._categories)), self._categories)
-        X_val = check_predict(self, X_val, allow_nan=True, any_cells=False)
-        y_val = check_target(y_val, self._target, X_val, type(self).__name__)
-        w = check_weights(sample_weight_val, X_val)
+        if is_lazy(X_val):
+            X_val, y_val, w = validation_rows(self, X_val, y_val, sample_weight_val)
+        else:
+            if self._categories:
+                require_same_columns(self, X_val)
+            X_val = with_coded_cells(with_cells(X_val, bool(self._categories)), self._categories)
+            X_val = check_predict(self, X_val, allow_nan=True, any_cells=False)
+            y_val = check_target(y_val, self._target, X_val, type(self).__name__)
+            w = check_weights(sample_weight_val, X_val)
         codes = self._encode_target(y_val, False)
         return X_val, codes, self._extra_weights(codes, w)
 
@@ -195,18 +228,26 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
         )
         return X[train], y[train], None if w is None else w[train], (X[held], y[held], None if w is None else w[held])
 
-    def _boost(
-        self, X: np.ndarray, coded: Any, y: np.ndarray, w: Any, counts: Any, loss: BoostingLoss, validation: Any,
-        going_on: bool, power: int,
-    ) -> None:  # fmt: skip
-        n_features = X.shape[1]
+    def _bin(self, X: np.ndarray, coded: Any, w: Any, going_on: bool) -> Binned:
+        """The codes of a table in memory."""
         sizes = {j: len(values) for j, values in self._categories.items()}
         bins = find_bins(
             X, max_bins=self.max_bins, weights=w, categories=sizes, coded=coded, random_state=self._random_seed
         )
         if not going_on:
-            self._baseline = loss.start(y, w)
             self._tables = bins.tables
+        codes = bins.encode(X, rows=True, coded=coded)
+        table = X
+        if self._tables and (going_on or self.subsample < 1.0):  # trees will read X, and not only its codes
+            table = self._for_trees(X, coded)
+        return Binned(bins, codes, X, table)
+
+    def _boost(
+        self, binned: Binned, y: np.ndarray, w: Any, loss: BoostingLoss, validation: Any, going_on: bool, power: int
+    ) -> None:
+        n_features = binned.X.shape[1]
+        if not going_on:
+            self._baseline = loss.start(y, w)
             self._trees = BoostedTrees.empty(n_features, loss.n_outputs)
             self.n_trees_per_iteration_ = loss.n_outputs
             self.n_iter_ = 0
@@ -217,21 +258,16 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             raise ValueError("Categorical features cannot have monotonic constraints; set theirs to 0.")
         if monotone is not None and loss.n_outputs > 1:
             raise ValueError("monotonic constraints are not supported for multiclass classification.")
-        codes = bins.encode(X, rows=True, coded=coded)
         scores = np.repeat(self._baseline[:, None], len(y), axis=1)
-        table = X
-        if self._tables and (going_on or self.subsample < 1.0):  # trees will read X, and not only its codes
-            table = self._for_trees(X, coded)
         if going_on:
-            scores += self._trees.packed.sum(table).T
-        del coded
+            scores += sums_before(self._trees, binned.table, np.zeros((len(y), loss.n_outputs))).T
         booster = Booster(
-            table,
+            binned.table,
             y,
             w,
-            counts,
-            bins,
-            codes,
+            _whole_counts(w),
+            binned.bins,
+            binned.codes,
             loss,
             self._growth(power if loss.degree == 2 else 0),
             float(self.learning_rate),
@@ -241,7 +277,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             int(self._random_seed),
             scores,
         )
-        self._run(booster, X, validation)
+        self._run(booster, binned.X, validation)
 
     def _growth(self, power: int) -> Growth:
         """What limits a tree, for gradients that are divided by 2 to the power."""
@@ -296,32 +332,33 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             X[:, j] = np.where(column < 0 if coded else np.isnan(column), np.nan, bins)
         return X
 
-    def _check(self, X: Any) -> np.ndarray:
-        if "_categories" in vars(self) and self._categories:
-            require_same_columns(self, X)
-            X = with_cells(X, True)
-            if not (is_frame(X) or is_cells(X)):
-                X = check_predict(self, X, allow_nan=True, any_cells=False)
-            X = with_coded_cells(X, self._categories)
+    def _of_rows(self, X: Any, answer: str) -> Any:
+        """What `answer`, the name of a method that takes scores, says of rows wherever they are stored."""
+        if is_lazy(X):
+            return rows_of_model(self, X, "_categories").map(_answers_of_block, self, answer)
+        return getattr(self, answer)(self._scores(X))
+
+    def _matrix(self, X: Any) -> np.ndarray:
+        """Rows in memory as trees read them."""
+        if not vars(self).get("_categories"):
+            return check_predict(self, X, lazy=False, allow_nan=True, any_cells=False)
+        refuse_elsewhere(X, type(self).__name__)
+        require_same_columns(self, X)
+        X = with_cells(X, True)
+        if not (is_frame(X) or is_cells(X)):
+            X = check_predict(self, X, allow_nan=True, any_cells=False)
+        X = with_coded_cells(X, self._categories)
         return self._for_trees(check_predict(self, X, allow_nan=True, any_cells=False))
 
     def _scores(self, X: Any) -> np.ndarray:
         """The scores of every row: (n, n_outputs)."""
-        X = (
-            check_predict(self, X, allow_nan=True, any_cells=False)
-            if not vars(self).get("_categories")
-            else self._check(X)
-        )
+        X = self._matrix(X)
         out = np.repeat(self._baseline[None, :], X.shape[0], axis=0)
         return self._trees.packed.sum(X, out=out)
 
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         """The scores after every iteration."""
-        X = (
-            check_predict(self, X, allow_nan=True, any_cells=False)
-            if not vars(self).get("_categories")
-            else self._check(X)
-        )
+        X = self._matrix(X)
         out = np.repeat(self._baseline[None, :], X.shape[0], axis=0)
         each = self.n_trees_per_iteration_
         for iteration in range(self.n_iter_):
@@ -338,11 +375,7 @@ class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
             is the expected score of the training rows. A column whose value is not known goes both ways at its splits,
             in proportion to the training rows.
         """
-        X = (
-            check_predict(self, X, allow_nan=True, any_cells=False)
-            if not vars(self).get("_categories")
-            else self._check(X)
-        )
+        X = self._matrix(X)
         out = self._trees.contributions(X)
         out[:, :, -1] += self._baseline
         return out[:, 0] if out.shape[1] == 1 else out
@@ -374,9 +407,9 @@ class _Watch:
         self.by_loss = isinstance(model.scoring, str) and model.scoring == "loss"
         if validation is not None:
             X_val, self.y_val, self.w_val = validation
-            self.table = model._for_trees(X_val)
+            self.table = X_val if isinstance(X_val, CodedRows) else model._for_trees(X_val)
             scores = np.repeat(model._baseline[None, :], X_val.shape[0], axis=0)
-            self.scores = model._trees.packed.sum(self.table, out=scores)
+            self.scores = sums_before(model._trees, self.table, scores)
         if not self.by_loss:
             self.scorer = check_scoring(model, scoring=model.scoring)
             rows = np.arange(len(booster.y))
@@ -384,13 +417,13 @@ class _Watch:
                 rng = stream(int(model._random_seed), 1)
                 rows = np.sort(rng.choice(rows, _SCORED_ROWS, replace=False))
             self.rows = rows
-            self.seen = X if len(rows) == len(X) else X[rows]  # for a custom scorer that reads the rows
+            self.seen = _readable(X if len(rows) == len(X) else X[rows])  # for a custom scorer that reads the rows
 
     def look(self, trees: BoostedTrees | None, train: list[float], held: list[float]) -> None:
         """Append the scores after these trees were added."""
         booster = self.booster
         if self.validation is not None and trees is not None:
-            trees.packed.sum(self.table, out=self.scores)
+            sum_of_trees(trees.packed, self.table, out=self.scores)
         if self.by_loss:
             train.append(-booster.loss.mean_loss(booster.y, booster.scores, booster.w))
             if self.validation is not None:
@@ -400,7 +433,7 @@ class _Watch:
         weights = None if booster.w is None else booster.w[rows]
         train.append(self._score(self.seen, booster.scores[:, rows].T, booster.y[rows], weights))
         if self.validation is not None:
-            held.append(self._score(self.validation[0], self.scores, self.y_val, self.w_val))
+            held.append(self._score(_readable(self.validation[0]), self.scores, self.y_val, self.w_val))
 
     def _score(self, X: np.ndarray, scores: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> float:
         judged = _Judged(self.model, scores, self.booster.loss)
@@ -441,6 +474,17 @@ class _Judged(BaseEstimator):
 
         measure = accuracy_score if hasattr(self, "classes_") else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+
+def _answers_of_block(block: Block, model: HistogramBoosting, answer: str) -> np.ndarray:
+    """What a model says of a block in which categories are codes."""
+    out = np.repeat(model._baseline[None, :], block.X.shape[0], axis=0)
+    return getattr(model, answer)(model._trees.packed.sum(model._for_trees(block.X), out=out))
+
+
+def _readable(X: Any) -> np.ndarray:
+    """The rows for a scorer: cells that are not in memory are NaN."""
+    return X if isinstance(X, np.ndarray) else np.broadcast_to(np.nan, X.shape)
 
 
 def _whole_counts(w: np.ndarray | None) -> np.ndarray | None:

@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.estimator import Takes, Warm
 from learnt.engine.params import check_class_weight
 from learnt.engine.progress import with_callbacks
+from learnt.ensemble._lazy import LazyClassifier
 from learnt.ensemble._trial import HIST_BOOSTING
 from learnt.ensemble.hist_boosting._base import HistogramBoosting
 from learnt.ensemble.hist_boosting._losses import BoostingLoss, classification_loss
 from learnt.ensemble.hist_boosting._schema import CLASSIFIER
 
 
-class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
+class HistGradientBoostingClassifier(LazyClassifier, HistogramBoosting):
     """A sum of trees for the log-odds of the classes:  s(x) = s₀ + η Σₜ treeₜ(x),  one sum for each of three or more.
 
     Each tree is fitted to the gradient of the loss at the sum before it; a leaf's value is the Newton step
@@ -105,7 +105,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
     """
 
     __learnt_schema__ = CLASSIFIER
-    __learnt_takes__ = Takes(categories=True, missing=True)
+    __learnt_takes__ = Takes(lazy=True, categories=True, missing=True)
     __learnt_trial__ = replace(
         HIST_BOOSTING,
         warmup=(
@@ -189,21 +189,20 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row."""
-        return self._answers(self._scores(X), None)
+        return self._of_rows(X, "_answers")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of the classes: (n, n_classes)."""
-        return self._probabilities(self._scores(X))
+        return self._of_rows(X, "_probabilities")
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: log-odds of the second of two classes (n,), or one score a class (n, n_classes)."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self._of_rows(X, "_score_columns")
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The classes after every iteration."""
         for scores in self._staged_scores(X):
-            yield self._answers(scores, None)
+            yield self._answers(scores)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """The probabilities after every iteration."""
@@ -213,14 +212,17 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistogramBoosting):
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The scores after every iteration."""
         for scores in self._staged_scores(X):
-            yield scores[:, 0] if scores.shape[1] == 1 else scores
+            yield self._score_columns(scores)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.ones((scores.shape[0], 1))
         return classification_loss(self, len(self.classes_)).mean(scores)
 
-    def _answers(self, scores: np.ndarray, loss: BoostingLoss | None) -> np.ndarray:
+    def _score_columns(self, scores: np.ndarray) -> np.ndarray:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _answers(self, scores: np.ndarray, loss: BoostingLoss | None = None) -> np.ndarray:
         if scores.shape[1] == 1:
             best = (scores[:, 0] > 0).astype(np.int64) if len(self.classes_) > 1 else np.zeros(len(scores), np.int64)
         else:

@@ -5,27 +5,47 @@ from __future__ import annotations
 import queue
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from learnt.engine.random import stream, task_seed
 from learnt.engine.threads import run_tasks, thread_count
 from learnt.ensemble.hist_boosting._losses import BoostingLoss, weighted_quantile
-from learnt.forestry import GIVEN, Bins, BoostedTrees, GrownTree, Growth, HistogramGrower, Target, from_grown
+from learnt.forestry import (
+    GIVEN,
+    Bins,
+    BoostedTrees,
+    CodedRows,
+    GrownTree,
+    Growth,
+    HistogramGrower,
+    Target,
+    from_grown,
+    sum_of_trees,
+)
 
 _ALONE = 1 << 17  # cells below which the trees of one iteration are grown one after the other
+
+
+class Binned(NamedTuple):
+    """A table as it is boosted on: bins, codes by column and by row, the table, and what trees read of it."""
+
+    bins: Bins
+    codes: tuple[np.ndarray, np.ndarray]
+    X: Any
+    table: np.ndarray | CodedRows
 
 
 @dataclass
 class Booster:
     """A running fit: data, loss and the scores so far.
 
-    `X` is the table as trees see it, categories replaced by their bins; `y` are numbers, 0/1, or class numbers;
-    `scores` is (n_outputs, n).
+    `X` is the table as trees see it, categories replaced by their bins, or codes of it; `y` are numbers, 0/1, or class
+    numbers; `scores` is (n_outputs, n).
     """
 
-    X: np.ndarray
+    X: np.ndarray | CodedRows
     y: np.ndarray
     w: np.ndarray | None
     counts: np.ndarray | None
@@ -109,7 +129,7 @@ class Booster:
             if q is not None:
                 self._set_quantiles(tree, score, q)
             if rows is not None:
-                score += self.packed([(tree, k)]).packed.sum(self.X)[:, k]
+                score += sum_of_trees(self.packed([(tree, k)]).packed, self.X)[:, k]
             elif q is not None:
                 score += tree.values[tree.leaf_of]
             return tree
@@ -122,6 +142,13 @@ class Booster:
             rows = tree.rows[tree.start[leaf] : tree.end[leaf]]
             weights = None if self.w is None else self.w[rows]
             tree.values[leaf] = self.learning_rate * weighted_quantile(self.y[rows] - score[rows], q, weights)
+
+
+def sums_before(trees: BoostedTrees, table: np.ndarray | CodedRows, out: np.ndarray) -> np.ndarray:
+    """What trees that are there already add to the score of each row, added to `out` (n, n_outputs)."""
+    if not isinstance(table, CodedRows):
+        return trees.packed.sum(table, out=out)
+    return out if table.before is None else np.add(out, table.before, out=out)
 
 
 def should_stop(scores: list[float], patience: int, tol: float) -> bool:

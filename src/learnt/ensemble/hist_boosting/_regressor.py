@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from learnt.engine.estimator import Takes, Warm
 from learnt.engine.params import check_number
 from learnt.engine.progress import with_callbacks
+from learnt.ensemble._lazy import LazyRegressor
 from learnt.ensemble._trial import HIST_BOOSTING
 from learnt.ensemble.hist_boosting._base import HistogramBoosting
 from learnt.ensemble.hist_boosting._losses import BoostingLoss, regression_loss
 from learnt.ensemble.hist_boosting._schema import REGRESSOR
 
 
-class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
+class HistGradientBoostingRegressor(LazyRegressor, HistogramBoosting):
     """A sum of trees, each fitted to the gradient of the loss at the sum before it:  s(x) = s₀ + η Σₜ treeₜ(x).
 
     A leaf's value is the Newton step  −ΣG / (ΣH + l2)  over its rows; splits are chosen by what they take off the loss.
@@ -101,7 +101,7 @@ class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
     """
 
     __learnt_schema__ = REGRESSOR
-    __learnt_takes__ = Takes(categories=True, missing=True)
+    __learnt_takes__ = Takes(lazy=True, categories=True, missing=True)
     __learnt_trial__ = replace(
         HIST_BOOSTING,
         warmup=(Warm("amount", {"max_iter": 2}),),
@@ -181,7 +181,7 @@ class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted number of every row."""
-        return self._answers(self._scores(X), regression_loss(self))
+        return self._of_rows(X, "_answers")
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The predictions after every iteration."""
@@ -189,8 +189,8 @@ class HistGradientBoostingRegressor(RegressorMixin, HistogramBoosting):
         for scores in self._staged_scores(X):
             yield self._answers(scores, loss)
 
-    def _answers(self, scores: np.ndarray, loss: BoostingLoss) -> np.ndarray:
-        return loss.mean(scores)
+    def _answers(self, scores: np.ndarray, loss: BoostingLoss | None = None) -> np.ndarray:
+        return (regression_loss(self) if loss is None else loss).mean(scores)
 
     def _loss_for(self, y: np.ndarray) -> BoostingLoss:
         return regression_loss(self)

@@ -7,8 +7,9 @@ what is left. The code after the last bin is that of a missing value.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -118,13 +119,17 @@ def flat_view(X: np.ndarray) -> tuple[np.ndarray, int, int]:
     return np.ascontiguousarray(X).reshape(-1), X.shape[1], 1
 
 
-def code_room(n: int, d: int, columns: bool, rows: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def code_room(
+    n: int, d: int, columns: bool, rows: bool, bytes_for: Callable[[int], np.ndarray] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Room for codes in one piece, and in it that for (d, n) by column and for (n, stride) by row.
 
     Rows have zeros up to a multiple of 32 and begin at a cache line, so that 32 codes are never in two of them.
+    `bytes_for` makes an array of so many bytes, in memory by default.
     """
     by_column, stride = d * n if columns else 0, -(-d // 32) * 32 if rows else 0
-    room = np.empty(by_column + n * stride + 64, dtype=np.uint8)
+    size = by_column + n * stride + 64
+    room = np.empty(size, dtype=np.uint8) if bytes_for is None else bytes_for(size)
     begin = -(room.ctypes.data + by_column) % 64
     room = room[begin : begin + by_column + n * stride]
     by_row = room[by_column:].reshape(n if rows else 0, stride)
@@ -133,8 +138,56 @@ def code_room(n: int, d: int, columns: bool, rows: bool) -> tuple[np.ndarray, np
     return room, room[:by_column].reshape((d, n) if columns else (0, 0)), by_row
 
 
+class Cells(Protocol):
+    """What bins are found from: a table in memory, or a sample of one that is not."""
+
+    shape: tuple[int, ...]
+
+    def some(self, rows: np.ndarray | None, lo: int, hi: int) -> np.ndarray:
+        """A copy of the columns lo…hi of some rows, each in one piece, (hi − lo, number of rows)."""
+
+    def ends(self) -> np.ndarray:
+        """The least and the greatest value of each column; NaN where one is missing."""
+
+    def missing(self) -> np.ndarray:
+        """Which columns have a missing value; where that is not known yet, none."""
+
+    def category_bins(self, j: int, n_categories: int, max_bins: int) -> tuple[np.ndarray, int, bool]:
+        """The bin of every category (−1: not seen), how many bins there are, and whether something was missing."""
+
+
+class ArrayCells:
+    """The cells of a matrix; `coded` are columns of categories as integers, in place of those of X."""
+
+    def __init__(self, X: np.ndarray, weights: np.ndarray | None, coded: dict[int, np.ndarray] | None) -> None:
+        self.X, self.weights, self.coded, self.shape = X, weights, coded or {}, X.shape
+
+    def some(self, rows: np.ndarray | None, lo: int, hi: int) -> np.ndarray:
+        """Read in pieces that stay in the cache."""
+        n = len(self.X) if rows is None else len(rows)
+        out = np.empty((hi - lo, n), self.X.dtype)
+        for begin in range(0, n, _PIECE):
+            part = slice(begin, begin + _PIECE)
+            out[:, part] = self.X[part if rows is None else rows[part], lo:hi].T
+        return out
+
+    def ends(self) -> np.ndarray:
+        X = self.X
+        parts = for_blocks(lambda lo, hi: (X[lo:hi].min(axis=0), X[lo:hi].max(axis=0)), X.shape[0], grain=1 << 14)
+        lows, highs = zip(*parts)
+        return np.array([np.min(lows, axis=0), np.max(highs, axis=0)])
+
+    def missing(self) -> np.ndarray:
+        X = self.X
+        return np.any(for_blocks(lambda lo, hi: np.isnan(X[lo:hi]).any(axis=0), X.shape[0], grain=1 << 16), axis=0)
+
+    def category_bins(self, j: int, n_categories: int, max_bins: int) -> tuple[np.ndarray, int, bool]:
+        column = self.coded[j] if j in self.coded else self.X[:, j]
+        return category_bins(column, n_categories, max_bins, self.weights)
+
+
 def find_bins(
-    X: np.ndarray,
+    X: np.ndarray | Cells,
     *,
     max_bins: int = MOST_BINS,
     weights: np.ndarray | None = None,
@@ -143,7 +196,7 @@ def find_bins(
     random_splits: bool = False,
     random_state: Any = 0,
 ) -> Bins:
-    """Bins for the columns of X (float32 or float64, NaN where missing).
+    """Bins for the columns of X: float32 or float64, NaN where missing, or what is known of a table elsewhere.
 
     Parameters
     ----------
@@ -160,15 +213,14 @@ def find_bins(
     random_state : int, RandomState, Generator or None
         Which rows the edges are taken from where there are more than 200,000, or more than 8,192 for random splits.
     """
-    n, d = X.shape
+    cells = ArrayCells(X, weights, coded) if isinstance(X, np.ndarray) else X
+    n, d = cells.shape
     categories = categories or {}
-    rows = _sample(n, _SAMPLE, random_state)
+    rows, few = sampled_rows(n, random_splits and weights is None and not categories, random_state)
     sampled = None if weights is None else np.ascontiguousarray(weights if rows is None else weights[rows])
     edges = np.full((d, 256), np.inf)
     places = np.full((d, 256), 65535, dtype=np.uint16) if random_splits else None
     length = _LENGTH if random_splits else 0.0
-    plenty = random_splits and weights is None and not categories and n > 2 * _ENOUGH
-    few = _sample(n, _ENOUGH, random_state) if plenty else None
     n_bins = np.zeros(d, dtype=np.int32)
     has_missing = np.zeros(d, dtype=bool)
     tables: dict[int, np.ndarray] = {}
@@ -194,17 +246,16 @@ def find_bins(
             places_of(values[:distinct], edges[j, :inner], _WAY, places[j])
 
     def category_column(j: int) -> None:
-        column = coded[j] if coded and j in coded else X[:, j]
-        tables[j], n_bins[j], has_missing[j] = category_bins(column, categories[j], max_bins, weights)
+        tables[j], n_bins[j], has_missing[j] = cells.category_bins(j, categories[j], max_bins)
 
     def columns(lo: int, hi: int) -> None:
-        numbers = _side_by_side(X, rows, lo, hi)
+        numbers = cells.some(rows, lo, hi)
         for j in range(lo, hi):
             category_column(j) if j in categories else number_column(j, numbers[j - lo])
 
     def columns_by_few(lo: int, hi: int) -> None:
         """By some rows, the ends and even steps between them; by all where values repeat or are missing."""
-        samples = _side_by_side(X, few, lo, hi)
+        samples = cells.some(few, lo, hi)
         alike = []
         for j in range(lo, hi):
             values = np.sort(samples[j - lo])
@@ -214,28 +265,18 @@ def find_bins(
                 values = np.concatenate([values, ends[0, j] * (1 - _EVEN) + ends[1, j] * _EVEN])
                 values.sort(kind="stable")
                 sorted_column(j, values, np.empty(0))
-        numbers = _side_by_side(X, rows, lo, hi) if alike else samples
+        numbers = cells.some(rows, lo, hi) if alike else samples
         for j in alike:
             number_column(j, numbers[j - lo])
 
     if few is not None:
-        ends = _ends(X)
+        ends = cells.ends()
         for_blocks(columns_by_few, d, grain=max(1, _CELLS_A_TASK // len(few)))
     else:
         for_blocks(columns, d, grain=max(1, _CELLS_A_TASK // max(n if rows is None else len(rows), 1)))
     if rows is not None:  # a rare missing value may not be in the sample
-        has_missing |= _missing_columns(X)
+        has_missing |= cells.missing()
     return Bins(edges, n_bins, has_missing, dict(sorted(tables.items())), places)
-
-
-def _side_by_side(X: np.ndarray, rows: np.ndarray | None, lo: int, hi: int) -> np.ndarray:
-    """A copy of the columns lo…hi of some rows, each in one piece; read in pieces that stay in the cache."""
-    n = len(X) if rows is None else len(rows)
-    out = np.empty((hi - lo, n), X.dtype)
-    for begin in range(0, n, _PIECE):
-        part = slice(begin, begin + _PIECE)
-        out[:, part] = X[part if rows is None else rows[part], lo:hi].T
-    return out
 
 
 def category_bins(
@@ -245,11 +286,16 @@ def category_bins(
     present = column >= 0  # False for NaN
     codes = column[present].astype(np.int64)
     mass = np.bincount(codes, None if weights is None else weights[present], minlength=n_categories)
+    return *bins_by_mass(mass, max_bins), not present.all()
+
+
+def bins_by_mass(mass: np.ndarray, max_bins: int) -> tuple[np.ndarray, int]:
+    """The bin of every category (−1: not seen), and how many bins there are, from the weight of its rows."""
     seen = np.flatnonzero(mass > 0)
-    table = np.full(n_categories, -1, dtype=np.int16)
+    table = np.full(len(mass), -1, dtype=np.int16)
     if len(seen) <= max_bins:
         table[seen] = np.arange(len(seen))
-        return table, max(1, len(seen)), not present.all()
+        return table, max(1, len(seen))
     # Categories as frequent as the first without a bin have none either: ties are not broken by the order of the codes.
     least = np.partition(mass[seen], len(seen) - max_bins)[len(seen) - max_bins]
     own = seen[mass[seen] > least]
@@ -257,7 +303,13 @@ def category_bins(
         own = seen[: max_bins - 1]
     table[seen] = len(own)
     table[own] = np.arange(len(own))
-    return table, len(own) + 1, not present.all()
+    return table, len(own) + 1
+
+
+def sampled_rows(n: int, by_few: bool, random_state: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """The rows that edges are taken from (None: all), and those of bins by few rows (None: there are no such bins)."""
+    rows = _sample(n, _SAMPLE, random_state)
+    return rows, _sample(n, _ENOUGH, random_state) if by_few and n > 2 * _ENOUGH else None
 
 
 def _sample(n: int, size: int, random_state: Any) -> np.ndarray | None:
@@ -266,18 +318,6 @@ def _sample(n: int, size: int, random_state: Any) -> np.ndarray | None:
         return None
     bounds = np.linspace(0, n, size + 1).astype(np.int64)
     return bounds[:-1] + (generator(random_state).random(size) * np.diff(bounds)).astype(np.int64)
-
-
-def _ends(X: np.ndarray) -> np.ndarray:
-    """The least and the greatest value of each column; NaN where one is missing."""
-    parts = for_blocks(lambda lo, hi: (X[lo:hi].min(axis=0), X[lo:hi].max(axis=0)), X.shape[0], grain=1 << 14)
-    lows, highs = zip(*parts)
-    return np.array([np.min(lows, axis=0), np.max(highs, axis=0)])
-
-
-def _missing_columns(X: np.ndarray) -> np.ndarray:
-    parts = for_blocks(lambda lo, hi: np.isnan(X[lo:hi]).any(axis=0), X.shape[0], grain=1 << 16)
-    return np.any(parts, axis=0)
 
 
 def bin_columns(

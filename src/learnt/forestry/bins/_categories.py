@@ -120,11 +120,11 @@ def _says_categories(series: Any) -> bool:
     import narwhals as nw
 
     if series.dtype == nw.String:
-        return not all(_reads_as_number(value) for value in series.drop_nulls().unique().to_list())
+        return not all(reads_as_number(value) for value in series.drop_nulls().unique().to_list())
     return bool(series.dtype in (nw.Categorical, nw.Enum))
 
 
-def _reads_as_number(value: Any) -> bool:
+def reads_as_number(value: Any) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):
@@ -145,7 +145,7 @@ def learn_categories(X: Any, mask: np.ndarray | None, non_negative: bool = False
 
 
 def _learn(X: Any, j: int, non_negative: bool) -> np.ndarray:
-    values = _column(X, j)
+    values = column_cells(X, j)
     if values.dtype.kind == "f":
         return _distinct(values[values >= 0] if non_negative else values[~np.isnan(values)])
     return np.array(sorted({v for v in values.tolist() if v is not None}), dtype=object)
@@ -187,7 +187,7 @@ def with_codes(X: Any, categories: dict[int, np.ndarray], non_negative: bool = F
     """X with codes in place of categories: NaN where missing, −1 for one that was not learnt. A frame stays one."""
     if not categories:
         return X
-    codes = {j: _codes(_column(X, j), known, non_negative) for j, known in categories.items()}
+    codes = {j: _codes(column_cells(X, j), known, non_negative) for j, known in categories.items()}
     frame = _frame(X)
     if frame is None:
         numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
@@ -212,19 +212,19 @@ def _codes(values: np.ndarray, known: np.ndarray, non_negative: bool) -> np.ndar
         place = np.minimum(np.searchsorted(known, values), len(known) - 1)
         return np.where(present, np.where(known[place] == values, place, -1.0), np.nan)
     position = {value: float(k) for k, value in enumerate(known.tolist())}
-    distinct, inverse = _factorised(values)
+    distinct, inverse = factorised(values)
     table = np.array([np.nan if v is None else position.get(v, -1.0) for v in distinct], dtype=np.float64)
     return table[inverse]
 
 
-def _factorised(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
+def factorised(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """The distinct values of an array of strings and None, and the place of each entry among them."""
     position: dict[Any, int] = {}
     inverse = np.fromiter((position.setdefault(v, len(position)) for v in values.tolist()), np.int64, len(values))
     return list(position), inverse
 
 
-def _column(X: Any, j: int) -> np.ndarray:
+def column_cells(X: Any, j: int) -> np.ndarray:
     """One column as float64 with NaN, or as an object array of str and None."""
     frame = _frame(X)
     if frame is None:

@@ -1,0 +1,69 @@
+"""Rows that are read in blocks, for ensembles of trees: what is brought into memory, and answers block by block."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+
+from learnt.engine.arrays import is_lazy
+from learnt.engine.rows import Rows, Table, as_rows, in_memory
+from learnt.engine.validation import check_fit, check_predict, check_target, check_weights
+from learnt.forestry import piece_cells
+
+
+class Shape(NamedTuple):
+    """What checks of targets and weights read of a table that is elsewhere."""
+
+    shape: tuple[int, int]
+    dtype: Any
+
+
+def target_in_memory(y: Any) -> Any:
+    """A target, or weights, as what is checked in memory: a column of a file or of a Dask collection is read."""
+    if isinstance(y, Table):
+        return y.labels() if y.single else y.to_numpy()
+    return y.compute() if is_lazy(y) else y
+
+
+def check_lazy(model: Any, X: Any, y: Any, sample_weight: Any, target: str, reset: bool) -> tuple[Rows, Any, Any]:
+    """The rows of X, and y and weights in memory, validated as those of a table in memory are."""
+    X = check_fit(model, X, lazy=True, allow_nan=True, reset=reset).X
+    rows = as_rows(X, cells=piece_cells(X, type(model).__name__, {}))
+    if rows.n_rows == 0:
+        raise ValueError(f"X has 0 rows in all its pieces, and {type(model).__name__} needs at least 1.")
+    known = Shape((rows.n_rows, rows.n_features), rows.dtype)
+    y = check_target(target_in_memory(y), target, known, type(model).__name__)
+    return rows, y, check_weights(target_in_memory(sample_weight), known)
+
+
+def rows_of_model(model: Any, X: Any, categories: str, single: bool = False) -> Rows:
+    """Rows as the trees of a fitted model read them; `categories` is the attribute that has the values of these."""
+    X = check_predict(model, X, lazy=True, allow_nan=True)
+    return as_rows(X, cells=piece_cells(X, type(model).__name__, getattr(model, categories), single))
+
+
+class LazyClassifier(ClassifierMixin):
+    """`score` for classifiers that predict rows in blocks."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted."""
+        if not is_lazy(X):
+            return super().score(X, y, sample_weight)
+        return float(accuracy_score(*_known_and_predicted(self, X, y), sample_weight=target_in_memory(sample_weight)))
+
+
+class LazyRegressor(RegressorMixin):
+    """`score` for regressors that predict rows in blocks."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² = 1 − Σw(y − ŷ)² / Σw(y − ȳ)²: 1 at best, 0 for the mean of y."""
+        if not is_lazy(X):
+            return super().score(X, y, sample_weight)
+        return float(r2_score(*_known_and_predicted(self, X, y), sample_weight=target_in_memory(sample_weight)))
+
+
+def _known_and_predicted(model: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    return target_in_memory(y), in_memory(model.predict(X))
