@@ -39,10 +39,10 @@ def check_lazy(model: Any, X: Any, y: Any, sample_weight: Any, target: str, rese
     return rows, y, check_weights(target_in_memory(sample_weight), known)
 
 
-def rows_of_model(model: Any, X: Any, categories: str, single: bool = False) -> Rows:
+def rows_of_model(model: Any, X: Any, categories: str) -> Rows:
     """Rows as the trees of a fitted model read them; `categories` is the attribute that has the values of these."""
     X = check_predict(model, X, lazy=True, allow_nan=True)
-    return as_rows(X, cells=piece_cells(X, type(model).__name__, getattr(model, categories), single))
+    return as_rows(X, cells=piece_cells(X, type(model).__name__, getattr(model, categories)))
 
 
 class LazyClassifier(ClassifierMixin):

@@ -19,6 +19,8 @@ from learnt.forestry.binned._forest import BinnedTable as BinnedTable
 from learnt.forestry.binned._forest import bin_table as bin_table
 from learnt.forestry.binned._forest import grow_binned as grow_binned
 from learnt.forestry.binned._forest import grow_binned_small as grow_binned_small
+from learnt.forestry.binned._lazy import CodedTable as CodedTable
+from learnt.forestry.binned._lazy import bin_rows as bin_rows
 from learnt.forestry.bins._bins import Bins as Bins
 from learnt.forestry.bins._bins import bin_columns as bin_columns
 from learnt.forestry.bins._bins import find_bins as find_bins
@@ -31,6 +33,7 @@ from learnt.forestry.bins._chosen import ChosenRows as ChosenRows
 from learnt.forestry.bins._chosen import CodedRows as CodedRows
 from learnt.forestry.bins._chosen import bin_chosen as bin_chosen
 from learnt.forestry.bins._chosen import code_chosen as code_chosen
+from learnt.forestry.bins._chosen import parts_of_rows as parts_of_rows
 from learnt.forestry.bins._chosen import sum_of_trees as sum_of_trees
 from learnt.forestry.bins._pieces import category_columns as category_columns
 from learnt.forestry.bins._pieces import piece_cells as piece_cells
@@ -86,6 +89,7 @@ __all__ = [
     "CellRules",
     "ChosenRows",
     "CodedRows",
+    "CodedTable",
     "Columns",
     "Grove",
     "GrownTree",
@@ -100,6 +104,7 @@ __all__ = [
     "bin_chosen",
     "bin_columns",
     "bin_in_single",
+    "bin_rows",
     "bin_table",
     "category_codes",
     "category_columns",
@@ -119,6 +124,7 @@ __all__ = [
     "learn_categories",
     "log_volumes",
     "loss_rows",
+    "parts_of_rows",
     "piece_cells",
     "power_of",
     "prune_by_cost",

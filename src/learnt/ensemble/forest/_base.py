@@ -13,7 +13,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
+from learnt.engine.arrays import is_lazy
 from learnt.engine.columns import require_same_columns
+from learnt.engine.estimator import takes_of
 from learnt.engine.matrices import dense, dense_parts, join
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -31,9 +33,10 @@ from learnt.engine.validation import (
 from learnt.engine.weights import RowIndex, absent_rows, rows_as_given, scatter_rows, take_rows, without_absent
 from learnt.ensemble._common import names_categories, row_count
 from learnt.ensemble.forest._growth import Grower, max_features_of
+from learnt.ensemble.forest._lazy import loaded, table_of
 from learnt.ensemble.forest._members import empty_tree, tree_estimator
 from learnt.ensemble.forest._sampling import Sampling, sample_size
-from learnt.forestry import Categories, Grove, Tree
+from learnt.forestry import Categories, ChosenRows, Grove, Tree
 
 MAX_SEED = np.iinfo(np.int32).max
 SPARSE_CELLS = 1 << 22  # of a sparse table made dense at a time
@@ -62,13 +65,10 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         self._check_parameters()
         if self.warm_start and hasattr(self, "grove_"):
             check_same_columns(self, X)
-        given = X
-        X, y, sample_weight, present = without_absent(X, y, sample_weight)
+        if is_lazy(X) and takes_of(self).lazy:
+            X, y, sample_weight = loaded(self, X, y, sample_weight)
+        given, X, y, w, present = self._table(X, y, sample_weight)
         with rows_as_given(present):
-            X, _, w = check_fit(
-                self, self._learn_categories(X), y, sample_weight, accept_sparse=True, allow_nan=True, any_cells=False
-            )
-            X = self._single(X)
             targets = self._targets(y, X)
         weights = self._weights(targets, w)
         known = self._known_trees()
@@ -115,6 +115,21 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
             raise ValueError(
                 "Out of bag estimation only available if bootstrap=True, where every tree leaves rows out."
             )
+
+    def _table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any, RowIndex]:
+        """The table as it was given; X, y and weights of the rows of weight above 0, and the numbers of these."""
+        if is_lazy(X) and takes_of(self).lazy:
+            codes, given, w, present = table_of(self, X, sample_weight)
+            if y is not None and len(y) != given.shape[0]:
+                require_same_length(given, np.asarray(y))
+            return given, codes, y if present is None else take_rows(y, present), w, present
+        given = X
+        X, y, sample_weight, present = without_absent(X, y, sample_weight)
+        with rows_as_given(present):
+            X, _, w = check_fit(
+                self, self._learn_categories(X), y, sample_weight, accept_sparse=True, allow_nan=True, any_cells=False
+            )
+            return given, self._single(X), y, w, present
 
     def _learn_categories(self, X: Any) -> Any:
         """X with codes in place of categories."""
@@ -214,7 +229,10 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         if present is None:
             return unseen
         n = self._sample["n"]
-        absent = self._rows(take_rows(given, absent_rows(present, n)))
+        if isinstance(given, ChosenRows):
+            absent = given.rows.take(np.flatnonzero(absent_rows(present, n))).astype(np.float32)
+        else:
+            absent = self._rows(take_rows(given, absent_rows(present, n)))
         return scatter_rows(unseen, present, n, self._sum_of_trees(absent) / self.grove_.n_trees)
 
     # --- methods that read the trees
@@ -239,9 +257,10 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
     def _rows(self, X: Any) -> Any:
         self._require_fit()
         if self._categories is not None:
+            refuse_elsewhere(X, type(self).__name__)
             require_same_columns(self, X)
             X = self._categories.encode(X)
-        return self._single(check_predict(self, X, accept_sparse=True, allow_nan=True, any_cells=False))
+        return self._single(check_predict(self, X, accept_sparse=True, lazy=False, allow_nan=True, any_cells=False))
 
     def _sum_of_trees(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
         """Σ over trees of the values of the leaves, (n, n_outputs · n_classes)."""

@@ -6,23 +6,25 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
+from learnt.engine.arrays import is_lazy
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.columns import monotone_directions
 from learnt.engine.params import ParameterError
 from learnt.engine.validation import check_target
 from learnt.engine.weights import without_absent
 from learnt.ensemble._common import row_count
+from learnt.ensemble._lazy import LazyClassifier
 from learnt.ensemble.forest._base import BaseForest, target_columns
+from learnt.ensemble.forest._lazy import in_blocks
 from learnt.ensemble.forest._left_out import permutation_importances, predictions
 from learnt.ensemble.forest._sampling import Sampling
 
 
-class ForestClassifier(ClassifierMixin, BaseForest):
+class ForestClassifier(LazyClassifier, BaseForest):
     """What forests of classes share."""
 
     _criteria = ("gini", "entropy", "log_loss")
@@ -120,6 +122,10 @@ class ForestClassifier(ClassifierMixin, BaseForest):
 
     def predict_proba(self, X: Any) -> Any:
         """The mean over trees of the shares of the classes in each row's leaf; a list of arrays for several outputs."""
+        if is_lazy(X):
+            outputs = range(getattr(self, "n_outputs_", 1))
+            found = [in_blocks(self, X, "_shares_of_output", o) for o in outputs]
+            return found[0] if len(found) == 1 else found
         X = self._rows(X)
         shares = self._sum_of_trees(X)
         shares /= self.grove_.n_trees
@@ -128,8 +134,14 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         width = shares.shape[1] // self.n_outputs_
         return [shares[:, o * width : o * width + len(c)].copy() for o, c in enumerate(self.classes_)]
 
+    def _shares_of_output(self, X: np.ndarray, output: int) -> np.ndarray:
+        shares = self.predict_proba(X)
+        return shares if self.n_outputs_ == 1 else shares[output]
+
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest mean share."""
+        if is_lazy(X):
+            return in_blocks(self, X, "predict")
         shares = self.predict_proba(X)
         if self.n_outputs_ == 1:
             return self.classes_.take(shares.argmax(axis=1))

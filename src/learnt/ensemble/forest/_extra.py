@@ -85,7 +85,7 @@ class ExtraTreesClassifier(ForestClassifier):
     """
 
     __learnt_schema__ = CLASSIFIER
-    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    __learnt_takes__ = Takes(sparse=True, lazy=True, categories=True, missing=True)
     __learnt_trial__ = replace(
         FOREST_OF_CLASSES,
         warmup=(Warm("classes", {"n_estimators": 2}),),
@@ -212,7 +212,7 @@ class ExtraTreesRegressor(ForestRegressor):
     """
 
     __learnt_schema__ = REGRESSOR
-    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    __learnt_takes__ = Takes(sparse=True, lazy=True, categories=True, missing=True)
     __learnt_trial__ = replace(
         FOREST_OF_AMOUNTS,
         warmup=(Warm("amount", {"n_estimators": 2}),),

@@ -15,6 +15,7 @@ from learnt.engine.random import first_seed
 from learnt.ensemble.forest._quantiles import LeafSamples, leaf_samples
 from learnt.ensemble.forest._sampling import Sampling, balanced_weights
 from learnt.forestry import (
+    CodedTable,
     Columns,
     Grove,
     SmallTree,
@@ -51,7 +52,9 @@ def can_bin(forest: Any) -> bool:
 
 
 def grows_binned(forest: Any, X: Any) -> bool:
-    """The choice of `splitter`."""
+    """The choice of `splitter`; rows that are read in blocks are codes already."""
+    if isinstance(X, CodedTable):
+        return True
     if forest.splitter == "binned" and not can_bin(forest):
         raise ValueError(
             f"splitter='binned' of {type(forest).__name__} takes the criteria {', '.join(BINNED_CRITERIA)} and no "
@@ -113,8 +116,8 @@ class Grower:
         }
         self.binned = grows_binned(forest, X)
         if self.binned:
-            X = dense(X)
-            table = bin_table(X, random_splits=forest._random_splits)
+            coded = isinstance(X, CodedTable)
+            table = X.binned if coded else bin_table(dense(X), random_splits=forest._random_splits)
             self._grow = partial(grow_binned, table, targets, **options)
             if forest.max_leaf_nodes is None and forest.ccp_alpha == 0:
                 del options["max_leaf_nodes"]

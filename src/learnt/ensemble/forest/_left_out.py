@@ -12,7 +12,7 @@ from learnt.engine.matrices import dense
 from learnt.engine.random import streams
 from learnt.engine.threads import run_tasks
 from learnt.ensemble.forest._sampling import Sampling
-from learnt.forestry import Grove
+from learnt.forestry import Grove, parts_of_rows
 
 _CALIBRATION_ROWS = 2000
 
@@ -24,7 +24,8 @@ def predictions(grove: Grove, seeds: np.ndarray, sampling: Sampling, X: Any) -> 
     seen = np.zeros(X.shape[0], dtype=np.int64)
     for t, seed in enumerate(seeds):  # in order, so that sums do not depend on threads; the rows are shared out
         rows = sampling.left_out(int(seed))
-        out[rows] += grove.sum(X[rows], t, t + 1)
+        for part in parts_of_rows(X, rows):
+            out[part] += grove.sum(X[part], t, t + 1)
         seen[rows] += 1
     if (seen == 0).any():
         warnings.warn(

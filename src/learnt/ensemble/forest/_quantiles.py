@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.engine.matrices import dense
+from learnt.engine.matrices import dense, join
 from learnt.engine.threads import for_blocks
-from learnt.forestry import Grove
+from learnt.forestry import Grove, parts_of_rows
 
 MOST = 16  # targets kept of a leaf
 _GRAIN = 256
@@ -37,8 +37,7 @@ def leaf_samples(grove: Grove, X: Any, y: np.ndarray, weights: np.ndarray | None
         return None
     rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0)
     w = np.ones(len(rows)) if weights is None else weights[rows].astype(np.float64)
-    inside = X[rows]
-    nodes = grove.packed.apply(dense(inside))[:, 0]
+    nodes = join([grove.packed.apply(dense(X[part]))[:, 0] for part in parts_of_rows(X, rows)])
     leaves = (np.cumsum(leaf) - 1)[nodes]
     order = np.lexsort((y[rows], leaves))
     counts = np.bincount(leaves, minlength=len(impurity))

@@ -85,7 +85,7 @@ class RandomForestClassifier(ForestClassifier):
     """
 
     __learnt_schema__ = CLASSIFIER
-    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    __learnt_takes__ = Takes(sparse=True, lazy=True, categories=True, missing=True)
     __learnt_trial__ = replace(
         FOREST_OF_CLASSES,
         warmup=(
@@ -218,7 +218,7 @@ class RandomForestRegressor(ForestRegressor):
     """
 
     __learnt_schema__ = REGRESSOR
-    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    __learnt_takes__ = Takes(sparse=True, lazy=True, categories=True, missing=True)
     __learnt_trial__ = replace(
         FOREST_OF_AMOUNTS,
         warmup=(

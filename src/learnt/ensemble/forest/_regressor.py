@@ -6,22 +6,24 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Bunch
 
+from learnt.engine.arrays import is_lazy
 from learnt.engine.columns import monotone_directions
 from learnt.engine.matrices import dense_parts, join
 from learnt.engine.validation import check_target
+from learnt.ensemble._lazy import LazyRegressor
 from learnt.ensemble.forest._base import SPARSE_CELLS, BaseForest, target_columns
 from learnt.ensemble.forest._classifier import importance_bunch, training_rows, tree_deviation
+from learnt.ensemble.forest._lazy import in_blocks
 from learnt.ensemble.forest._left_out import permutation_importances, predictions, standardized_errors
 from learnt.ensemble.forest._quantiles import LeafSamples, join_samples, quantiles
 from learnt.ensemble.forest._sampling import Sampling
 from learnt.forestry import Grove
 
 
-class ForestRegressor(RegressorMixin, BaseForest):
+class ForestRegressor(LazyRegressor, BaseForest):
     """What forests of numbers share."""
 
     _leaf_samples: dict[str, np.ndarray]
@@ -81,6 +83,9 @@ class ForestRegressor(RegressorMixin, BaseForest):
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean over trees of the value of each row's leaf; with `return_std` also the spread of the trees."""
+        if is_lazy(X):
+            mean = in_blocks(self, X, "predict")
+            return (mean, in_blocks(self, X, "spread")) if return_std else mean
         X = self._rows(X)
         return (self._mean(X), self._deviation(X)) if return_std else self._mean(X)
 

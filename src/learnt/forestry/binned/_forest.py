@@ -50,10 +50,15 @@ def bin_table(
     For `random_splits` bins are short as well; only such a table is split at random by the quick grower.
     """
     bins = find_bins(X, max_bins=max_bins, weights=weights, random_splits=random_splits)
-    (n, d), by_column = X.shape, X.shape[1] <= _LINE or X.shape[0] > _SHORT
-    codes, columns, rows = code_room(n, d, by_column, True)
+    n, d = X.shape
+    codes, columns, rows = code_room(n, d, has_columns(n, d), True)
     bins.encode_into(X, columns, rows)
     return BinnedTable(codes, rows.shape[1], columns.size, bins)
+
+
+def has_columns(n: int, d: int) -> bool:
+    """Whether a table of n rows and d columns has its codes by column as well as by row."""
+    return d <= _LINE or n > _SHORT
 
 
 def grow_binned(table: BinnedTable, y: np.ndarray, **options: Any) -> Tree:

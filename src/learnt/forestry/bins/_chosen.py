@@ -171,40 +171,43 @@ def _has(room: tuple[np.ndarray, np.ndarray, np.ndarray], j: int, code: int) -> 
 class CodedRows:
     """Rows of which only codes are known, and that trees on the same bins traverse as they would the rows themselves.
 
-    A code stands for the upper edge of its bin: x ≤ edge if and only if the bin's edge is. `before` are the sums of
-    trees that were grown on other bins, which the rows have been through already.
+    A code stands for the upper edge of its bin, or in float32 for the next number below: x ≤ edge if and only if that
+    is. `before` are the sums of trees that were grown on other bins, which the rows have been through already.
 
     >>> bins = find_bins(np.array([[1.0], [2.0], [np.nan]]))
-    >>> CodedRows(bins, bins.encode(np.array([[5.0], [0.0], [np.nan]]))[0]).decoded(0, 3).ravel()
+    >>> CodedRows(bins, bins.encode(np.array([[5.0], [0.0], [np.nan]]))[0])[0:3].ravel()
     array([inf, 1.5, nan])
     """
 
-    def __init__(self, bins: Bins, by_column: np.ndarray) -> None:
-        self.bins, self.by_column, self.shape = bins, by_column, by_column.shape[::-1]
+    def __init__(self, bins: Bins, by_column: np.ndarray, dtype: Any = np.float64) -> None:
+        self.bins, self.by_column, self.shape, self.dtype = bins, by_column, by_column.shape[::-1], np.dtype(dtype)
         self.before: np.ndarray | None = None
-        self._values = bins.edges.copy()
+        self._values = bins.edges.astype(dtype)
+        above = self._values > bins.edges
+        self._values[above] = np.nextafter(self._values[above], self.dtype.type(-np.inf))
         for j, n_bins in enumerate(bins.n_bins):
             if bins.categorical[j]:
                 self._values[j] = np.arange(256)
             self._values[j, n_bins:] = np.nan
         self._whole: np.ndarray | None = None
 
-    def decoded(self, lo: int, hi: int) -> np.ndarray:
-        """A value in the bin of each cell of the rows lo…hi−1."""
-        out = np.empty((self.shape[1], hi - lo))
-        for j, values in enumerate(self._values):
-            np.take(values, self.by_column[j, lo:hi], out=out[j], mode="clip")
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        """A value in the bin of each cell of some rows: their numbers, or a slice."""
+        codes = [column[rows] for column in self.by_column]
+        out = np.empty((self.shape[1], len(codes[0])), dtype=self.dtype)
+        for values, column, row in zip(self._values, codes, out):
+            np.take(values, column, out=row, mode="clip")
         return out.T
 
     def parts(self) -> Iterator[tuple[int, np.ndarray]]:
         """All rows decoded, some at a time, and the number of the first of each part; few are decoded once."""
         n, d = self.shape
         if 8 * n * d <= _KEPT_BYTES:
-            self._whole = self.decoded(0, n) if self._whole is None else self._whole
+            self._whole = self[0:n] if self._whole is None else self._whole
             yield 0, self._whole
             return
         for lo in range(0, n, _DECODED):
-            yield lo, self.decoded(lo, min(lo + _DECODED, n))
+            yield lo, self[lo : lo + _DECODED]
 
 
 def sum_of_trees(trees: Any, table: np.ndarray | CodedRows, out: np.ndarray | None = None) -> np.ndarray:
@@ -215,3 +218,14 @@ def sum_of_trees(trees: Any, table: np.ndarray | CodedRows, out: np.ndarray | No
     for lo, part in table.parts():
         trees.sum(part, out=out[lo : lo + len(part)])
     return out
+
+
+def parts_of_rows(X: Any, rows: np.ndarray) -> list[np.ndarray]:
+    """Numbers of rows in pieces of which X has all cells in memory at once: all of them where it has anyway.
+
+    >>> [part.tolist() for part in parts_of_rows(np.eye(3), np.array([0, 2]))]
+    [[0, 2]]
+    """
+    if not isinstance(X, CodedRows):
+        return [rows]
+    return [rows[lo : lo + _DECODED] for lo in range(0, len(rows), _DECODED)]

@@ -34,12 +34,15 @@ class PieceCells:
         The values of each column of categories.
     single : bool, default=False
         Whether the matrix is one of float32; what that cannot hold is refused.
+    non_negative : bool, default=True
+        Whether a negative number in a column of categories is a missing value.
     """
 
     name: str
     columns: Any
     categories: dict[int, np.ndarray] = field(default_factory=dict)
     single: bool = False
+    non_negative: bool = True
 
     def __call__(self, piece: Any) -> np.ndarray:
         matrix = self._matrix(piece)
@@ -56,7 +59,7 @@ class PieceCells:
                     f"A piece of X has {piece.shape[1]} columns and {self.name} was given {self._n_columns}; "
                     "give all partitions the same columns."
                 )
-            matrix = with_codes(piece, self.categories, non_negative=True)
+            matrix = with_codes(piece, self.categories, non_negative=self.non_negative)
             return np.ascontiguousarray(matrix, dtype=None if matrix.dtype == np.float32 else np.float64)
         if isinstance(self.columns, list) and (found := list(map(str, piece.columns))) != self.columns:
             other = next((c for c in (*found, *self.columns) if (c in found) != (c in self.columns)), "their order")
@@ -64,17 +67,17 @@ class PieceCells:
                 f"A piece of X differs in its columns ({other}) from the first; give all partitions the same columns, "
                 "in the same order."
             )
-        return frame_matrix(with_codes(piece, self.categories, non_negative=True), self.name)
+        return frame_matrix(with_codes(piece, self.categories, non_negative=self.non_negative), self.name)
 
     @property
     def _n_columns(self) -> int:
         return self.columns if isinstance(self.columns, int) else len(self.columns)
 
 
-def piece_cells(X: Any, name: str, categories: dict[int, np.ndarray], single: bool = False) -> PieceCells:
+def piece_cells(X: Any, name: str, categories: dict[int, np.ndarray], **options: bool) -> PieceCells:
     """How pieces of a `learnt.scan` table or a Dask collection become matrices."""
     names = list(getattr(X, "columns", []))
-    return PieceCells(name, list(map(str, names)) if names else int(X.shape[1]), categories, single)
+    return PieceCells(name, list(map(str, names)) if names else int(X.shape[1]), categories, **options)
 
 
 @dataclass(frozen=True)
