@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from learnt.neural_network._forward import raw_outputs
-from learnt.neural_network._labels_in_single import _single, applies, layer, outputs_for_labels
+from learnt.neural_network._labels_in_single import (
+    _single,
+    applies,
+    labels_in_single,
+    labels_of,
+    layers_in_single,
+)
 
 ACTIVATIONS = ("relu", "leaky_relu", "tanh", "logistic", "identity")
 
@@ -22,12 +28,19 @@ def test_labels_are_those_of_double_precision(activation, outputs):
     rng = np.random.default_rng(outputs)
     coefs, intercepts = network(rng, [12, 30, 20, outputs], 0.3)
     X = rng.normal(size=(5000, 12))
-    expected = raw_outputs(X, coefs, intercepts, activation)
-    found = outputs_for_labels(X, coefs, intercepts, activation)
-    if outputs == 1:
-        assert np.array_equal(found > 0, expected > 0)
-    else:
-        assert np.array_equal(found.argmax(axis=1), expected.argmax(axis=1))
+    expected = labels_of(raw_outputs(X, coefs, intercepts, activation))
+    assert np.array_equal(labels_in_single(X, coefs, intercepts, activation), expected)
+
+
+@pytest.mark.parametrize("rows", [257, 4096])
+def test_of_equal_outputs_the_first_is_the_label(rows):
+    """Every column of the last weights three times: exact ties, also of the two largest."""
+    rng = np.random.default_rng(0)
+    coefs, intercepts = network(rng, [5, 8, 4])
+    coefs[1], intercepts[1] = np.tile(coefs[1], 3), np.tile(intercepts[1], 3)
+    X = rng.normal(size=(rows, 5))
+    expected = raw_outputs(X, coefs, intercepts, "tanh")[:, :4].argmax(axis=1)
+    assert np.array_equal(labels_in_single(X, coefs, intercepts, "tanh"), expected)
 
 
 def test_outputs_closer_than_single_precision_resolves_are_decided_in_double():
@@ -36,26 +49,47 @@ def test_outputs_closer_than_single_precision_resolves_are_decided_in_double():
     W = rng.normal(size=(20, 1))
     coefs, intercepts = [np.hstack([W, W])], [np.array([0.0, 1e-10])]
     X = rng.normal(size=(5000, 20))
-    assert (outputs_for_labels(X, coefs, intercepts, "relu").argmax(axis=1) == 1).all()
+    assert (labels_in_single(X, coefs, intercepts, "relu") == 1).all()
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_the_bound_holds(activation):
     """Small and large weights and inputs, wide layers."""
     rng = np.random.default_rng(1)
-    for scale, size in ((0.01, 100.0), (0.2, 1.0), (2.0, 1e-3)):
+    for scale, size in ((0.01, 100.0), (0.2, 1.0), (2.0, 1e-3), (1e-5, 1e-20), (1e15, 1e-30)):
         coefs, intercepts = network(rng, [200, 150, 50, 3], scale)
+        intercepts = [b * scale * size for b in intercepts]
         X = size * rng.normal(size=(3000, 200))
-        z, bound = _single(X, [layer(W, b) for W, b in zip(coefs, intercepts)], activation)
-        error = np.abs(z - raw_outputs(X, coefs, intercepts, activation)).max()
-        assert 0 < error <= bound
+        z, bounds = _single(X, layers_in_single(coefs, intercepts), activation)
+        errors = np.abs(z.T - raw_outputs(X, coefs, intercepts, activation)).max(axis=1)
+        assert (errors <= bounds).all()
+        assert np.isfinite(bounds).all()
+        assert errors.max() > 0
+
+
+def test_few_rows_are_computed_twice():
+    """Bounds that say nothing would be right too: these let single precision decide all but two rows in a hundred."""
+    rng = np.random.default_rng(0)
+    coefs, intercepts = network(rng, [50, 256, 128, 1], 0.1)
+    z, bounds = _single(rng.normal(size=(5000, 50)), layers_in_single(coefs, intercepts), "relu")
+    assert (np.abs(z[0]) > bounds).mean() > 0.98
 
 
 def test_values_beyond_single_precision():
     coefs, intercepts = [np.array([[1e200, 2e200]])], [np.zeros(2)]
     X = np.where(np.arange(5000) % 2, 1.0, -1.0)[:, None]
-    found = outputs_for_labels(X, coefs, intercepts, "relu")
-    assert np.array_equal(found.argmax(axis=1), np.arange(5000) % 2)
+    assert np.array_equal(labels_in_single(X, coefs, intercepts, "relu"), np.arange(5000) % 2)
+
+
+def test_partial_sums_beyond_single_precision():
+    """3 + 3 − 3.3 − 3.3 is negative, but the first two terms are already infinite in single precision."""
+    W = np.array([3e38, 3e38, -3.3e38, -3.3e38])[:, None]
+    X = np.ones((5000, 4))
+    assert not labels_in_single(X, [W], [np.zeros(1)], "relu").any()
+    hidden = [W, np.ones((1, 1))], [np.zeros(1), np.array([-1.0])]
+    assert not labels_in_single(X, *hidden, "relu").any()
+    hidden = [-W, np.ones((1, 1))], [np.zeros(1), np.array([-1.0])]
+    assert labels_in_single(X, *hidden, "relu").all()
 
 
 def test_where_it_applies():

@@ -11,22 +11,29 @@ from scipy.special import expit
 from learnt.engine.threads import for_blocks
 
 _SLOPE = 0.01  # of leaky ReLU below 0
-CELLS = 1 << 17  # of a layer in one block of rows: it stays in a core's cache
+_BYTES = 1 << 20  # of a layer in one block of rows: it stays in a core's cache
+_LEAST_ROWS = 512  # of a block
+_PRODUCTS = 1 << 17  # below which BLAS has no use for threads
 
 
 def raw_outputs(X: Any, coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray], activation: str) -> np.ndarray:
     """z of every row, (n, outputs), in the precision of the weights; X is dense or CSR."""
     n, dtype = X.shape[0], coefs[0].dtype
-    grain = max(256, CELLS // max(W.shape[1] for W in coefs))
-    if n <= grain:
+    if n * sum(W.size for W in coefs) < _PRODUCTS:
         return block_outputs(X, coefs, intercepts, activation)
     out = np.empty((n, coefs[-1].shape[1]), dtype=dtype)
 
     def work(lo: int, hi: int) -> None:
         out[lo:hi] = block_outputs(X[lo:hi], coefs, intercepts, activation)
 
-    for_blocks(work, n, grain=grain)
+    for_blocks(work, n, grain=rows_at_once(n, coefs, dtype.itemsize))
     return out
+
+
+def rows_at_once(n: int, coefs: Sequence[np.ndarray], itemsize: int) -> int:
+    """How many of n rows make a block: small enough for the cache and, of few rows, for several threads."""
+    fit_cache = _BYTES // (itemsize * max(W.shape[1] for W in coefs))
+    return max(_LEAST_ROWS, min(fit_cache, -(-n // 8)))
 
 
 def block_outputs(X: Any, coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray], activation: str) -> np.ndarray:

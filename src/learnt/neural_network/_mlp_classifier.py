@@ -282,20 +282,12 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of every row; of several labels a column of 0 and 1 for each."""
-        z = self._ordered(X)
-        if self.out_activation_ == "softmax":
-            return self.classes_[z.argmax(axis=1)]
-        if self.n_outputs_ == 1:
-            return self.classes_[(z[:, 0] > 0).astype(np.intp)]
-        return (z > 0).astype(np.int64)
-
-    def _ordered(self, X: Any) -> np.ndarray:
-        """Outputs that are right in their order or, of labels that do not exclude each other, in their signs."""
         X, coefs, intercepts = self._layers_for(X)
         exclusive = self.out_activation_ == "softmax" or self.n_outputs_ == 1
         if exclusive and _labels_in_single.applies(X, coefs):
-            return _labels_in_single.outputs_for_labels(X, coefs, intercepts, self.activation)
-        return _forward.raw_outputs(X, coefs, intercepts, self.activation)
+            return self.classes_[_labels_in_single.labels_in_single(X, coefs, intercepts, self.activation)]
+        z = _forward.raw_outputs(X, coefs, intercepts, self.activation)
+        return self.classes_[_labels_in_single.labels_of(z)] if exclusive else (z > 0).astype(np.int64)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, (n, K), or of each label."""
