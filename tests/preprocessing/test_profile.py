@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from learnt.preprocessing import profile
-from learnt.preprocessing._leaks import area_under_roc, rank_correlation
+from learnt.preprocessing._leaks import N_BINS, area_under_roc, bins, rank_correlation
 
 N = 400
 
@@ -173,3 +173,27 @@ def test_without_a_target():
     assert found["target"] is None
     assert found["leaks"] == []
     assert [c["name"] for c in found["columns"]] == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("kind", ["float", "integer", "boolean", "missing"])
+def test_different_values_are_counted_alike_in_short_and_long_tables(monkeypatch, kind):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 40, 300)
+    values = {"float": x / 4, "integer": x, "boolean": x > 20, "missing": np.where(x < 5, np.nan, x / 4)}[kind]
+    table = pl.DataFrame({"x": values, "z": rng.normal(size=300)})
+    counted = [profile(table)["columns"][0]["unique"]]
+    monkeypatch.setattr("learnt.preprocessing._profile.SHORT", 0)
+    counted.append(profile(table)["columns"][0]["unique"])
+    known = values[~np.isnan(values)] if kind == "missing" else values
+    assert counted == [len(set(known.tolist()))] * 2
+
+
+@pytest.mark.parametrize("n", [99, 1000, 12345])
+def test_bins_of_a_number_hold_equally_many_rows_and_keep_equal_values_together(n):
+    x = np.random.default_rng(1).normal(size=n)
+    counts = np.bincount(bins(x))
+    assert len(counts) == N_BINS
+    assert counts.max() - counts.min() <= 1
+    tied = np.round(x, 1)
+    codes = bins(tied)
+    assert all(len(set(codes[tied == v])) == 1 for v in np.unique(tied))

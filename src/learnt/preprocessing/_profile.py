@@ -17,6 +17,7 @@ from learnt.preprocessing._table_encoder import copies
 
 MUCH_MISSING = 0.5
 RARE_CLASS = 0.1
+SHORT = 2_000  # rows below which NumPy counts different values sooner than Polars begins to
 _AFTERWARDS = {"outcome", "result", "resolution", "resolved", "closed", "settled", "settlement", "final", "cancelled"}
 _AFTERWARDS |= {"canceled", "cancellation", "churned", "predicted", "prediction", "refunded", "discharge", "recovered"}
 
@@ -145,11 +146,10 @@ def _unique(column: Column) -> int:
         return 0
     if column.form in ("string", "label"):
         return int(factor(column).labels.drop_nulls().n_unique())
-    return int(
-        pl.Series(column.values).fill_nan(None).drop_nulls().n_unique()
-        if column.values.dtype.kind == "f"
-        else pl.Series(column.values).n_unique()
-    )
+    values = column.values[~np.isnan(column.values)] if column.values.dtype.kind == "f" else column.values
+    if len(values) <= SHORT:
+        return len(np.unique(values))
+    return int(pl.Series(values).n_unique())
 
 
 def _column_findings(seen: list) -> list[dict]:
