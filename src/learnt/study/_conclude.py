@@ -31,7 +31,7 @@ from learnt.study.choice._decide import (
     standing_rows,
 )
 from learnt.study.judgement._ceiling import unbracketed
-from learnt.study.judgement._curve import diagnose
+from learnt.study.judgement._curve import diagnose, reconciled
 from learnt.study.judgement._opening import Run as Opening
 from learnt.study.judgement._opening import add_importances, asked_metric, open_test_set, predictions, settle
 from learnt.study.judgement._output import plain_data, write_facts
@@ -131,6 +131,7 @@ class Conclusion:
                 race.rows,
                 ceiling,
             )
+        facts["diagnosis"] = reconciled(facts["diagnosis"], facts)
         if facts["diagnosis"] is not None:
             run.say(facts["diagnosis"]["finding"])
         return {"facts": facts, "points": points, "model": model}

@@ -18,6 +18,7 @@ from learnt.study._errors import StudyError
 from learnt.study._folder import held
 from learnt.study._journal import Journal
 from learnt.study._settings import Settings
+from learnt.study.judgement._curve import reconciled
 from learnt.study.judgement._opening import add_importances, open_test_set
 from learnt.study.judgement._output import write_facts
 from learnt.study.race._budget import Budget
@@ -92,6 +93,7 @@ def _opened(folder: Path, facts: dict[str, Any], table: Any, say: Say) -> dict[s
     points, tested = open_test_set(facts, problem, sealed, run, model)
     add_importances(facts, problem, sealed, model, run)
     facts["settings"]["keep_sealed"] = False
+    facts["diagnosis"] = reconciled(facts["diagnosis"], facts)
     facts["summary"] = summarise(facts)
     run.seconds["test"] = time.monotonic() - started
     facts["run"]["seconds"] |= run.seconds

@@ -6,7 +6,7 @@ import pytest
 
 from learnt.diagnosis import row_losses
 from learnt.linear_model import LogisticRegression, Ridge
-from learnt.study.judgement._ceiling import bracket, floor_and_ceiling
+from learnt.study.judgement._ceiling import bracket, floor_and_ceiling, unbracketed
 from learnt.study.table._problem import pose
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -103,3 +103,11 @@ def test_a_bound_that_the_model_disproves_is_not_reported():
     better = bracket({**ceiling, "noise": {"low": 0.0, "high": 0.01}}, (0.3 * rng.normal(size=500)) ** 2, None)
     assert better["known"]  # neighbours prove that there is room
     assert better["upper"] == pytest.approx(0.1)
+
+
+def test_where_neighbours_were_not_looked_at_nothing_is_known():
+    """The loss of a constant on all rows is a little below its cross-validated one, which is no agreement of rows."""
+    y = np.random.default_rng(0).normal(size=300)
+    problem = pose(pl.DataFrame({"x": np.arange(300.0) % 17, "y": y}), "y", task="regress", time="none")
+    ceiling = unbracketed(problem, np.arange(300))
+    assert not bracket(ceiling, 1.01 * (y - y.mean()) ** 2, None)["known"]

@@ -9,11 +9,13 @@ import pytest
 from learnt.diagnosis import read_curve
 from learnt.study._conclude import said_of_unfinished
 from learnt.study.judgement import _judge as judge
+from learnt.study.judgement._curve import reconciled
 from learnt.study.judgement._rare import judge_metric
 from learnt.study.judgement._verdict import Terms, judge_rows
 from learnt.study.race._families import candidates_for
 from learnt.study.race._metric import metric_of
 from learnt.study.race._race import Entry
+from learnt.study.report._report import _unfinished
 from learnt.study.report._words import NO_TIME, UNKNOWN, summarise
 
 RNG = np.random.default_rng(0)
@@ -201,6 +203,59 @@ def test_no_sentence_denies_another(cut):
         if "rare" in facts["test"]:
             assert "come out right" not in text
             assert "Wrong on" not in text
+
+
+def test_a_threshold_is_told_with_the_errors_that_it_makes():
+    facts = classes(share=0.4)
+    half = summarise(facts)["lines"][1]["text"]
+    assert half.startswith("Wrong on ")
+    assert "then wrong" not in half
+    facts["threshold"] = {"used": True, "by": "best F1"}
+    facts["test"]["error_at_threshold"] = 0.375
+    said = summarise(facts)["lines"][1]["text"]
+    assert said.startswith("Taking the likelier class, wrong on ")
+    assert said.endswith("for the best F1, and is then wrong on 37.5%.")
+
+
+def test_a_bound_that_the_model_has_reached_is_not_called_possible():
+    facts = classes(known=True, lower=0.0)
+    for upper, said in ((facts["test"]["error"]["estimate"] + 0.01, UNKNOWN), (0.01, "at most 1.0% of rows")):
+        facts["bracket"]["upper"] = upper
+        assert said in text_of(summarise(facts))
+
+
+def test_a_diagnosis_agrees_with_a_test_set_on_which_the_model_beat_the_constant():
+    """Chosen by F1, a model may rank rows well with probabilities that are worse than a constant's."""
+    facts = classes(skill=2.0)
+    told = diagnosis(0.24, 0.0, (0.0, 0.3, 0.3), constant=0.24) | {"loss_name": "Brier score"}
+    assert told["regime"] == "no signal"
+    facts |= {"beats_constant": True, "diagnosis": reconciled(told, {**facts, "beats_constant": True})}
+    said = summarise(facts)["lines"][-1]["text"]
+    assert said.startswith("By its Brier score the model is no better than the best constant, although it beats it on")
+    assert "say little" not in said
+    assert not any("mislabelled" in text for text in facts["diagnosis"]["treatments"])
+    assert reconciled(told, {**facts, "beats_constant": False}) == told
+    assert reconciled(None, facts) is None
+
+
+@pytest.mark.parametrize(("budget", "minutes"), [(5.0, 5), (60.0, 5), (600.0, 40)])
+def test_a_study_that_was_cut_short_asks_for_more_time_before_more_columns(budget, minutes):
+    told = diagnosis(0.2, 0.0, (0.0, 0.0, 0.19), constant=0.25)
+    assert told["regime"] == "noise or bias"
+    facts = classes(told=told, cut=True)
+    facts["settings"]["budget"] = budget
+    said = summarise(facts)["lines"][-1]["text"]
+    assert said.endswith(f"Give the study more time (--budget {minutes}m): 1 of 2 models were not tried.")
+    facts = classes(told=told, cut=False)
+    assert summarise(facts)["lines"][-1]["text"].endswith(told["treatments"][0])
+
+
+def test_settings_are_called_other_where_some_of_their_family_are_listed():
+    entry = lambda family, label, **more: {"family": family, "label": label, "state": "skipped", "note": "why", **more}  # noqa: E731
+    entries = [entry("tree", "tree 1", loss=0.1), entry("tree", "tree 2"), entry("tree", "tree 3")]
+    entries += [entry("forest", "forest 1"), entry("forest", "forest 2"), entry("line", "line")]
+    said = [name for name, _ in _unfinished(entries)]
+    assert said == ["tree, 2 other settings", "forest, 2 settings", "line"]
 
 
 def test_models_left_out_for_one_reason_share_a_sentence():

@@ -92,7 +92,7 @@ def bracket(
         lower = lower if lower <= error.estimate else 0.0
         found = {"lower": lower, "upper": max(min(2 * high, error.high), lower)}  # 1 − max p ≤ 1 − Σ p² = 2 · noise
         reached, constant = error.estimate, ceiling["constant"]["error"]
-    known = found["lower"] > 0.02 * constant or found["upper"] < reached
+    known = found["lower"] > 0.02 * constant or found["upper"] < min(reached, 0.98 * constant)
     return {**found, "reached": reached, "known": bool(known)}
 
 

@@ -64,6 +64,22 @@ def diagnose(
     return _read(complete, train, valid, ceiling, _level(ground, folds), seen)
 
 
+def reconciled(diagnosis: dict[str, Any] | None, facts: dict[str, Any]) -> dict[str, Any] | None:
+    """The diagnosis in words that agree with a test set on which the model beat the constant by another measure.
+
+    The curve measures squared losses; a model chosen by another metric, or one that only ranks rows well, may be no
+    better than a constant by them.
+    """
+    if diagnosis is None or diagnosis["regime"] != "no signal" or not facts["beats_constant"]:
+        return diagnosis
+    asked = (facts["test"] or {}).get("metric")
+    by = f"by {asked['words']}" if asked else "on the test rows"
+    none = f"By its {diagnosis['loss_name']} the model is no better than the best constant"
+    advice = ["Do not take its probabilities as they are."] if facts["task"] == "classify" else []
+    first, *_, last = diagnosis["treatments"]  # the one between doubts the target
+    return {**diagnosis, "finding": f"{none}, although it beats it {by}.", "treatments": [*advice, first, last]}
+
+
 class _Shared:
     """Jobs that several threads take from, each once."""
 

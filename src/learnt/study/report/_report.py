@@ -139,10 +139,13 @@ def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
         if "loss" not in entry:
             said = entry["note"] if entry["state"] == "behind" else f"{entry['state']}: {entry['note']}"
             outcomes.setdefault((entry["family"], said), []).append(entry["label"])
-    return [
-        (labels[0] if len(labels) == 1 else f"{family}, {len(labels)} other settings", said)
-        for (family, said), labels in outcomes.items()
-    ]
+    finished = {entry["family"] for entry in entries if "loss" in entry}
+    named: list[tuple[str, str]] = []
+    for (family, said), labels in outcomes.items():
+        other = "other " if family in finished else ""
+        named.append((labels[0] if len(labels) == 1 else f"{family}, {len(labels)} {other}settings", said))
+        finished.add(family)
+    return named
 
 
 def _loss_name(facts: dict[str, Any]) -> str:

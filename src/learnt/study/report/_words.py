@@ -214,7 +214,9 @@ def _classes(facts: dict[str, Any], rows: str) -> tuple[str, str]:
     test = facts["test"]
     level = _level(test["level"])
     new = "new rows" if rows == "the test rows" else rows
-    good = [f"Wrong on {share(test['error']['estimate'])} of {new} ({level} {interval_words(test['error'])})"]
+    used = "cost" in test or facts.get("threshold", {}).get("used")  # a threshold other than one half
+    wrong = "Taking the likelier class, wrong" if used else "Wrong"
+    good = [f"{wrong} on {share(test['error']['estimate'])} of {new} ({level} {interval_words(test['error'])})"]
     asked = test.get("metric", {}).get("name")
     if "low" in test.get("auc", {}) and asked != "roc_auc_score":
         area = test["auc"]
@@ -227,9 +229,10 @@ def _classes(facts: dict[str, Any], rows: str) -> tuple[str, str]:
         paid, least = test["cost"], min(test["cost_of_none"], test["cost_of_all"])
         said += f". With your costs it says {facts['positive']} from {share(test['threshold'])} on, which costs "
         said += f"{number(paid['estimate'])} a row ({interval_words(paid, number)}); without a model {number(least)}"
-    elif facts.get("threshold", {}).get("used"):
+    elif used:
         said += f". It says {facts['positive']} from a probability of {share(test['threshold'])} on, chosen on "
         said += f"development rows for the {facts['threshold']['by']}"
+        said += "" if "rare" in test else f", and is then wrong on {share(test['error_at_threshold'])}"
     return said + ".", _constant(facts)
 
 
@@ -292,6 +295,8 @@ def _ceiling_of_classes(facts: dict[str, Any]) -> str:
     if not found["known"]:
         return UNKNOWN if facts["ceiling"]["rows"] else NO_TIME
     error, low, high = facts["test"]["error"], found["lower"], found["upper"]
+    if low == 0 and high >= error["estimate"]:
+        return UNKNOWN
     if low == 0:
         return f"Similar rows agree so well that a rule wrong on at most {share(high)} of rows should be possible."
     said = f"No rule on these columns is likely to be wrong on less than {share(low)} of rows"
@@ -332,6 +337,8 @@ def _ceiling_of_amounts(facts: dict[str, Any]) -> str:
     found, now = facts["bracket"], facts["test"]["rmse"]["estimate"]
     if not found["known"]:
         return UNKNOWN if facts["ceiling"]["rows"] else NO_TIME
+    if found["lower"] == 0 and found["upper"] >= now:
+        return UNKNOWN
     if found["lower"] == 0:
         return f"Similar rows agree so well that an RMSE of at most {number(found['upper'])} should be possible."
     said = f"Noise that no model on these columns can remove is at least about {number(found['lower'])} (RMSE)"
@@ -353,9 +360,7 @@ def _next(facts: dict[str, Any]) -> dict[str, str]:
         }
     if diagnosis is None or not has_model(facts):
         ended = "any model was fitted" if tried(facts) == 0 else "the final fit" if unfitted(facts) else "a diagnosis"
-        said = (
-            f"Give the study more time (--budget 5m): it ended before {ended}, and goes on from what is in its journal."
-        )
+        said = f"{_more_time(facts)}: it ended before {ended}, and goes on from what is in its journal."
         return {"title": "What to do next", "text": said}
     if facts["test"] is None:
         said = f"{diagnosis['finding']} {diagnosis['treatments'][0]}"
@@ -367,7 +372,19 @@ def _next(facts: dict[str, Any]) -> dict[str, str]:
             f"Judge it on more rows of “{rare['class']}” before you rely on it: {few} {interval_words(rare['recall'])}."
         )
         return {"title": "What to do next", "text": said}
-    return {"title": "What to do next", "text": f"{diagnosis['finding']} {diagnosis['treatments'][0]}"}
+    said = f"{diagnosis['finding']} {diagnosis['treatments'][0]}"
+    untried = sum("loss" not in e for e in facts["race"]["entries"])
+    # A pattern that the model does not catch may be one for a model that was not tried.
+    if facts["race"]["cut_short"] and untried and diagnosis["regime"] in ("noise or bias", "high bias"):
+        left_out = f"{untried} of {untried + tried(facts)} models were not tried"
+        said = f"{diagnosis['finding']} {_more_time(facts)}: {left_out}."
+    return {"title": "What to do next", "text": said}
+
+
+def _more_time(facts: dict[str, Any]) -> str:
+    """A budget several times as long as this one was."""
+    minutes = max(5, round(4 * facts["settings"].get("budget", 60.0) / 60))
+    return f"Give the study more time (--budget {minutes}m)"
 
 
 def _level(level: float) -> str:
