@@ -1,10 +1,12 @@
 """RidgeClassifier and RidgeClassifierCV: against scikit-learn, and on bad data."""
 
 import numpy as np
+import polars as pl
 import pytest
 import sklearn.linear_model as peers
 from scipy import sparse
 
+import learnt
 from learnt.linear_model import RidgeClassifier, RidgeClassifierCV
 
 
@@ -92,3 +94,48 @@ def test_bad_data():
         RidgeClassifierCV(cv=3, store_cv_results=True).fit(X, y)
     with pytest.raises(ValueError, match="several columns of classes"):
         RidgeClassifier().fit(X, np.c_[np.arange(len(X)) % 3, np.arange(len(X)) % 4])
+
+
+# --- rows that are read in blocks
+
+
+def labelled_rows():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(900, 4)) + [0.0, 3.0, 0.0, -1.0]
+    y = np.array(["ant", "bee", "cat"])[np.digitize(X @ [1.0, 0.5, 0.0, 0.0] + rng.normal(size=900), [1.0, 2.0])]
+    weight = rng.integers(0, 3, 900).astype(float)
+    return X, np.where(weight == 0, "dog", y), weight
+
+
+@pytest.mark.parametrize("place", ["file", "dask"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_the_same_from_a_file_and_from_dask(place, class_weight, tmp_path):
+    X, y, w = labelled_rows()
+    if place == "file":
+        frame = pl.DataFrame(X, schema=list("abcd")).with_columns(y=pl.Series(y), w=pl.Series(w))
+        frame.write_parquet(tmp_path / "rows.parquet", row_group_size=200)
+        table = learnt.scan(tmp_path / "rows.parquet")
+        rows, labels, weights = table[list("abcd")], table["y"], table["w"]
+    else:
+        import dask.array as da
+
+        rows, labels, weights = (da.from_array(part, chunks=(250, *part.shape[1:])) for part in (X, y, w))
+    expected = RidgeClassifier(class_weight=class_weight).fit(X, y, w)
+    found = RidgeClassifier(class_weight=class_weight).fit(rows, labels, weights)
+    assert found.classes_.tolist() == ["ant", "bee", "cat"]  # a row of weight 0 has no class
+    # Sums of 900 rows and a system with a condition number below 100 (its columns have like scales): far below 1e-9.
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.intercept_, expected.intercept_, rtol=1e-9, atol=1e-12)
+    predicted = found.predict(rows)
+    predicted = predicted.compute() if place == "dask" else predicted
+    np.testing.assert_array_equal(predicted, expected.predict(X))
+    np.testing.assert_allclose(np.asarray(found.decision_function(rows)), expected.decision_function(X), rtol=1e-8)
+    assert found.score(rows, labels, weights) == pytest.approx(expected.score(X, y, w), rel=1e-12)
+
+
+def test_solvers_that_need_all_rows_say_so(tmp_path):
+    import dask.array as da
+
+    X, y, _ = labelled_rows()
+    with pytest.raises(ValueError, match="solver='lsqr' needs X as an array in memory"):
+        RidgeClassifier(solver="lsqr").fit(da.from_array(X, chunks=(300, 4)), y)

@@ -10,12 +10,13 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.arrays import is_lazy
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.classification.linear_classifier import LinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
-from learnt.engine.matrices import dense
+from learnt.engine.matrices import affine, dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag
-from learnt.engine.rows import ArrayRows, scores
+from learnt.engine.rows import Block, Table, as_rows, in_memory, scores
 from learnt.engine.schema import CLASSES, Check, Dims, Schema, anyof, flag, integers, none, number, real, text
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params, without_absent
@@ -52,6 +53,8 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
     def _encoded(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
         """X, one column a class (one for two classes; one a label where rows may have several), and weights."""
         check_class_weight(self)
+        if is_lazy(X):
+            return self._encoded_lazy(X, y, sample_weight)
         if _has_several_labels(y, type(self).__name__):
             y = np.asarray(dense(y))
             X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
@@ -60,16 +63,27 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
         else:
             X, y, w = check_fit(self, X, y, sample_weight, target="label")
             self.classes_, codes = encode_labels(y)
-            self._multilabel, k = False, len(self.classes_)
-            Y = (
-                np.where(codes == 1, 1.0, -1.0)[:, None]
-                if k <= 2
-                else np.where(codes[:, None] == np.arange(k), 1.0, -1.0)
-            )
+            self._multilabel = False
+            Y = _sides(codes, len(self.classes_))
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, y)
             w = balance if w is None else w * balance
         return X, Y.astype(X.dtype), w
+
+    def _encoded_lazy(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
+        """The same of rows that are read in blocks; y and weights are in memory. Rows of weight 0 have no class."""
+        y = None if y is None else y.labels() if isinstance(y, Table) else y.compute() if is_lazy(y) else y
+        w = None if sample_weight is None else in_memory(sample_weight)
+        X, y, w = check_fit(self, X, y, w, target="label")
+        there = np.ones(len(y), dtype=bool) if w is None else w > 0
+        self.classes_, codes = encode_labels(y[there])
+        self._multilabel = False
+        Y = np.ones((len(y), 1 if len(self.classes_) <= 2 else len(self.classes_)))
+        Y[there] = _sides(codes, len(self.classes_))
+        if self.class_weight is not None:
+            w = np.ones(len(y)) if w is None else w.copy()
+            w[there] *= compute_sample_weight(self.class_weight, y[there])
+        return X, Y.astype(as_rows(X).dtype), w
 
     def _record(self, coef: np.ndarray, intercept: Any, dtype: Any) -> None:
         """`coef_` (k, d), or (d,) for two classes."""
@@ -84,12 +98,10 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> Any:
         """The class of the highest score of each row; 0 or 1 for each label where rows may have several."""
-        found = self.decision_function(X)
-        if self._multilabel:
-            return (found.reshape(len(found), -1) > 0).astype(np.int64)
-        if len(self.classes_) == 1:
-            return np.full(len(found), self.classes_[0])
-        return self.classes_[(found > 0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)]
+        if is_lazy(X):
+            rows, model = as_rows(check_predict(self, X)), (self.classes_, self._multilabel)
+            return rows.map(_answers_of_block, self.coef_, self.intercept_, *model)
+        return _answers(self.decision_function(X), self.classes_, self._multilabel)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted, or whose labels all are."""
@@ -103,6 +115,24 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _sides(codes: np.ndarray, k: int) -> np.ndarray:
+    """1 for the class of each row and −1 for others; one column for two classes."""
+    return np.where(codes == 1, 1.0, -1.0)[:, None] if k <= 2 else np.where(codes[:, None] == np.arange(k), 1.0, -1.0)
+
+
+def _answers(found: np.ndarray, classes: np.ndarray, multilabel: bool) -> np.ndarray:
+    """Classes, or labels, from scores."""
+    if multilabel:
+        return (found.reshape(len(found), -1) > 0).astype(np.int64)
+    if len(classes) == 1:
+        return np.full(len(found), classes[0])
+    return classes[(found > 0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)]
+
+
+def _answers_of_block(block: Block, coef: Any, intercept: Any, classes: np.ndarray, multilabel: bool) -> np.ndarray:
+    return _answers(affine(block.X, coef, intercept), classes, multilabel)
 
 
 def _has_several_labels(y: Any, name: str) -> bool:
@@ -151,6 +181,7 @@ class RidgeClassifier(_RidgeLabels):
         extra={"n_iter_": anyof(none, integers(None)), "solver_": text},
         rule=_one_plane_a_class_or_label,
     )
+    __learnt_takes__ = Takes(sparse=True, lazy=True)
     __learnt_trial__ = Trial(weighted=({"class_weight": "balanced"},), weight_unit_free=False)
 
     def __init__(
@@ -184,9 +215,11 @@ class RidgeClassifier(_RidgeLabels):
             raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")
         X, Y, w = self._encoded(X, y, sample_weight)
         alpha = check_alpha(self, Y)
-        solver = _SYNONYMS.get(self.solver, self.solver)
+        solver, rows = _SYNONYMS.get(self.solver, self.solver), as_rows(X, Y, w)
+        if solver in ("dual", "lsqr") and not rows.on_host:
+            raise ValueError(f"solver={self.solver!r} needs X as an array in memory; use solver='auto' for other data.")
         solution = least_squares(
-            ArrayRows(X, Y, w),
+            rows,
             solver,
             self.fit_intercept,
             alpha,
@@ -194,7 +227,7 @@ class RidgeClassifier(_RidgeLabels):
             tol=min(self.tol, 1e-6),
             max_iter=self.max_iter,
         )
-        self._record(solution.coef.T, solution.intercept, X.dtype)
+        self._record(solution.coef.T, solution.intercept, rows.dtype)
         self.solver_ = solution.solver
         k = Y.shape[1]
         if solution.n_iter is None:  # as `Ridge` reports it
