@@ -7,6 +7,7 @@ _folds           The squared error of every penalty on rows left out, fold by fo
 _given           XᵀX given by the caller
 _gram            A path of elastic nets with all inner products precomputed
 _kernels         Coordinate descent on a quadratic with an L1 penalty, given its second derivatives
+_lazy_folds      The squared error of every penalty on rows left out, of rows that are read in blocks
 _lasso_path      `lasso_path` and `enet_path`: coefficients at every penalty of a grid
 _multi_task      Elastic net and lasso for several targets that share their columns
 _multi_task_cv   Elastic net and lasso for several targets, with their penalty chosen by cross-validation

@@ -15,8 +15,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.arrays import is_lazy
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm, takes_of
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
+from learnt.engine.rows import Table, as_rows, in_memory
 from learnt.engine.schema import Schema, number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
@@ -26,8 +28,14 @@ from learnt.linear_model._schema import CHOSEN, LINES, WITH_INTERCEPT, one_inter
 from learnt.linear_model.coordinate._elastic_net import ElasticNet, Lasso
 from learnt.linear_model.coordinate._folds import FoldErrors
 from learnt.linear_model.coordinate._lasso_path import enet_path, lasso_path
+from learnt.linear_model.coordinate._lazy_folds import LazyFolds, fold_of_rows
 from learnt.linear_model.coordinate._path import penalty_grid, solve_path, unpacked
 from learnt.linear_model.coordinate._problem import Columns, Products
+
+
+def listed(alphas: Any) -> bool:
+    """Whether penalties are listed, and not only their number."""
+    return not isinstance(alphas, Integral)
 
 
 class PathCV(LinearPredictor, RegressorMixin, Estimator):
@@ -42,6 +50,8 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
         """Choose the penalty and fit with it; `params` go to the splitter, with scikit-learn's metadata routing."""
         self._check_parameters()
         self._refuse_unrouted(params)
+        if is_lazy(X) and takes_of(self).lazy:
+            return self._fit_lazy(X, y, sample_weight, params)
         present, n = present_rows(sample_weight, X), rows_given(sample_weight)
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
         X, y = unpacked(X), self._shaped(y)
@@ -53,13 +63,41 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
             folds = self._folds(cv, X, y, w, take_params(params, present, n))
             work = FoldErrors(X, Y, w, self.fit_intercept, folds)
             errors = self._errors(work, list(zip(ratios, alphas, strict=True)))
+        return self._settle(errors, alphas, ratios, work.all_rows, X.dtype, X, y, w)
+
+    def _fit_lazy(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Any:
+        """The same of rows that are read in blocks; y and weights are in memory."""
+        y = None if y is None else y.to_numpy() if isinstance(y, Table) else y.compute() if is_lazy(y) else y
+        w = None if sample_weight is None else in_memory(sample_weight)
+        X, y, w = check_fit(self, X, y, w, target="numbers")
+        y, n, rows = self._shaped(y), len(y), as_rows(X)
+        if rows.n_rows != n:
+            raise ValueError(f"X has {rows.n_rows} rows but y has {n}; pass equal lengths.")
+        present = None if w is None or (w > 0).all() else np.flatnonzero(w)
+        numbers = np.arange(n) if present is None else present
+        cv, stand_in = check_cv(take_folds(self.cv, present)), np.zeros((len(numbers), 1))
+        routed = None if w is None else w[numbers]
+        folds = self._folds(cv, stand_in, y[numbers], routed, take_params(params, present, n))
+        with single_blas():
+            work = LazyFolds(rows, y, w, fold_of_rows(n, folds, present), self.fit_intercept)
+            ratios = np.atleast_1d(getattr(self, "l1_ratio", 1.0)).astype(float)
+            alphas = self._grid_of(work.all_rows, ratios)
+            settings = {"tol": self.tol, "max_iter": self.max_iter, "name": type(self).__name__}
+            settings["positive"] = getattr(self, "positive", False)
+            errors = work.errors(list(zip(ratios, alphas, strict=True)), settings, self.n_jobs)
+        return self._settle(errors, alphas, ratios, work.all_rows, rows.dtype, X, y, w)
+
+    def _settle(
+        self, errors: np.ndarray, alphas: np.ndarray, ratios: np.ndarray, all_rows: Any, dtype: Any, *data: Any
+    ) -> Any:
+        """Choose the penalty of the lowest mean error, and fit all rows with it."""
         best = np.unravel_index(np.argmin(errors.mean(axis=1)), alphas.shape)
         self.mse_path_ = np.squeeze(np.moveaxis(errors, 2, 1))
         self.alpha_ = float(alphas[best])
         if hasattr(self, "l1_ratio"):
             self.l1_ratio_ = float(ratios[best[0]])
         self.alphas_ = alphas[0] if len(ratios) == 1 or not isinstance(self.alphas, Integral) else alphas
-        model = self._chosen(work.all_rows, float(ratios[best[0]]), X, y, w)
+        model = self._chosen(all_rows, float(ratios[best[0]]), dtype, *data)
         self.coef_, self.intercept_ = model.coef_, model.intercept_
         self.dual_gap_, self.n_iter_ = model.dual_gap_, model.n_iter_
         return self
@@ -101,9 +139,12 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
 
     def _grids(self, X: Any, Y: np.ndarray, w: Any, ratios: np.ndarray) -> np.ndarray:
         """(ratios, penalties), falling."""
-        if not isinstance(self.alphas, Integral):
+        return self._grid_of(None if listed(self.alphas) else Columns(X, Y, w, self.fit_intercept), ratios)
+
+    def _grid_of(self, problem: Any, ratios: np.ndarray) -> np.ndarray:
+        """(ratios, penalties), falling: those that were given, or from the least that gives 0 down."""
+        if listed(self.alphas):
             return np.tile(np.sort(np.asarray(self.alphas, dtype=np.float64))[::-1], (len(ratios), 1))
-        problem = Columns(X, Y, w, self.fit_intercept)
         positive = getattr(self, "positive", False)
         return np.array(
             [penalty_grid(problem.q, problem.weight, r, self.eps, int(self.alphas), positive) for r in ratios]
@@ -130,7 +171,7 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
         tasks = [partial(work.errors, k, problem, target, grids, settings) for k, problem in enumerate(problems)]
         return np.stack(run_tasks(tasks, n_jobs=self.n_jobs), axis=1)
 
-    def _chosen(self, all_rows: Products | None, ratio: float, X: Any, y: np.ndarray, w: Any) -> Any:
+    def _chosen(self, all_rows: Products | None, ratio: float, dtype: Any, X: Any, y: np.ndarray, w: Any) -> Any:
         """The model with the penalty that was chosen, fitted on all rows, from their products where these are known."""
         model = self._model(self.alpha_, ratio)
         if all_rows is None or self._together or self.alpha_ * ratio == 0.0:
@@ -139,7 +180,7 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
         alphas = np.array([self.alpha_])
         with single_blas():
             path = solve_path(all_rows, 0, alphas, ratio, positive=model.positive, after_paths=True, **settings)
-        model._record(all_rows, [path], X.dtype, True)
+        model._record(all_rows, [path], dtype, True)
         return model
 
     def _model(self, alpha: float, ratio: float) -> Any:
@@ -204,6 +245,7 @@ class ElasticNetCV(PathCV):
     """
 
     __learnt_schema__ = replace(PathCV.__learnt_schema__, extra={**CHOSEN, "l1_ratio_": number(0)})
+    __learnt_takes__ = Takes(sparse=True, lazy=True)
     __learnt_trial__ = Trial(quick={"tol": 1e-18, "max_iter": 10_000}, warmup=(Warm("amount", {"cv": 3, "alphas": 5}),))
 
     path = staticmethod(enet_path)
@@ -266,6 +308,7 @@ class LassoCV(PathCV):
     array([0])
     """
 
+    __learnt_takes__ = Takes(sparse=True, lazy=True)
     __learnt_trial__ = Trial(quick={"tol": 1e-12, "max_iter": 10_000}, warmup=(Warm("amount", {"cv": 3, "alphas": 5}),))
 
     path = staticmethod(lasso_path)

@@ -96,17 +96,18 @@ def complements(
     while True:
         parts = run_tasks([partial(_sums, X, Y, w, test, x0, y0) for _, test in folds], n_jobs=n_jobs)
         all_rows = [sum(column) for column in zip(*parts, strict=True)] if once else _sums(X, Y, w, None, x0, y0)
-        everything = _about_means(all_rows, x0, y0)
-        if x0 is not None or not center or not _loses_digits(everything):
+        everything = about_means(all_rows, x0, y0)
+        if x0 is not None or not center or not loses_digits(everything):
             break
         x0 = everything.x_mean  # a second pass, about the means
     if min(all_rows[0] - part[0] for part in parts) <= 1e-12 * all_rows[0]:
         raise ValueError("A fold has no training rows with weight; use fewer folds or drop rows of weight 0.")
-    return everything, [partial(_rest, all_rows, part, x0, y0) for part in parts]
+    return everything, [partial(products_of_rest, all_rows, part, x0, y0) for part in parts]
 
 
-def _rest(all_rows: list, part: list, x0: Any, y0: Any) -> Products:
-    return _about_means([everything - some for everything, some in zip(all_rows, part, strict=True)], x0, y0, True)
+def products_of_rest(all_rows: list, part: list, x0: Any, y0: Any) -> Products:
+    """The problem of all rows but some, from the sums of both."""
+    return about_means([everything - some for everything, some in zip(all_rows, part, strict=True)], x0, y0, True)
 
 
 def _are_complements(n: int, train: np.ndarray, test: np.ndarray) -> bool:
@@ -122,7 +123,7 @@ def _sums(X: np.ndarray, Y: np.ndarray, w: np.ndarray | None, rows: Any, x0: Any
     return [float(total), joint, sy, gram, np.einsum("ij,ij->j", Y, Y if w is None else Y * w[:, None])]
 
 
-def _about_means(sums: list, x0: Any, y0: Any, spend: bool = False) -> Products:
+def about_means(sums: list, x0: Any, y0: Any, spend: bool = False) -> Products:
     """The problem of some rows; y₀ is None without an intercept, and x₀ is None for 0.
 
     With `spend` the matrix may be overwritten.
@@ -136,7 +137,7 @@ def _about_means(sums: list, x0: Any, y0: Any, spend: bool = False) -> Products:
     return Products(Q, q, squares - weight * dy**2, weight, (dx if x0 is None else x0 + dx, y0 + dy))
 
 
-def _loses_digits(problem: Products) -> bool:
+def loses_digits(problem: Products) -> bool:
     """Whether means are so far from 0 that squares about the means lose digits when computed from squares about 0."""
     raised = problem.weight * problem.x_mean**2
     return bool(np.any(raised > _DIGITS_TO_SPARE * np.diag(problem.Q) + np.finfo(float).tiny))
