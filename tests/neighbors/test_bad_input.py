@@ -27,6 +27,18 @@ CONSTANT = np.column_stack([X[:, :2], np.full(50, 7.0)])
 ALGORITHMS = ["brute", "kd_tree", "ball_tree", "auto"]
 
 SENTENCES = {
+    "a metric that gives a row": (
+        lambda: NearestNeighbors(metric=lambda a, b: a - b).fit(X).kneighbors(X),
+        "one nonnegative number for every pair of rows",
+    ),
+    "weights of another shape": (
+        lambda: KNeighborsClassifier(weights=lambda d: d[:, :1]).fit(X, Y).predict(X),
+        "one number for each distance",
+    ),
+    "weights of another shape, radius": (
+        lambda: RadiusNeighborsClassifier(9.0, weights=lambda d: d[:2]).fit(X, Y).predict(X),
+        "one number for each distance",
+    ),
     "k > n": (lambda: NearestNeighbors(n_neighbors=60).fit(X).kneighbors(X), "fewer neighbors or fit more rows"),
     "k > n, KD-tree": (lambda: KDTree(X).query(X, k=60), "the number of training points, 50"),
     "k > n, ball tree": (lambda: BallTree(X).query(X, k=60), "the number of training points, 50"),

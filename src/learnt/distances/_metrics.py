@@ -182,7 +182,7 @@ def _numbers(values: list[list[Any]]) -> np.ndarray:
         distances = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         distances = np.full((1, 1), np.nan)
-    if np.isnan(distances).any():
+    if distances.ndim != 2 or np.isnan(distances).any():
         raise ValueError(
             "The function given as metric is not one: for two rows of X it gives something that is no number; let it "
             "give one nonnegative number for every pair of rows."

@@ -42,7 +42,7 @@ def neighbor_weights(distances: np.ndarray, weights: Any) -> np.ndarray | None:
     if all_count_the_same(weights):
         return None
     if not isinstance(weights, str):
-        values = np.asarray(weights(distances), dtype=np.float64)
+        values = _shaped(weights(distances), distances)
     else:
         with np.errstate(divide="ignore"):
             values = 1.0 / distances
@@ -69,10 +69,21 @@ def radius_weights(found: Neighborhoods, weights: Any) -> np.ndarray | None:
         infinite = np.isinf(values)
         hit = np.bincount(found.query[infinite], minlength=found.counts.size) > 0
         return np.where(hit[found.query], infinite, values)
-    parts = [np.asarray(weights(part), dtype=np.float64) for part in found.lists()[0] if part.size]
+    parts = [_shaped(weights(part), part) for part in found.lists()[0] if part.size]
     if not all(part.any() for part in parts):
         raise ValueError(ZERO_WEIGHTS)
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _shaped(values: Any, distances: np.ndarray) -> np.ndarray:
+    """What the user's function gave, if it is a weight for each distance."""
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != distances.shape:
+        raise ValueError(
+            f"The function given as weights returned an array of the shape {values.shape} for distances of the shape "
+            f"{distances.shape}; it must give one number for each distance."
+        )
+    return values
 
 
 def votes(codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> np.ndarray:
