@@ -1,6 +1,7 @@
 """Kernels: compiled lazily, cached on disk whatever the disk allows, and plain Python when told."""
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -69,11 +70,29 @@ def double(x):
 CALL = "import numpy as np, module; print(module.total(np.arange(4.0)))"
 
 
+def write_project(folder):
+    (folder / "module.py").write_text(MODULE)
+    (folder / "callee.py").write_text(CALLEE.format(factor=2.0))
+    return folder
+
+
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / "module.py").write_text(MODULE)
-    (tmp_path / "callee.py").write_text(CALLEE.format(factor=2.0))
-    return tmp_path
+    """A folder with a module, and nothing compiled."""
+    return write_project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory):
+    folder = write_project(tmp_path_factory.mktemp("project"))
+    assert run(CALL, LEARNT_CACHE_DIR=str(folder / "cache"), PYTHONPATH=str(folder)) == "12.0"
+    return folder
+
+
+@pytest.fixture
+def compiled(compiled_once, tmp_path):
+    """The same after a process has compiled its kernel and kept it."""
+    return shutil.copytree(compiled_once, tmp_path / "project")
 
 
 def entries(folder):
@@ -111,10 +130,9 @@ def test_switched_off_it_is_plain_python():
     assert run(code, LEARNT_COMPILE="0") == "list False"
 
 
-def test_the_second_process_loads_what_the_first_compiled(project):
-    folder = project / "cache"
-    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
-    assert run(CALL, **settings) == "12.0"
+def test_the_second_process_loads_what_the_first_compiled(compiled):
+    folder = compiled / "cache"
+    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(compiled)}
     first = {path: path.stat().st_mtime_ns for path in entries(folder)}
     assert len(first) == 1  # the callee's machine code is in the caller's
     watched = """
@@ -127,26 +145,24 @@ def test_the_second_process_loads_what_the_first_compiled(project):
     assert {path: path.stat().st_mtime_ns for path in entries(folder)} == first
 
 
-def test_a_change_in_a_callee_elsewhere_is_seen(project):
-    settings = {"LEARNT_CACHE_DIR": str(project / "cache"), "PYTHONPATH": str(project)}
-    assert run(CALL, **settings) == "12.0"
-    (project / "callee.py").write_text(CALLEE.format(factor=5.0))
+def test_a_change_in_a_callee_elsewhere_is_seen(compiled):
+    settings = {"LEARNT_CACHE_DIR": str(compiled / "cache"), "PYTHONPATH": str(compiled)}
+    (compiled / "callee.py").write_text(CALLEE.format(factor=5.0))
     assert run(CALL, **settings) == "30.0"
 
 
-def test_damaged_entries_are_compiled_again(project):
-    folder = project / "cache"
-    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
-    run(CALL, **settings)
+def test_damaged_entries_are_compiled_again(compiled):
+    folder = compiled / "cache"
+    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(compiled)}
+    assert entries(folder)
     for path in entries(folder):
         path.write_bytes(path.read_bytes()[:-7])
     assert run(CALL, **settings) == "12.0"
 
 
-def test_entries_out_of_use_are_removed(project):
-    folder = project / "cache"
-    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(project)}
-    run(CALL, **settings)
+def test_entries_out_of_use_are_removed(compiled):
+    folder = compiled / "cache"
+    settings = {"LEARNT_CACHE_DIR": str(folder), "PYTHONPATH": str(compiled)}
     (used,) = entries(folder)
     unused = folder / "of_an_old_version-0.kernel"
     unused.write_bytes(b"")
@@ -155,7 +171,7 @@ def test_entries_out_of_use_are_removed(project):
         os.utime(path, (long_ago, long_ago))
     run(CALL, **settings)  # loads: what is used counts as new
     assert {path.name for path in entries(folder)} == {used.name, unused.name}
-    (project / "callee.py").write_text(CALLEE.format(factor=5.0))
+    (compiled / "callee.py").write_text(CALLEE.format(factor=5.0))
     run(CALL, **settings)  # compiles: what nobody used goes
     assert unused not in entries(folder)
     assert used in entries(folder)
