@@ -40,10 +40,19 @@ def test_the_verdict_is_right_on_other_forms(problem):
     check(problem)
 
 
-@pytest.mark.parametrize("name", {**FIRST, **OTHER})
-def test_the_regime_of_a_simulated_problem_is_its_true_one(name):
-    problem = {**FIRST, **OTHER}[name]
+def check_regime(problem):
     assert MEANS[problem.regime](*parts(problem, sets=8))
+
+
+@pytest.mark.parametrize("problem", FIRST.values(), ids=FIRST)
+def test_the_regime_of_a_simulated_problem_is_its_true_one(problem):
+    check_regime(problem)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("problem", OTHER.values(), ids=OTHER)
+def test_the_regime_of_other_forms_is_its_true_one(problem):
+    check_regime(problem)
 
 
 def test_noise_is_recovered_from_a_line():

@@ -30,5 +30,5 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # nobody reads it any more
             stream.flush()
-    # Taking everything apart object by object is a good part of a second, and the system does it better.
+    # Freeing every object in Python takes a good part of a second; the operating system frees them all at once.
     os._exit(code)

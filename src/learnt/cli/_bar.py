@@ -1,4 +1,4 @@
-"""A bar in a terminal, silence elsewhere: for work whose own fits should not report."""
+"""A progress bar in a terminal, nothing elsewhere: for commands whose single fits should show no bar of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(label: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Gives a function that is called with a word after each step."""
+    """A progress bar of `total` steps; call what it yields after each step, with the name of what was done."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

@@ -30,7 +30,7 @@ def run_evaluate(
     folder = Path(model)
     if folder.is_dir() and (table is None or _is_sealed(folder)):
         facts, opened = evaluate_study(folder, table, say=tell)
-        shown = _of_a_study(facts, opened)
+        shown = _test_set_figures(facts, opened)
     elif table is None and folder.exists():
         raise StudyError(f"{model} is no folder of a study; name a table after it, to judge the model on.")
     elif table is None:
@@ -51,7 +51,7 @@ def _is_sealed(folder: Path) -> bool:
         return False
 
 
-def _of_a_study(facts: dict[str, Any], opened: bool) -> dict[str, Any]:
+def _test_set_figures(facts: dict[str, Any], opened: bool) -> dict[str, Any]:
     """The figures of the test set, and when it was opened."""
     test = facts["test"]
     when = test.get("opened") or facts.get("run", {}).get("finished", "?")

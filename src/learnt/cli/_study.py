@@ -52,14 +52,14 @@ def run_study(
     try:
         found = study(table, target, out=out, say=say, budget=seconds, cost=costs, began=STARTED, **options)
     except KeyboardInterrupt:
-        raise Interrupted(_interrupted_words(Path(out))) from None
+        raise Interrupted(_interrupted_message(Path(out))) from None
     if not quiet:
-        _tell(found)
+        _print_summary(found)
     print(found.report)
     return NOTHING_BEAT_THE_CONSTANT if require_better and not found.beats_constant else 0
 
 
-def _interrupted_words(folder: Path) -> str:
+def _interrupted_message(folder: Path) -> str:
     journal = folder / "journal.jsonl"
     lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
     if lines == 0:
@@ -67,7 +67,7 @@ def _interrupted_words(folder: Path) -> str:
     return f"Interrupted. {lines} results are kept in {journal}; run the same command again to go on from there."
 
 
-def _tell(found: Study) -> None:
+def _print_summary(found: Study) -> None:
     """The answer, in the words of the report."""
     summary = found.facts["summary"]
     console = Console(highlight=False)

@@ -32,7 +32,7 @@ Say = Callable[[str], None]
 
 
 class _Opener:
-    """What opening a test set needs of a study under way."""
+    """The attributes of a running study that opening its test set reads (`judgement._opening.Run`)."""
 
     def __init__(self, settings: Settings, folder: Path, journal: Journal, say: Say) -> None:
         self.settings, self.folder, self.journal, self.say = settings, folder, journal, say
@@ -71,10 +71,10 @@ def _facts_of(folder: Path) -> dict[str, Any]:
 
 def _opened(folder: Path, facts: dict[str, Any], table: Any, say: Say) -> dict[str, Any]:
     started = time.monotonic()
-    usual = {f.name for f in fields(Settings)}
-    asked = {k: tuple(v) if isinstance(v, list) else v for k, v in facts["settings"].items() if k in usual}
-    given: dict[str, Any] = {k: v for k, v in asked.items() if v is not None}
-    settings = Settings(**given)
+    known = {f.name for f in fields(Settings)}
+    recorded = {k: v for k, v in facts["settings"].items() if k in known and v is not None}
+    arguments: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in recorded.items()}
+    settings = Settings(**arguments)
     journal = Journal(folder / "journal.jsonl", settings.key(facts["data"]["hash"]))
     where = table if table is not None else journal.get("table", "")
     if where is None:
@@ -100,7 +100,7 @@ def _opened(folder: Path, facts: dict[str, Any], table: Any, say: Say) -> dict[s
     facts["run"]["evaluated"] = datetime.now(UTC).isoformat(timespec="seconds")
     _add_predictions(folder / "predictions.parquet", tested)
     write_report(folder / "report.html", facts, points)
-    write_facts(folder, facts)  # last: killed before, the same opening is repeated
+    write_facts(folder, facts)  # last: a process killed before this repeats the same opening
     return facts
 
 

@@ -37,7 +37,7 @@ class MultiTaskElasticNetCV(PathCV):
     """
 
     __learnt_schema__ = replace(PathCV.__learnt_schema__, extra={**CHOSEN, "l1_ratio_": number(0)})
-    __learnt_trial__ = Trial(warmup=(Warm("two amounts", {"cv": 3, "alphas": 5}),))
+    __learnt_trial__ = Trial(quick={"alphas": 20}, warmup=(Warm("two amounts", {"cv": 3, "alphas": 5}),))
 
     path = staticmethod(enet_path)
     _together = True
@@ -99,7 +99,7 @@ class MultiTaskLassoCV(PathCV):
     array([0])
     """
 
-    __learnt_trial__ = Trial(warmup=(Warm("two amounts", {"cv": 3, "alphas": 5}),))
+    __learnt_trial__ = Trial(quick={"alphas": 20}, warmup=(Warm("two amounts", {"cv": 3, "alphas": 5}),))
 
     path = staticmethod(lasso_path)
     _together = True

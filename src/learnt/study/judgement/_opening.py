@@ -32,7 +32,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 class Run(Protocol):
-    """What is needed of the study under way."""
+    """The attributes of a running study that are read here."""
 
     settings: Settings
     folder: Path
@@ -44,7 +44,7 @@ class Run(Protocol):
 
 
 def settle(facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, settings: Settings) -> None:
-    """Add to `facts` what the test rows must not decide: constant, threshold, width of intervals, bracket.
+    """Add to `facts` what is decided without the test rows: constant, threshold, width of intervals, bracket.
 
     `oof` are positions of development rows and what models that had not seen them predicted.
     """
@@ -57,7 +57,7 @@ def settle(facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, s
         facts["constant"] = {"shares": shares.tolist()}
         if problem.positive is not None:
             found = _threshold(problem, shares, truth, predicted, asked_metric(problem, settings), settings)
-            found["used"] &= facts["chosen"]["family"] != "constant"  # of a constant all cuts are alike
+            found["used"] &= facts["chosen"]["family"] != "constant"  # all thresholds of a constant are alike
             facts["threshold"] = found
             decision["threshold"] = found["threshold"] if found["used"] else 0.5
     else:
@@ -76,7 +76,7 @@ def open_test_set(
     Returns observed and predicted amounts of a regression, and the predictions as they are written.
     """
     s, decision = run.settings, facts["decision"]
-    use, when = _written_down(facts, problem, sealed, run)
+    use, when = _record(facts, problem, sealed, run)
     level = 1 - 0.05 / use  # Bonferroni: every look at the same rows spends confidence
     X, y = sealed.box.open(reason=f"study of {problem.name}, {ordinal(use)} use")
     if use > 1:
@@ -89,7 +89,7 @@ def open_test_set(
     facts["test"] = {**test, "use": use, "opened": when}
     facts["beats_constant"] = bool(facts["chosen"]["family"] != "constant" and better)
     now = test["error" if problem.classify else "rmse"]
-    if now["estimate"] < facts["bracket"]["lower"]:  # a bound that the test rows do not bear out is not said
+    if now["estimate"] < facts["bracket"]["lower"]:  # a lower bound that the test rows contradict is not reported
         bracketed = facts["bracket"]
         facts["bracket"] = {**bracketed, "lower": 0.0, "known": bracketed["upper"] < bracketed["reached"]}
     run.seconds["predict one row"] = _latency(model, X[:1], run.budget)
@@ -143,7 +143,7 @@ def _threshold(
     return {**found, "by": by, "used": settings.cost is not None or wanted is not None}
 
 
-def _written_down(facts: dict[str, Any], problem: Problem, sealed: Sealed, run: Run) -> tuple[int, str]:
+def _record(facts: dict[str, Any], problem: Problem, sealed: Sealed, run: Run) -> tuple[int, str]:
     """Record the opening; which use of these rows it is, and since when. The same question again is the same use."""
     fresh = str(run.journal.add("fresh run", "", time.time_ns())) if run.settings.fresh else ""
     asked = f"{run.journal.key}|{facts['chosen']['id']}|{run.settings.cost}|{facts['model']['judged_rows']}|{fresh}"

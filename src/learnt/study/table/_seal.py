@@ -24,9 +24,9 @@ TEST_SHARE = 0.2
 MOST_TEST = 50_000
 FOLDS = 5
 PARTS = FOLDS  # folds that make up one partition of the rows
-REPEATS = ((500, 3), (1500, 2))  # up to so many development rows, so many partitions: few rows make losses jumpy
+REPEATS = ((500, 3), (1500, 2))  # (development rows up to, partitions): losses on few rows vary much
 SPARE = "test-sets.jsonl"  # the ledger in the folder of a study, where the user's cannot be written
-LONG, LONG_FOLDS = 10_000, 3  # of more rows than this, so many of the folds tell enough
+LONG, LONG_FOLDS = 10_000, 3  # with more development rows than LONG, only the first LONG_FOLDS folds are used
 
 
 @dataclass
@@ -173,10 +173,10 @@ def ledger_path() -> Path:
 
 
 def record_opening(test_hash: str, opening: str, table: str, spare: Path) -> tuple[int, str]:
-    """Write down that a test set is opened; return which use of it this is, counting from 1, and when that began.
+    """Record that a test set is opened; return which use of it this is, counting from 1, and when it was recorded.
 
-    An opening is named by what was asked of the test set; asking the same again is not a new use. Where the user's
-    ledger cannot be written, the file `spare` in the output folder serves.
+    `opening` is a hash of the study, model and costs; the same one again is not a new use. Where the user's ledger
+    cannot be written, the file `spare` in the output folder is used.
     """
     moment = datetime.now(UTC).isoformat(timespec="seconds")
     for path in (ledger_path(), spare):
