@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 import learnt
 from learnt.cluster import KMeans, _grouped, _kmeans
 from learnt.cluster._bounded import DenseLloyd
-from learnt.cluster._group_products import SIXTEEN, group_products, rows_at_once
+from learnt.cluster._group_products import at_once, group_products
 from learnt.cluster._grouped import GroupedLloyd, group_span, near_order
 from learnt.cluster._lloyd import means
 from learnt.engine.kernel import kernel
@@ -30,14 +30,14 @@ def all_products(rows, listed, step, table, v, extra, out, least):
 @pytest.mark.parametrize("d", [4, 8, 36])
 def test_products_of_rows_and_their_least_within_the_error_bound(d):
     rng = np.random.default_rng(d)
-    step = rows_at_once()
+    step, width = at_once()
     rows = rng.normal(size=(30, d)).astype(np.float32)
-    table = rng.normal(size=(3, d, SIXTEEN)).astype(np.float32)
-    extra = rng.normal(size=(3, SIXTEEN)).astype(np.float32)
+    table = rng.normal(size=(3, d, width)).astype(np.float32)
+    extra = rng.normal(size=(3, width)).astype(np.float32)
     extra[1, 9:] = np.inf  # places without a centre
     listed = rng.permutation(30)[: 3 * step].astype(np.uint32)
     for v in range(3):
-        out, plain = np.full((2, listed.size, SIXTEEN), np.nan, dtype=np.float32)
+        out, plain = np.full((2, listed.size, width), np.nan, dtype=np.float32)
         least, plain_least = np.full((2, listed.size), np.nan, dtype=np.float32)
         all_products(rows, listed, step, table, v, extra, out, least)
         for at in range(0, listed.size, step):
@@ -97,7 +97,7 @@ def test_labels_are_those_of_the_plain_passes_and_every_bound_holds(kind, n, d, 
         if groups is None:  # gone on in double precision
             assert kind in ("grid", "tight")
             continue
-        size = SIXTEEN * groups.span
+        size = at_once().centers * groups.span
         for q, drift in enumerate(groups.drift):
             nearest = others[:, groups.owners[q * size : (q + 1) * size]].min(axis=1)
             assert (grouped.bounds[q, some] - np.float64(drift) <= nearest * (1 + 1e-12)).all()
@@ -132,8 +132,9 @@ def test_a_row_far_out_has_no_groups():
 
 def test_the_bounds_take_at_most_twice_the_memory_of_the_rows():
     for k, d in ((128, 1), (1000, 2), (1000, 32), (5000, 3), (10**5, 784)):
-        n_groups = -(-k // (SIXTEEN * group_span(k, d)))
-        assert 4 * n_groups <= 2 * 8 * d
+        for width in (16, 32):
+            n_groups = -(-k // (width * group_span(k, d, width)))
+            assert 4 * n_groups <= 2 * 8 * d
 
 
 def test_groups_of_near_centres():

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.cluster._group_products import SIXTEEN, group_products
+from learnt.cluster._group_products import group_products
 from learnt.cluster._kernels import DOWN, UP
 from learnt.engine.kernel import kernel
 
@@ -21,8 +21,8 @@ _TINY = np.float32(1e-30)
 class Groups(NamedTuple):
     """Centres in groups: the tables of group q are `span` from q · `span` on; centre c is in place `places[c]`."""
 
-    table: np.ndarray  # (tables, features, 16): −2 times the centres
-    extra: np.ndarray  # (tables, 16): their squared norms; ∞ where there is no centre
+    table: np.ndarray  # (tables, features, centres in a table): −2 times the centres
+    extra: np.ndarray  # (tables, centres in a table): their squared norms; ∞ where there is no centre
     places: np.ndarray
     owners: np.ndarray  # the centre in each place
     drift: np.ndarray
@@ -39,7 +39,7 @@ class Errors(NamedTuple):
 
 class Room(NamedTuple):
     """For some rows at a time: their cells, numbers and what is known of each; and of those listed for a group the
-    scores of sixteen centres and the least of these.
+    scores of the centres of a table and the least of these.
     """
 
     rows: np.ndarray
@@ -162,14 +162,14 @@ def _take_up(n, v, groups, bounds, room):
     not the best of all.
     """
     scores, least, best, place, second = room.scores, room.least, room.best, room.place, room.second
-    drift, span = groups.drift, groups.span
+    drift, span, width = groups.drift, groups.span, scores.shape[1]
     for b in range(n):
         p = room.close[b]
         r = room.listed[p]
         old, before = place[r], best[r]
-        own = old - v * SIXTEEN
+        own = old - v * width
         one, two, at = _INF, _INF, 0
-        for c in range(SIXTEEN):
+        for c in range(width):
             s = _INF if c == own else scores[p, c]
             less = s < one
             worse = one if less else s
@@ -181,14 +181,14 @@ def _take_up(n, v, groups, bounds, room):
             second[r] = one if one < second[r] else second[r]
             continue
         best[r] = one
-        place[r] = v * SIXTEEN + at
+        place[r] = v * width + at
         room.reach[r] = np.sqrt(max(one + room.norms[r] + room.slack[r], _TINY)) * UP
         room.limit[r] = one + np.float32(2) * room.slack[r]
         nearest = two if two < before else before
         second[r] = nearest if nearest < second[r] else second[r]
         least[p] = two
         if old >= 0:  # the one it was is among the others now
-            q = old // (SIXTEEN * span)
+            q = old // (width * span)
             i = room.numbers[r]
             below = np.sqrt(max(before + room.lengths[r], _TINY)) * DOWN
             bounds[q, i] = min(bounds[q, i], (below + drift[q]) * DOWN)

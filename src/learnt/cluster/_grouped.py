@@ -17,22 +17,22 @@ import numpy as np
 from learnt.cluster import _group_kernels
 from learnt.cluster._bounded import FAR_OUT, DenseLloyd, room_for, settle
 from learnt.cluster._group_kernels import Errors, Groups, Room
-from learnt.cluster._group_products import SIXTEEN, STEP, rows_at_once
+from learnt.cluster._group_products import STEP, at_once
 from learnt.cluster._kernels import DOWN, Found, Moves, View
 
 # From which groups are worth their bounds, and multiplications of a pass from which they are worth what they compile.
 FEWEST_CENTERS, LEAST_WORK = 128, 10**9
 _BOUNDS_PER_FEATURE = 4  # at most: twice the memory of rows in double precision
-_ROOM_ROWS, _ROOM_CELLS = 512, 1 << 16
+_ROOM_ROWS, _ROOM_CELLS = 1024, 1 << 16
 
 
-def group_span(k: int, d: int) -> int:
-    """Tables of sixteen centres in a group, so that the bounds of a row take at most twice the memory of the row.
+def group_span(k: int, d: int, width: int) -> int:
+    """Tables of so many centres in a group, so that the bounds of a row take at most twice the memory of the row.
 
-    >>> group_span(1000, 32), group_span(1000, 2), group_span(10**5, 32)
+    >>> group_span(1000, 32, 16), group_span(1000, 2, 16), group_span(10**5, 32, 16)
     (1, 8, 49)
     """
-    return -(-k // (SIXTEEN * _BOUNDS_PER_FEATURE * d))
+    return -(-k // (width * _BOUNDS_PER_FEATURE * d))
 
 
 def near_order(centers: np.ndarray, size: int) -> np.ndarray:
@@ -57,24 +57,24 @@ def near_order(centers: np.ndarray, size: int) -> np.ndarray:
 
 
 def group(v: View, size: int, span: int) -> Groups:
-    """The centres in groups of at most `size`, before any has moved."""
+    """The centres in groups of at most `size`, `span` tables each, before any has moved."""
     k = len(v.scaled)
     owners = near_order(v.scaled, size).astype(np.int32)
     places = np.empty(k, dtype=np.int32)
     places[owners] = np.arange(k, dtype=np.int32)
-    nothing = np.empty((1, 0, SIXTEEN), dtype=np.float32)
+    nothing = np.empty((1, 0, size // span), dtype=np.float32)
     return Groups(nothing, nothing[0], places, owners, np.zeros(-(-k // size), dtype=np.float32), span)
 
 
 def tabulate(groups: Groups, v: View) -> Groups:
     """The same groups, with tables of the centres where they are now."""
-    (k, d), n_tables = v.scaled.shape, len(groups.drift) * groups.span
-    wide = np.zeros((n_tables * SIXTEEN, -(-d // STEP) * STEP), dtype=np.float32)
+    (k, d), n_tables, width = v.scaled.shape, len(groups.drift) * groups.span, groups.table.shape[2]
+    wide = np.zeros((n_tables * width, -(-d // STEP) * STEP), dtype=np.float32)
     wide[:k, :d] = v.minus2[groups.owners]
-    extra = np.full(n_tables * SIXTEEN, np.inf, dtype=np.float32)
+    extra = np.full(n_tables * width, np.inf, dtype=np.float32)
     extra[:k] = v.extra[groups.owners]
-    table = np.ascontiguousarray(wide.reshape(n_tables, SIXTEEN, -1).transpose(0, 2, 1))
-    return groups._replace(table=table, extra=extra.reshape(n_tables, SIXTEEN))
+    table = np.ascontiguousarray(wide.reshape(n_tables, width, -1).transpose(0, 2, 1))
+    return groups._replace(table=table, extra=extra.reshape(n_tables, width))
 
 
 def rounding(v: View) -> Errors:
@@ -87,9 +87,9 @@ def rounding(v: View) -> Errors:
 def room(d: int) -> Room:
     """Room for some rows of d features."""
     wide = -(-d // STEP) * STEP
-    n, step = max(16, min(_ROOM_ROWS, _ROOM_CELLS // wide)), rows_at_once()
+    n, (step, width) = max(16, min(_ROOM_ROWS, _ROOM_CELLS // wide)), at_once()
     best, reach, limit, second, low, slack, norms, lengths, now = np.empty((9, n), dtype=np.float32)
-    scores, least = np.empty((n + step, SIXTEEN), dtype=np.float32), np.empty(n + step, dtype=np.float32)
+    scores, least = np.empty((n + step, width), dtype=np.float32), np.empty(n + step, dtype=np.float32)
     numbers, listed, close = np.empty((3, n + step), dtype=np.uint32)
     return Room(
         np.zeros((n, wide), dtype=np.float32), numbers, best, np.empty(n, dtype=np.int32), reach, limit, second, low,
@@ -102,8 +102,9 @@ class GroupedLloyd(DenseLloyd):
 
     def __init__(self, X: np.ndarray, weights: np.ndarray | None, origin: np.ndarray, scale: float, k: int) -> None:
         super().__init__(X, weights, origin, scale, k, copy=True)
-        self.span = group_span(k, self.d)
-        self.bounds = np.empty((-(-k // (SIXTEEN * self.span)), self.n), dtype=np.float32)
+        self.span = group_span(k, self.d, at_once().centers)
+        self.size = at_once().centers * self.span
+        self.bounds = np.empty((-(-k // self.size), self.n), dtype=np.float32)
         self._groups: Groups | None = None
         self._first = True
 
@@ -114,11 +115,10 @@ class GroupedLloyd(DenseLloyd):
 
     def _prepare(self, v: View, moved: Moves) -> None:
         """Groups are formed at the first pass; rows or centres that are too far out for single precision have none."""
-        size = SIXTEEN * self.span
         if self._first:
-            self._groups, self._first = group(v, size, self.span), False
+            self._groups, self._first = group(v, self.size, self.span), False
         if self._groups is not None:
-            most = np.maximum.reduceat(moved.shift[self._groups.owners], np.arange(0, self.k, size))
+            most = np.maximum.reduceat(moved.shift[self._groups.owners], np.arange(0, self.k, self.size))
             drift = np.nextafter(self._groups.drift + most, np.float32(np.inf))
             safe = v.minus2.dtype == np.float32 and self.in_scale and v.radius**2 < FAR_OUT
             self._groups = tabulate(self._groups._replace(drift=drift), v) if safe else None
