@@ -43,7 +43,7 @@ def test_scores_match_their_definition():
 @pytest.mark.parametrize("method", ["elbow", "silhouette", "gap"])
 def test_the_picture_names_the_choice(method):
     found = choose_k(blobs(3), range(1, 6), method=method, random_state=0)
-    chart = str(found.picture())
+    chart = str(found.plot())
     ElementTree.fromstring(chart)
     assert "3 clusters are chosen" in chart
     assert found._repr_svg_() == chart

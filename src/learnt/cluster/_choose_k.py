@@ -39,7 +39,7 @@ class ChosenK:
     scores: np.ndarray  # the inertia again (elbow), mean silhouettes (NaN for one cluster), or gaps
     spread: np.ndarray | None = None  # standard errors of the gaps
 
-    def picture(self) -> Chart:
+    def plot(self) -> Chart:
         """The scores of all candidates, and the chosen one."""
         known = np.isfinite(self.scores)
         spread = np.zeros(len(self.scores)) if self.spread is None else self.spread
@@ -64,7 +64,7 @@ class ChosenK:
         )
 
     def _repr_svg_(self) -> str:
-        return str(self.picture())
+        return str(self.plot())
 
 
 class _ChooseK(BaseEstimator):
