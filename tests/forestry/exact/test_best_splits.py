@@ -128,3 +128,19 @@ def test_no_cut_gains_more(kind, criterion, rules):
             assert float(chosen - whole) >= floor * total - bound
             for j, a, b in cuts(X, rows, least):
                 assert float(sums.gain(a, b) - chosen) <= bound, (node, j)
+
+
+@pytest.mark.parametrize("n", [2200, 2600, 3000])
+def test_nodes_dealt_to_buckets_are_searched_like_sorted_ones(n):
+    """Best gain first every node is sorted by itself, depth first with its subtree: without a limit, the same splits.
+
+    In nodes of more than half the rows and 1,024, the codes of a column once lay where its buckets were written.
+    """
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 3))
+    y = X[:, 0] + np.sin(4 * X[:, 1]) + 0.1 * rng.normal(size=n)
+    columns = Columns(X)
+    by_subtree, by_node = (
+        grow_exact(columns, y, criterion="squared_error", max_depth=4, max_leaf_nodes=leaves) for leaves in (None, n)
+    )
+    np.testing.assert_array_equal(np.sort(by_node.threshold), np.sort(by_subtree.threshold))

@@ -44,6 +44,7 @@ class Rules(NamedTuple):
     max_leaves: int  # −1: depth first, without limit
     random: int
     presorted: int  # each column is sorted once
+    is_sparse: int
     monotone: int
     multiway: int
     surrogates: int

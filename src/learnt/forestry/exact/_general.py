@@ -6,8 +6,8 @@ node, the rows of the node are sorted by each.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from operator import ge
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from learnt.forestry.exact._data import (
 )
 from learnt.forestry.exact._data import N_FLOATS as NODE_FLOATS
 from learnt.forestry.exact._data import N_INTS as NODE_INTS
-from learnt.forestry.exact._grow import Kept, Nodes, Table, Work, grow, plant, preorder
+from learnt.forestry.exact._grow import Kept, Nodes, Special, Table, Work, grow, preorder
 from learnt.forestry.exact._records import SPARE, fill_records, sort_records
 from learnt.forestry.exact._sparse import N_STRETCHES, Cells
 from learnt.forestry.exact._surrogates import (
@@ -67,6 +67,7 @@ from learnt.forestry.exact._surrogates import CUT as S_CUT
 from learnt.forestry.kept._tree import Tree
 
 _CELLS_A_TASK = 1 << 14  # sorted by one thread
+_NO_COLUMNS = np.empty((0, 0), np.float32)
 
 
 def grow_general(problem: Problem, X: Any, rows: np.ndarray | None) -> Tree:
@@ -84,12 +85,12 @@ def grow_general(problem: Problem, X: Any, rows: np.ndarray | None) -> Tree:
     places = np.full((1, n if is_sparse or rules.multiway else 0), -1, np.int32)
     if is_sparse:
         places[SLOT, rows] = np.arange(m)
+    form = _form(rules)
     table = Table(
-        columns=None if rules.presorted or is_sparse else columns.matrix,
-        cells=_sparse_work(columns.compressed, d) if is_sparse else None,
+        columns=(_NO_COLUMNS if rules.presorted else columns.matrix) if form.dense else None,
+        cells=_sparse_work(columns.compressed, d) if form.sparse else None,
         tails=tails,
     )
-    some = np.zeros(1)
     work = Work(
         records=_sorted_records(X, tails) if rules.presorted else np.empty((1, m), np.int64),
         spare=np.empty(m + SPARE, np.int64),
@@ -102,24 +103,18 @@ def grow_general(problem: Problem, X: Any, rows: np.ndarray | None) -> Tree:
         begins=np.zeros(max(3, most + 1), np.int64),
         features=first_columns(d),
         subsets=np.empty((3, most), np.int32),
-        uniform=some if rules.random else None,
-        tests=some if rules.max_p_value < 1 else None,
     )
-    groups = related = None
-    if most > 1:
-        entries, keys = np.empty((most, n_outputs * width + GROUP_SUMS)), np.empty((3, n_outputs * width))
-        groups = Groups(entries, keys, np.empty((1, m), np.int64))
-    if rules.surrogates:
-        ints, floats = np.zeros((MOST, N_INTS), np.int64), np.zeros((MOST, N_FLOATS))
-        transposed = np.ascontiguousarray(X.T, dtype=np.float32)
-        related = Related(transposed, ints, floats, np.zeros((d + 1) * most, np.uint8))
+    groups = _group_work(most, n_outputs * width, m) if form.categories else None
+    related = _surrogate_work(X, most, rules) if form.surrogates else None
+    random, tests = (np.zeros(1) if compiled else None for compiled in (form.random, form.tests))
     grown = _Room(m, most, n_outputs * width, rules)
-    plant(target, rules, work, grown.nodes(), grown.state)
-    given = table, target, rules, work, groups, related
     best, stop = np.zeros(N_BEST), chosen[STOP:N_CHOSEN]
-    while not stoppable(
-        partial(grow, *given, grown.nodes(), grown.kept(), best, chosen, grown.state), stop, long=m * d > LONG
-    ):
+
+    def go_on() -> bool:
+        special = Special(groups, related, grown.kept() if form.surrogates else None, random, tests)
+        return grow(table, target, rules, work, special, grown.nodes(), best, chosen, grown.state)
+
+    while not stoppable(go_on, stop, long=m * d > LONG):
         grown.enlarge()
     return _as_tree(grown, d, n_classes, n_outputs, rules, shift)
 
@@ -127,6 +122,54 @@ def grow_general(problem: Problem, X: Any, rows: np.ndarray | None) -> Tree:
 def _sparse_work(compressed: tuple[np.ndarray, np.ndarray, np.ndarray], d: int) -> Cells:
     """Compressed sparse rows, and room to deal their values to the columns of a node."""
     return Cells(*compressed, np.zeros((N_STRETCHES, d), np.int64), np.empty((1, len(compressed[0])), np.int64))
+
+
+def _group_work(most: int, n_sums: int, m: int) -> Groups:
+    """Room for the categories of a column; none where no column has any."""
+    rows, columns = (most, m) if most > 1 else (0, 0)
+    return Groups(np.empty((rows, n_sums + GROUP_SUMS)), np.empty((3, n_sums)), np.empty((1, columns), np.int64))
+
+
+def _surrogate_work(X: Any, most: int, rules: Rules) -> Related:
+    """All columns, side by side, and room for the surrogates of one split; none without them."""
+    columns = np.ascontiguousarray(X.T, dtype=np.float32) if rules.surrogates else _NO_COLUMNS
+    table = np.zeros((len(columns) + 1) * most, np.uint8)
+    return Related(columns, np.zeros((MOST, N_INTS), np.int64), np.zeros((MOST, N_FLOATS)), table)
+
+
+class _Form(NamedTuple):
+    """What a compiled form of growth can do."""
+
+    dense: bool = False
+    sparse: bool = False
+    categories: bool = False
+    surrogates: bool = False
+    random: bool = False
+    tests: bool = False
+
+
+# A form for each combination would be compiled more often than it is run: what is rare shares one, and each takes more
+# of the compiler's time than those before it.
+_FORMS = (
+    _Form(dense=True),
+    _Form(sparse=True),
+    _Form(dense=True, sparse=True, random=True, tests=True),
+    _Form(dense=True, categories=True, surrogates=True, random=True),
+    _Form(dense=True, sparse=True, categories=True, surrogates=True, random=True, tests=True),
+)
+
+
+def _form(rules: Rules) -> _Form:
+    """The first form that can do what the tree needs."""
+    needed = _Form(
+        dense=not rules.is_sparse,
+        sparse=bool(rules.is_sparse),
+        categories=bool(rules.facts[CATEGORIES].any()),
+        surrogates=bool(rules.surrogates),
+        random=bool(rules.random) or rules.criterion == ABSOLUTE,  # absolute errors have no form of their own
+        tests=rules.max_p_value < 1,
+    )
+    return next(form for form in _FORMS if all(map(ge, form, needed)))
 
 
 class _Room:

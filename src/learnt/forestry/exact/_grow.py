@@ -13,7 +13,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.forestry.exact._absolute import rank_rows, side_median
-from learnt.forestry.exact._categories import CODES, LOOKUP, SIDES
+from learnt.forestry.exact._categories import CODES, LOOKUP, SIDES, Groups
 from learnt.forestry.exact._criteria import EPSILON, POISSON, class_impurity, deviation
 from learnt.forestry.exact._data import (
     CATEGORIES,
@@ -60,16 +60,16 @@ from learnt.forestry.exact._records import LOW, NAN_CODE, record_value
 from learnt.forestry.exact._search import fetch_dense, find_split
 from learnt.forestry.exact._significance import split_p_value
 from learnt.forestry.exact._sparse import Cells, clear_cells, deal_cells, fetch_sparse
-from learnt.forestry.exact._surrogates import COLUMN, MOST, TABLE_AT, UNKNOWN, rank_surrogates, send_unknown
+from learnt.forestry.exact._surrogates import COLUMN, MOST, TABLE_AT, UNKNOWN, Related, rank_surrogates, send_unknown
 from learnt.forestry.exact._surrogates import N_FLOATS as S_FLOATS
 from learnt.forestry.exact._surrogates import N_INTS as S_INTS
 
 
 class Table(NamedTuple):
-    """Where the values of rows are read: dense rows, sparse ones, or neither where each column is sorted once."""
+    """Where the values of rows are read. Where both are there, `rules.is_sparse` says which is."""
 
-    columns: np.ndarray | None
-    cells: Cells | None
+    columns: np.ndarray | None  # dense rows; empty where each column is sorted once
+    cells: Cells | None  # sparse rows
     tails: np.ndarray  # of the rows' records
 
 
@@ -87,7 +87,23 @@ class Work(NamedTuple):
     begins: np.ndarray  # of the branches in `orders`
     features: np.ndarray  # the columns, constant ones first, and those known to be constant
     subsets: np.ndarray  # the categories of the best split and their sides
-    uniform: np.ndarray | None  # random thresholds (any array)
+
+
+class Kept(NamedTuple):
+    """The surrogates of all splits."""
+
+    ints: np.ndarray
+    floats: np.ndarray
+    codes: np.ndarray
+
+
+class Special(NamedTuple):
+    """What few trees need. What is None is not compiled; of the rest, `rules` say what this tree needs."""
+
+    groups: Groups | None  # categories of one column
+    related: Related | None  # surrogates of one split
+    kept: Kept | None  # and of all
+    random: np.ndarray | None  # random thresholds (any array)
     tests: np.ndarray | None  # splits must be significant (any array)
 
 
@@ -101,14 +117,6 @@ class Nodes(NamedTuple):
     branches: np.ndarray
     heap: np.ndarray  # best gain first: nodes whose split is found and not made
     order: np.ndarray  # and those whose is
-
-
-class Kept(NamedTuple):
-    """The surrogates of all splits."""
-
-    ints: np.ndarray
-    floats: np.ndarray
-    codes: np.ndarray
 
 
 @kernel(allocates=False)
@@ -338,8 +346,9 @@ def preorder(ints, stack, order):
 
 
 @kernel(allocates=False)
-def keep_surrogates(node, n_found, n_kept, codes_kept, facts, related, kept):
+def keep_surrogates(node, n_found, n_kept, codes_kept, facts, special):
     """Write down a node's surrogates; returns how many codes are kept now."""
+    related, kept = special.related, special.kept
     ints, floats, table = related.ints, related.floats, related.table
     kept_ints, kept_floats = kept.ints, kept.floats
     for k in range(n_found):
@@ -376,10 +385,9 @@ def plant(target, rules, work, nodes, state):
 
 
 @kernel(allocates=False)
-def grow(table, target, rules, work, groups, related, nodes, kept, best, chosen, state):
+def grow(table, target, rules, work, special, nodes, best, chosen, state):
     """Grow until nothing waits or chosen[STOP] is set, which returns True, or until there is no room for another split.
 
-    `groups` is None without columns of categories, `related` without surrogates.
     Nothing is allocated here: kernels that do must count references, at each call, for each array.
     """
     y, weights = target.y, target.weights
@@ -387,7 +395,10 @@ def grow(table, target, rules, work, groups, related, nodes, kept, best, chosen,
     sums, parts, begins = work.sums, work.parts, work.begins
     ints, floats, waiting = nodes.ints, nodes.floats, nodes.waiting
     subsets = work.subsets
-    shift, presorted = rules.row_shift, rules.presorted
+    shift, presorted, is_sparse = rules.row_shift, rules.presorted, rules.is_sparse > 0
+    surrogates = rules.surrogates > 0
+    if state[COUNT] == 0:
+        plant(target, rules, work, nodes, state)
     n_sums, one_part, two_parts, zero = sums.shape[1] * sums.shape[2], np.int64(1), np.int64(2), np.int64(0)
     best_first, most = rules.max_leaves >= 0, subsets.shape[1]
     count, n_waiting, n_heap, n_ordered = state[COUNT], state[N_WAITING], state[N_HEAP], state[N_ORDER]
@@ -401,9 +412,10 @@ def grow(table, target, rules, work, groups, related, nodes, kept, best, chosen,
     room = True
     while n_waiting + n_heap > 0 and atomic_load(chosen, STOP) == 0:
         room = max(count, n_waiting) + most + 2 <= ints.shape[0]
-        if groups is not None:
-            room = room and table_size + most + 3 <= nodes.branches.size
-        if related is not None:
+        if special.groups is not None:
+            room = room and (most == 1 or table_size + most + 3 <= nodes.branches.size)
+        if special.related is not None and surrogates:
+            kept = special.kept
             room = room and n_kept + MOST <= kept.ints.shape[0] and codes_kept + MOST * most <= kept.codes.size
         if not room:
             break
@@ -440,21 +452,19 @@ def grow(table, target, rules, work, groups, related, nodes, kept, best, chosen,
             known = zero if best_first else np.int64(ints[node, KNOWN])
             if target.medians is not None:
                 rank_rows(start, end, y, weights, target.medians)
-            if table.cells is not None:
+            if table.cells is not None and is_sparse:
                 n_touched = deal_cells(start, end, table.cells, table.tails, orders)
-            ints[node, KNOWN] = find_split(
-                start, end, known, weight, table, target, rules, work, groups, related, best, chosen
-            )
+            ints[node, KNOWN] = find_split(start, end, known, weight, table, target, rules, work, special, best, chosen)
             grown = chosen[FEATURE] >= 0
         if grown:
             feature = chosen[FEATURE]
             categories = np.int64(rules.facts[CATEGORIES, feature])
-            if table.cells is not None:
+            if table.cells is not None and is_sparse:
                 fetch_sparse(feature, start, end, shift, table.tails, orders, work.places, table.cells, records)
-            if table.columns is not None:
+            if table.columns is not None and not is_sparse and not presorted:
                 fetch_dense(feature, start, end, table.columns, table.tails, orders, records)
             many = rules.multiway > 0 and chosen[N_BRANCHES] > 0
-            if groups is not None and many:
+            if special.groups is not None and many:
                 n_new = chosen[N_BRANCHES]
                 part_branches(m, shift, categories, start, n_new, work)
                 gain = impurity
@@ -467,16 +477,16 @@ def grow(table, target, rules, work, groups, related, nodes, kept, best, chosen,
                 n_left = mark_sides(
                     records, f, first, m, shift, presorted, rules.surrogates, categories, subsets, best, chosen, side
                 )
-                if related is not None:
+                if special.related is not None and surrogates:
                     n_found = rank_surrogates(
-                        records, start, end, feature, side, weights, rules, chosen[MISSING_LEFT], related
+                        records, start, end, feature, side, weights, rules, chosen[MISSING_LEFT], special.related
                     )
-                    n_left = send_unknown(orders, start, end, related, n_found, chosen[MISSING_LEFT], side)
+                    n_left = send_unknown(orders, start, end, special.related, n_found, chosen[MISSING_LEFT], side)
                 add_up(start, end, two_parts, target, rules, work)
                 gain = impurity - parts[1] / weight * parts[3] - parts[0] / weight * parts[2]
             gain *= weight / rules.total_weight
             grown = gain + EPSILON >= rules.min_decrease
-        if table.cells is not None:
+        if table.cells is not None and is_sparse:
             clear_cells(n_touched, table.cells.stretches)
             n_touched = zero
         if grown and not many:
@@ -489,11 +499,11 @@ def grow(table, target, rules, work, groups, related, nodes, kept, best, chosen,
                     part_entries(orders[o], start, end, side, zero, work.spare_rows)
                 for f in range(records.shape[0] if presorted else 0):
                     part_entries(records[f], start, end, side, shift, work.spare)
-            if table.cells is not None:
+            if table.cells is not None and is_sparse:
                 for p in range(start, end):
                     work.places[SLOT, orders[0, p]] = p
             begins[0], begins[1], begins[2] = start, start + n_left, end
-        if work.tests is not None and grown:
+        if special.tests is not None and grown and rules.max_p_value < 1.0:
             grown = split_p_value(begins, n_new, rules.n_classes, y, weights, orders) <= rules.max_p_value
         if grown:
             floats[node, GAIN], floats[node, CUT] = gain, best[THRESHOLD]
@@ -507,19 +517,19 @@ def grow(table, target, rules, work, groups, related, nodes, kept, best, chosen,
             heaviest = zero
             for k in range(n_new):
                 first, last = begins[k], begins[k + 1]
-                if groups is not None and many:
+                if special.groups is not None and many:
                     add_up(first, last, one_part, target, rules, work)
                 branch = zero if many else k
                 add_child(branch, node, count + k, first, last, direction, middle, parts, sums, nodes)
                 heaviest = k if floats[count + k, WEIGHT] > floats[count + heaviest, WEIGHT] else heaviest
-            if groups is not None and chosen[N_BRANCHES] > 0:
+            if special.groups is not None and chosen[N_BRANCHES] > 0:
                 ints[node, TABLE] = table_size
                 ints[node, TABLE_SIZE] = write_table(
                     nodes.branches, table_size, categories, count, heaviest, chosen[N_BRANCHES], subsets, not many
                 )
                 table_size += ints[node, TABLE_SIZE]
-            if related is not None:
-                codes_kept = keep_surrogates(node, n_found, n_kept, codes_kept, rules.facts, related, kept)
+            if special.related is not None and surrogates:
+                codes_kept = keep_surrogates(node, n_found, n_kept, codes_kept, rules.facts, special)
                 n_kept += n_found
             if not best_first:
                 for k in range(n_new):

@@ -40,6 +40,7 @@ from learnt.forestry.exact._data import (
 from learnt.forestry.exact._general import doubled, first_columns, grow_general
 from learnt.forestry.exact._plain import ROOM
 from learnt.forestry.exact._plain_grow import N_FRAME, Heap, Nodes, Waiting, Work, grow_plain
+from learnt.forestry.exact._plain_sort import MOST_SPREAD
 from learnt.forestry.exact._random import AHEAD, N_DRAWN
 from learnt.forestry.exact._records import SPARE, row_tails
 from learnt.forestry.kept._tree import Tree
@@ -221,6 +222,7 @@ def grow_exact(
         max_leaves=-1 if max_leaf_nodes is None else int(min(max_leaf_nodes, m + 1)),
         random=int(random_splits),
         presorted=int(presorted),
+        is_sparse=int(columns.is_sparse),
         monotone=int(monotone is not None),
         multiway=int(multiway),
         surrogates=int(surrogates),
@@ -252,24 +254,30 @@ def _plain_tree(problem: Problem, parts: int) -> Tree:
         target = target._replace(medians=median_work(target.y, rows_of_marks, rules))
     every = rules.max_features == d and leaves < 0  # best gain first, the next node is seldom in the same subtree
     levels = max(1, rules.max_depth) if every else 0
-    codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, levels, parts)
     quick = rules.n_classes == 2 and rules.criterion == GINI
     if target.logs is None:
         quick = rules.criterion == SQUARED and rules.weighted < 2 and rules.min_weight <= 0
+    slow = not quick or columns.has_missing
+    # What is common has a form of its own, of which no more is compiled than it needs; all else shares one.
+    common = random or (leaves < 0 and not (quick and slow) and (quick or rules.n_classes > 0))
+    codes, slots, records, spare, local = _random_work(m) if random else _sorting_work(m, d, levels, parts)
+    if not common:
+        slots = np.empty((2, ROOM), np.int32) if slots is None else slots
+        local = np.empty((0, 0), np.int64) if local is None else local
     work = Work(
         features=first_columns(d),
         sums=np.zeros((N_SUMS, 1, n_sums)),
         parts=np.zeros(4),
         codes=codes,
-        side=np.empty(n, np.uint8) if local is not None or absolute else None,
+        side=None if local is None else np.empty(n, np.uint8),
         drawn=np.zeros((AHEAD, N_DRAWN), np.int64) if random else None,
         heaps=np.empty((2 if target.weights.size else 1, m)) if random and target.logs is None else None,
         records=records,
         slots=slots,
         spare=spare,
         local=local,
-        quick=_NONE if quick and not random else None,
-        slow=None if random or absolute or (quick and not columns.has_missing) else _NONE,
+        quick=None if random or (common and not quick) else np.zeros(int(quick)),
+        slow=None if random or (common and not slow) else _NONE,
     )
     given = columns.matrix.view(np.int32), marks, target, rules, work
     kinds = np.int64, np.int64, np.int64, np.float64, np.uint8, np.float64, np.int64, np.float64
@@ -278,7 +286,7 @@ def _plain_tree(problem: Problem, parts: int) -> Tree:
     usual = most if target.logs is None else max(most // (4 if n_sums <= 2 else 2), 16)
     room = min(usual, _FIRST_NODES, 2 << min(rules.max_depth, 32), 2 * leaves if leaves >= 0 else most)
     frames = 2 * room + 2 if leaves >= 0 else 64
-    heap = Heap(np.empty(room, np.int32), np.empty((room, 1))) if leaves >= 0 else None
+    heap = None if common and leaves < 0 else Heap(np.empty(room, np.int32), np.empty((room, 1)))
     waiting = Waiting(np.empty((frames, N_FRAME), np.int64), np.empty((frames, 2)), np.empty((frames, n_sums)))
     nodes: list[Any] = [np.empty(room, kind) for kind in kinds] + [np.empty((room, n_sums))]
     state, best = np.zeros(N_STATE, np.int64), np.zeros(N_BEST)
@@ -338,10 +346,11 @@ def _sorting_work(m: int, d: int, levels: int, parts: int) -> tuple:
     """What it works with where columns are sorted: codes, slots, records, spare room and, of all columns, `local`.
 
     Subtrees are sorted where there are `levels` of nodes to search. Memory is shared by what is not used at the same
-    time: codes are used up before the end of the spare room is needed, and records are as long as those of a whole
+    time: codes are used up before the end of the spare room is needed (a node that is dealt to buckets needs as many
+    places of it as it has rows, while its codes are read), and records are as long as those of a whole
     subtree only where no subtree is sorted.
     """
-    spare = np.empty(m + SPARE, np.int64)
+    spare = np.empty(max(m + SPARE, min(m, MOST_SPREAD) + (m + 1) // 2), np.int64)
     codes = spare[-(m + 1) // 2 :].view(np.int32)[None, :m]
     slots = None if levels else np.empty((2, ROOM), np.int32)  # few nodes are sorted, and none is small
     # Of few rows, the cells of a subtree are an eighth of all: twice as many would save little time.

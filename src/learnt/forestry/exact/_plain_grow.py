@@ -53,9 +53,9 @@ class Work(NamedTuple):
     records: np.ndarray | None  # one column sorted
     slots: np.ndarray | None
     spare: np.ndarray | None
-    local: np.ndarray | None  # all columns of a small subtree sorted
-    quick: np.ndarray | None  # ways to sweep (`search_best`)
-    slow: np.ndarray | None
+    local: np.ndarray | None  # all columns of a small subtree sorted; empty where none is
+    quick: np.ndarray | None  # sweeps without missing values (`search_best`); not used where it is empty
+    slow: np.ndarray | None  # sweeps with missing values (any array)
 
 
 class Heap(NamedTuple):
@@ -110,8 +110,9 @@ def clear_leaves(count, nodes):
 def grow_plain(table, marks, target, rules, work, heap, waiting, nodes, best, chosen, state):
     """Grow until nothing waits or chosen[STOP] is set, which returns True, or until there is no room for another split.
 
-    Depth first where `heap` is None.
+    Depth first where `heap` is None, or where `rules` name no number of leaves.
     """
+    best_first = rules.max_leaves >= 0
     sums, parts = work.sums, work.parts
     spare, side = work.spare, work.side
     frames, left = waiting.frames, nodes.left
@@ -127,7 +128,7 @@ def grow_plain(table, marks, target, rules, work, heap, waiting, nodes, best, ch
         n_waiting, splits_left = one, np.int64(rules.max_leaves - 1)
     # Large nodes look themselves whether growth is to end; of small ones a look at some is enough.
     while (n_waiting + n_heap > 0 or fresh >= 0) and (count & _SOME != 0 or atomic_load(chosen, STOP) == 0):
-        if heap is not None:
+        if heap is not None and best_first:
             if fresh >= 0:  # looked at last; leaves as well, as in scikit-learn, whose heap this is
                 sift_up(heap.nodes, heap.gains, zero, n_heap, fresh)
                 n_heap, fresh = n_heap + 1, np.int64(-1)
@@ -139,7 +140,7 @@ def grow_plain(table, marks, target, rules, work, heap, waiting, nodes, best, ch
                     left[node], first_frame, n_waiting = count, 2 * node, np.int64(2)
                 continue
         room = count < left.size and n_waiting < frames.shape[0]
-        if heap is not None:
+        if heap is not None and best_first:
             room = room and 2 * count + 2 <= frames.shape[0] and n_heap < heap.nodes.size
         if not room:
             break
@@ -158,7 +159,7 @@ def grow_plain(table, marks, target, rules, work, heap, waiting, nodes, best, ch
             nodes.sums[node, c] = waiting.sums[frame, c]
         count += 1
         deep = depth >= rules.max_depth or weight < 2 * rules.min_weight
-        if heap is not None:
+        if heap is not None and best_first:
             deep, known, fresh = deep or splits_left == 0, zero, node
             heap.gains[node, 0] = 0.0
         if deep or m < smallest or not impurity > EPSILON:
@@ -219,14 +220,14 @@ def grow_plain(table, marks, target, rules, work, heap, waiting, nodes, best, ch
             chosen[MISSING_LEFT],
         )
         frame = n_waiting
-        if heap is not None:
+        if heap is not None and best_first:
             frame, heap.gains[node, 0] = 2 * node, gain
         else:
             left[node] = count
             n_waiting += 2
         add_frame(frame, one, node, middle, end, depth + 1, known, parts, sums, waiting)
         add_frame(frame + 1, zero, node, start, middle, depth + 1, known, parts, sums, waiting)
-    if heap is not None and room:
+    if heap is not None and best_first and room:
         clear_leaves(count, nodes)
     state[COUNT], state[N_WAITING], state[N_HEAP], state[SPLITS_LEFT] = count, n_waiting, n_heap, splits_left
     state[FIRST_FRAME] = first_frame

@@ -25,7 +25,7 @@ def search_best(start, end, at, known, weight, table, marks, target, rules, work
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
     Where `at` is not negative, the node's sorted records begin there in `work.local`. `work.quick` has sweeps of two
-    classes or squared errors that know nothing of missing values, `work.slow` those that do.
+    classes or squared errors that know nothing of missing values, `work.slow` those that do and all other criteria.
     features[0] holds, from its start: constant columns, those found constant now, those not drawn, those drawn.
     features[1] remembers the constant ones.
     """
@@ -63,7 +63,7 @@ def search_best(start, end, at, known, weight, table, marks, target, rules, work
         for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
             if target.medians is not None:
                 sweep_absolute(column, missing_left, weight, start, y, weights, target.medians, rules, best, chosen)
-            if work.quick is not None and n_missing == 0:
+            if work.quick is not None and n_missing == 0 and work.quick.size > 0:
                 if target.logs is not None:
                     sweep_two(column, weight, sums[TOTALS, 0, 1], rules, best, chosen)
                 if target.amounts is not None:

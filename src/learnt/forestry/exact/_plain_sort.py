@@ -9,7 +9,7 @@ from learnt.forestry.exact._plain import BUCKETS, CODES, COUNTS, INFINITY, SLOTS
 from learnt.forestry.exact._records import LOW, NAN_CODE, radix_sort, record_value
 
 _FEW = 24  # sorted by counting, for each record, how many are smaller
-_SPREAD = 3000  # up to here, dealing to buckets is quicker than a radix sort
+MOST_SPREAD = 3000  # rows up to which dealing them to buckets is quicker than a radix sort
 
 
 @kernel(allocates=False)
@@ -22,7 +22,7 @@ def sort_plain(start, m, low, high, codes, slots, marks, records, f, spare):
     if slots is not None:
         if high == NAN_CODE:
             high = largest_present(codes, m)
-        spread = m > _FEW and m <= _SPREAD and low < high and low > -INFINITY and high < INFINITY
+        spread = m > _FEW and m <= MOST_SPREAD and low < high and low > -INFINITY and high < INFINITY
         if spread:
             spread_sort(start, m, low, high, codes, slots, marks, records, f, spare)
     if m <= _FEW:

@@ -104,7 +104,7 @@ def random_cut(feature, m, weight, start, target, rules, work, best, chosen):
     """
     a, sums, side = work.records, work.sums, work.side
     y, weights = target.y, target.weights
-    lowest, highest, n_missing = np.int64(NAN_CODE), np.int64(-NAN_CODE - 1), 0
+    lowest, highest, n_missing = np.int64(NAN_CODE), np.int64(-NAN_CODE - 1), np.int64(0)
     for k in range(m):
         code = a[0, k] >> 32
         n_missing += 1 if code == NAN_CODE else 0
@@ -166,7 +166,7 @@ def put_aside(a, f, first, last, y, weights, rules, sums):
 
 
 @kernel(allocates=False)
-def find_split(start, end, known, weight, table, target, rules, work, groups, related, best, chosen):
+def find_split(start, end, known, weight, table, target, rules, work, special, best, chosen):
     """The best split of the node into `best` and `chosen`; returns how many columns are now known as constant.
 
     features[0] holds, from its start: constant columns, those found constant now, those not drawn, those drawn.
@@ -177,7 +177,8 @@ def find_split(start, end, known, weight, table, target, rules, work, groups, re
     sums, features = work.sums, work.features
     undrawn = features.shape[1]
     found, drawn_constant, visited, zero = 0, 0, 0, np.int64(0)
-    presorted, criterion = rules.presorted, rules.criterion
+    presorted, is_sparse, criterion = rules.presorted, rules.is_sparse > 0, rules.criterion
+    random, surrogates = rules.random > 0, rules.surrogates > 0
     shift, tails = rules.row_shift, table.tails
     totals, empty = np.int64(TOTALS), np.int64(EMPTY_SUMS)
     plain = sums.shape[1] == 1 and rules.weighted < 2 and rules.monotone == 0
@@ -198,13 +199,16 @@ def find_split(start, end, known, weight, table, target, rules, work, groups, re
         f = feature if presorted else zero
         lo, hi = start if presorted else zero, end if presorted else end - start
         varies, n_missing, gap, heft, base, before = True, zero, rules.facts[GAP, feature], weight, 0.0, best[SCORE]
-        if table.cells is not None:
+        by_category = categories > 0
+        if table.cells is not None and is_sparse:
             varies = table.cells.stretches[FILLED, feature] > 0
-            if varies and (groups is not None or work.uniform is not None or target.medians is not None):
+            if special.random is not None and varies and (by_category or random or criterion == ABSOLUTE):
                 varies = fetch_sparse(feature, start, end, shift, tails, orders, work.places, table.cells, records)
-        if table.columns is not None:
+        if table.columns is not None and not is_sparse and not presorted:
             varies = fetch_dense(feature, start, end, table.columns, tails, orders, records)
-        if related is not None:  # rows without a value are put aside; what counts is what a split gains
+        if (
+            special.related is not None and surrogates
+        ):  # rows without a value are put aside; what counts is what a split gains
             while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
                 hi -= 1
             heft = weight - put_aside(records, f, hi, end, y, weights, rules, sums)
@@ -214,24 +218,22 @@ def find_split(start, end, known, weight, table, target, rules, work, groups, re
             if target.amounts is not None and varies:
                 base = number_purity(criterion, sums, totals, empty, heft)
             best[SCORE] = before + base
-        by_category = categories > 0
-        if by_category and groups is not None:
+        if special.groups is not None and by_category:
             if varies and not presorted:
                 sort_records(records, f, hi, spare)
             if varies:
                 column = Column(feature, records, f, lo, hi, zero)
-                varies = sweep_categories(column, categories, heft, start, target, rules, groups, work, best, chosen)
-        if work.uniform is not None and varies and not by_category:
+                varies = sweep_categories(
+                    column, categories, heft, start, target, rules, special.groups, work, best, chosen
+                )
+        if special.random is not None and random and varies and not by_category:
             varies = random_cut(feature, hi, weight, start, target, rules, work, best, chosen)
-        if work.uniform is None and varies and not by_category:
-            if table.cells is not None:
-                if target.medians is None:
-                    varies = sweep_sparse(feature, start, end, weight, target, rules, table.cells, work, best, chosen)
-                else:
-                    sort_records(records, f, hi, spare)
-            if table.columns is not None:
+        if varies and not random and not by_category:
+            if target.medians is None and table.cells is not None and is_sparse:
+                varies = sweep_sparse(feature, start, end, weight, target, rules, table.cells, work, best, chosen)
+            if table.columns is not None and not presorted and (not is_sparse or criterion == ABSOLUTE):
                 sort_records(records, f, hi, spare)
-            if table.cells is None:
+            if table.columns is not None and not is_sparse:
                 while hi > lo and (records[f, hi - 1] >> 32) == NAN_CODE:
                     hi -= 1
                     n_missing += 1
@@ -255,7 +257,7 @@ def find_split(start, end, known, weight, table, target, rules, work, groups, re
                 column = Column(feature, records, f, lo, hi, n_missing)
                 for missing_left in range((2 if n_missing > 0 else 1) if varies else 0):
                     sweep_absolute(column, missing_left, heft, start, y, weights, target.medians, rules, best, chosen)
-        if related is not None:
+        if special.related is not None and surrogates:
             best[SCORE] = best[SCORE] - base if best[SCORE] > before + base else before
             for o in range(sums.shape[1]):
                 for c in range(sums.shape[2]):
