@@ -187,6 +187,10 @@ def test_parameters():
     for wrong in (-1, 1.5, True, "x", None):
         with pytest.raises(ParameterError, match="The 'k' parameter of Model must be a whole number of at least 0"):
             check_number(Model(k=wrong), "k", 0, integer=True)
+    with pytest.raises(ParameterError, match=r"of at least 0 and below 1\. Got 1\.0"):
+        check_number(Model(k=1.0), "k", 0, np.nextafter(1, 0))
+    with pytest.raises(ParameterError, match=r"of at least 0 and at most 1\. Got 2"):
+        check_number(Model(k=2), "k", 0, 1)
     with pytest.raises(ParameterError, match="one of 'a', 'b'"):
         check_choice(Model(mode="c"), "mode", ("a", "b"))
     with pytest.raises(ParameterError, match="True or False"):

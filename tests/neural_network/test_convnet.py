@@ -315,11 +315,12 @@ X0, Y0 = np.zeros((8, 6, 6)), np.arange(8) % 2
 BAD = {
     "no layers": (lambda: small(layers=[]).fit(X0, Y0), "list of layers is empty"),
     "sizes": (lambda: small(layers=[MaxPool(2)] * 4).fit(X0, Y0), "maxpool3 does not fit its image of 1×1×1"),
+    "no list": (lambda: small(layers=Conv(4, 3)).fit(X0, Y0), r"layers must be a list such as \[Conv"),
     "two sizes": (
         lambda: small().fit([np.zeros((6, 6)), np.zeros((6, 7))], [0, 1]),
         "two sizes, 6×6 at 0 and 6×7 at 1",
     ),
-    "one class": (lambda: small().fit(X0, np.zeros(8, int)), "one class"),
+    "one class": (lambda: small().fit(X0, np.zeros(8, int)), "one class, 0, and"),
     "NaN": (lambda: small().fit(np.full((8, 6, 6), np.nan), Y0), "NaN"),
     "batch": (lambda: small(batch_size=9).fit(X0, Y0), "9 images in a batch of ConvNetClassifier and 8 images"),
     "channels": (lambda: small().fit(np.zeros((8, 6, 6, 7)), Y0), "cannot tell which axis is the channels"),

@@ -92,6 +92,29 @@ def test_pools_are_the_largest_and_the_mean_of_a_window(layer, border):
     np.testing.assert_allclose(output_of([layer], X)[1], expected, rtol=9 * np.finfo(float).eps, atol=1e-15)
 
 
+@pytest.mark.parametrize("activation", [None, "relu", "leaky_relu", "tanh"])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("pool", [MaxPool(2), MaxPool(3, 2, 1), MaxPool(2, padding="same"), AvgPool(2)])
+def test_a_convolution_and_a_pool_in_training_are_those_of_prediction(activation, bias, pool):
+    """Bias and activation may come behind the pool; outputs and gradients in double precision do not show it."""
+    layers = [Conv(3, 3, padding="same", activation=activation, bias=bias), pool]
+    X = RNG.normal(size=(4, 2, 7, 6))
+    X[0] = 0.5  # windows of equal pixels
+    network = build(plan(layers, X.shape[1:]), seed=3).double()
+    if bias:
+        torch.nn.init.uniform_(network[0].bias, -0.5, 0.5, generator=torch.Generator().manual_seed(0))
+    found = []
+    for training in (True, False):
+        network.train(training)
+        given = torch.from_numpy(X).requires_grad_()
+        z = network(given)
+        pull = torch.from_numpy(np.random.default_rng(1).normal(size=z.shape))
+        found.append([z, *torch.autograd.grad(z, [given, *network.parameters()], pull)])
+    for ours, expected in zip(*found):
+        np.testing.assert_allclose(ours.detach().numpy(), expected.detach().numpy(), rtol=1e-12, atol=1e-12)
+    assert network[0].pooled == (isinstance(pool, MaxPool) and activation != "tanh")
+
+
 def test_the_seeds_pooling():
     grid = np.array([[2, 5, 1, 5], [1, 8, 3, 2], [0, 6, 1, 2], [5, 3, 3, 0.0]])[None, None]
     np.testing.assert_array_equal(output_of([MaxPool(2)], grid)[1][0, 0], [[8, 5], [6, 3]])

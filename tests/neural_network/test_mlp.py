@@ -222,6 +222,13 @@ def test_a_deep_sigmoid_network_names_the_layers_that_vanish():
         model.fit(X, CLASSES)
 
 
+def test_a_strong_penalty_does_not_hide_the_layers_that_vanish():
+    """Its gradient alone is alpha/n of the weights in every layer: more than 10⁻⁴ here, of at most 200 rows a batch."""
+    model = MLPClassifier((10,) * 20, "sigmoid", solver="sgd", alpha=0.03, max_iter=1, random_state=0)
+    with pytest.warns(NetworkHealthWarning, match=r"vanish in hidden layers 1 to \d+ "):
+        model.fit(X, CLASSES)
+
+
 def test_dead_units_are_counted_and_named():
     model = MLPRegressor(hidden_layer_sizes=(6, 6), max_iter=1, random_state=0).fit(X, NUMBERS)
     hidden = np.maximum(X @ model.coefs_[0] + model.intercepts_[0], 0)

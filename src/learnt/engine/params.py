@@ -35,7 +35,7 @@ def check_number(
         if low is not None:
             what += f" greater than {low:g}" if open_low else f" of at least {low:g}"
         if high is not None and not finite:
-            what += f" and at most {high:g}"
+            what += f" and below {high:g}" if float(f"{high:g}") > high else f" and at most {high:g}"
         raise ParameterError(_sentence(estimator, name, " or ".join([what, *map(repr, also)]), value))
 
 

@@ -178,12 +178,12 @@ class ConvNet(TrainedNetwork):
         shape = self._shape_of(images, rows.shape[1]) if first else self.image_shape_
         Y, w, output = self._code(y, w, first, classes)
         layers = default_layers(*shape[:2]) if self._get("layers") is None else self._get("layers")
-        layers = list(layers) if first else self.layers_
+        layers = layers if first else self.layers_
         steps = plan(layers, _planes(shape), self.n_outputs_)
         seed = entropy(self._get("random_state")) % 2**62
         if first:
             self._begin_anew()
-            self.layers_, self.image_shape_, self.layout_ = layers, shape, images.layout
+            self.layers_, self.image_shape_, self.layout_ = list(layers), shape, images.layout
             self._learn_scale(rows)
         else:  # other draws than those of the epochs before
             seed = task_seed(seed, 1 + len(self.loss_curve_)) % 2**62

@@ -187,7 +187,7 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator):
             )
         if len(classes) < 2:
             raise ValueError(
-                f"y holds one class, {classes[0]!r}, and {name} needs at least two; give images of another."
+                f"y holds one class, {classes.tolist()[0]!r}, and {name} needs at least two; give images of another."
             )
         codes = np.searchsorted(classes, seen)[codes]
         if self.class_weight is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from learnt.neural_network.training._activations import forward
 Tensor = torch.Tensor
 
 _HE = ("relu", "leaky_relu")
+_RISING = ("relu", "leaky_relu", "identity")  # do not change which pixel of a window is largest
 
 
 class _Draws(threading.local):
@@ -47,16 +49,26 @@ class Block(torch.nn.Module):
 
 
 class ConvBlock(Block):
-    """Its `weight` is (kernels, rows, columns, channels): channels side by side, which is torch's fast layout."""
+    """Its `weight` is (kernels, rows, columns, channels): channels side by side, which is torch's fast layout.
+
+    In training, the largest pixels of windows behind it are taken first, and bias and activation are for them alone.
+    """
 
     def __init__(self, step: Step) -> None:
         super().__init__(step)
         self.stride = pair(self.layer.stride)
         self.around, self.border = _split_border(step)
+        self.pooled = False  # whether a `MaxPool` behind it adds the bias, in training
 
     def forward(self, z: Tensor) -> Tensor:
         z = F.pad(z, self.border) if self.border else z
-        return self.activated(F.conv2d(z, self.weight.movedim(3, 1), self.bias, self.stride, self.around))
+        late = self.pooled and self.training
+        z = F.conv2d(z, self.weight.movedim(3, 1), None if late else self.bias, self.stride, self.around)
+        return z if late else self.activated(z)
+
+    def finish(self, z: Tensor) -> Tensor:
+        """Bias and activation of what was pooled."""
+        return self.activated(z if self.bias is None else z + self.bias[:, None, None])
 
 
 class PoolBlock(Block):
@@ -67,11 +79,13 @@ class PoolBlock(Block):
         self.stride = self.size if layer.stride is None else pair(layer.stride)
         self.around, self.border = _split_border(step)
         self.most = isinstance(layer, MaxPool)
+        self.before: tuple[ConvBlock, ...] = ()  # the convolution that it finishes; in a tuple, torch does not own it
 
     def forward(self, z: Tensor) -> Tensor:
         if self.most:
             z = F.pad(z, self.border, value=-math.inf) if self.border else z
-            return F.max_pool2d(z, self.size, self.stride, self.around)
+            z = F.max_pool2d(z, self.size, self.stride, self.around)
+            return self.before[0].finish(z) if self.before and self.training else z
         if not self.border:
             return F.avg_pool2d(z, self.size, self.stride, self.around, count_include_pad=False)
         inside = F.pad(torch.ones_like(z[:1, :1]), self.border)  # a border does not count in the mean
@@ -153,6 +167,11 @@ def build(steps: Sequence[Step], seed: int) -> torch.nn.Sequential:
             with torch.no_grad():
                 block.weight.copy_(torch.from_numpy(drawn))
         network.add_module(step.name, block)
+    for before, behind in pairwise(network):
+        if not (isinstance(before, ConvBlock) and isinstance(behind, PoolBlock) and behind.most):
+            continue
+        if (before.layer.activation or "identity") in _RISING:
+            before.pooled, behind.before = True, (before,)
     return network
 
 

@@ -25,12 +25,16 @@ class NetworkHealthWarning(UserWarning):
 
 
 def steps(network: Any) -> list[tuple[str, float]]:
-    """‖∂W‖/‖W‖ of every layer, from the input to the output, by the gradients of the last batch."""
-    found = []
+    """‖∂W‖/‖W‖ of every layer, from the input to the output, by the gradients of the last batch.
+
+    The penalty's own gradient, in proportion to W, is left out: it reaches every layer, and would hide what vanishes.
+    """
+    found, parameters = [], network.parameters
     for layer, name in network.layers():
-        weights, gradients = network.parameters.views[name], network.parameters.gradient_views[name]
-        size = float(weights.detach().norm())
-        found.append((layer, float(gradients.norm()) / size if size > 0 else 0.0))
+        weights, gradients = parameters.views[name].detach(), parameters.gradient_views[name]
+        size = float(weights.norm())
+        of_loss = gradients.sub(weights, alpha=parameters.strength)
+        found.append((layer, float(of_loss.norm()) / size if size > 0 else 0.0))
     return found
 
 

@@ -41,6 +41,7 @@ class Parameters:
             self.views[name].copy_(tensor)
             start += size
         self.n_penalised = sum(tensor.numel() for tensor, one in zip(tensors, ordered) if one[2])
+        self.strength = 0.0  # of the penalty in the gradients
         self.penalised = self.values[: self.n_penalised]
         self.penalised_gradients = self.gradients[: self.n_penalised]
 
@@ -50,6 +51,7 @@ class Parameters:
 
     def add_penalty(self, strength: float, value: Any) -> Any:
         """Add strength/2 · ‖w‖² to a value, a tensor without axes, and its gradient to the gradients; in place."""
+        self.strength = strength
         if strength == 0 or self.n_penalised == 0:
             return value
         self.penalised_gradients.add_(self.penalised, alpha=strength)
