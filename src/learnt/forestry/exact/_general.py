@@ -149,11 +149,12 @@ class _Form(NamedTuple):
 
 
 # A form for each combination would be compiled more often than it is run: what is rare shares one, and each takes more
-# of the compiler's time than those before it.
+# of the compiler's time than those before it. Text columns are common, so categories alone have a form of their own.
 _FORMS = (
     _Form(dense=True),
     _Form(sparse=True),
     _Form(dense=True, sparse=True, random=True, tests=True),
+    _Form(dense=True, categories=True),
     _Form(dense=True, categories=True, surrogates=True, random=True),
     _Form(dense=True, sparse=True, categories=True, surrogates=True, random=True, tests=True),
 )
