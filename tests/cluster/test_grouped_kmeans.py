@@ -31,11 +31,11 @@ def all_products(rows, listed, step, table, v, extra, out, least):
 def test_products_of_rows_and_their_least_within_the_error_bound(d):
     rng = np.random.default_rng(d)
     step, width = at_once()
-    rows = rng.normal(size=(30, d)).astype(np.float32)
+    rows = rng.normal(size=(40, d)).astype(np.float32)
     table = rng.normal(size=(3, d, width)).astype(np.float32)
     extra = rng.normal(size=(3, width)).astype(np.float32)
     extra[1, 9:] = np.inf  # places without a centre
-    listed = rng.permutation(30)[: 3 * step].astype(np.uint32)
+    listed = rng.permutation(40)[: 3 * step].astype(np.uint32)
     for v in range(3):
         out, plain = np.full((2, listed.size, width), np.nan, dtype=np.float32)
         least, plain_least = np.full((2, listed.size), np.nan, dtype=np.float32)

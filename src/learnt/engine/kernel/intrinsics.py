@@ -13,16 +13,16 @@ Without compilation, plain Python functions replace them, on one thread.
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Callable
+from platform import machine
 from types import FunctionType
 from typing import Any
 
 from learnt.engine.kernel import Kernel, compilation_enabled
 from learnt.engine.kernel.digest import code_parts, hash_parts
 
-_ARM = platform.machine() in ("aarch64", "arm64")
+_ARM = machine() in ("aarch64", "arm64")
 
 
 class Intrinsic(Kernel):
