@@ -6,6 +6,7 @@ node, the rows of the node are sorted by each.
 
 from __future__ import annotations
 
+from functools import partial
 from operator import ge
 from typing import Any, NamedTuple
 
@@ -110,11 +111,11 @@ def grow_general(problem: Problem, X: Any, rows: np.ndarray | None) -> Tree:
     grown = _Room(m, most, n_outputs * width, rules)
     best, stop = np.zeros(N_BEST), chosen[STOP:N_CHOSEN]
 
-    def go_on() -> bool:
+    def growing() -> partial[bool]:
         special = Special(groups, related, grown.kept() if form.surrogates else None, random, tests)
-        return grow(table, target, rules, work, special, grown.nodes(), best, chosen, grown.state)
+        return partial(grow, table, target, rules, work, special, grown.nodes(), best, chosen, grown.state)
 
-    while not stoppable(go_on, stop, long=m * d > LONG):
+    while not stoppable(growing(), stop, long=m * d > LONG):
         grown.enlarge()
     return _as_tree(grown, d, n_classes, n_outputs, rules, shift)
 
