@@ -18,7 +18,12 @@ MEANS = {
 }
 
 
-def check(problem):
+PROBLEMS = [pytest.param(problem, id=name) for name, problem in FIRST.items()]
+PROBLEMS += [pytest.param(problem, id=name, marks=pytest.mark.long) for name, problem in OTHER.items()]
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_the_verdict_is_right(problem):
     X, y, _ = problem.draw(np.random.default_rng(100), problem.n)
     found = diagnose(problem.model, X, y, random_state=1)
     assert found.regime == problem.regime
@@ -29,30 +34,9 @@ def check(problem):
     assert "about 0%" not in found.finding
 
 
-@pytest.mark.parametrize("problem", FIRST.values(), ids=FIRST)
-def test_the_verdict_is_right(problem):
-    check(problem)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("problem", OTHER.values(), ids=OTHER)
-def test_the_verdict_is_right_on_other_forms(problem):
-    check(problem)
-
-
-def check_regime(problem):
-    assert MEANS[problem.regime](*parts(problem, sets=8))
-
-
-@pytest.mark.parametrize("problem", FIRST.values(), ids=FIRST)
+@pytest.mark.parametrize("problem", PROBLEMS)
 def test_the_regime_of_a_simulated_problem_is_its_true_one(problem):
-    check_regime(problem)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("problem", OTHER.values(), ids=OTHER)
-def test_the_regime_of_other_forms_is_its_true_one(problem):
-    check_regime(problem)
+    assert MEANS[problem.regime](*parts(problem, sets=8))
 
 
 def test_noise_is_recovered_from_a_line():

@@ -151,7 +151,7 @@ def test_unusable_options_are_reported(monkeypatch):
     with pytest.raises(ValueError, match="'method' parameter of GaussianProcessRegressor must be one of"):
         GaussianProcessRegressor(method="sparse").fit(X, Y)
     assert GaussianProcessRegressor(method="auto", optimizer=None).fit(X, Y).method_ == "exact"
-    monkeypatch.setattr(_room, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr(_room, "free_bytes", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"90 × 90 .* GB are there; take fewer rows, or method='inducing' or 'cg'"):
         GaussianProcessRegressor().fit(X, Y)
     GaussianProcessRegressor(optimizer=None, method="inducing").fit(X, Y)

@@ -165,7 +165,7 @@ def test_a_kernel_that_is_not_positive_is_shown():
 
 
 def test_a_matrix_that_does_not_fit(monkeypatch):
-    monkeypatch.setattr(_room, "available_bytes", lambda: 1 << 20)
+    monkeypatch.setattr(_room, "free_bytes", lambda: 1 << 20)
     with pytest.raises(MemoryError, match=r"kernel matrix of 1,000 × 1,000 .* method=.inducing. or .cg."):
         GaussianProcessRegressor().fit(np.ones((1000, 2)), np.ones(1000))
 

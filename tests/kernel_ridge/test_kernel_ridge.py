@@ -103,7 +103,7 @@ def test_a_singular_and_an_indefinite_matrix_are_reported():
 
 
 def test_a_matrix_that_does_not_fit(monkeypatch):
-    monkeypatch.setattr(_room, "available_bytes", lambda: 1 << 20)
+    monkeypatch.setattr(_room, "free_bytes", lambda: 1 << 20)
     with pytest.raises(MemoryError, match=r"kernel matrix of 1,000 × 1,000 .* learnt.kernel_approximation.Nystroem"):
         KernelRidge(kernel="rbf").fit(np.ones((1000, 2)), np.ones(1000))
 

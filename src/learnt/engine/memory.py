@@ -59,7 +59,7 @@ def room_in_bytes(size: int) -> np.ndarray:
     >>> room_in_bytes(3).shape
     (3,)
     """
-    free = _free_bytes()
+    free = free_bytes()
     if free is None or 2 * size <= free:
         return np.empty(size, dtype=np.uint8)
     with tempfile.TemporaryFile(prefix="learnt-") as file:
@@ -67,14 +67,18 @@ def room_in_bytes(size: int) -> np.ndarray:
         return np.frombuffer(mmap.mmap(file.fileno(), size), dtype=np.uint8)
 
 
-def _free_bytes() -> int | None:
-    """Memory that is free: by the limits of this process, of its control group and of the machine; None: not known."""
+def free_bytes() -> int | None:
+    """Memory that is free: by the limits of this process, of its control group and of the machine; None: not known.
+
+    Pages of files that a control group may drop at any time count as free, as they do in what the machine says.
+    """
     found = [memory_left()]
     if available := re.search(r"MemAvailable:\s+(\d+) kB", _text("/proc/meminfo")):
         found.append(1024 * int(available[1]))
     limit, taken = _text("/sys/fs/cgroup/memory.max").strip(), _text("/sys/fs/cgroup/memory.current").strip()
     if limit.isdigit() and taken.isdigit():
-        found.append(int(limit) - int(taken))
+        dropped = re.search(r"^inactive_file (\d+)", _text("/sys/fs/cgroup/memory.stat"), re.MULTILINE)
+        found.append(int(limit) - int(taken) + (int(dropped[1]) if dropped else 0))
     known = [number for number in found if number is not None]
     return max(0, min(known)) if known else None
 

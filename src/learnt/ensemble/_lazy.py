@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 
 from learnt.engine.arrays import is_lazy
-from learnt.engine.rows import Rows, Table, as_rows, in_memory
+from learnt.engine.rows import Rows, as_rows, in_memory, target_in_memory
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights
 from learnt.forestry import piece_cells
 
@@ -19,13 +19,6 @@ class Shape(NamedTuple):
 
     shape: tuple[int, int]
     dtype: Any
-
-
-def target_in_memory(y: Any) -> Any:
-    """A target, or weights, as what is checked in memory: a column of a file or of a Dask collection is read."""
-    if isinstance(y, Table):
-        return y.labels() if y.single else y.to_numpy()
-    return y.compute() if is_lazy(y) else y
 
 
 def check_lazy(model: Any, X: Any, y: Any, sample_weight: Any, target: str, reset: bool) -> tuple[Rows, Any, Any]:

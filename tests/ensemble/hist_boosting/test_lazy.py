@@ -161,7 +161,7 @@ def test_rows_to_watch_by_from_another_table(place, tmp_path):
 def test_codes_that_do_not_fit_in_memory_are_in_a_file_that_is_gone_afterwards(tmp_path, monkeypatch):
     X, y, _, _ = in_a_file(tmp_path)
     expected = HistGradientBoostingRegressor(max_iter=3, random_state=0).fit(X, y)
-    monkeypatch.setattr(memory, "_free_bytes", lambda: 0)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 0)
     monkeypatch.setattr(_chosen, "_KEPT_BYTES", 0)
     monkeypatch.setattr(_chosen, "_DECODED", 100)
     room = tmp_path / "temporary"

@@ -12,7 +12,7 @@ equal_rows     the first of equal rows
 from learnt.engine.rows.array_rows import ArrayRows, Rows, Statistic, csr_rows
 from learnt.engine.rows.blocks import Block
 from learnt.engine.rows.dask_rows import DaskRows
-from learnt.engine.rows.summation import as_rows, in_memory, scores, transform
+from learnt.engine.rows.summation import as_rows, in_memory, scores, target_in_memory, transform
 from learnt.engine.rows.table_rows import TableRows
 from learnt.engine.rows.tables import Table, scan
 
@@ -29,5 +29,6 @@ __all__ = [
     "in_memory",
     "scan",
     "scores",
+    "target_in_memory",
     "transform",
 ]

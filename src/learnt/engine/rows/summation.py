@@ -58,6 +58,17 @@ def in_memory(values: Any) -> np.ndarray:
     return np.asarray(values.compute()) if is_lazy(values) else to_numpy(values)
 
 
+def target_in_memory(y: Any) -> Any:
+    """A target, or weights, as what is validated in memory: columns of a file or of a Dask collection are read.
+
+    >>> target_in_memory(["yes", "no"])
+    ['yes', 'no']
+    """
+    if isinstance(y, Table):
+        return y.labels() if y.single else y.to_numpy()
+    return y.compute() if is_lazy(y) else y
+
+
 def scores(X: Any, coef: Any, intercept: Any) -> Any:
     """X coefᵀ + intercept wherever X is stored: (n,) for one vector of coefficients, (n, k) for several.
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from learnt.engine.rows import Block, Rows, Table, as_rows
+from learnt.engine.rows import Block, Rows, Table, as_rows, target_in_memory
 from learnt.engine.validation import check_fit, check_predict, check_weights
-from learnt.ensemble._lazy import Shape, target_in_memory
+from learnt.ensemble._lazy import Shape
 from learnt.ensemble.forest._growth import BINNED_CRITERIA
 from learnt.forestry import ChosenRows, CodedTable, bin_rows, category_columns, piece_cells
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.rows import Block, in_memory
+from learnt.engine.rows import Block, Rows, in_memory
 from learnt.ensemble._lazy import check_lazy
 from learnt.ensemble.hist_boosting._fit import Binned
 from learnt.forestry import (
@@ -24,20 +24,22 @@ from learnt.forestry import (
 def validate_lazy(model: Any, X: Any, y: Any, sample_weight: Any, going_on: bool) -> tuple[ChosenRows, Any, Any]:
     """The rows of weight above 0, y and weights; sets what a model remembers of columns and categories."""
     rows, y, w = check_lazy(model, X, y, sample_weight, model._target, not going_on)
-    there = None if w is None or (w > 0).all() else w > 0
     if not going_on:
+        there = None if w is None or (w > 0).all() else w > 0
         seen = seen_values(rows, category_columns(model.categorical_features, X, type(model).__name__), there)
         model._categories = {j: column.values for j, column in seen.items()}
         model.is_categorical_ = np.isin(np.arange(rows.n_features), list(seen)) if seen else None
-    chosen = ChosenRows(rows.again(None, None, piece_cells(X, type(model).__name__, model._categories)))
-    if there is None:
-        return chosen, y, w
-    return chosen[np.flatnonzero(there)], y[there], w[there]
+    return _weighted_rows(model, X, rows, y, w)
 
 
 def validation_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[ChosenRows, Any, Any]:
     """Rows to watch a fit by: as those that it is fitted to."""
     rows, y, w = check_lazy(model, X, y, sample_weight, model._target, False)
+    return _weighted_rows(model, X, rows, y, w)
+
+
+def _weighted_rows(model: Any, X: Any, rows: Rows, y: Any, w: Any) -> tuple[ChosenRows, Any, Any]:
+    """The rows of weight above 0 with codes in place of categories, their targets and weights."""
     chosen = ChosenRows(rows.again(None, None, piece_cells(X, type(model).__name__, model._categories)))
     if w is None or (w > 0).all():
         return chosen, y, w
@@ -83,14 +85,11 @@ def _masses(model: Any, chosen: ChosenRows, w: np.ndarray | None) -> dict[int, n
     """The weight of the rows of each category."""
     if not model._categories:
         return {}
-    there, weights = None, w
-    if chosen.order is not None:
-        there = np.zeros(chosen.rows.n_rows, dtype=bool)
-        there[chosen.order] = True
-        if w is not None:
-            weights = np.zeros(chosen.rows.n_rows)
-            weights[chosen.order] = w
-    seen = seen_values(chosen.rows, dict.fromkeys(model._categories, True), there, weights)
+    weights = w
+    if w is not None and chosen.order is not None:
+        weights = np.zeros(chosen.rows.n_rows)
+        weights[chosen.order] = w
+    seen = seen_values(chosen.rows, dict.fromkeys(model._categories, True), chosen.flags(), weights)
     return {j: seen[j].mass_of(known) for j, known in model._categories.items()}
 
 

@@ -40,6 +40,14 @@ class ChosenRows:
         order = np.arange(self.shape[0]) if self.order is None else self.order
         return ChosenRows(self.rows, order[index])
 
+    def flags(self) -> np.ndarray | None:
+        """Of every row of the table whether it is among these; None: all are."""
+        if self.order is None:
+            return None
+        there = np.zeros(self.rows.n_rows, dtype=bool)
+        there[self.order] = True
+        return there
+
     def numbers(self, index: np.ndarray | None) -> np.ndarray:
         """Which of all rows these are: the chosen ones with these numbers, or all."""
         if self.order is None:
@@ -78,11 +86,7 @@ class SampledCells:
 
 def _ends(chosen: ChosenRows) -> np.ndarray:
     """The least and the greatest value of each column; NaN where one is missing."""
-    there = None
-    if chosen.order is not None:
-        there = np.zeros(chosen.rows.n_rows, dtype=bool)
-        there[chosen.order] = True
-    parts = [ends for _, ends in chosen.rows.pieces(_ends_of_piece, there) if ends is not None]
+    parts = [ends for _, ends in chosen.rows.pieces(_ends_of_piece, chosen.flags()) if ends is not None]
     return np.array([np.min([low for low, _ in parts], axis=0), np.max([high for _, high in parts], axis=0)])
 
 
