@@ -14,7 +14,7 @@ import pytest
 
 from learnt.cli._run import run
 
-HEAVY = ("numpy", "scipy", "sklearn", "polars", "numba", "pandas", "pyarrow", "jinja2")
+HEAVY = ("numpy", "scipy", "sklearn", "polars", "numba", "pandas", "pyarrow", "jinja2", "pydantic", "rich")
 
 
 @pytest.fixture(autouse=True)
@@ -65,8 +65,15 @@ def test_help_answers_at_once_and_imports_nothing_heavy():
         (["study", "bare.csv", "--no-header", "--target", "9"], 'There is no column "9"'),
         (["study", "theirs.parquet", "--no-header", "--target", "y"], "leave --no-header out"),
         (["study", "t.csv", "--target", "y", "--out", "full"], "was not written by a study.*--overwrite"),
-        (["nonsense"], "No such command"),
-        (["studdy"], r"did you mean 'study'\? See learnt --help"),
+        (["nonsense"], "No such command nonsense"),
+        (["studdy"], r"did you mean study\? See learnt --help"),
+        (["--versio"], r"No such option --versio: did you mean --version\? See learnt --help"),
+        (["study", "t.csv", "--budgt", "9"], r"--budgt: did you mean --budget\? See learnt study --help"),
+        (["study", "t.csv", "--target"], "--target needs a value"),
+        (["study", "t.csv", "more.csv"], "Too many arguments: more.csv; see learnt study --help"),
+        (["predict", "model.learnt"], "Missing: table; see learnt predict --help"),
+        (["serve", "o", "--port", "99999"], "Invalid value for --port: it is 99999, and can be 0 to 65535"),
+        (["evaluate", "nowhere", "--json", "t.csv"], "no such file"),  # options may stand between two arguments
         (["study", "broken.csv", "--target", "y"], "Line 3 of broken.csv"),
         (["predict", "nowhere.learnt", "t.csv"], "no such file"),
         (["predict", "t.csv", "t.csv"], "cannot be loaded"),
@@ -90,6 +97,50 @@ def test_every_error_is_one_sentence_on_stderr_with_exit_code_2(capfd, tmp_path,
 
     assert re.search(said, lines[0]), lines[0]
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", ["study", "predict", "evaluate", "serve", "inspect", "warmup", "bench", "info"])
+def test_every_command_has_help(capfd, command):
+    assert run([command, "--help"]) == 0
+    shown = capfd.readouterr().out
+    assert shown.startswith(f"usage: learnt {command}")
+
+
+def test_options_are_read_as_they_are_meant(monkeypatch):
+    import learnt.cli._study as told
+
+    asked = []
+    monkeypatch.setattr(told, "run_study", lambda *named, **options: asked.append((named, options)) or 0)
+    assert (
+        run(
+            [
+                "study",
+                "--target=y",
+                "t.csv",
+                "--keep",
+                "a",
+                "--keep",
+                "b",
+                "--no-header",
+                "--seed",
+                "3",
+                "-q",
+                "--budget",
+                "2m",
+                "--threads",
+                "1",
+            ]
+        )
+        == 0
+    )
+    ((table, target), rest) = asked[0]
+    assert (table, target, rest["budget"], rest["quiet"], rest["require_better"]) == ("t.csv", "y", "2m", True, False)
+    options = rest["options"]
+    assert (options["keep"], options["drop"], options["header"], options["seed"]) == (["a", "b"], None, False, 3)
+    assert options["threads"] == 1
+    assert run(["study"]) == 0
+    assert asked[1][0] == (None, None)
+    assert asked[1][1]["options"]["header"] is None
 
 
 def test_debug_shows_the_traceback():

@@ -104,3 +104,29 @@ assert Letter().as_string() == "text/plain" and isinstance(Letter(), Message) an
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+def test_garbage_is_collected_again_after_loading_and_never_where_it_was_not():
+    import gc
+
+    from learnt.engine.late_import import collecting_later
+
+    assert gc.isenabled()
+    seen = []
+
+    def fail():
+        seen.append(gc.isenabled())
+        raise KeyError
+
+    with pytest.raises(KeyError), collecting_later():
+        fail()
+    assert seen == [False]
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with collecting_later():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+        gc.unfreeze()

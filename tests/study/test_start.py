@@ -28,6 +28,7 @@ HEAVY = (
     "numpy.f2py.f2py2e",
     "pandas.core",
     "pyarrow",
+    "pydantic",
     "scipy.integrate._quadpack_py",
     "scipy.interpolate._bsplines",
     "scipy.optimize._optimize",

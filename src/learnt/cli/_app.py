@@ -1,203 +1,284 @@
-"""The commands and their options. Nothing heavy is imported here: ``learnt --help`` must answer at once."""
+"""The commands and their options. Nothing heavy is imported here: ``learnt --help`` must answer at once.
+
+The standard library reads the options: a package for it took .2 processor seconds to load, a second on a busy machine.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from argparse import BooleanOptionalAction, Namespace
+from collections.abc import Callable
+from typing import NamedTuple
 
-import typer
+from learnt.cli._arguments import Parser, add_switch, misused, suggestion, whole
 
-app = typer.Typer(
-    help="Machine learning with judgement: from a table to a judged model in one command.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,  # the plain help is there sooner than the framed one
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+SUMMARY = "Machine learning with judgement: from a table to a judged model in one command."
 
-# Options that several commands have.
-Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV holds names.")
+
+class Command(NamedTuple):
+    """A command: what it does in one line and in more, its options, and what runs it."""
+
+    summary: str
+    text: str
+    usage: str
+    options: Callable[[Parser], None]
+    run: Callable[[Namespace], int]
+
+
+# --- options that several commands have ---
+
+
+def _header(parser: Parser) -> None:
+    parser.add_argument("--header", action=BooleanOptionalAction, help="Whether the first line of a CSV holds names.")
+
+
+def _lenient(parser: Parser) -> None:
+    add_switch(parser, "--lenient", text="Count text in a column of numbers as missing instead of stopping.")
+
+
+def _model(parser: Parser, text: str = "A model file, or the folder of a study.") -> None:
+    parser.add_argument("model", help=text)
+
+
+# --- study ---
+
+
+def _study_options(parser: Parser) -> None:
+    add = parser.add_argument
+    kinds = "CSV, Parquet, Arrow, Feather or JSON lines; .npz of images. Without one: a table of ours."
+    add("table", nargs="?", help=kinds)
+    add("-t", "--target", metavar="COLUMN", help="The column to predict.")
+    add("--budget", metavar="TIME", default="60s", help="Wall-clock limit, such as 60s, 5m, 1h (default: 60s).")
+    add("-o", "--out", metavar="FOLDER", help="Folder for the report, model and numbers.")
+    add("--task", default="auto", help="auto, classify or regress (default: auto).")
+    add("--time", metavar="COLUMN", help='Column that orders rows in time; "none" to shuffle.')
+    add("--group", metavar="COLUMN", help="Column whose equal values must stay together.")
+    add("--cost", help="Costs of errors, such as fp=1,fn=10.")
+    add("--keep", metavar="COLUMN", action="append", help="Use a column although it was set aside.")
+    add("--drop", metavar="COLUMN", action="append", help="Do not use a column.")
+    add("--metric", help="Choose models by it: roc_auc, f1, log_loss, rmse, … (learnt.metrics).")
+    _header(parser)
+    add("--prefer", default="best", help="best (lowest loss) or simple (within one standard error; default: best).")
+    final = "all: refit on all rows once judged; judged: keep it as judged (default: all)."
+    add("--final", default="all", help=final)
+    sealed = "Leave the test set to learnt evaluate, which opens it once."
+    add_switch(parser, "--keep-sealed", text=sealed)
+    add("--seed", type=whole(), default=0, help="Same seed, same study (default: 0).")
+    add_switch(parser, "--fresh", text="Do not resume; start again.")
+    add_switch(parser, "--overwrite", text="Replace another study in the folder.")
+    add_switch(parser, "--require-better", text="Exit with 3 where no model beats a constant.")
+    add("--threads", type=whole(), help="Threads to use.")
+    add_switch(parser, "-q", "--quiet", text="Print only the path of the report.")
+
+
+_STUDY = """\
+Reads and profiles the table, seals a test set, brackets the best possible
+error, races models, diagnoses the winner, opens the test set once, and
+writes report.html, model.learnt, study.json and predictions.parquet.
+Interrupted at any moment, the same command goes on where it was.
+
+Exit code 0: the report is there; 2: an error; 3, with --require-better
+only: no model beat the best constant."""
+_HANDED_ON = [
+    "task",
+    "time",
+    "group",
+    "keep",
+    "drop",
+    "seed",
+    "prefer",
+    "final",
+    "keep_sealed",
+    "fresh",
+    "threads",
+    "metric",
+    "header",
+    "overwrite",
 ]
-Lenient = Annotated[
-    bool, typer.Option("--lenient", help="Count text in a column of numbers as missing instead of stopping.")
-]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from learnt import __version__
-
-        print(f"learnt {__version__}")
-        raise typer.Exit(0)
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-) -> None:
-    pass
-
-
-@app.command()
-def study(
-    table: Annotated[
-        str | None,
-        typer.Argument(
-            help="CSV, Parquet, Arrow, Feather or JSON lines; .npz of images. Without one: a table of ours."
-        ),
-    ] = None,
-    *,
-    target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")] = None,
-    budget: Annotated[str, typer.Option(help="Wall-clock limit, such as 60s, 5m, 1h.")] = "60s",
-    out: Annotated[str | None, typer.Option("--out", "-o", help="Folder for the report, model and numbers.")] = None,
-    task: Annotated[str, typer.Option(help="auto, classify or regress.")] = "auto",
-    time: Annotated[str | None, typer.Option(help='Column that orders rows in time; "none" to shuffle.')] = None,
-    group: Annotated[str | None, typer.Option(help="Column whose equal values must stay together.")] = None,
-    cost: Annotated[str | None, typer.Option(help="Costs of errors, such as fp=1,fn=10.")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="Use a column although it was set aside.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Do not use a column.")] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="Choose models by it: roc_auc, f1, log_loss, rmse, … (learnt.metrics).")
-    ] = None,
-    header: Header = None,
-    prefer: Annotated[str, typer.Option(help="best (lowest loss) or simple (within one standard error).")] = "best",
-    final: Annotated[str, typer.Option(help="all: refit on all rows once judged; judged: keep it as judged.")] = "all",
-    keep_sealed: Annotated[
-        bool, typer.Option("--keep-sealed", help="Leave the test set to learnt evaluate, which opens it once.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Same seed, same study.")] = 0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume; start again.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in the folder.")] = False,
-    require_better: Annotated[
-        bool, typer.Option("--require-better", help="Exit with 3 where no model beats a constant.")
-    ] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the path of the report.")] = False,
-) -> int:
-    """Go from a table to a judged model and a report.
-
-    Reads and profiles the table, seals a test set, brackets the best possible error, races models, diagnoses the
-    winner, opens the test set once, and writes report.html, model.learnt, study.json and predictions.parquet.
-    Interrupted at any moment, the same command goes on where it was.
-
-    Exit code 0: the report is there; 2: an error; 3, with --require-better only: no model beat the best constant.
-    """
+def _study(asked: Namespace) -> int:
     from learnt.study import head_start, parse_budget
 
-    options = {"task": task, "time": time, "group": group, "keep": keep, "drop": drop, "seed": seed}
-    options |= {"prefer": prefer, "final": final, "keep_sealed": keep_sealed}
-    options |= {"fresh": fresh, "threads": threads, "metric": metric, "header": header, "overwrite": overwrite}
-    shown = {"quiet": quiet, "require_better": require_better}
-    with head_start(threads, parse_budget(budget)):  # the processes that fit models load while this one does
-        from learnt.engine.late_import import import_late_in_our_processes
+    options = {name: getattr(asked, name) for name in _HANDED_ON}
+    shown = {"quiet": asked.quiet, "require_better": asked.require_better}
+    with head_start(asked.threads, parse_budget(asked.budget)):  # processes that fit models load while this one does
+        from learnt.engine.late_import import collecting_later, import_late_in_our_processes
 
-        import_late_in_our_processes()
-        from learnt.cli._study import run_study
+        with collecting_later():
+            import_late_in_our_processes()
+            from learnt.cli._study import run_study
 
-        return run_study(table, target, out=out, budget=budget, cost=cost, options=options, **shown)
+        named = {"out": asked.out, "budget": asked.budget, "cost": asked.cost}
+        return run_study(asked.table, asked.target, **named, options=options, **shown)
 
 
-@app.command()
-def predict(
-    model: Annotated[str, typer.Argument(help="A model file, or the folder of a study.")],
-    table: Annotated[str, typer.Argument(help="A table with the same columns.")],
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", help="CSV, Parquet or Arrow file; else CSV is printed.")
-    ] = None,
-    join: Annotated[bool, typer.Option("--join", help="Put the predictions beside the columns of the table.")] = False,
-    lenient: Lenient = False,
-    header: Header = None,
-) -> int:
-    """Predict the rows of a table with a saved model."""
+# --- the others ---
+
+
+def _predict_options(parser: Parser) -> None:
+    _model(parser)
+    parser.add_argument("table", help="A table with the same columns.")
+    parser.add_argument("-o", "--out", metavar="FILE", help="CSV, Parquet or Arrow file; else CSV is printed.")
+    add_switch(parser, "--join", text="Put the predictions beside the columns of the table.")
+    _lenient(parser)
+    _header(parser)
+
+
+def _predict(asked: Namespace) -> int:
     from learnt.cli._study import run_predict
 
-    return run_predict(model, table, out=out, join=join, lenient=lenient, header=header)
+    options = {"join": asked.join, "lenient": asked.lenient, "header": asked.header}
+    return run_predict(asked.model, asked.table, out=asked.out, **options)
 
 
-@app.command()
-def evaluate(
-    model: Annotated[str, typer.Argument(help="The folder of a study, or a model file.")],
-    table: Annotated[
-        str | None, typer.Argument(help="A table with the same columns and the target; of a sealed study: its table.")
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The column of the target, where the file does not say.")
-    ] = None,
-    lenient: Lenient = False,
-    header: Header = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")] = False,
-    require_better: Annotated[
-        bool, typer.Option("--require-better", help="Exit with 3 where the model does not beat a constant.")
-    ] = False,
-) -> int:
-    """Judge a saved model on other rows, or open a sealed test set.
+def _evaluate_options(parser: Parser) -> None:
+    _model(parser, "The folder of a study, or a model file.")
+    table = "A table with the same columns and the target; of a sealed study: its table."
+    parser.add_argument("table", nargs="?", help=table)
+    target = "The column of the target, where the file does not say."
+    parser.add_argument("-t", "--target", metavar="COLUMN", help=target)
+    _lenient(parser)
+    _header(parser)
+    add_switch(parser, "--json", text="Print every figure as JSON.")
+    add_switch(parser, "--require-better", text="Exit with 3 where the model does not beat a constant.")
 
-    learnt evaluate MODEL TABLE says how good the model is on rows with a known target, with intervals, a constant
-    beside it.
-    learnt evaluate FOLDER opens the test set that learnt study --keep-sealed left sealed, writes that down and
-    completes the report; what was opened before is shown as it was then, not judged again.
-    """
+
+_EVALUATE = """\
+learnt evaluate MODEL TABLE says how good the model is on rows with a known
+target, with intervals, a constant beside it.
+learnt evaluate FOLDER opens the test set that learnt study --keep-sealed left
+sealed, writes that down and completes the report; what was opened before is
+shown as it was then, not judged again."""
+
+
+def _evaluate(asked: Namespace) -> int:
     from learnt.cli._evaluate import run_evaluate
 
-    shown = {"as_json": as_json, "require_better": require_better}
-    return run_evaluate(model, table, target=target, lenient=lenient, header=header, **shown)
+    options = {"target": asked.target, "lenient": asked.lenient, "header": asked.header}
+    shown = {"as_json": asked.json, "require_better": asked.require_better}
+    return run_evaluate(asked.model, asked.table, **options, **shown)
 
 
-@app.command()
-def serve(
-    model: Annotated[str, typer.Argument(help="A model file, or the folder of a study.")],
-    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", min=0, max=65535)] = 8000,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the address.")] = False,
-) -> int:
-    """Serve a saved model: a page with a form, JSON and CSV.
+def _serve_options(parser: Parser) -> None:
+    _model(parser)
+    here = "Where to listen; 0.0.0.0 lets other machines in (default: 127.0.0.1)."
+    parser.add_argument("--host", default="127.0.0.1", help=here)
+    port = "The port; 0 takes a free one (default: 8000)."
+    parser.add_argument("--port", type=whole(0, 65535), default=8000, help=port)
+    add_switch(parser, "-q", "--quiet", text="Print only the address.")
 
-    GET / is a page with a form; POST /predict takes rows as JSON objects or CSV; GET /schema says what columns there
-    are; GET /health whether it answers. Only this machine is listened to unless --host says otherwise.
-    """
+
+_SERVE = """\
+GET / is a page with a form; POST /predict takes rows as JSON objects or CSV;
+GET /schema says what columns there are; GET /health whether it answers. Only
+this machine is listened to unless --host says otherwise."""
+
+
+def _serve(asked: Namespace) -> int:
     from learnt.cli._serve import run_serve
 
-    return run_serve(model, host=host, port=port, quiet=quiet)
+    return run_serve(asked.model, host=asked.host, port=asked.port, quiet=asked.quiet)
 
 
-@app.command()
-def inspect(
-    file: Annotated[str, typer.Argument(help="A model file, or the folder of a study.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-) -> int:
-    """Show what a model file holds, without loading it."""
+def _inspect_options(parser: Parser) -> None:
+    parser.add_argument("file", help="A model file, or the folder of a study.")
+    add_switch(parser, "--json", text="Print everything as JSON.")
+
+
+def _inspect(asked: Namespace) -> int:
     from learnt.cli._inspect import run_inspect
 
-    return run_inspect(file, as_json=as_json)
+    return run_inspect(asked.file, as_json=asked.json)
 
 
-@app.command()
-def warmup(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled kernels instead.")] = False,
-) -> int:
-    """Compile everything ahead, so that no later fit waits for it."""
+def _warmup_options(parser: Parser) -> None:
+    add_switch(parser, "--clear", text="Remove the compiled kernels instead.")
+
+
+def _warmup(asked: Namespace) -> int:
     from learnt.cli._warmup import run_warmup
 
-    return run_warmup(clear=clear)
+    return run_warmup(clear=asked.clear)
 
 
-@app.command()
-def bench(
-    family: Annotated[str | None, typer.Argument(help="A family of models, such as linear; all without one.")] = None,
-) -> int:
-    """Compare speed and quality with scikit-learn, side by side in one run."""
+def _bench_options(parser: Parser) -> None:
+    parser.add_argument("family", nargs="?", help="A family of models, such as linear; all without one.")
+
+
+def _bench(asked: Namespace) -> int:
     from learnt.cli._bench import run_bench
 
-    return run_bench(family)
+    return run_bench(asked.family)
 
 
-@app.command()
-def info() -> int:
-    """Show versions, threads, BLAS, cache and GPU."""
+def _info(asked: Namespace) -> int:
     from learnt.cli._info import run_info
 
     return run_info()
+
+
+COMMANDS = {
+    "study": Command(
+        "Go from a table to a judged model and a report.", _STUDY, "[options] [table]", _study_options, _study
+    ),
+    "predict": Command(
+        "Predict the rows of a table with a saved model.", "", "[options] model table", _predict_options, _predict
+    ),
+    "evaluate": Command(
+        "Judge a saved model on other rows, or open a sealed test set.",
+        _EVALUATE,
+        "[options] model [table]",
+        _evaluate_options,
+        _evaluate,
+    ),
+    "serve": Command(
+        "Serve a saved model: a page with a form, JSON and CSV.", _SERVE, "[options] model", _serve_options, _serve
+    ),
+    "inspect": Command(
+        "Show what a model file holds, without loading it.", "", "[options] file", _inspect_options, _inspect
+    ),
+    "warmup": Command(
+        "Compile everything ahead, so that no later fit waits for it.", "", "[options]", _warmup_options, _warmup
+    ),
+    "bench": Command(
+        "Compare speed and quality with scikit-learn, side by side in one run.", "", "[family]", _bench_options, _bench
+    ),
+    "info": Command("Show versions, threads, BLAS, cache and GPU.", "", "", lambda parser: None, _info),
+}
+
+
+def run_command(arguments: list[str]) -> int:
+    """Read the name of a command and its options, and run it; returns the exit code."""
+    first = arguments[0] if arguments else "--help"
+    if first in ("-h", "--help"):
+        print(_help())
+        return 0
+    if first == "--version":
+        from learnt import __version__
+
+        print(f"learnt {__version__}")
+        return 0
+    if first not in COMMANDS:
+        what = "option" if first.startswith("-") else "command"
+        known = ["--version", "--debug", "--help"] if what == "option" else list(COMMANDS)
+        raise misused(f"No such {what} {first}{suggestion(first, known)}", "learnt")
+    command = COMMANDS[first]
+    parser = Parser(f"learnt {first}", command.usage, f"{command.summary}\n\n{command.text}".rstrip())
+    command.options(parser)
+    return command.run(parser.read(arguments[1:]))
+
+
+def _help() -> str:
+    listed = "\n".join(f"  {name:<10}{command.summary}" for name, command in COMMANDS.items())
+    return f"""\
+usage: learnt [--version] [--debug] [--help] command …
+
+{SUMMARY}
+
+options:
+  --version   Show the version.
+  --debug     Show the traceback of an error.
+  -h, --help  Show this message, or that of a command.
+
+commands:
+{listed}"""

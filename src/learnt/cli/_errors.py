@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import sys
 
+from learnt.cli._arguments import Misused
+
 FAILED = 2
 INTERRUPTED = 130
 
 
 class Interrupted(Exception):
-    """Ctrl-C, with a sentence on what was kept; no KeyboardInterrupt, because typer would swallow its words."""
+    """Ctrl-C, with a sentence on what was kept."""
 
 
 def sentence(error: BaseException) -> str:
     """An exception as one sentence."""
-    usage = getattr(error, "format_message", None)
-    if callable(usage):  # a mistyped option or argument
-        said = " ".join(str(usage()).split()).replace(". Did you mean", ": did you mean")
-        context = getattr(error, "ctx", None)
-        path = getattr(context, "command_path", "learnt") if context is not None else "learnt"
-        return (
-            f"{said.rstrip('.')} See {path} --help."
-            if said.endswith("?")
-            else f"{said.rstrip('.')}; see {path} --help."
-        )
     said = " ".join(str(error).split())
+    if isinstance(error, Misused):
+        return said
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"There is no file {error.filename}; check the path."
     if isinstance(error, OSError) and error.strerror:

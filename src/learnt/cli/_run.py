@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from learnt.cli._app import app
+from learnt.cli._app import run_command
 from learnt.cli._errors import FAILED, INTERRUPTED, Interrupted, sentence, tell
 
 
@@ -14,11 +14,9 @@ def run(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
     try:
-        code = app(args=arguments, standalone_mode=False, prog_name="learnt")
-        if code == INTERRUPTED:  # typer has caught it, and says nothing
-            tell("Interrupted.")
+        code = run_command(arguments)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return code
     except BrokenPipeError:  # the reader of our output has gone (learnt … | head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -31,9 +29,6 @@ def run(arguments: list[str]) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else FAILED
     except Exception as error:
-        if type(error).__name__ == "Abort":  # typer's name for Ctrl-C
-            tell("Interrupted.")
-            return INTERRUPTED
         if debug:
             raise
         tell(sentence(error))

@@ -48,12 +48,13 @@ def main(folder: str | None, background: bool = False) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    from learnt.engine.late_import import import_late_in_our_processes
+    from learnt.engine.late_import import collecting_later, import_late_in_our_processes
 
-    import_late_in_our_processes()
-    from learnt.engine.kernel import compiler as kernel_compiler
-    from learnt.study._errors import one_line
-    from learnt.study.race._bench import Bench
+    with collecting_later():
+        import_late_in_our_processes()
+        from learnt.engine.kernel import compiler as kernel_compiler
+        from learnt.study._errors import one_line
+        from learnt.study.race._bench import Bench
 
     at_work = False
 
@@ -64,9 +65,10 @@ def main(folder: str | None, background: bool = False) -> None:
     signal.signal(signal.SIGINT, stop)
     kernel_compiler.when_begun.append(lambda name: answer({"compiling": name}))
     if early:
-        with suppress(ImportError):
-            import_module("numba")  # most models need it, and trees come first
-        import_module("learnt.tree")
+        with collecting_later():
+            with suppress(ImportError):
+                import_module("numba")  # most models need it, and trees come first
+            import_module("learnt.tree")
     folder = named.get()
     if early:
         _print_to(folder, background)
