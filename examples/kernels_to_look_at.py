@@ -50,7 +50,7 @@ agree = []
 for name, gamma in (("wide", 0.3), ("middle", 5.0), ("narrow", 60.0)):
     svm = SVC(C=1000.0, kernel="rbf", gamma=gamma).fit(X, y)
     # Without the constant b, which is all that is left of f far from the rows.
-    votes = kernels.RBF.with_gamma(gamma)(grid, svm.support_vectors_) @ svm.dual_coef_[0]
+    votes = kernels.RBF(gamma=gamma)(grid, svm.support_vectors_) @ svm.dual_coef_[0]
     agree.append(float(np.mean((votes > 0) == nearest)))
     title = f"γ = {gamma:g}: as the nearest neighbour says at {agree[-1]:.0%} of places"
     shown = (np.sign(votes) * np.abs(votes) ** 0.1).reshape(scores.shape)

@@ -83,6 +83,17 @@ def test_three_derivations_agree_on_balanced_classes(k):
         np.testing.assert_allclose(model.predict_proba(X), models[0].predict_proba(X), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("derivation", ["gaussian", "fisher", "least-squares"])
+def test_a_derivation_takes_the_place_of_the_solver(derivation):
+    X, y, _ = make(n=100, k=3)
+    model = LinearDiscriminantAnalysis(derivation=derivation, shrinkage=0.1).fit(X, y)
+    same = LinearDiscriminantAnalysis(derivation.replace("-", "_"), shrinkage=0.1).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, same.coef_)
+    assert hasattr(model, "scalings_") == (derivation == "fisher")
+    with pytest.raises(ValueError, match="'derivation' parameter of LinearDiscriminantAnalysis must be"):
+        LinearDiscriminantAnalysis(derivation="bayes").fit(X, y)
+
+
 def test_least_squares_is_the_regression_on_plus_and_minus_one():
     rng = np.random.default_rng(0)
     X, y, _ = make(n=300, k=2)

@@ -58,7 +58,7 @@ def test_products_are_the_kernel():
     """m random features: a product is a mean of m terms of at most 2, so that 5·2/√m holds but once in a million."""
     m = 4000
     features = RBFSampler(gamma=0.7, n_components=m, random_state=1).fit_transform(X)
-    assert np.abs(features @ features.T - RBF.with_gamma(0.7)(X)).max() < 10 / np.sqrt(m)
+    assert np.abs(features @ features.T - RBF(gamma=0.7)(X)).max() < 10 / np.sqrt(m)
     sketch = PolynomialCountSketch(degree=2, coef0=1.0, n_components=m, random_state=1).fit_transform(X)
     wanted = polynomial_kernel(X, degree=2, gamma=1.0, coef0=1.0)
     assert np.abs(sketch @ sketch.T - wanted).mean() < 10 * wanted.max() / np.sqrt(m)

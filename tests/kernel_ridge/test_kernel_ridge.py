@@ -59,7 +59,7 @@ def test_linear_kernel_is_ridge():
 def test_the_objective_is_least():
     """The gradient of Σw(y − Kc)² + α cᵀKc is 0 at c."""
     model = KernelRidge(0.4, kernel="rbf").fit(X, Y[:, 0], W)
-    K, c = RBF.with_gamma(0.25)(X), model.dual_coef_
+    K, c = RBF(gamma=0.25)(X), model.dual_coef_
     gradient = 2 * K @ (0.4 * c - W * (Y[:, 0] - K @ c))
     np.testing.assert_allclose(gradient, 0.0, atol=1e-10)
 

@@ -154,7 +154,16 @@ def test_finite_feature_maps():
     np.testing.assert_allclose(Mahalanobis(A)(X), (X @ root) @ (X @ root).T, rtol=1e-12)
     sets = (X > 0).astype(float)
     np.testing.assert_allclose(SetIntersection()(sets), np.exp(sets @ sets.T), rtol=1e-12)
-    assert RBF.with_gamma(0.5) == RBF(1.0)
+    assert RBF(gamma=0.5) == RBF(1.0)
+    assert RBF(gamma=0.5).with_params(length_scale=2.0) == RBF(2.0)
+    assert RBF(gamma=[0.5, 2.0]) == RBF([1.0, 0.5])
+
+
+def test_sets_of_python_are_rows_of_zeros_and_ones():
+    S, T = [{1, 2}, set(), frozenset({"a"})], ({2, "a"}, {1, 2})
+    expected = [[np.exp(len(s & t)) for t in T] for s in S]
+    np.testing.assert_allclose(SetIntersection()(S, T), expected, rtol=1e-14)
+    np.testing.assert_allclose(SetIntersection()(S), [[np.exp(len(s & t)) for t in S] for s in S], rtol=1e-14)
 
 
 EXPRESSIONS = st.recursive(
@@ -366,6 +375,9 @@ BAD = {
     "not a number": (lambda: FromFunction(lambda x, z: x)(X), r"returned an array of the shape \(3,\)"),
     "negative counts": (lambda: Chi2(1.0)(X), "contains negative values"),
     "no sets": (lambda: SetIntersection()(X), "rows of 0 and 1"),
+    "gamma below 0": (lambda: RBF(gamma=-1.0), "gamma of RBF must be at least 0"),
+    "gamma in words": (lambda: RBF(gamma="wide"), "gamma of RBF must be at least 0"),
+    "two widths": (lambda: RBF(2.0, gamma=1.0), "length_scale or gamma, not both"),
     "scales": (lambda: RBF([1.0, 2.0])(X), "same number of dimensions as data"),
     "a name": (lambda: named_kernel("gauss", None, 3, 1, 3), "no kernel named 'gauss'"),
     "not a kernel": (lambda: kernels.Sum(RBF(1.0), "rbf"), "takes two kernels"),

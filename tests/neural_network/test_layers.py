@@ -36,6 +36,7 @@ def test_output_size_by_the_formula():
             places = [start for start in range(0, W + 2 * P, S) if start + K <= W + 2 * P]
             assert conv_output_size(W, K, P, S) == len(places) == math.floor((W - K + 2 * P) / S) + 1
     assert conv_output_size(4, 3, 0, 1) == 2  # seed E
+    assert conv_output_size(28, 5, padding=2, stride=3) == conv_output_size(28, 5, 2, 3) == 10
 
 
 @pytest.mark.parametrize("bad", [(0, 1), (4, 0), (4, 1, -1), (4, 1, 0, 0), (4.0, 2), (True, 1)])

@@ -79,13 +79,13 @@ def checked_priors(priors: Any, n_classes: int) -> np.ndarray:
 # --- shrinkage
 
 
-def check_shrinkage(estimator: Any, refusal: str) -> None:
+def check_shrinkage(estimator: Any, method: str, refusal: str) -> None:
     """The parameters `shrinkage` and `covariance_estimator` fit together; "svd" has neither (`refusal` says so)."""
     check_number(estimator, "shrinkage", 0, 1, also=(None, "auto"))
     given = estimator.covariance_estimator
     if given is not None and not hasattr(given, "fit"):
         raise ParameterError(f"covariance_estimator must have a method fit; it is {given!r}.")
-    if estimator.solver == "svd":
+    if method == "svd":
         if estimator.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver. Take solver='eigen', which shrinks.")
         if given is not None:

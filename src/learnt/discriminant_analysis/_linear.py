@@ -29,12 +29,13 @@ from learnt.engine.schema import CLASSES, Dims, Schema, choice, count, one_plane
 from learnt.engine.validation import check_predict
 
 SOLVERS = ("svd", "lsqr", "eigen", "gaussian", "fisher", "least_squares")
+DERIVATIONS = ("gaussian", "fisher", "least-squares")
 _WITHOUT_TRANSFORM = ("lsqr", "gaussian", "least_squares")
 
 
 def directions_are_there(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     """The rule of model files: as many planes as classes, and the directions that `transform` projects on."""
-    lacking = model.solver not in _WITHOUT_TRANSFORM and not {"scalings_", "xbar_"} <= state.keys()
+    lacking = model._method not in _WITHOUT_TRANSFORM and not {"scalings_", "xbar_"} <= state.keys()
     if lacking:
         return "has no directions to project on"
     if state["_n_features_out"] > min(dims["c"] - 1, dims["d"]):
@@ -73,6 +74,8 @@ class LinearDiscriminantAnalysis(
         The standard deviation, in units of the features' own, from which on a direction counts.
     covariance_estimator : estimator, default=None
         Estimates the covariance of the rows of a class that it is given (`fit`, then `covariance_`). Not for "svd".
+    derivation : {"gaussian", "fisher", "least-squares"} or None, default=None
+        One of the three derivations by name; it then takes the place of `solver`.
 
     Attributes
     ----------
@@ -108,7 +111,7 @@ class LinearDiscriminantAnalysis(
     """
 
     __learnt_schema__ = Schema(
-        params={"solver": choice(*SOLVERS)},
+        params={"solver": choice(*SOLVERS), "derivation": choice(None, *DERIVATIONS)},
         state={
             **CLASSES,
             "coef_": real("r", "d"),
@@ -138,6 +141,7 @@ class LinearDiscriminantAnalysis(
         store_covariance: bool = False,
         tol: float = 1e-4,
         covariance_estimator: Any = None,
+        derivation: str | None = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -146,6 +150,12 @@ class LinearDiscriminantAnalysis(
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
+        self.derivation = derivation
+
+    @property
+    def _method(self) -> str:
+        """The solver, unless a derivation takes its place."""
+        return self.solver if self.derivation is None else self.derivation.replace("-", "_")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearDiscriminantAnalysis:
         """Find the planes; a weight of 2 counts a row twice, 0 not at all."""
@@ -171,14 +181,14 @@ class LinearDiscriminantAnalysis(
     def _pooled(self) -> bool:
         """Whether the scatter within all classes together is enough."""
         as_they_are = self.shrinkage != "auto" and self.covariance_estimator is None and self.priors is None
-        return as_they_are or (self.solver == "svd" and not (self.store_covariance and self.priors is not None))
+        return as_they_are or (self._method == "svd" and not (self.store_covariance and self.priors is not None))
 
     def _planes(self, learned: Learned) -> _solvers.Planes:
         found, priors = learned.moments, self.priors_
         for name in ("covariance_", "scalings_", "explained_variance_ratio_"):
             if hasattr(self, name):
                 delattr(self, name)
-        if self.solver == "svd":
+        if self._method == "svd":
             within = found.within() / found.weight.sum()
             if self.store_covariance:
                 self.covariance_ = within if self._pooled else np.tensordot(priors, found.covariance(), axes=1)
@@ -188,14 +198,14 @@ class LinearDiscriminantAnalysis(
         else:
             classes = covariances(learned, self.shrinkage, self.covariance_estimator)
             within = np.tensordot(priors, classes, axes=1)
-        if self.solver != "lsqr":
+        if self._method != "lsqr":
             within = regularised(within, np.diag(within), self.tol, "matrix within the classes")
         self.covariance_ = within
-        if self.solver == "eigen":
+        if self._method == "eigen":
             total = total_covariance(learned, self.shrinkage, self.covariance_estimator)
             return _solvers.eigen(priors, found.mean, within, total)
         solve = {"lsqr": _solvers.shortest, "gaussian": _solvers.gaussian, "fisher": _solvers.fisher}
-        return solve.get(self.solver, _solvers.least_squares)(priors, found.mean, within)
+        return solve.get(self._method, _solvers.least_squares)(priors, found.mean, within)
 
     def _record(self, planes: _solvers.Planes, dtype: Any) -> None:
         W, b = planes.W, planes.b
@@ -217,22 +227,24 @@ class LinearDiscriminantAnalysis(
 
     def transform(self, X: Any) -> Any:
         """The rows along the directions that set the classes apart, (n, n_components)."""
-        if self.solver in _WITHOUT_TRANSFORM:
+        if self._method in _WITHOUT_TRANSFORM:
             raise NotImplementedError(
-                f"transform not implemented for '{self.solver}' solver (use 'svd' or 'eigen'): it finds no directions."
+                f"transform not implemented for '{self._method}' solver (use 'svd' or 'eigen'): it finds no directions."
             )
         X = check_predict(self, X)
         directions = self.scalings_[:, : self._max_components]
-        centre = np.zeros_like(self.xbar_) if self.solver == "eigen" else self.xbar_
+        centre = np.zeros_like(self.xbar_) if self._method == "eigen" else self.xbar_
         state = to_device_of(centre, X), to_device_of(directions, X)
         return transform(X, self.get_feature_names_out, projected, *state)
 
     def _check_parameters(self) -> None:
         check_choice(self, "solver", SOLVERS)
+        check_choice(self, "derivation", (None, *DERIVATIONS))
         check_number(self, "n_components", 1, integer=True, also=(None,))
         check_number(self, "tol", 0)
         check_flag(self, "store_covariance")
-        check_shrinkage(self, "covariance estimator is not supported with svd solver. Try another solver, 'eigen'.")
+        refusal = "covariance estimator is not supported with svd solver. Try another solver, 'eigen'."
+        check_shrinkage(self, self._method, refusal)
 
 
 def projected(block: Block, centre: Any, directions: Any) -> Any:

@@ -166,7 +166,8 @@ class QuadraticDiscriminantAnalysis(ScoreClassifier, Estimator):
         check_number(self, "reg_param", 0, 1)
         check_number(self, "tol", 0)
         check_flag(self, "store_covariance")
-        check_shrinkage(self, "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
+        refusal = "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead."
+        check_shrinkage(self, self.solver, refusal)
 
 
 @single_blas()

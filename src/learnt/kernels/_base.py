@@ -40,6 +40,7 @@ class Kernel:
     """
 
     learnable: ClassVar[tuple[str, ...]] = ()  # parameters, each with a companion `<name>_bounds`
+    not_kept: ClassVar[tuple[str, ...]] = ()  # other ways to give a parameter, no parameters themselves
     home: ClassVar[str] = "learnt.kernels"  # the module of the classes of its sums and products
     precedence: ClassVar[int] = 3  # of the formula: 1 a sum, 2 a product, 3 what needs no parentheses
 
@@ -257,10 +258,11 @@ def is_kernel_object(k: Any) -> bool:
 
 @cache
 def parameters_of(cls: Any) -> dict[str, Parameter]:
-    """Parameters of the constructor."""
+    """Parameters of the constructor that are kept."""
     if cls.__init__ is object.__init__:
         return {}
-    return dict(list(signature(cls.__init__).parameters.items())[1:])
+    given = list(signature(cls.__init__).parameters.items())[1:]
+    return {name: parameter for name, parameter in given if name not in getattr(cls, "not_kept", ())}
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -86,7 +86,7 @@ def named_kernel(name: str, gamma: float | None, degree: float, coef0: float, n_
     if name in ("poly", "polynomial"):
         return Polynomial(degree, float(coef0), scale)
     if name == "rbf":
-        return RBF.with_gamma(scale)
+        return RBF(gamma=scale)
     if name == "laplacian":
         return Laplacian(scale)
     if name == "sigmoid":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from learnt.engine.arrays import namespace
 from learnt.engine.matrices import dense
 from learnt.kernels._base import BOUNDS, Kernel, Term
@@ -74,13 +76,22 @@ class Chi2(Kernel):
 
 
 class SetIntersection(Kernel):
-    """exp(|S ∩ T|) of sets, given as rows of 0 and 1: = ∏ over elements that both have of e.
+    """exp(|S ∩ T|) of sets: = ∏ over elements that both have of e.
+
+    Sets are rows of 0 and 1, one column an element; called directly, the kernel also takes lists of Python sets.
 
     Examples
     --------
     >>> SetIntersection()([[1, 1, 0]], [[0, 1, 1]]).round(4)
     array([[2.7183]])
+    >>> SetIntersection()([{"tea", "milk"}], [{"milk", "eggs"}]).round(4)
+    array([[2.7183]])
     """
+
+    in_blocks = True  # the call below only prepares its rows
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        return super().__call__(*_rows_of_sets(X, Y), eval_gradient)
 
     def block(self, X: Any, Y: Any, start: int | None) -> Any:
         X, Y = dense(X), dense(Y)
@@ -92,3 +103,23 @@ class SetIntersection(Kernel):
 
     def formula(self) -> str:
         return "exp(|x ∩ z|)"
+
+
+def _rows_of_sets(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Lists of Python sets as rows of 0 and 1 over the elements of all of them; anything else as it is."""
+    lists = [rows for rows in (X, Y) if rows is not None]
+    if not all(isinstance(rows, list | tuple) and all(isinstance(s, set | frozenset) for s in rows) for rows in lists):
+        return X, Y
+    place: dict[Any, int] = {}
+    for rows in lists:
+        for members in rows:
+            for element in members:
+                place.setdefault(element, len(place))
+
+    def indicator(rows: Any) -> np.ndarray:
+        table = np.zeros((len(rows), max(1, len(place))))
+        for i, members in enumerate(rows):
+            table[i, [place[element] for element in members]] = 1.0
+        return table
+
+    return indicator(X), None if Y is None else indicator(Y)

@@ -14,6 +14,7 @@ from scipy.special import kv
 
 from learnt.engine.arrays import is_numpy, namespace, to_numpy
 from learnt.engine.matrices import Route, dense, route
+from learnt.engine.params import ParameterError
 from learnt.kernels._base import BOUNDS, Kernel, Pull, Term
 from learnt.kernels._differences import absolute_gaps, as_numbers, dot, filled, square_gaps
 from learnt.kernels._gaussian import gaussian, products_are_exact
@@ -107,6 +108,21 @@ def _pulled_scales(S: Any, X: Any, Y: Any, scales: np.ndarray) -> list[float]:
     return [float(value) for value in each]
 
 
+def _scale_of(gamma: Any, length_scale: Any) -> Any:
+    """ℓ of  exp(−γ‖x − z‖²) = exp(−‖x − z‖²/2ℓ²)."""
+    if np.ndim(length_scale) or length_scale != 1.0:
+        raise ParameterError(f"RBF takes length_scale or gamma, not both; got {length_scale!r} and {gamma!r}.")
+    try:
+        widths = np.asarray(gamma, dtype=np.float64)
+    except (TypeError, ValueError):
+        widths = np.array(np.nan)
+    if not np.all(widths >= 0):
+        raise ParameterError(f"gamma of RBF must be at least 0, one number or one a feature; got {gamma!r}.")
+    with np.errstate(divide="ignore"):  # γ = 0 has an infinite length scale
+        scales = np.sqrt(0.5 / widths)
+    return scales if scales.ndim else float(scales)
+
+
 class RBF(_Radial):
     """exp(−‖x − z‖² / 2ℓ²): the Gaussian, with infinitely many features.
 
@@ -115,25 +131,23 @@ class RBF(_Radial):
     length_scale : float or array of shape (n_features,), default=1.0
         ℓ (σ in some books): the distance over which values change; several give each feature its own.
     length_scale_bounds : pair, array or "fixed", default=(1e-5, 1e5)
+    gamma : float or array of shape (n_features,), default=None
+        γ of  exp(−γ‖x − z‖²),  another way to give ℓ = √(1/2γ); only ℓ is kept.
 
     Examples
     --------
     >>> print(3 * RBF(0.5))
     3·exp(−‖x − z‖²/0.5)
-    >>> RBF.with_gamma(2.0)
+    >>> RBF(gamma=2.0)
     RBF(0.5)
     """
 
     learnable = ("length_scale",)
+    not_kept = ("gamma",)
 
-    def __init__(self, length_scale=1.0, length_scale_bounds=BOUNDS):
-        self.length_scale = length_scale
+    def __init__(self, length_scale=1.0, length_scale_bounds=BOUNDS, *, gamma=None):
+        self.length_scale = length_scale if gamma is None else _scale_of(gamma, length_scale)
         self.length_scale_bounds = length_scale_bounds
-
-    @classmethod
-    def with_gamma(cls, gamma: float) -> RBF:
-        """exp(−γ‖x − z‖²), which has the length scale √(1/2γ)."""
-        return cls(math.sqrt(0.5 / gamma)) if gamma > 0 else cls(math.inf)
 
     def block(self, X: Any, Y: Any, start: int | None) -> Any:
         if route(X) is route(Y) is Route.DENSE:

@@ -26,14 +26,18 @@ Shape = tuple[int, ...]
 Border = tuple[int, int]  # before and behind
 
 
-def conv_output_size(W: int, K: int, P: int = 0, S: int = 1) -> int:
+def conv_output_size(
+    W: int, K: int, P: int = 0, S: int = 1, *, padding: int | None = None, stride: int | None = None
+) -> int:
     """How many places a kernel of size K has on W pixels with borders of P and steps of S:  (W − K + 2P)/S + 1.
 
-    Where the division leaves a remainder, the last windows would cross the edge and are left out: ⌊·⌋.
+    `padding` and `stride`, as `Conv` calls them, are other names of P and S. Where the division leaves a remainder, the
+    last windows would cross the edge and are left out: ⌊·⌋.
 
-    >>> conv_output_size(4, 3), conv_output_size(8, 3, P=1), conv_output_size(7, 2, S=2)
+    >>> conv_output_size(4, 3), conv_output_size(8, 3, P=1), conv_output_size(7, 2, stride=2)
     (2, 8, 3)
     """
+    P, S = (P if padding is None else padding), (S if stride is None else stride)
     for name, value, low in (("W", W, 1), ("K", K, 1), ("P", P, 0), ("S", S, 1)):
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < low:
             raise ValueError(f"{name} must be a whole number of at least {low} in conv_output_size; got {value!r}.")
