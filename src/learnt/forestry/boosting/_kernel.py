@@ -88,7 +88,7 @@ from learnt.forestry.boosting._share import (
     share,
 )
 from learnt.forestry.boosting._stages import around
-from learnt.forestry.boosting._team import DONE, JOINED, STOP, gather, members, next_step, post
+from learnt.forestry.boosting._team import DONE, STOP, gather, join, members, next_step, post
 
 N_INTS, N_FLOATS, N_MEMORY = 12, 3, 13
 HALT = 12  # of `memory`: growth is to end
@@ -441,7 +441,7 @@ def decide(team, table, ints, floats, room, sampling, memory, node_ints, node_fl
 def work(lead, team, table, words, ints, floats, room, sampling, tree, kinds, waiting, data):
     """Lead a team that grows a tree over the rows of node 0, or help in one until the tree is grown."""
     memory, node_ints, node_floats = tree
-    me = 0 if lead else atomic_add(team, JOINED, 1) + 1
+    me = 0 if lead else join(team)
     last, together = np.int64(0), 1
     while True:
         if lead:
