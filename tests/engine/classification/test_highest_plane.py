@@ -7,9 +7,40 @@ import pytest
 
 from learnt.engine.classification import highest_plane
 from learnt.engine.classification.highest_plane import fill_highest, highest_planes
+from learnt.engine.classification.plane_scores import ROWS, plane_scores, plane_table
+from learnt.engine.kernel import kernel
 from learnt.engine.threads import set_threads
 from learnt.linear_model import LogisticRegression
 from learnt.naive_bayes import ComplementNB, MultinomialNB
+
+
+def fill(X, W, b, codes):
+    table, offsets = plane_table(W, b)
+    return fill_highest(X, table, offsets, np.full((ROWS, offsets.size), np.nan), codes)
+
+
+@kernel
+def compiled_scores(X, i, table, g, out):
+    plane_scores(X, i, table, g, out)
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 50])
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 8, 10, 11, 13, 25])
+def test_scores_are_the_products(d, k):
+    rng = np.random.default_rng(k)
+    X, W, b = rng.normal(size=(6, d)), rng.normal(size=(k, d)), rng.normal(size=k)
+    table, offsets = plane_table(W, b)
+    np.testing.assert_array_equal(offsets[:k], b)
+    assert (offsets[k:] == -np.inf).all()
+    for i in (0, 1, 4):
+        rows = X[[min(i + r, 5) for r in range(ROWS)]]
+        bound = (d + 1) * np.finfo(float).eps * (np.abs(rows) @ np.abs(W).T)
+        for scores in (compiled_scores, plane_scores.python):
+            out = np.full((ROWS, offsets.size), np.nan)
+            for g in range(table.shape[0]):
+                scores(X, i, table, g, out)
+            assert (np.abs(out[:, :k] - rows @ W.T) <= bound).all()
+            assert not out[:, k:].any()
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])
@@ -19,7 +50,7 @@ def test_the_highest_plane_is_the_largest_score(n, d, k):
     rng = np.random.default_rng(d)
     X, W, b = rng.normal(size=(n, d)), rng.normal(size=(k, d)), rng.normal(size=k)
     codes = np.empty(n, dtype=np.int64)
-    assert fill_highest(X, W, b, codes)
+    assert fill(X, W, b, codes)
     np.testing.assert_array_equal(codes, (X @ W.T + b).argmax(axis=1))
 
 
@@ -27,7 +58,7 @@ def test_of_equal_scores_the_first_wins_whatever_the_place_of_the_row():
     X = np.tile(np.arange(1.0, 8.0), (5, 1))
     W, b = np.tile(np.linspace(-1.0, 1.0, 7), (6, 1)), np.array([-1.0, 0.0, -2.0, 0.0, 0.0, 0.0])
     codes = np.empty(5, dtype=np.int64)
-    assert fill_highest(X, W, b, codes)
+    assert fill(X, W, b, codes)
     assert codes.tolist() == [1] * 5
 
 
@@ -38,12 +69,12 @@ def test_a_cell_that_is_not_finite_shows(cell, signs, row):
     X = np.ones((5, 3))
     X[row, 1] = cell
     W = np.ones((2, 3)) * np.array(signs)[:, None]
-    assert not fill_highest(X, W, np.zeros(2), np.empty(5, dtype=np.int64))
+    assert not fill(X, W, np.zeros(2), np.empty(5, dtype=np.int64))
 
 
 def test_a_class_that_cannot_be_is_none():
     codes = np.empty(2, dtype=np.int64)
-    assert fill_highest(np.ones((2, 2)), np.ones((2, 2)), np.array([-np.inf, -5.0]), codes)
+    assert fill(np.ones((2, 2)), np.ones((2, 2)), np.array([-np.inf, -5.0]), codes)
     assert codes.tolist() == [1, 1]
 
 

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.classification.plane_scores import ROWS, plane_scores, plane_table
 from learnt.engine.kernel import compilation_enabled, kernel
 from learnt.engine.rows.blocks import COMPILED_CELLS, block_rows, kernel_matrix, widen
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import FLOATS
+
+_FEWEST = 4096  # rows of a block, each read once: more than fit a cache, fewer calls
 
 
 def highest_planes(estimator: Any, X: Any, planes: Callable[[], tuple[Any, Any]]) -> np.ndarray | None:
@@ -28,13 +31,15 @@ def highest_planes(estimator: Any, X: Any, planes: Callable[[], tuple[Any, Any]]
     W, b = planes()
     if type(W) is not np.ndarray or type(b) is not np.ndarray or W.shape != (b.size, X.shape[1]):
         return None
-    W, b = (np.array(part, dtype=np.float64, order="C", ndmin=1) for part in (W, b))
+    table, offsets = plane_table(W, b)
     codes = np.empty(X.shape[0], dtype=np.int64)
 
     def fill(lo: int, hi: int) -> bool:
-        return fill_highest(kernel_matrix(widen(X[lo:hi])), W, b, codes[lo:hi])
+        return fill_highest(
+            kernel_matrix(widen(X[lo:hi])), table, offsets, np.empty((ROWS, offsets.size)), codes[lo:hi]
+        )
 
-    finite = for_blocks(fill, X.shape[0], grain=block_rows(X.shape[0], X.shape[1] * X.itemsize))
+    finite = for_blocks(fill, X.shape[0], grain=max(_FEWEST, block_rows(X.shape[0], X.shape[1] * X.itemsize)))
     return codes if all(finite) else None
 
 
@@ -50,45 +55,28 @@ def _many_plain_rows(estimator: Any, X: Any) -> bool:
     )
 
 
-@kernel(reassociate=True, allocates=False)
-def fill_highest(X, W, b, codes):
-    """Two rows and four planes at a time, whose sums stay in registers; False if a highest score is not finite.
-
-    Past the end, the last plane or row is used again.
-    """
-    n, d = X.shape
-    last = b.size - 1
+@kernel(allocates=False)
+def fill_highest(X, table, offsets, scores, codes):
+    """Four rows at a time; False if a highest score is not finite."""
+    n = X.shape[0]
+    last = n - 1
     finite = True
-    for i in range(0, n, 2):
-        other = min(i + 1, n - 1)
-        top, other_top = -np.inf, -np.inf
-        best, other_best = 0, 0
-        for k0 in range(0, b.size, 4):
-            k1, k2, k3 = min(k0 + 1, last), min(k0 + 2, last), min(k0 + 3, last)
-            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-            for j in range(d):
-                x, z = X[i, j], X[other, j]
-                w0, w1, w2, w3 = W[k0, j], W[k1, j], W[k2, j], W[k3, j]
-                s0 += x * w0
-                s1 += x * w1
-                s2 += x * w2
-                s3 += x * w3
-                t0 += z * w0
-                t1 += z * w1
-                t2 += z * w2
-                t3 += z * w3
-            top, best = higher(top, best, s0 + b[k0], k0)
-            top, best = higher(top, best, s1 + b[k1], k1)
-            top, best = higher(top, best, s2 + b[k2], k2)
-            top, best = higher(top, best, s3 + b[k3], k3)
-            other_top, other_best = higher(other_top, other_best, t0 + b[k0], k0)
-            other_top, other_best = higher(other_top, other_best, t1 + b[k1], k1)
-            other_top, other_best = higher(other_top, other_best, t2 + b[k2], k2)
-            other_top, other_best = higher(other_top, other_best, t3 + b[k3], k3)
-        codes[i] = best
-        codes[other] = other_best
-        finite = finite and np.isfinite(top) and np.isfinite(other_top)
+    for i in range(0, n, 4):
+        for g in range(table.shape[0]):
+            plane_scores(X, i, table, g, scores)
+        t0, t1, t2, t3 = -np.inf, -np.inf, -np.inf, -np.inf
+        k0, k1, k2, k3 = 0, 0, 0, 0
+        for k in range(offsets.size):
+            b = offsets[k]
+            t0, k0 = higher(t0, k0, scores[0, k] + b, k)
+            t1, k1 = higher(t1, k1, scores[1, k] + b, k)
+            t2, k2 = higher(t2, k2, scores[2, k] + b, k)
+            t3, k3 = higher(t3, k3, scores[3, k] + b, k)
+        codes[min(i + 3, last)] = k3
+        codes[min(i + 2, last)] = k2
+        codes[min(i + 1, last)] = k1
+        codes[i] = k0
+        finite = finite and np.isfinite(t0) and np.isfinite(t1) and np.isfinite(t2) and np.isfinite(t3)
     return finite
 
 
