@@ -23,6 +23,7 @@ from learnt.engine.threads import single_blas
 
 # Passes for iterated_power="auto". scikit-learn makes the reads of 8 such passes (5 for many components).
 _PASSES = 5
+_NARROWEST = 16  # vectors whose products cost no more than reading the rows
 # A component whose residual is below this share of its variance has converged.
 _CONVERGED = 1e-8
 _FAINT = 1e-9
@@ -37,7 +38,8 @@ def randomized(
     """
     middle, point = (centre(rows), starting_point(rows)) if about is None else (about, None)
     d = rows.n_features
-    width = min(k + oversamples, d)
+    width, passes = _schedule(k, oversamples) if power is None else (k + oversamples, power + 1)
+    width = min(width, d)
     # Drawn with NumPy whatever the library: the same start on every device.
     start = like(draw.normal(size=(d, width)), middle.mean)
     values, vectors, basis, inside = krylov(
@@ -46,10 +48,24 @@ def randomized(
         k,
         power,
         lambda Q: scatter_inside(rows, middle, point, Q),
+        passes,
     )
     if float(values[k - 1]) < _FAINT * float(values[0]):
-        values, vectors = _refined(rows, middle, basis, inside, width)
+        values, vectors = _refined(rows, middle, basis, inside, k + oversamples)
     return Spectrum(middle, values[:k] / max(middle.n - 1, 1), vectors[:, :k].T)
+
+
+def _schedule(k: int, oversamples: int) -> tuple[int, int]:
+    """Vectors that are multiplied at a time, and the most passes: where that is less work, one pass more with fewer.
+
+    The images of one more pass are worth more than extra vectors. There are never fewer vectors than components, which
+    variances that are alike need, nor fewer than products with many rows take in their stride.
+
+    >>> _schedule(20, 10), _schedule(50, 10), _schedule(2, 10)
+    ((20, 6), (60, 5), (12, 5))
+    """
+    wide, narrow = k + oversamples, max(k, _NARROWEST)
+    return (narrow, _PASSES + 1) if narrow * (_PASSES + 0.5) < wide * (_PASSES - 0.5) else (wide, _PASSES)
 
 
 class Krylov(NamedTuple):
@@ -67,18 +83,19 @@ def krylov(
     k: int,
     power: int | None,
     square: Callable[[Any], Any] | None = None,
+    auto_passes: int = _PASSES,
 ) -> Krylov:
     """The k largest eigenvalues of a symmetric matrix, inside the space of a start and its images.
 
     `product` is the matrix A times a thin one, `square` QᵀAQ where that is less work; there are `power` + 1 products,
-    None: until k directions have converged, but no more than five.
+    None: until k directions have converged, but no more than `auto_passes`.
     """
     d = start.shape[0]
     Q = _orthonormal(start)
     basis: Any = None
     images: Any = None
     inside: Any = None
-    passes = _PASSES if power is None else power + 1
+    passes = auto_passes if power is None else power + 1
     for step in range(passes):
         last = step + 1 == passes
         if last and square is not None:
@@ -86,9 +103,9 @@ def krylov(
             basis = Q if basis is None else joined(basis, Q, axis=1)
             break
         image = product(Q)
+        inside = _bordered(inside, images, Q, Q.T @ image)
         basis = Q if basis is None else joined(basis, Q, axis=1)
         images = image if images is None else joined(images, image, axis=1)
-        inside = _symmetric(basis.T @ images)
         if last or basis.shape[1] == d or (power is None and _residual(basis, images, inside, k) <= _CONVERGED):
             break
         Q = _new_directions(image[:, : d - basis.shape[1]], basis)

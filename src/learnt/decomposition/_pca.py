@@ -47,9 +47,10 @@ class PCA(PrincipalComponents):
     tol : float, default=0.0
         Tolerance of "arpack"; 0 is machine precision.
     iterated_power : int or "auto", default="auto"
-        Passes over the data that "randomized" makes after the first; "auto" stops when converged, after 5 at most.
+        Passes over the data that "randomized" makes after the first; "auto" stops when converged, after 4 or 5 at most.
     n_oversamples : int, default=10
-        How many vectors "randomized" iterates beyond n_components.
+        How many vectors "randomized" iterates beyond n_components. Where iterated_power is "auto", one more pass
+        replaces them if that is less work.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
         For code written for scikit-learn: "randomized" always orthonormalises, by QR.
     random_state : int, RandomState, Generator or None, default=None
