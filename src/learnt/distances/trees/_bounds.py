@@ -23,7 +23,8 @@ class Tree(NamedTuple):
 
     `nodes[i]` is a box (lower and upper corner), or where `radii` are given a ball's centre and the unit vector along
     which its points were parted; `ends[i]` is where the points of node i begin and end along the vector of its parent,
-    `reach` the largest distance of a point from zero. `cells[leaf]` has the points of a leaf, feature by feature.
+    `reach` the largest distance of a point from zero. `cells[leaf]` has the points of a leaf, feature by feature, and
+    infinity in places that are left over.
     `slack` is the relative tolerance for rounding errors.
     """
 
@@ -76,13 +77,22 @@ def _box_end(p, nodes, node, Q, i):
 @kernel(fuse=False, allocates=False)
 def square_bound(nodes, node, Q, i):
     """`_box_bound` for p = 2, short enough to be inlined."""
+    if Q.shape[1] == 3:  # the usual case without a loop: the same sum
+        a, b, c = _square_gap(nodes, node, Q, i, 0), _square_gap(nodes, node, Q, i, 1), _square_gap(nodes, node, Q, i, 2)
+        return a + b + c
     total = 0.0
     for j in range(Q.shape[1]):
-        below, above = nodes[node, 0, j] - Q[i, j], Q[i, j] - nodes[node, 1, j]
-        gap = below if below > above else above
-        gap = gap if gap > 0.0 else 0.0
-        total += gap * gap
+        total += _square_gap(nodes, node, Q, i, j)
     return total
+
+
+@kernel(fuse=False, allocates=False)
+def _square_gap(nodes, node, Q, i, j):
+    """The square of how far the query is outside of a box along feature j."""
+    below, above = nodes[node, 0, j] - Q[i, j], Q[i, j] - nodes[node, 1, j]
+    gap = below if below > above else above
+    gap = gap if gap > 0.0 else 0.0
+    return gap * gap
 
 
 @kernel(fuse=False, allocates=False)
@@ -150,14 +160,24 @@ def axis_bound(gap, doubt, slack, bound):
 
 @kernel(fuse=False, allocates=False)
 def leaf_sums(p, cells, leaf, Q, i, limit, sums):
-    """Sums of p-th powers for all points of a leaf; false where all are soon seen to be above the limit."""
+    """Sums of p-th powers for all places of a leaf; false where all are soon seen to be above the limit."""
     if p == 2.0 and Q.shape[1] == 3:  # the usual case in one pass: the same sums
-        x, y, z = Q[i, 0], Q[i, 1], Q[i, 2]
-        first, second, third = cells[leaf, 0], cells[leaf, 1], cells[leaf, 2]
-        for t in range(sums.size):
-            a, b, c = first[t] - x, second[t] - y, third[t] - z
-            sums[t] = a * a + b * b + c * c
+        _squares_of_three(cells[leaf], Q[i], sums)
         return True
+    return _sums_by_feature(p, cells, leaf, Q, i, limit, sums)
+
+
+@kernel(fuse=False, allocates=False)
+def _squares_of_three(leaf, query, sums):
+    x, y, z = query[0], query[1], query[2]
+    for t in range(sums.size):
+        a, b, c = leaf[0, t] - x, leaf[1, t] - y, leaf[2, t] - z
+        sums[t] = a * a + b * b + c * c
+
+
+@kernel(fuse=False, allocates=False)
+def _sums_by_feature(p, cells, leaf, Q, i, limit, sums):
+    """`leaf_sums` for any p and number of features."""
     sums[:] = 0.0
     for j in range(Q.shape[1]):
         v, column = Q[i, j], cells[leaf, j]

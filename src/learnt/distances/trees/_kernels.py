@@ -22,7 +22,10 @@ _SHORT = 32  # neighbours that are kept as a list
 @kernel(fuse=False, allocates=False)
 def _insert(values, index, i, value, at):
     """Put (value, at) in its place of a short ascending list of i entries; of a full one the last goes out."""
-    while i > 0 and (values[i - 1] > value or (values[i - 1] == value and index[i - 1] > at)):
+    while i > 0 and values[i - 1] > value:
+        values[i], index[i] = values[i - 1], index[i - 1]
+        i -= 1
+    while i > 0 and values[i - 1] == value and index[i - 1] > at:
         values[i], index[i] = values[i - 1], index[i - 1]
         i -= 1
     values[i], index[i] = value, at
@@ -103,11 +106,10 @@ def nearest_points(tree, workspace, Q, query_order, others, values, index):
                     break
             if node < 0 or (by_axes and node != start and least_sum(p, slack, nodes, radii, node, Q, i) > worst):
                 continue
-            lo = starts[node, 0]
-            sums = workspace.sums[: starts[node, 1] - lo]
+            lo, sums = starts[node, 0], workspace.sums
             if not leaf_sums(p, cells, node - n_nodes // 2, Q, i, worst, sums):
                 continue
-            for t in range(sums.size):
+            for t in range(starts[node, 1] - lo):
                 total = sums[t]
                 if total < worst or (total == worst and order[lo + t] < rows[last]):
                     if others and order[lo + t] == i:

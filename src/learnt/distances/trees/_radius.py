@@ -53,10 +53,10 @@ def points_within(tree, workspace, Q, limits, first, stop, counts, index, sums):
                     index[found] = order[t]
                     found += 1
                 continue
-            part = workspace.sums[: hi - lo]
+            part = workspace.sums
             if not leaf_sums(p, cells, node - n_nodes // 2, Q, i, limit, part):
                 continue
-            for t in range(part.size):
+            for t in range(hi - lo):
                 index[found] = order[lo + t]
                 if sums.size > 0:
                     sums[found] = part[t]
@@ -100,9 +100,9 @@ def count_within(tree, workspace, Q, limits, counts):
                 stack[size], stack[size + 1] = 2 * node + 2, 2 * node + 1
                 size += 2
             else:
-                part = workspace.sums[: hi - lo]
+                part = workspace.sums
                 if leaf_sums(p, cells, node - n_nodes // 2, Q, i, limit[n_limits - 1], part):
-                    for t in range(part.size):
+                    for t in range(hi - lo):
                         at = some
                         while at < n_limits and limit[at] < part[t]:
                             at += 1
@@ -150,18 +150,18 @@ def sums_within(tree, workspace, Q, limits, table, rows, node_sums, counts, tota
                     stack[size] = node
                     size += 1
                 continue
-            part = workspace.sums[: hi - lo]
+            part = workspace.sums
             if not leaf_sums(p, cells, node - n_nodes // 2, Q, i, limit, part):
                 continue
             if n_columns == 1:
                 one = 0.0
-                for t in range(part.size):
+                for t in range(hi - lo):
                     inside = part[t] <= limit
                     count += inside
                     one += table[rows[lo + t], 0] if inside else 0.0
                 total[0] += one
                 continue
-            for t in range(part.size):
+            for t in range(hi - lo):
                 if part[t] <= limit:
                     count += 1
                     for c in range(n_columns):
