@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import learnt
 from learnt.distances import Search
+from learnt.distances._neighborhoods import joined
 from learnt.distances._select import smallest
 from learnt.distances.brute import _index as _brute
 from learnt.distances.brute import _products
@@ -205,9 +206,9 @@ def test_within_by_products_is_within_by_differences(metric, kind, monkeypatch):
         plain = BruteForce(T, metric, {})
         radii = np.nan_to_num(np.repeat(plain.finish(plain.matrix()(Q, T))[:, 40], 2)[:60])  # some are met to the bit
         radii[:3] = 0.0, np.inf, np.median(radii)
-        by_products = BruteForce(T, metric, {}).within(Q, radii, 2)
+        by_products = joined(BruteForce(T, metric, {}).within(Q, radii, 2))
         monkeypatch.setattr(_brute, "_FEW_QUERIES", 60)
-        by_differences = BruteForce(T, metric, {}).within(Q, radii, 1)
+        by_differences = joined(BruteForce(T, metric, {}).within(Q, radii, 1))
     for a, b in zip(by_products, by_differences, strict=True):
         np.testing.assert_array_equal(a, b)
     assert by_products.counts[1] == len(T)

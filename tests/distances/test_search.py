@@ -164,10 +164,9 @@ def test_nearest_first_is_the_order_of_distance_and_index(spread):
     found = Neighborhoods(counts, indices, distances)
     order = np.lexsort((indices, distances, found.query))
     before = distances.copy(), indices.copy()
-    for n_jobs in (1, 2):
-        first = found.nearest_first(n_jobs)
-        np.testing.assert_array_equal(first.indices, indices[order])
-        assert first.distances.tobytes() == distances[order].tobytes()
+    first = found.nearest_first()
+    np.testing.assert_array_equal(first.indices, indices[order])
+    assert first.distances.tobytes() == distances[order].tobytes()
     np.testing.assert_array_equal(distances, before[0])
     np.testing.assert_array_equal(indices, before[1])
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learnt.distances import Search
+from learnt.distances.trees import _index
 
 rng = np.random.default_rng(0)
 METRICS = [("euclidean", {}), ("sqeuclidean", {}), ("manhattan", {}), ("chebyshev", {}), ("minkowski", {"p": 3})]
@@ -89,6 +90,35 @@ def test_any_small_set(n, d, k, leaf_size, seed):
     same(tree.within(Q, 0.2), brute.within(Q, 0.2))
     if n > 1:
         same(tree.nearest(None, min(k, n - 1)), brute.nearest(None, min(k, n - 1)))
+
+
+@pytest.mark.parametrize("order", [{}, {"distances": False}, {"nearest_first": True}], ids=str)
+def test_more_neighbours_than_are_put_in_order_at_once(order, monkeypatch):
+    monkeypatch.setattr(_index, "_PAIRS", 50)
+    draw = np.random.default_rng(4)
+    T, Q = draw.integers(0, 9, (900, 2)) / 4.0, draw.random((40, 2))
+    radii = np.where(np.arange(40) % 7 == 0, np.inf, draw.random(40))
+    brute, tree = both(T, leaf_size=5)
+    wanted = brute.within(Q, radii, **order)
+    found = tree.within(Q, radii, **order)
+    same((found.counts, found.indices), (wanted.counts, wanted.indices))
+    arrays = tree.arrays_within(Q, radii, **order)
+    indices = arrays if order == {"distances": False} else arrays[1]
+    assert [part.size for part in indices] == wanted.counts.tolist()
+    np.testing.assert_array_equal(np.concatenate(list(indices)), wanted.indices)
+    if order != {"distances": False}:
+        np.testing.assert_array_equal(found.distances, wanted.distances)
+        np.testing.assert_array_equal(np.concatenate(list(arrays[0])), wanted.distances)
+    others, wanted = tree.within(None, 0.5, **order), brute.within(None, 0.5, **order)
+    same((others.counts, others.indices), (wanted.counts, wanted.indices))
+
+
+def test_a_feature_that_is_constant_among_the_sampled_rows_is_split():
+    """Every fourth of 300 rows tells the variance, and these are all the same."""
+    T = np.zeros((300, 2))
+    T[np.arange(300) % 4 != 0, 1] = np.random.default_rng(6).normal(size=225)
+    tree = Search.build(T, algorithm="kd_tree", leaf_size=150)._index.tree
+    assert tree.nodes[1, 1, 1] <= tree.nodes[2, 0, 1] < tree.nodes[2, 1, 1]
 
 
 @pytest.mark.parametrize("algorithm", TREES)

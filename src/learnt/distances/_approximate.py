@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.distances._neighborhoods import Neighborhoods
+from learnt.distances._neighborhoods import Neighborhoods, Order
 from learnt.distances._rounding import square_distances
 from learnt.distances._select import Consume, in_order
 from learnt.distances.brute._index import BruteForce, unit_rows, zero_rows
@@ -85,10 +85,10 @@ class ApproximateIndex:
         for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs)
 
     def within(
-        self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
-    ) -> Neighborhoods:
+        self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, order: Order = "index"
+    ) -> list[Neighborhoods]:
         """All points at most `radii[i]` away from query i, exactly."""
-        return self._brute.within(Q, radii, n_jobs)
+        return self._brute.within(Q, radii, n_jobs, order=order)
 
     def _candidates(self, Q: np.ndarray, k: int) -> np.ndarray:
         effort = max(self.effort, 2 * k)

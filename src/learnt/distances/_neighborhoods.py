@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from learnt.distances._sort_kernels import order_by_index, sort_by_index, sort_each
-from learnt.engine.threads import for_blocks
+from learnt.distances._sort_kernels import BUCKETS, order_by_index, sort_by_index, sort_each
 
-_PAIRS = 1 << 16  # of a task, about
+Order = Literal["index", "distance", "any"]  # of a query's neighbours: by index, nearest first, or as they were found
 _MANY = 16  # with fewer points for each neighbour, a pass over all points is quicker than sorting
 
 
@@ -53,21 +52,16 @@ class Neighborhoods(NamedTuple):
             distances = self.distances[order] if self.distances.size else self.distances
             return self._replace(indices=self.indices[order], distances=distances)
         indices, distances = np.empty_like(self.indices), np.empty_like(self.distances)
-        buckets = np.empty(int(self.counts.max()) + 1, dtype=np.int64)
+        buckets = np.empty(BUCKETS * int(self.counts.max()) + 1, dtype=np.int32)
         sort_by_index(self.starts, self.indices, self.distances, buckets, indices, distances)
         return self._replace(indices=indices, distances=distances)
 
-    def nearest_first(self, n_jobs: int | None = None) -> Neighborhoods:
+    def nearest_first(self) -> Neighborhoods:
         """Each query's neighbours by distance, equal ones by their index, whatever order they are in."""
-        m, starts = self.counts.size, self.starts
         old, old_indices = self.distances.astype(np.float64, copy=False), self.indices.astype(np.int64, copy=False)
         distances, indices = np.empty_like(old), np.empty_like(old_indices)
-
-        def one(lo: int, hi: int) -> None:
-            buckets = np.empty(self.counts[lo:hi].max() + 1, dtype=np.int64)
-            sort_each(starts[lo : hi + 1], old, old_indices, buckets, distances, indices)
-
-        for_blocks(one, m, grain=max(1, _PAIRS * m // max(1, indices.size)), n_jobs=n_jobs)
+        buckets = np.empty(BUCKETS * int(self.counts.max(initial=0)) + 1, dtype=np.int32)
+        sort_each(self.starts, old, old_indices, buckets, distances, indices)
         return self._replace(indices=indices, distances=distances)
 
     def without(self, entries: np.ndarray) -> Neighborhoods:
@@ -83,24 +77,27 @@ class Neighborhoods(NamedTuple):
         cuts = self.starts[1:-1]
         return np.split(self.distances, cuts), np.split(self.indices, cuts)
 
-    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """`lists` as arrays of arrays, as scikit-learn returns them."""
-        starts = self.starts.tolist()
-        return _parts(self.distances, starts), _parts(self.indices, starts)
 
-    def index_arrays(self) -> np.ndarray:
-        """The indices alone, an array of arrays."""
-        return _parts(self.indices, self.starts.tolist())
+def array_of_distances(parts: Sequence[Neighborhoods]) -> np.ndarray:
+    """The distances of each query, an array of arrays as scikit-learn returns them; blocks are not joined."""
+    return _each_query([(part.distances, part.starts) for part in parts])
 
 
-def _parts(values: np.ndarray, starts: list[int]) -> np.ndarray:
-    parts = [values[lo:hi] for lo, hi in itertools.pairwise(starts)]
-    return np.fromiter(parts, dtype=object, count=len(parts))
+def array_of_indices(parts: Sequence[Neighborhoods]) -> np.ndarray:
+    """The indices of each query, an array of arrays."""
+    return _each_query([(part.indices, part.starts) for part in parts])
+
+
+def _each_query(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    views = [values[lo:hi] for values, starts in parts for lo, hi in itertools.pairwise(starts.tolist())]
+    return np.fromiter(views, dtype=object, count=len(views))
 
 
 def joined(parts: Sequence[Neighborhoods]) -> Neighborhoods:
     """Concatenate the results of several blocks of queries."""
     if not parts:
         return Neighborhoods(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    if len(parts) == 1:
+        return parts[0]
     counts, indices, distances = zip(*parts, strict=True)
     return Neighborhoods(*(np.concatenate(part) for part in (counts, indices, distances)))

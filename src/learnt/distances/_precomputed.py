@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.distances._neighborhoods import Neighborhoods, joined
+from learnt.distances._neighborhoods import Neighborhoods, Order
 from learnt.distances._select import Consume, smallest
 from learnt.engine.threads import for_blocks
 
@@ -39,17 +39,19 @@ class Precomputed:
             consume(i, i + 1, values[order][None], columns[order][None])
 
     def within(
-        self, D: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
-    ) -> Neighborhoods:
+        self, D: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, order: Order = "index"
+    ) -> list[Neighborhoods]:
         """All points at most `radii[i]` away from query i, in order of the points, or of the graph's entries."""
         if sparse.issparse(D):
             query = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
             inside = D.data <= radii[query]
             counts = np.bincount(query[inside], minlength=D.shape[0])
-            return Neighborhoods(counts, D.indices[inside].astype(np.int64), D.data[inside])
+            found = Neighborhoods(counts, D.indices[inside].astype(np.int64), D.data[inside])
+            return [found.nearest_first() if order == "distance" else found]
 
         def one(lo: int, hi: int) -> Neighborhoods:
             inside = radii[lo:hi, None] >= D[lo:hi]
-            return Neighborhoods(np.count_nonzero(inside, axis=1), np.nonzero(inside)[1], D[lo:hi][inside])
+            found = Neighborhoods(np.count_nonzero(inside, axis=1), np.nonzero(inside)[1], D[lo:hi][inside])
+            return found.nearest_first() if order == "distance" else found
 
-        return joined(for_blocks(one, D.shape[0], grain=max(1, _CELLS // D.shape[1]), n_jobs=n_jobs))
+        return for_blocks(one, D.shape[0], grain=max(1, _CELLS // D.shape[1]), n_jobs=n_jobs)

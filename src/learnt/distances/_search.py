@@ -10,7 +10,7 @@ import numpy as np
 from learnt.distances._approximate import METRICS as GRAPH_METRICS
 from learnt.distances._approximate import ApproximateIndex
 from learnt.distances._metrics import SAME, resolve_metric, warn_of_negative
-from learnt.distances._neighborhoods import Neighborhoods
+from learnt.distances._neighborhoods import Neighborhoods, Order, array_of_distances, array_of_indices, joined
 from learnt.distances._precomputed import Precomputed
 from learnt.distances._select import Consume
 from learnt.distances.brute._index import BruteForce
@@ -34,11 +34,11 @@ class Index(Protocol):
         """`consume` gets the k nearest points of blocks of queries; the last answer to a query counts."""
 
     def within(
-        self, Q: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
-    ) -> Neighborhoods:
-        """The points at most `radii[i]` away from query i, in order of their index.
+        self, Q: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, order: Order = "index"
+    ) -> list[Neighborhoods]:
+        """The points at most `radii[i]` away from query i: one entry for each block of consecutive queries.
 
-        Where distances or order are not asked for, an index need not make them.
+        Where distances are not asked for, or neighbours in any order, an index need not make them.
         """
 
 
@@ -179,13 +179,34 @@ class Search:
         In order of their index, or if asked for nearest first. Trees answer sooner where no distances are wanted, or
         neighbours in any order.
         """
+        order: Order = "distance" if nearest_first else "index" if ordered else "any"
+        return joined(self._parts_within(queries, radius, distances or nearest_first, order, n_jobs))
+
+    def arrays_within(
+        self,
+        queries: Any,
+        radius: float | np.ndarray,
+        *,
+        nearest_first: bool = False,
+        distances: bool = True,
+        n_jobs: int | None = None,
+    ) -> Any:
+        """The same as arrays of arrays, one for each query: distances, if they are wanted, and indices."""
+        order: Order = "distance" if nearest_first else "index"
+        parts = self._parts_within(queries, radius, distances or nearest_first, order, n_jobs)
+        indices = array_of_indices(parts)
+        return (array_of_distances(parts), indices) if distances else indices
+
+    def _parts_within(
+        self, queries: Any, radius: float | np.ndarray, distances: bool, order: Order, n_jobs: int | None
+    ) -> list[Neighborhoods]:
         Q = self.points if queries is None else queries
         radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (Q.shape[0],))
-        distances, ordered = distances or nearest_first, ordered and not nearest_first
-        found = self._index.within(Q, radii, n_jobs, distances=distances, ordered=ordered)
-        if queries is None:
-            found = found.without(found.indices == found.query)
-        return found.nearest_first(n_jobs) if nearest_first else found
+        parts = self._index.within(Q, radii, n_jobs, distances=distances, order=order)
+        if queries is not None:
+            return parts
+        firsts = np.cumsum([0, *(part.counts.size for part in parts)])
+        return [part.without(part.indices == part.query + first) for part, first in zip(parts, firsts, strict=False)]
 
     def count_within(self, queries: Any, radii: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
         """How many points are at most `radii[q, r]` away from query q, (n_queries × radii).

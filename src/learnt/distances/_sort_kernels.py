@@ -7,7 +7,7 @@ import numpy as np
 from learnt.engine.kernel import kernel
 
 _SHORT = 24  # entries that are sorted by inserting one after the other
-_EACH = 2  # mean number of entries of a bucket
+BUCKETS = 2  # for each entry
 # narrower or larger ranges of distances are not bucketed, since arithmetic could overflow
 _NARROW, _LARGE = 1e-280, 1e300
 
@@ -42,16 +42,27 @@ def sort_heap(values, index):
 
 
 @kernel(fuse=False, allocates=False)
+def _insert_each(values, index):
+    """Sort in place by insertion: few entries, or some that are nearly in order."""
+    for i in range(1, values.size):
+        value, at, j = values[i], index[i], i
+        if values[i - 1] < value:
+            continue
+        while j > 0 and values[j - 1] > value:
+            values[j], index[j] = values[j - 1], index[j - 1]
+            j -= 1
+        while j > 0 and values[j - 1] == value and index[j - 1] > at:
+            values[j], index[j] = values[j - 1], index[j - 1]
+            j -= 1
+        values[j], index[j] = value, at
+
+
+@kernel(fuse=False, allocates=False)
 def _sort(values, index):
     """Sort in place: few entries by insertion, many by a heap unless they are in order, as equal ones often are."""
     n = values.size
     if n <= _SHORT:
-        for i in range(1, n):
-            value, at, j = values[i], index[i], i
-            while j > 0 and (values[j - 1] > value or (values[j - 1] == value and index[j - 1] > at)):
-                values[j], index[j] = values[j - 1], index[j - 1]
-                j -= 1
-            values[j], index[j] = value, at
+        _insert_each(values, index)
         return
     i = 1
     while i < n and (values[i - 1] < values[i] or (values[i - 1] == values[i] and index[i - 1] < index[i])):
@@ -66,8 +77,9 @@ def _sort(values, index):
 def sort_each(starts, distances, index, ends, to_distances, to_index):
     """Entries starts[q]…starts[q+1]−1 of each query in order of (distance, index), into the last two arrays.
 
-    Many go to buckets of equal width between the least and the largest distance, and each bucket is sorted: a few
-    operations an entry where distances are spread, n log n where they are not. `ends` is memory for the buckets.
+    Many go to buckets of equal width between the least and the largest distance, after which few are out of order: a
+    few operations an entry where distances are spread, n log n where they are not. `ends` is memory for the buckets,
+    `BUCKETS` for each entry and one more.
     """
     for q in range(starts.size - 1):
         d, rows = distances[starts[q] : starts[q + 1]], index[starts[q] : starts[q + 1]]
@@ -75,26 +87,30 @@ def sort_each(starts, distances, index, ends, to_distances, to_index):
         n = d.size
         low, high = np.inf, -np.inf
         for i in range(n):
-            low, high = min(low, d[i]), max(high, d[i])
+            low, high = d[i] if d[i] < low else low, d[i] if d[i] > high else high
         width = high - low if n > _SHORT and low > -_LARGE and high < _LARGE else 0.0
         if width < _NARROW:
             for i in range(n):
                 to_d[i], to_rows[i] = d[i], rows[i]
             _sort(to_d, to_rows)
             continue
-        buckets = n // _EACH
+        buckets, most = BUCKETS * n, 0
         scale = (buckets - 1) / width
         begins = ends[: buckets + 1]
         begins[:] = 0
         for i in range(n):
             begins[int((d[i] - low) * scale) + 1] += 1
         for b in range(buckets):
+            most = max(most, begins[b + 1])
             begins[b + 1] += begins[b]
         for i in range(n):
             b = int((d[i] - low) * scale)
             at = begins[b]
             to_d[at], to_rows[at] = d[i], rows[i]
             begins[b] = at + 1
+        if most <= _SHORT:
+            _insert_each(to_d, to_rows)
+            continue
         lo = 0
         for b in range(buckets):  # each bucket now begins where the next one did
             if begins[b] - lo > 1:
@@ -123,8 +139,8 @@ def order_by_index(starts, index, places, order):
 def sort_by_index(starts, index, distances, ends, to_index, to_distances):
     """Entries starts[q]…starts[q+1]−1 of each query in order of their index, into the last two arrays.
 
-    A bucket sort: at most as many buckets as entries, with insertion among the few entries of a bucket.
-    Without distances the indices alone are moved; `ends` is memory for the buckets.
+    A bucket sort: `BUCKETS` for each entry at most, with insertion among the few entries of a bucket. Without distances
+    the indices alone are moved; `ends` is memory for the buckets and one more.
     """
     measured = distances.size > 0
     for q in range(starts.size - 1):
@@ -135,7 +151,7 @@ def sort_by_index(starts, index, distances, ends, to_index, to_distances):
         for i in range(lo, hi):
             low, high = min(low, index[i]), max(high, index[i])
         shift = 0
-        while (high - low) >> shift >= hi - lo:
+        while (high - low) >> shift >= BUCKETS * (hi - lo):
             shift += 1
         begins = ends[: ((high - low) >> shift) + 2]
         begins[:] = 0

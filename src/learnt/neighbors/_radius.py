@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.distances import BallSums, Neighborhoods, Search
+from learnt.distances import BallSums, Search
 from learnt.neighbors._base import check_mode
 from learnt.neighbors._vote import all_count_the_same
 
@@ -42,8 +42,10 @@ class RadiusNeighborsMixin:
         """
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
-        found = self._within(X, radius, sort_results, return_distance)
-        return found.arrays() if return_distance else found.index_arrays()
+        search, Q, radius = self._search_within(X, radius)
+        return search.arrays_within(
+            Q, radius, nearest_first=sort_results, distances=return_distance, n_jobs=self.n_jobs
+        )
 
     def radius_neighbors_graph(
         self, X: Any = None, radius: Any = None, mode: str = "connectivity", sort_results: bool = False
@@ -62,19 +64,20 @@ class RadiusNeighborsMixin:
         graph : CSR matrix
         """
         check_mode(mode)
-        found = self._within(X, radius, sort_results, mode == "distance")
+        search, Q, radius = self._search_within(X, radius)
+        found = search.within(Q, radius, nearest_first=sort_results, distances=mode == "distance", n_jobs=self.n_jobs)
         values = np.ones(found.indices.size) if mode == "connectivity" else found.distances
         shape = (found.counts.size, self.n_samples_fit_)
         return sparse.csr_matrix((values, found.indices, found.starts), shape=shape)
 
-    def _within(self, X: Any, radius: Any, nearest_first: bool, distances: bool) -> Neighborhoods:
+    def _search_within(self, X: Any, radius: Any) -> tuple[Search, Any, Any]:
+        """The search, its queries, and the radius or the radii."""
         Q = self._queries(X)  # type: ignore[attr-defined]
         if np.ndim(radius) > 0:
             radius = self._radii(radius, self.n_samples_fit_ if Q is None else Q.shape[0])
         else:
             radius = self._radius(radius)
-        search: Search = self._built()  # type: ignore[attr-defined]
-        return search.within(Q, radius, nearest_first=nearest_first, distances=distances, n_jobs=self.n_jobs)
+        return self._built(), Q, radius  # type: ignore[attr-defined]
 
     def _radii(self, radii: Any, n_queries: int) -> np.ndarray:
         """One radius for each query."""

@@ -104,11 +104,8 @@ class PointTree:
             raise ValueError("r must not be NaN; give a distance.")
         if count_only:
             return self._search.count_within(Q, np.atleast_1d(radii)[:, None])[:, 0]
-        found = self._search.within(Q, radii, nearest_first=sort_results, distances=return_distance)
-        if not return_distance:
-            return found.index_arrays()
-        distances, index = found.arrays()
-        return index, distances
+        found = self._search.arrays_within(Q, radii, nearest_first=sort_results, distances=return_distance)
+        return found[::-1] if return_distance else found
 
     def two_point_correlation(self, X: Any, r: Any, dualtree: bool = False) -> np.ndarray:
         """How many pairs of a row of X and a point are at most r[i] away from each other, for each entry of r.

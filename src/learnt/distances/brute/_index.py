@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from learnt.distances import _metrics
 from learnt.distances._minkowski import root
-from learnt.distances._neighborhoods import Neighborhoods, joined
+from learnt.distances._neighborhoods import Neighborhoods, Order
 from learnt.distances._rounding import square_distances_of_pairs
 from learnt.distances._select import Consume, in_order
 from learnt.distances.brute._direct import euclidean_neighbors, metric_neighbors
@@ -53,22 +53,23 @@ class BruteForce:
         metric_neighbors(self.matrix(sparse.issparse(T)), T, Q, k, finished, n_jobs)
 
     def within(
-        self, Q: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
-    ) -> Neighborhoods:
-        """All points at most `radii[i]` away from query i, in order of the points."""
+        self, Q: Any, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, order: Order = "index"
+    ) -> list[Neighborhoods]:
+        """All points at most `radii[i]` away from query i, block by block."""
         T: Any = self.T
         if sparse.issparse(T) or sparse.issparse(Q):
             Q, T = _same_kind(Q, T)
         elif self._is(*_metrics.BY_PRODUCTS) and not self._weighted:
-            return self._squares_within(Q, radii, n_jobs)
+            return self._squares_within(Q, radii, n_jobs, order)
         matrix = self.matrix(sparse.issparse(T))
 
         def one(lo: int, hi: int) -> Neighborhoods:
             D = self.finish(matrix(Q[lo:hi], T))
             inside = radii[lo:hi, None] >= D
-            return Neighborhoods(np.count_nonzero(inside, axis=1), np.nonzero(inside)[1], D[inside])
+            found = Neighborhoods(np.count_nonzero(inside, axis=1), np.nonzero(inside)[1], D[inside])
+            return found.nearest_first() if order == "distance" else found
 
-        return joined(for_blocks(one, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs))
+        return for_blocks(one, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs)
 
     def _is(self, *names: str) -> bool:
         return isinstance(self.metric, str) and self.metric in names
@@ -119,7 +120,9 @@ class BruteForce:
         else:
             product_neighbors(points, Q, k, finished, n_jobs)
 
-    def _squares_within(self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None) -> Neighborhoods:
+    def _squares_within(
+        self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, order: Order
+    ) -> list[Neighborhoods]:
         """`within` by squared distances: candidates are computed as `nearest` does."""
         cosine, no_direction = self._is("cosine"), np.zeros(Q.shape[0], dtype=bool)
         if cosine:
@@ -139,7 +142,8 @@ class BruteForce:
             if zeros:
                 distances[no_direction[lo:hi][query] | self._zero_points[index]] = 1.0
             near = radii[lo:hi][query] >= distances
-            return Neighborhoods(np.bincount(query[near], minlength=hi - lo), index[near], distances[near])
+            inner = Neighborhoods(np.bincount(query[near], minlength=hi - lo), index[near], distances[near])
+            return inner.nearest_first() if order == "distance" else inner
 
         def by_differences(lo: int, hi: int) -> Neighborhoods:
             query, index = np.nonzero(limits[lo:hi, None] >= cdist(Q[lo:hi], T, "sqeuclidean"))
@@ -147,8 +151,8 @@ class BruteForce:
             return inside(Pairs(lo, hi, counts, index, square_distances_of_pairs(Q[lo:hi], T, query, index)))
 
         if Q.shape[0] <= _FEW_QUERIES or Q.shape[0] * T.size <= _PLAIN_WORK or not compilation_enabled():
-            return joined(for_blocks(by_differences, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs))
-        return joined([inside(found) for found in product_pairs(points, Q, limits, n_jobs)])
+            return for_blocks(by_differences, Q.shape[0], grain=max(1, _CELLS // T.shape[0]), n_jobs=n_jobs)
+        return product_pairs(points, Q, limits, inside, n_jobs)
 
     def _points(self, zeros: bool) -> RoundedPoints:
         """The points that products are made with; for the cosine, divided by their lengths."""

@@ -7,7 +7,8 @@ in double precision, in order of the features.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from learnt.distances.brute import _kernels
 from learnt.distances.brute._rounded_points import TILE, Chunk, RoundedPoints
 from learnt.engine.threads import for_blocks
 
+T = TypeVar("T")
 _BLOCK = 128  # queries of a task
 _LARGE = 1e36  # squared norms above which single precision may overflow, in units of the points' spread
 _TINY = 1e-30  # more than single precision loses by underflow
@@ -30,8 +32,10 @@ class Pairs(NamedTuple):
     squared: np.ndarray
 
 
-def product_pairs(points: RoundedPoints, Q: np.ndarray, limits: np.ndarray, n_jobs: int | None) -> list[Pairs]:
-    """All pairs whose squared distance is at most the query's limit, and a few more; one entry a block of queries."""
+def product_pairs(
+    points: RoundedPoints, Q: np.ndarray, limits: np.ndarray, use: Callable[[Pairs], T], n_jobs: int | None
+) -> list[T]:
+    """What is made of all pairs whose squared distance is at most the query's limit, and a few more, block by block."""
     how = points.rounding(Q, np.float32)
     rounded, norms = how.rows(Q)
     rounded *= -2
@@ -49,13 +53,13 @@ def product_pairs(points: RoundedPoints, Q: np.ndarray, limits: np.ndarray, n_jo
 
         for_blocks(scan, Q.shape[0], grain=_BLOCK, n_jobs=n_jobs)
 
-    def settle(lo: int, hi: int) -> Pairs:
+    def settle(lo: int, hi: int) -> T:
         query, rows = (np.concatenate(parts) for parts in zip(*candidates[lo // _BLOCK], strict=True))
         counts = np.bincount(query, minlength=hi - lo)
         index, squared = np.empty(rows.size, dtype=np.int64), np.empty(rows.size)
         ends = np.concatenate([[0], np.cumsum(counts)])
         _kernels.exact_pairs(Q[lo:hi], points.T, query, rows, ends, np.empty(Q.shape[1]), index, squared)
-        return Pairs(lo, hi, counts, index, squared)
+        return use(Pairs(lo, hi, counts, index, squared))
 
     return for_blocks(settle, Q.shape[0], grain=_BLOCK, n_jobs=n_jobs)
 

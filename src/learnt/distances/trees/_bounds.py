@@ -78,7 +78,11 @@ def _box_end(p, nodes, node, Q, i):
 def square_bound(nodes, node, Q, i):
     """`_box_bound` for p = 2, short enough to be inlined."""
     if Q.shape[1] == 3:  # the usual case without a loop: the same sum
-        a, b, c = _square_gap(nodes, node, Q, i, 0), _square_gap(nodes, node, Q, i, 1), _square_gap(nodes, node, Q, i, 2)
+        a, b, c = (
+            _square_gap(nodes, node, Q, i, 0),
+            _square_gap(nodes, node, Q, i, 1),
+            _square_gap(nodes, node, Q, i, 2),
+        )
         return a + b + c
     total = 0.0
     for j in range(Q.shape[1]):

@@ -1,5 +1,8 @@
 """Compiled loops that build trees: boxes split at the median of the widest feature, balls along their longest axis.
 
+Boxes are those of the leaves, then of their parents. The widest feature is the one with the largest variance, by some
+rows of a large node.
+
 A level has its rows in one half of `rows` and the next level in the other half: a node's points lie side by side, and
 nothing is copied back. A median is found among pairs (where a point lies along the axis, in single precision; its
 place) that are one integer each: parting them takes no branch, and no two are equal.
@@ -10,6 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from learnt.engine.kernel import kernel
+
+_SAMPLE = 64  # rows that tell the widest feature, at least, and fewer than twice as many
 
 
 @kernel
@@ -70,18 +75,47 @@ def _spread(column):
 
 
 @kernel
-def _box(rows, lower, upper, along, widest):
-    """The box of the points; `along` gets the feature with the largest variance. Returns its ends."""
-    best, first, last = -1.0, 0.0, 0.0
+def _widest(rows, along):
+    """The feature with the largest variance among rows that are evenly spread; else the one with the widest range.
+
+    `along` gets its values. Returns their ends.
+    """
+    n, step = along.size, max(1, along.size // _SAMPLE)
+    chosen, best = -1, 0.0
     for j in range(rows.shape[1]):
-        for i in range(along.size):
-            widest[i] = rows[i, j]
-        low, high, variance = _spread(widest)
-        lower[j], upper[j] = low, high
+        m = 0
+        for i in range(0, n, step):
+            along[m] = rows[i, j]
+            m += 1
+        low, high, variance = _spread(along[:m])
         if variance > best and high > low:
-            best, first, last = variance, low, high
-            along[:] = widest
-    return first, last
+            chosen, best = j, variance
+    for j in range(rows.shape[1] if chosen < 0 else 0):
+        low, high = _ends(rows, j, along)
+        if chosen < 0 or high - low > best:
+            chosen, best = j, high - low
+    return _ends(rows, chosen, along)
+
+
+@kernel
+def _ends(rows, j, along):
+    """`along` gets feature j; its least and its largest value."""
+    low = high = rows[0, j]
+    for i in range(along.size):
+        v = along[i] = rows[i, j]
+        low, high = v if v < low else low, v if v > high else high
+    return low, high
+
+
+@kernel
+def _box(leaf, box):
+    """The box of the points of a leaf, which are given feature by feature; without points it is nowhere."""
+    for j in range(leaf.shape[0]):
+        low, high = np.inf, -np.inf
+        for i in range(leaf.shape[1]):
+            v = leaf[j, i]
+            low, high = v if v < low else low, v if v > high else high
+        box[0, j], box[1, j] = low, high
 
 
 @kernel(reassociate=True)
@@ -176,7 +210,7 @@ def split_nodes(tree, rows, order, root, level, depth):
     n_nodes, d = starts.shape[0], rows.shape[2]
     most = starts[root, 1] - starts[root, 0]
     keys, rounded = np.empty(most, np.int64), np.empty(most, np.float32)
-    along, other = np.empty(most), np.empty(most)
+    along = np.empty(most)
     first, count = root, 1
     for step in range(depth):
         here = (level + step) % 2
@@ -189,13 +223,15 @@ def split_nodes(tree, rows, order, root, level, depth):
                 radii[node] = _ball(part, p, nodes[node, 0])
                 if inner:
                     low, high = _axis(part, nodes[node, 0], nodes[node, 1], along[:m])
-            else:
-                low, high = _box(part, nodes[node, 0], nodes[node, 1], along[:m], other[:m])
+            elif inner and m > 0:
+                low, high = _widest(part, along[:m])
             if not inner:
                 leaf = cells[node - n_nodes // 2]
                 for i in range(m):
                     for j in range(d):
                         leaf[j, i] = part[i, j]
+                if radii.size == 0:
+                    _box(leaf[:, :m], nodes[node])
                 tree.order[lo:hi] = order[here, lo:hi]
                 continue
             _pack(along[:m], low, high, rounded[:m], keys[:m])

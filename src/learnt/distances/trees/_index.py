@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from learnt.distances._metrics import SAME
 from learnt.distances._minkowski import POWERS, root
-from learnt.distances._neighborhoods import Neighborhoods, joined
+from learnt.distances._neighborhoods import Neighborhoods, Order
 from learnt.distances._select import Consume
 from learnt.distances.trees import _build, _kernels, _radius
 from learnt.distances.trees._bounds import Tree, workspace_for
@@ -18,6 +20,7 @@ METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski")
 _TOP = 4  # levels whose nodes are tasks of their own; below, a task is a whole subtree
 _SMALL = 4096  # points up to which a tree is one task, and queries are not put in order
 _QUERIES = 256  # of a task, at least
+_PAIRS = 1 << 15  # that are found before they are put in order: as many as stay in a core's own memory
 
 
 class TreeIndex:
@@ -70,6 +73,8 @@ class TreeIndex:
             for_blocks(split, 1 << level, grain=1, n_jobs=n_jobs)
         if balls:
             tree.radii[:] = root(tree.radii, p)
+        else:
+            _join_boxes(tree.nodes)
 
     def nearest(self, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None) -> None:
         """`consume` gets the k nearest points of blocks of queries."""
@@ -102,19 +107,36 @@ class TreeIndex:
         return distances, index
 
     def within(
-        self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
-    ) -> Neighborhoods:
-        """The points at most `radii[i]` away from query i, by default in order of their index."""
+        self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, order: Order = "index"
+    ) -> list[Neighborhoods]:
+        """The points at most `radii[i]` away from query i, block by block."""
         exact, limits = self.limits(radii)
-        wanted = distances or not exact
+        memory = threading.local()
 
-        def one(lo: int, hi: int) -> Neighborhoods:
-            found = self._found(_wide(Q[lo:hi]), limits[lo:hi], wanted)
-            if not exact:
-                found = found.without(found.distances > radii[lo:hi][found.query])
-            return found.by_index() if ordered else found
+        def one(lo: int, hi: int) -> list[Neighborhoods]:
+            if not hasattr(memory, "index"):
+                size = min(_PAIRS, self.tree.order.size)
+                memory.index, memory.sums = np.empty(size, dtype=np.int64), np.empty(size)
+                memory.workspace = workspace_for(self.tree)
+            part, counts = _wide(Q[lo:hi]), np.empty(hi - lo, dtype=np.int64)
+            first, parts = 0, []
+            while first < hi - lo:
+                sums = memory.sums if distances or not exact else memory.sums[:0]
+                n, stop = _radius.points_within(
+                    self.tree, memory.workspace, part, limits[lo:hi], first, hi - lo, counts, memory.index, sums
+                )
+                if stop == first:  # one query alone has more
+                    size = min(2 * memory.index.size, self.tree.order.size)
+                    memory.index, memory.sums = np.empty(size, dtype=np.int64), np.empty(size)
+                    continue
+                found = Neighborhoods(counts[first:stop], memory.index[:n], self._finish(sums[:n]))
+                if not exact:
+                    found = found.without(found.distances > radii[lo + first : lo + stop][found.query])
+                parts.append(_placed(found, order))
+                first = stop
+            return parts
 
-        return joined(for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs))
+        return list(chain.from_iterable(for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs)))
 
     def counts(self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """How many points are within each of `radii` (one row for all queries or one for each, ascending)."""
@@ -129,28 +151,11 @@ class TreeIndex:
 
         if not exact:
             for r in range(radii.shape[1]):
-                out[:, r] = self.within(Q, np.broadcast_to(radii[:, r], Q.shape[:1]), n_jobs, ordered=False).counts
+                parts = self.within(Q, np.broadcast_to(radii[:, r], Q.shape[:1]), n_jobs, order="any")
+                out[:, r] = np.concatenate([part.counts for part in parts])
         else:
             for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs)
         return out
-
-    def _found(self, Q: np.ndarray, limits: np.ndarray, distances: bool) -> Neighborhoods:
-        """The points within the limits: where an array is full, a larger one takes the queries that are left."""
-        counts, n = np.empty(Q.shape[0], dtype=np.int64), self.tree.order.size
-        first, size, parts, workspace = 0, 1 << 12, [], workspace_for(self.tree)
-        while first < Q.shape[0]:
-            index = np.empty(size, dtype=np.int64)
-            sums = np.empty(size if distances else 0)
-            found, first = _radius.points_within(
-                self.tree, workspace, Q, limits, first, Q.shape[0], counts, index, sums
-            )
-            if found:
-                parts.append((index[:found], sums[:found]))
-            size = max(2 * size, min(4 * size, 2 * n))
-        if not parts:
-            return Neighborhoods(counts, np.empty(0, dtype=np.int64), np.empty(0))
-        index, sums = (np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True))
-        return Neighborhoods(counts, index, self._finish(sums))
 
     def _query_order(self, Q: np.ndarray) -> np.ndarray:
         """Queries sorted by their leaves, so that consecutive ones read the same memory."""
@@ -192,6 +197,24 @@ def box_tree(
     """
     tree = TreeIndex(points, "euclidean", {}, leaf_size, n_jobs).tree
     return tree.order, tree.starts, tree.nodes
+
+
+def _join_boxes(nodes: np.ndarray) -> None:
+    """Boxes of all nodes from those of the leaves, level by level."""
+    first = nodes.shape[0] // 2
+    while first > 0:
+        below = nodes[first : 2 * first + 1].reshape(-1, 2, *nodes.shape[1:])
+        first //= 2
+        level = nodes[first : first + below.shape[0]]
+        np.minimum(below[:, 0, 0], below[:, 1, 0], out=level[:, 0])
+        np.maximum(below[:, 0, 1], below[:, 1, 1], out=level[:, 1])
+
+
+def _placed(found: Neighborhoods, order: Order) -> Neighborhoods:
+    """Neighbours in arrays of their own, in this order."""
+    if found.indices.size and order != "any":
+        return found.by_index() if order == "index" else found.nearest_first()
+    return found._replace(indices=found.indices.copy(), distances=found.distances.copy())
 
 
 def _places(points: int) -> int:

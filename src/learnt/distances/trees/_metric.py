@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.distances._metrics import SAME
-from learnt.distances._neighborhoods import Neighborhoods, joined
+from learnt.distances._neighborhoods import Neighborhoods, Order
 from learnt.distances._select import Consume, in_order
 from learnt.distances.brute._index import BruteForce
 from learnt.engine.threads import for_blocks
@@ -93,9 +93,9 @@ class MetricTree:
         for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs)
 
     def within(
-        self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, ordered: bool = True
-    ) -> Neighborhoods:
-        """The points at most `radii[i]` away from query i, in order of their index."""
+        self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None, *, distances: bool = True, order: Order = "index"
+    ) -> list[Neighborhoods]:
+        """The points at most `radii[i]` away from query i, block by block."""
 
         def one(lo: int, hi: int) -> Neighborhoods:
             part, parts = Q[lo:hi], []
@@ -116,10 +116,11 @@ class MetricTree:
             if not parts:
                 return Neighborhoods(np.zeros(hi - lo, np.int64), np.zeros(0, np.int64), np.zeros(0))
             query, index, found = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-            order = np.lexsort((index, query))
-            return Neighborhoods(np.bincount(query, minlength=hi - lo), index[order], found[order])
+            keys = (index, found, query) if order == "distance" else (index, query)
+            places = np.lexsort(keys)
+            return Neighborhoods(np.bincount(query, minlength=hi - lo), index[places], found[places])
 
-        return joined(for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs))
+        return for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs)
 
 
 def require_triangles(distances: Callable[[np.ndarray, np.ndarray], np.ndarray], T: np.ndarray) -> None:

@@ -11,6 +11,24 @@ from learnt.engine.kernel import kernel
 
 
 @kernel(fuse=False, allocates=False)
+def _keep(rows, part, limit, index, sums):
+    """Copy the rows of a leaf whose sums are within the limit, and these sums if there is an array for them; how many.
+
+    Every row is written, and stays if the next one is written after it.
+    """
+    n = 0
+    if sums.size > 0:
+        for t in range(rows.size):
+            index[n], sums[n] = rows[t], part[t]
+            n += part[t] <= limit
+        return n
+    for t in range(rows.size):
+        index[n] = rows[t]
+        n += part[t] <= limit
+    return n
+
+
+@kernel(fuse=False, allocates=False)
 def points_within(tree, workspace, Q, limits, first, stop, counts, index, sums):
     """The points within its limit of each query from `first` on, and their sums if an array is given for these.
 
@@ -56,11 +74,7 @@ def points_within(tree, workspace, Q, limits, first, stop, counts, index, sums):
             part = workspace.sums
             if not leaf_sums(p, cells, node - n_nodes // 2, Q, i, limit, part):
                 continue
-            for t in range(hi - lo):
-                index[found] = order[lo + t]
-                if sums.size > 0:
-                    sums[found] = part[t]
-                found += part[t] <= limit
+            found += _keep(order[lo:hi], part, limit, index[found:], sums[found:])
         counts[i] = found - before
     return found, stop
 
