@@ -86,6 +86,7 @@ SUBJECTS = {
         "golden",
         "hard",
         "harness",
+        "migration",
         "hostile",
     ),
     *("house", "kills", "law", "minimum", "nist", "nullable", "printed", "properties", "rules", "scikit", "shake"),

@@ -12,6 +12,9 @@ The house, from the ground up; imports only go down:
     distributed                              networks trained by several processes
     study accel cli                          what people run
 
+and, as they are in scikit-learn, what holds models and prepares data: pipeline compose impute feature_extraction
+feature_selection multiclass multioutput inspection datasets base utils exceptions.
+
 Importing `learnt` is instant: every room is imported when first named.
 """
 
@@ -44,8 +47,24 @@ _ESTIMATORS = (
     "svm",
     "tree",
 )
+# Containers, data sets and tools of scikit-learn, under its names: changing the import is the whole migration.
+_BORROWED = (
+    "base",
+    "compose",
+    "datasets",
+    "exceptions",
+    "feature_extraction",
+    "feature_selection",
+    "impute",
+    "inspection",
+    "multiclass",
+    "multioutput",
+    "pipeline",
+    "utils",
+)
 _ROOMS = (
     *_ESTIMATORS,
+    *_BORROWED,
     "accel",
     "diagnosis",
     "distributed",

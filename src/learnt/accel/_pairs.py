@@ -38,6 +38,8 @@ def pair_of(room: str, name: str) -> Pair | None:
     if name not in ours.__all__ or not hasattr(package, name):
         return None
     pair = Pair(room, name, getattr(ours, name), getattr(package, name))
+    if pair.ours is pair.original:  # scikit-learn's own, under its name
+        return None
     return pair if is_estimator(pair) or inspect.isfunction(pair.original) else None
 
 

@@ -141,6 +141,7 @@ class LinearDiscriminantAnalysis(
         store_covariance: bool = False,
         tol: float = 1e-4,
         covariance_estimator: Any = None,
+        *,
         derivation: str | None = None,
     ) -> None:
         self.solver = solver

@@ -6,11 +6,16 @@
     _ranking      ROC, precision–recall and DET curves, areas       _areas        areas for many classes and labels
     _probability  log loss, Brier score, calibration                _costs        decisions with costs
     _regression   errors of predicted numbers                       _clusters     by classes, or by the rows only
+    _borrowed     scikit-learn's scorers, pictures, rarer scores    pairwise      its distances and kernels of pairs
 
 Small inputs are computed by NumPy only; large ones by compiled kernels on all cores. Results do not depend on the
 number of threads. Accuracy, log loss, the area under the ROC curve and the regression metrics also take PyTorch
 tensors and other Array API arrays, and compute on their devices.
 """
+
+from __future__ import annotations
+
+from typing import Any
 
 from learnt.metrics._agreement import (
     accuracy_score,
@@ -129,3 +134,19 @@ __all__ = [
     "v_measure_score",
     "zero_one_loss",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """scikit-learn's own names; its package is loaded when one of them is first used."""
+    if not name.startswith("_"):
+        from learnt.metrics import _borrowed
+
+        if name in _borrowed.__all__:
+            return getattr(_borrowed, name)
+    raise AttributeError(f"module 'learnt.metrics' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    from learnt.metrics import _borrowed
+
+    return sorted([*__all__, *_borrowed.__all__, "pairwise"])

@@ -19,10 +19,16 @@ from typing import TYPE_CHECKING
 from learnt.engine.late_import import names_when_used
 
 if TYPE_CHECKING:
+    from sklearn.model_selection import BaseCrossValidator as BaseCrossValidator
+    from sklearn.model_selection import BaseShuffleSplit as BaseShuffleSplit
+    from sklearn.model_selection import FixedThresholdClassifier as FixedThresholdClassifier
     from sklearn.model_selection import GridSearchCV as GridSearchCV
     from sklearn.model_selection import GroupKFold as GroupKFold
     from sklearn.model_selection import GroupShuffleSplit as GroupShuffleSplit
+    from sklearn.model_selection import HalvingGridSearchCV as HalvingGridSearchCV
+    from sklearn.model_selection import HalvingRandomSearchCV as HalvingRandomSearchCV
     from sklearn.model_selection import KFold as KFold
+    from sklearn.model_selection import LearningCurveDisplay as LearningCurveDisplay
     from sklearn.model_selection import LeaveOneGroupOut as LeaveOneGroupOut
     from sklearn.model_selection import LeaveOneOut as LeaveOneOut
     from sklearn.model_selection import LeavePGroupsOut as LeavePGroupsOut
@@ -38,6 +44,8 @@ if TYPE_CHECKING:
     from sklearn.model_selection import StratifiedKFold as StratifiedKFold
     from sklearn.model_selection import StratifiedShuffleSplit as StratifiedShuffleSplit
     from sklearn.model_selection import TimeSeriesSplit as TimeSeriesSplit
+    from sklearn.model_selection import TunedThresholdClassifierCV as TunedThresholdClassifierCV
+    from sklearn.model_selection import ValidationCurveDisplay as ValidationCurveDisplay
     from sklearn.model_selection import check_cv as check_cv
 
     from learnt.model_selection._compare import Comparison as Comparison
@@ -58,11 +66,17 @@ if TYPE_CHECKING:
     from learnt.model_selection._validate import validation_curve as validation_curve
 
 __all__ = [
+    "BaseCrossValidator",
+    "BaseShuffleSplit",
     "Comparison",
+    "FixedThresholdClassifier",
     "GridSearchCV",
     "GroupKFold",
     "GroupShuffleSplit",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
     "KFold",
+    "LearningCurveDisplay",
     "LeaveOneGroupOut",
     "LeaveOneOut",
     "LeavePGroupsOut",
@@ -82,6 +96,8 @@ __all__ = [
     "TelescopicSearchCV",
     "TestSetReopenedWarning",
     "TimeSeriesSplit",
+    "TunedThresholdClassifierCV",
+    "ValidationCurveDisplay",
     "check_cv",
     "compare_scores",
     "corrected_interval",

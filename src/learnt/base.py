@@ -1,0 +1,41 @@
+"""What estimators are made of and asked: scikit-learn's base classes, `clone` and its questions, as they are."""
+
+from sklearn.base import (
+    BaseEstimator,
+    BiclusterMixin,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    DensityMixin,
+    MetaEstimatorMixin,
+    MultiOutputMixin,
+    OneToOneFeatureMixin,
+    OutlierMixin,
+    RegressorMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+    is_clusterer,
+    is_outlier_detector,
+    is_regressor,
+)
+
+__all__ = [
+    "BaseEstimator",
+    "BiclusterMixin",
+    "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
+    "ClusterMixin",
+    "DensityMixin",
+    "MetaEstimatorMixin",
+    "MultiOutputMixin",
+    "OneToOneFeatureMixin",
+    "OutlierMixin",
+    "RegressorMixin",
+    "TransformerMixin",
+    "clone",
+    "is_classifier",
+    "is_clusterer",
+    "is_outlier_detector",
+    "is_regressor",
+]

@@ -1,0 +1,43 @@
+"""Tools of scikit-learn that scripts import beside its models, as they are."""
+
+from sklearn.utils import (
+    Bunch,
+    all_estimators,
+    as_float_array,
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    check_random_state,
+    check_scalar,
+    check_X_y,
+    column_or_1d,
+    compute_class_weight,
+    compute_sample_weight,
+    gen_batches,
+    gen_even_slices,
+    get_tags,
+    indexable,
+    resample,
+    shuffle,
+)
+
+__all__ = [
+    "Bunch",
+    "all_estimators",
+    "as_float_array",
+    "assert_all_finite",
+    "check_X_y",
+    "check_array",
+    "check_consistent_length",
+    "check_random_state",
+    "check_scalar",
+    "column_or_1d",
+    "compute_class_weight",
+    "compute_sample_weight",
+    "gen_batches",
+    "gen_even_slices",
+    "get_tags",
+    "indexable",
+    "resample",
+    "shuffle",
+]
