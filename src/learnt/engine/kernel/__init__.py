@@ -2,6 +2,7 @@
 
 decorator      what `@kernel` makes of a function: a callable that is compiled at its first call
 compiler       how Numba is configured to compile it
+shortcuts      what Numba would do again for each kernel, done once
 digest         what decides the machine code, as text to be hashed
 cache          machine code on disk, under that hash
 lock           one process compiles a kernel, others wait for its machine code

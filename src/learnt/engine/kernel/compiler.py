@@ -25,6 +25,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from learnt.engine.kernel.shortcuts import remember_sizes, remembering, with_lazy_lifetimes
+
 # Numba's passes for `with` blocks, functions made inside functions, literal arguments, and parallel loops.
 _NEVER_NEEDED = {
     "with_lifting",
@@ -34,6 +36,8 @@ _NEVER_NEEDED = {
     "LiteralPropagation",
     "dump_parfor_diagnostics",
 }
+_POST_PROCESSED = {"ir_processing", "reconstruct_ssa", "strip_phis"}
+_NO_EXPRESSIONS = {"getitem", "static_getitem", "typed_getitem"}  # read a part of an array, and compute none
 _FOR_CLOSURES = {"inline_closure_likes", "make_function_op_code_to_jit_function"}
 _STEPS = "_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "get_pointer_to_function"
 
@@ -163,13 +167,28 @@ def compilers() -> tuple[Any, Any]:
         _name = "learnt_array_expressions"
 
         def run_pass(self, state: Any) -> bool:
-            made = (sign.return_type for sign in state.calltypes.values() if sign is not None)
-            return super().run_pass(state) if any(isinstance(what, types.Array) for what in made) else False
+            made = (sign for step, sign in state.calltypes.items() if getattr(step, "op", "") not in _NO_EXPRESSIONS)
+            needed = any(sign is not None and isinstance(sign.return_type, types.Array) for sign in made)
+            return super().run_pass(state) if needed else False
+
+    quick_passes: dict[Any, Any] = {NopythonRewrites: RewriteArrayExpressions}
+
+    def quick(step: Any) -> Any:
+        """The same pass without post-processing that nobody needs."""
+        if step not in quick_passes:
+            quick_passes[step] = step
+            if step.name() in _POST_PROCESSED:
+                run_pass = with_lazy_lifetimes(step.run_pass)
+                new = type(step.__name__, (step,), {"run_pass": run_pass, "_name": f"learnt_{step.name()}"})
+                quick_passes[step] = register_pass(mutates_CFG=True, analysis_only=False)(new)
+        return quick_passes[step]
 
     class KernelCompiler(plain):  # type: ignore[valid-type, misc]
         """Leaves out the passes that a function over arrays and numbers does not need."""
 
         def compile_extra(self, func: Any) -> Any:
+            self.state.typingctx = remembering(self.state.typingctx, self.state.flags)
+            remember_sizes(self.state.targetctx)
             with rare_garbage_collection():
                 return super().compile_extra(func)
 
@@ -180,10 +199,8 @@ def compilers() -> tuple[Any, Any]:
                 left_out = _NEVER_NEEDED | _FOR_CLOSURES
             manager = PassManager("kernel")
             for step, why in super().define_pipelines()[0].passes:
-                if step is NopythonRewrites:
-                    manager.add_pass(RewriteArrayExpressions, why)
-                elif step.name() not in left_out:
-                    manager.add_pass(step, why)
+                if step.name() not in left_out:
+                    manager.add_pass(quick(step), why)
             manager.finalize()
             return [manager]
 
