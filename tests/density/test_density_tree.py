@@ -126,13 +126,43 @@ def test_a_gaussian_leaf_is_normalised_in_its_cell(leaf):
     assert np.exp(model.score_samples(x[:, None])).sum() * dx == pytest.approx(1, abs=1e-3)
     one = DensityTree(leaf=leaf, max_leaf_nodes=1, validation_fraction=None).fit(rows)
     low, high = one.lower_[0], one.upper_[0]
-    if leaf == "constant":
-        expected = stats.uniform(low, high - low)
-    else:
-        m, s = rows.mean(), rows.std()
-        expected = stats.truncnorm((low - m) / s, (high - m) / s, m, s)
-    np.testing.assert_allclose(one.score_samples(rows), expected.logpdf(rows[:, 0]), rtol=1e-10)
-    assert stats.kstest(one.sample(3000, random_state=0)[:, 0], expected.cdf).pvalue > 1e-3
+    even, m, s = stats.uniform(low, high - low), rows.mean(), rows.std()
+    gaussian = stats.truncnorm((low - m) / s, (high - m) / s, m, s)
+    share = 1 if leaf == "constant" else 1 / 401  # one row beside the 400
+    expected = np.log((1 - share) * gaussian.pdf(rows[:, 0]) + share * even.pdf(rows[:, 0]))
+    np.testing.assert_allclose(one.score_samples(rows), expected, rtol=1e-10)
+    cdf = lambda x: (1 - share) * gaussian.cdf(x) + share * even.cdf(x)  # noqa: E731
+    assert stats.kstest(one.sample(3000, random_state=0)[:, 0], cdf).pvalue > 1e-3
+
+
+def test_rows_beside_a_value_that_repeats_are_possible():
+    """The Gaussian of many equal rows is narrow; another row in their cell is as rare as one among them."""
+    n = 2000
+    rows = np.append(np.full(n, 0.25), [0.0, 1.0])[:, None]
+    model = DensityTree(leaf="gaussian", max_leaf_nodes=1, validation_fraction=None).fit(rows)
+    new = np.linspace(0.01, 0.99, 50)[:, None]
+    assert model.score_samples(new).min() > -np.log(n + 3) - 1e-9
+    x = np.linspace(0, 1, 2_000_001)
+    assert np.trapezoid(np.exp(model.score_samples(x[:, None])), x) == pytest.approx(1, abs=1e-6)
+    drawn = model.sample(200_000, random_state=0)[:, 0]
+    far = np.abs(drawn - 0.25) > 0.1
+    # of one row in 2,003 spread evenly, four fifths are far: five standard deviations of a binomial count
+    expected = 200_000 * 0.8 / (n + 3)
+    assert abs(far.sum() - expected) < 5 * expected**0.5
+
+
+def test_repeated_values_on_either_side_of_a_split_are_likely_rows():
+    """Rounded measurements, where a leaf may hold one value many times: held-out rows keep a fair density."""
+    rng = np.random.default_rng(3)
+    table = np.round(np.concatenate([rng.normal(size=(3000, 2)), rng.exponential(3, size=(3000, 2))]), 1)
+    order = rng.permutation(len(table))
+    seen, held = table[order[:5000]], table[order[5000:]]
+    even = DensityTree(random_state=0).fit(seen)
+    held = held[np.isfinite(even.score_samples(held))]
+    for criterion in SCORES:
+        model = DensityTree(leaf="gaussian", criterion=criterion, random_state=0).fit(seen)
+        assert model.score_samples(held).min() > -30
+        assert model.score(held) > even.score(held) - 1.0
 
 
 @pytest.mark.parametrize("leaf", ["constant", "gaussian"])
@@ -281,7 +311,7 @@ def correlated(n, seed):
 
 def test_the_entropy_of_gaussians_suits_gaussian_leaves():
     """On a mixture of correlated Gaussians: likelier than constant cells, and than Gaussians in cells for constants."""
-    rows, held = correlated(8000, 2), correlated(8000, 3)
+    rows, held = correlated(8000, 2), correlated(24000, 3)
     gaussian = DensityTree(criterion="diagonal_entropy", leaf="gaussian", random_state=0).fit(rows)
     inside = Box(gaussian.lower_, gaussian.upper_).holds(held)
     for leaf in ("constant", "gaussian"):

@@ -1,4 +1,8 @@
-"""What a density tree has in its leaves: a constant, or a Gaussian normalised in the leaf's finite cell."""
+"""What a density tree has in its leaves: a constant, or a Gaussian normalised in the leaf's finite cell.
+
+Beside its rows a leaf with a Gaussian has one more, spread evenly over the cell. Where rows repeat a value, the
+Gaussian is as narrow as can be; without that row, a new row elsewhere in the cell would be as good as impossible.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,19 @@ _NARROWEST = 1e-3  # a Gaussian has at least this share of its cell's width as d
 
 
 class Gaussians(NamedTuple):
-    """A Gaussian with independent features in each leaf, cut off at the cell: centre, deviation, (nodes, d)."""
+    """A Gaussian with independent features in each leaf, cut off at the cell: centre, deviation, (nodes, d).
+
+    `even` (nodes) is the share of each leaf that is spread evenly over its cell.
+    """
 
     center: np.ndarray
     scale: np.ndarray
+    even: np.ndarray
+
+
+def even_shares(n_rows: np.ndarray) -> np.ndarray:
+    """One row beside the n of each leaf."""
+    return 1.0 / (n_rows + 1.0)
 
 
 def leaf_gaussians(
@@ -35,7 +48,7 @@ def leaf_gaussians(
         variance = np.bincount(leaf, weights=off * off if w is None else w * off * off, minlength=n) / weight
         center[:, j] = lower[:, j] + mean
         scale[:, j] = np.maximum(np.sqrt(variance), _NARROWEST * (upper[:, j] - lower[:, j]))
-    return Gaussians(center, scale)
+    return Gaussians(center, scale, even_shares(np.bincount(leaf, minlength=n)))
 
 
 def gaussian_worth(
@@ -63,11 +76,14 @@ def _below(tree: Tree, at: np.ndarray, X: np.ndarray, w: np.ndarray | None) -> t
 
 
 def log_in_cell(X: np.ndarray, leaf: np.ndarray, of: Gaussians, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """log of each row's density in its cell: that of the Gaussian, less the logarithm of its part in the cell."""
+    """log of each row's density in its cell, of the Gaussian divided by its part in the cell and the even share."""
     Z = (X - of.center[leaf]) / of.scale[leaf]
     inside = _log_part((lower - of.center) / of.scale, (upper - of.center) / of.scale)
     constant = -np.log(of.scale).sum(axis=1) - 0.5 * X.shape[1] * math.log(2.0 * math.pi) - inside.sum(axis=1)
-    return constant[leaf] - 0.5 * (Z * Z).sum(axis=1)
+    with np.errstate(divide="ignore"):  # a node without rows is even
+        constant += np.log1p(-of.even)
+    flat = np.log(of.even) - np.log(upper - lower).sum(axis=1)
+    return np.logaddexp(constant[leaf] - 0.5 * (Z * Z).sum(axis=1), flat[leaf])
 
 
 def _log_part(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -78,17 +94,21 @@ def _log_part(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return top + np.log1p(-np.exp(bottom - top))
 
 
-def draw_in_cells(
-    leaf: np.ndarray, u: np.ndarray, of: Gaussians | None, lower: np.ndarray, upper: np.ndarray
+def draw_in_cells(leaf: np.ndarray, u: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Rows in these leaves from uniform numbers (rows, d): anywhere in the cell."""
+    return lower[leaf] + u * (upper[leaf] - lower[leaf])
+
+
+def draw_gaussians(
+    leaf: np.ndarray, u: np.ndarray, which: np.ndarray, of: Gaussians, lower: np.ndarray, upper: np.ndarray
 ) -> np.ndarray:
-    """Rows in these leaves from uniform numbers (rows, d): anywhere in the cell, or by its Gaussian."""
+    """The same by the Gaussians; `which` (rows), uniform numbers too, choose the rows of the even shares."""
     low, high = lower[leaf], upper[leaf]
-    if of is None:
-        return low + u * (high - low)
     c, s = of.center[leaf], of.scale[leaf]
     a, b = (low - c) / s, (high - c) / s
     flip = a > 0
     a, b = np.where(flip, -b, a), np.where(flip, -a, b)
     p = ndtr(a)
     z = ndtri(p + u * (ndtr(b) - p))
-    return np.clip(c + s * np.where(flip, -z, z), low, high)
+    drawn = np.clip(c + s * np.where(flip, -z, z), low, high)
+    return np.where((which < of.even[leaf])[:, None], low + u * (high - low), drawn)

@@ -11,7 +11,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.density._base import Density, check_sample, mapped
-from learnt.density._leaves import Gaussians, draw_in_cells, gaussian_worth, leaf_gaussians, log_in_cell
+from learnt.density._leaves import (
+    Gaussians,
+    draw_gaussians,
+    draw_in_cells,
+    even_shares,
+    gaussian_worth,
+    leaf_gaussians,
+    log_in_cell,
+)
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import entropy, random_state_of, task_seed, uniforms
@@ -58,7 +66,8 @@ default="entropy"
     splitter : {"best", "random"}, default="best"
         Look at every cut between two rows, or at one random cut of each feature.
     leaf : {"constant", "gaussian"}, default="constant"
-        The density within a leaf: even, or a Gaussian with independent features, normalised in the leaf's cell.
+        The density within a leaf: even, or a Gaussian with independent features, normalised in the leaf's cell, and
+        one row beside those of the leaf that is spread evenly over it.
     max_leaf_nodes : int, default=None
         Most leaves before pruning. A usual number is τ ∛N.
     max_depth : int, default=None
@@ -170,10 +179,11 @@ default="entropy"
         lowest = log_density[np.isfinite(log_density)].min()
         tree.value[:, 0, 0] = np.where(np.isfinite(log_density), log_density, lowest - 700.0)
         tree.weighted_n_node_samples[:] = weight
+        tree.n_node_samples[:] = weigh(tree, leaf, None)
         self.tree_, self.lower_, self.upper_ = tree, box.lower, box.upper
         self.leaf_center_ = self.leaf_scale_ = None
         if self.leaf == "gaussian":
-            self.leaf_center_, self.leaf_scale_ = leaf_gaussians(X, w, leaf, *cell_bounds(tree, box))
+            self.leaf_center_, self.leaf_scale_, _ = leaf_gaussians(X, w, leaf, *cell_bounds(tree, box))
 
     @property
     def _box(self) -> Box:
@@ -182,7 +192,9 @@ default="entropy"
     @property
     def _gaussians(self) -> Gaussians | None:
         center, scale = self.leaf_center_, self.leaf_scale_
-        return None if center is None or scale is None else Gaussians(center, scale)
+        if center is None or scale is None:
+            return None
+        return Gaussians(center, scale, even_shares(self.tree_.n_node_samples))
 
     def _log_density(self, X: Any) -> Any:
         lower, upper = cell_bounds(self.tree_, self._box) if self.leaf == "gaussian" else (None, None)
@@ -197,7 +209,10 @@ default="entropy"
         shares = np.cumsum(self._leaf_shares()[leaves])
         at = np.searchsorted(shares, random.random_sample(n_samples) * shares[-1], side="right")
         leaf = leaves[np.minimum(at, len(leaves) - 1)]
-        return draw_in_cells(leaf, random.random_sample((n_samples, len(self.lower_))), self._gaussians, lower, upper)
+        u, of = random.random_sample((n_samples, len(self.lower_))), self._gaussians
+        if of is None:
+            return draw_in_cells(leaf, u, lower, upper)
+        return draw_gaussians(leaf, u, random.random_sample(n_samples), of, lower, upper)
 
     def _leaf_shares(self) -> np.ndarray:
         """p V of every node."""
