@@ -7,13 +7,14 @@ The house, from the ground up; imports only go down:
     linear_model naive_bayes neighbors       estimators
     cluster mixture decomposition density preprocessing baseline svm inverse tree ensemble
     discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network
+    calibration                              scores turned into probabilities
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     distributed                              networks trained by several processes
     study accel cli                          what people run
 
 and, as they are in scikit-learn, what holds models and prepares data: pipeline compose impute feature_extraction
-feature_selection multiclass multioutput inspection datasets base utils exceptions.
+feature_selection frozen multiclass multioutput inspection datasets base utils exceptions.
 
 Importing `learnt` is instant: every room is imported when first named.
 """
@@ -29,6 +30,7 @@ from learnt._version import __version__
 _ESTIMATORS = (
     "baseline",
     "bayes",
+    "calibration",
     "cluster",
     "decomposition",
     "density",
@@ -55,6 +57,7 @@ _BORROWED = (
     "exceptions",
     "feature_extraction",
     "feature_selection",
+    "frozen",
     "impute",
     "inspection",
     "multiclass",

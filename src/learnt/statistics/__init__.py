@@ -23,6 +23,7 @@ lost however far from 0 the data are.
     _missing  sums without the cells that are NaN                _far_columns   sparse columns far from 0
     _joint    X and y together                                   _gaussians     Gaussian densities of rows
     _expected moments from shares, with other sums of the pass   _bins      rules for the bins of histograms
+    _sigmoid  Platt's scaling of scores to probabilities
 """
 
 from learnt.statistics._bins import RULES as BIN_RULES
@@ -43,6 +44,7 @@ from learnt.statistics._joint import JointMoments, joint_means, joint_moments, j
 from learnt.statistics._moments import column_sums, moments
 from learnt.statistics._points import far_from_zero
 from learnt.statistics._record import Moments
+from learnt.statistics._sigmoid import fit_sigmoid, logistic
 
 __all__ = [
     "BIN_RULES",
@@ -57,6 +59,7 @@ __all__ = [
     "edges_by_rule",
     "expected_moments",
     "far_from_zero",
+    "fit_sigmoid",
     "gaussians",
     "given",
     "inverse_factors",
@@ -67,6 +70,7 @@ __all__ = [
     "log_densities",
     "log_determinants",
     "log_sum_exp",
+    "logistic",
     "moments",
     "of_classes",
     "scott_width",

@@ -18,6 +18,7 @@ from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import Schema, flag, integers, labels, real
 from learnt.engine.threads import single_blas
+from learnt.statistics import fit_sigmoid
 from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine
 from learnt.svm.dual._inputs import Rows, fit_rows
 from learnt.svm.dual._kernel import TrainingKernel, machine_rule
@@ -28,7 +29,6 @@ from learnt.svm.dual._pairs import (
     one_vs_rest,
     pair_probabilities,
     pairs_of,
-    sigmoid_of,
     votes_of,
 )
 from learnt.svm.dual._problems import Machine
@@ -190,7 +190,7 @@ class Classification(ClassifierMixin, KernelMachine):
         """A sigmoid for every pair, fitted to decision values of rows that their machine has not seen."""
         ranks = ranks_in_classes(codes, random_state_of(self.random_state))
         pairs = zip(pairs_of(len(self.classes_)), way.held_out(ranks))
-        found = [sigmoid_of(values, codes[rows] == i, w[rows]) for (i, _), (rows, values) in pairs]
+        found = [fit_sigmoid(values, codes[rows] == i, w[rows]) for (i, _), (rows, values) in pairs]
         self._probA, self._probB = np.array(found).T.copy()
 
     @property

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from learnt.statistics import logistic
+
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:
     """(0, 1), (0, 2), …, (1, 2), …"""
@@ -92,49 +94,9 @@ def matrix_of(coefficients: Any) -> np.ndarray:
     return coefficients.dense() if isinstance(coefficients, PairCoefficients) else coefficients
 
 
-def sigmoid_of(decisions: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """A and B such that 1 / (1 + exp(A f + B)) is the probability of the positive class: Platt's fit, by Newton steps.
-
-    Targets are a little inside 0 and 1, as if one more row of each class had been seen.
-    """
-    ones, zeros = weights[positive].sum(), weights[~positive].sum()
-    target = np.where(positive, (ones + 1) / (ones + 2), 1 / (zeros + 2))
-    A, B = 0.0, float(np.log((zeros + 1) / (ones + 1)))
-    value = _log_loss(decisions, target, weights, A, B)
-    for _ in range(100):
-        p = _logistic(A * decisions + B)  # of the negative class
-        d1 = weights * (target - (1 - p))
-        d2 = weights * p * (1 - p)
-        gradient = np.array([d1 @ decisions, d1.sum()])
-        if np.abs(gradient).max() < 1e-10 * max(weights.sum(), 1.0):
-            break
-        H = np.array([[d2 @ decisions**2 + 1e-12, d2 @ decisions], [d2 @ decisions, d2.sum() + 1e-12]])
-        step = -np.linalg.solve(H, gradient)
-        size = 1.0
-        while size > 1e-10:
-            tried = _log_loss(decisions, target, weights, A + size * step[0], B + size * step[1])
-            if tried < value + 1e-4 * size * (gradient @ step):
-                A, B, value = A + size * step[0], B + size * step[1], tried
-                break
-            size /= 2
-        else:
-            break
-    return A, B
-
-
-def _logistic(z: np.ndarray) -> np.ndarray:
-    e = np.exp(-np.abs(z))
-    return np.where(z > 0, 1 / (1 + e), e / (1 + e))
-
-
-def _log_loss(f: np.ndarray, target: np.ndarray, weights: np.ndarray, A: float, B: float) -> float:
-    z = A * f + B
-    return float(weights @ (np.maximum(z, 0) - (1 - target) * z + np.log1p(np.exp(-np.abs(z)))))
-
-
 def pair_probabilities(decisions: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The probability of the first class of every pair, kept off 0 and 1."""
-    return np.clip(1 - _logistic(A * decisions + B), 1e-7, 1 - 1e-7)
+    return np.clip(1 - logistic(A * decisions + B), 1e-7, 1 - 1e-7)
 
 
 def couple(pair: np.ndarray, n_classes: int) -> np.ndarray:
