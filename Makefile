@@ -23,12 +23,17 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(BIN)/python -m compileall -qq src || true
 	@touch $@
 
-# Installed for developers: oracles, PyTorch's CPU build, Dask, linters. pip would make bytecode on one core, and of the
-# tests of all packages too; a file that is of another Python is passed over.
+# Installed for developers: oracles, PyTorch's CPU build, Dask, linters. pip reads pages of releases and unpacks on one core:
+# two of it install half of the pins each, and a third the package and what no pin names (or what one of them could not).
+# It would also make bytecode of everything, on one core; most is never imported, and is compiled when it is.
+UNREAD := [/\\](tests?|testing|pip|setuptools|sympy|mpmath|networkx|fontTools|pygments|mypyc?|playwright|_inductor|_dynamo|onnx|experimental)[/\\]
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "== installing learnt with the dev extra (a few minutes on a fresh machine)"
+	@for half in 0 1; do \
+	  $(PIP) install -q --no-deps --no-compile $$(grep -v '^#' constraints.txt | sed -n "$$((half + 1))~2p") || true & \
+	done; wait
 	@$(PIP) install -q --no-compile -c constraints.txt -e '.[dev]'
-	@$(BIN)/python -m compileall -qq -j 0 -x '[/\\]tests?[/\\]' $(VENV)/lib src || true
+	@$(BIN)/python -m compileall -qq -j 0 -x '$(UNREAD)' $(VENV)/lib src || true
 	@touch $@ $(VENV)/.installed
 
 study: $(VENV)/.installed  ## from a clone to a judged model: a study of the data set shipped in the package

@@ -9,14 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from learnt.engine.random import stream
 from learnt.neural_network.layers._shapes import Step
 from learnt.neural_network.layers._specs import AvgPool, BatchNorm, Conv, Dense, Dropout, Flatten, MaxPool, pair
 from learnt.neural_network.training._activations import forward
-
-Tensor = torch.Tensor
 
 _HE = ("relu", "leaky_relu")
 _RISING = ("relu", "leaky_relu", "identity")  # do not change which pixel of a window is largest
