@@ -4,6 +4,7 @@
 examples every time and sets no time limit: a property that fails must fail everywhere, and being busy is no failure.
 """
 
+import gc
 import sys
 
 import numpy as np
@@ -14,6 +15,16 @@ settings.register_profile(
     "same-everywhere", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("same-everywhere")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Modules, tests and parameters live until the end: nothing is looked for among them, now or while tests run."""
+    gc.disable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    return found
 
 
 def pytest_collection_finish(session):

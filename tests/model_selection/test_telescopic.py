@@ -84,11 +84,11 @@ def test_ridge_is_that_of_the_whole_grid_after_a_fraction_of_the_fits():
 
 
 def test_two_parameters_and_a_name_of_a_pipeline():
-    data, labels = make_classification(300, 8, n_informative=5, random_state=1)
+    data, labels = make_classification(150, 8, n_informative=5, random_state=1)
     model = make_pipeline(StandardScaler(), SVC())
     grid = {
-        "svc__C": np.logspace(-2, 3, 16),
-        "svc__gamma": np.logspace(-4, 1, 16),
+        "svc__C": np.logspace(-2, 3, 13),
+        "svc__gamma": np.logspace(-4, 1, 13),
         "svc__class_weight": [None, "balanced"],
     }
     ours = TelescopicSearchCV(model, grid, cv=3).fit(data, labels)
@@ -96,7 +96,7 @@ def test_two_parameters_and_a_name_of_a_pipeline():
     assert ours.best_score_ == max(at.values())
     assert ours.n_candidates_ < 0.4 * ours.n_grid_
     whole = GridSearchCV(clone(model), {k: v[::3] if k != "svc__class_weight" else v for k, v in grid.items()}, cv=3)
-    assert ours.best_score_ >= whole.fit(data, labels).best_score_ - 0.02  # 72 points over the whole grid
+    assert ours.best_score_ >= whole.fit(data, labels).best_score_ - 0.02  # 50 points over the whole grid
     assert hasattr(ours, "decision_function")
     np.testing.assert_array_equal(ours.classes_, [0, 1])
 
