@@ -5,6 +5,7 @@ import pytest
 
 from learnt.svm import SVC, NuSVC
 from learnt.svm.dual import _pair_loop, _ways
+from learnt.svm.dual._active import Entries
 from learnt.svm.dual._pair_loop import Pairs, solve_pairs
 from learnt.svm.dual._pairs import PairCoefficients, one_vs_rest, pairs_of, votes_of
 
@@ -136,13 +137,19 @@ def test_steps_have_a_limit_for_every_pair():
     assert model.kkt_residual_ > 1e-3
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_scores_are_those_of_alpha(dtype, monkeypatch):
-    """Scores are computed anew from α however often the solver is called, and groups keep their sums."""
+@pytest.mark.parametrize("values", ["float32", "float64", "rows"])
+def test_scores_are_those_of_alpha(values, monkeypatch):
+    """Scores follow α, from a kernel matrix or from products of rows as they are needed; groups keep their sums."""
+    dtype = np.dtype("float64" if values == "rows" else values)
     X, y, _ = rows(n=120, k=3)
     codes = np.unique(y, return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")
-    K = np.exp(-0.1 * ((X[order][:, None] - X[order]) ** 2).sum(axis=2))
+    if values == "rows":
+        X = X / np.linalg.norm(X, axis=1, keepdims=True)
+        entries, K = Entries(X[order], True), X[order] @ X[order].T
+    else:
+        K = np.exp(-0.1 * ((X[order][:, None] - X[order]) ** 2).sum(axis=2))
+        entries = Entries(K.astype(dtype), False)
     begin = np.concatenate([[0], np.cumsum(np.bincount(codes))])
     ends = np.cumsum([begin[1] + begin[2] - begin[1], begin[1] + begin[3] - begin[2], begin[3] - begin[1]])
     starts = np.concatenate([[0], ends])
@@ -151,7 +158,7 @@ def test_scores_are_those_of_alpha(dtype, monkeypatch):
         alpha = np.full(ends[-1], 0.4 if by_sign else 0.0)
         first, second, upper = np.array([0, 0, 1]), np.array([1, 2, 2]), np.full(ends[-1], 2.0)
         problem = Pairs(first, second, begin, starts, upper, alpha, 0.0 if by_sign else 1.0, by_sign)
-        found = solve_pairs(K.astype(dtype), problem, 1e-3, -1)
+        found = solve_pairs(entries, problem, 1e-3, -1)
         assert found.converged.all()
         assert (found.gap <= 1e-3).all()
         for p, (i, j) in enumerate(zip(first, second)):

@@ -34,9 +34,7 @@ def test_no_pair_of_scores_is_further_apart_than_the_tolerance(dtype, cut, offse
         alpha[:] = 0.5
         score = (sign - K @ (sign * alpha) + offset).astype(dtype)
     sums = [np.sum(sign[part] * alpha[part]) for part in (slice(0, cut), slice(cut, n))]
-    steps, gap = smo(
-        K.astype(dtype), np.arange(n), sign, cut, True, upper, alpha, score, workspace_for(score), tol, 10**6, stop
-    )
+    steps, gap = smo(K.astype(dtype), sign, cut, upper, alpha, score, workspace_for(score), tol, 10**6, stop)
     assert 0 < steps < 10**6
     assert gap <= tol
     exact = sign - K @ (sign * alpha)
@@ -63,10 +61,8 @@ def test_a_step_takes_the_pair_that_lowers_the_objective_most():
         alpha, stop = np.full(n, 1.0), np.zeros(1, np.int64)
         smo(
             K.astype(np.float32),
-            np.arange(n),
             sign,
             n,
-            True,
             np.full(n, 1e6),
             alpha,
             wanted.copy(),

@@ -170,7 +170,9 @@ class TrainingKernel:
         self.kernel, self.n = kernel, X.shape[0]
         X = X if callable(kernel.name) else workable(X)  # a function gets the rows as they are, as at prediction
         self.X, self.left = X, X
-        self.dense_rbf = kernel.name == "rbf" and route(X) is Route.DENSE
+        self.dense_linear, self.dense_rbf = (
+            kernel.name == name and route(X) is Route.DENSE for name in ("linear", "rbf")
+        )
         if self.dense_rbf:
             # Two columns more on each side, and a product is the exponent −γ‖x − z‖² itself.
             X = X - X.mean(axis=0)

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from learnt.svm.dual._active import Entries
 from learnt.svm.dual._kernel import Kernel, TrainingKernel
 from learnt.svm.dual._pair_loop import Found, Pairs, solve_pairs
 from learnt.svm.dual._problems import Effort, between, fill, gaps_of, margin_of, precision
 from learnt.svm.dual._solve import WORKING
 
+_MOST_COLUMNS = 256  # of rows that are multiplied when their products are needed
 _PRECISE = 256  # rows up to which the kernel matrix is in double precision: machines are compared by their digits
 
 
@@ -38,7 +40,7 @@ class Layout(NamedTuple):
 class Table(NamedTuple):
     """The kernel matrix of all rows, class after class."""
 
-    K: np.ndarray
+    K: Entries
     order: np.ndarray  # (n,) the rows sorted by class
     begin: np.ndarray  # (k + 1,) where the rows of each class begin among them
 
@@ -63,10 +65,18 @@ def table_of(kernel: Kernel, X: Any, codes: np.ndarray, n_classes: int, largest:
     order = np.argsort(codes, kind="stable")
     part = X[np.ix_(order, order)] if kernel.name == "precomputed" else X[order]
     training = TrainingKernel(kernel, part)
-    n = len(order)
-    K = np.empty((n, n), np.float64 if n <= _PRECISE else precision(training, largest, effort.tol))
+    begin = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
+    return Table(_entries(training, largest, effort.tol), order, begin)
+
+
+def _entries(training: TrainingKernel, largest: float, tol: float) -> Entries:
+    """Kernels of all rows; the linear kernel's when they are needed, since few variables of a plane are active."""
+    n = training.n
+    if training.dense_linear and training.X.shape[1] <= _MOST_COLUMNS:
+        return Entries(training.X, True)
+    K = np.empty((n, n), np.float64 if n <= _PRECISE else precision(training, largest, tol))
     training.whole(K)
-    return Table(K, order, np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))]))
+    return Entries(K, False)
 
 
 def classify_pairs(table: Table, layout: Layout, upper: np.ndarray, effort: Effort) -> Machines:

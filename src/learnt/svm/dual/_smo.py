@@ -151,42 +151,39 @@ def _block(b, in_first, cut, n):
 
 
 @kernel(allocates=False)
-def _find(key, lo, score, up, wide):
-    """The first variable from lo whose score, where it may rise, is this one."""
-    while min(_in_order(score[lo], wide), up[lo]) != key:
-        lo += 1
-    return lo
+def _find(key, score, up, wide):
+    """The first variable of a block whose score, where it may rise, is this one."""
+    found = np.int32(len(score))
+    for t in range(len(score)):
+        found = min(found, np.int32(t) if min(_in_order(score[t], wide), up[t]) == key else found)
+    return found
 
 
 @kernel(allocates=False)
-def smo(K, place, sign, cut, apart, upper, alpha, score, work, tol, most, stop):
+def smo(K, sign, cut, upper, alpha, score, work, tol, most, stop):
     """Move α, and the scores with it, until no pair of scores is more than tol apart; the steps, and how far they are.
 
-    `place` is the row and column of each variable in K; those of the first `cut` follow one another, and those of the
-    rest, which are a group of their own if `apart`. The gap is at most tol where the minimum was reached, or at most
-    what rounding leaves of the scores.
+    The first `cut` variables and the rest are a group each; K may have more rows and columns. The gap is at most tol
+    where the minimum was reached, or at most what rounding leaves of the scores.
     """
     n, own, up, down, tops, lows, wide = len(alpha), work.own, work.up, work.down, work.tops, work.lows, work.wide
     largest = 0.0
     for t in range(n):
-        own[t] = K[place[t], place[t]]
+        own[t] = K[t, t]
         largest = max(largest, abs(own[t]))
         _allow(t, sign, upper, alpha, work)
     bend_scale = score.dtype.type(1.0 / largest if largest > 0.0 else 1.0)
     in_first = (cut + _BLOCK - 1) // _BLOCK  # blocks of the first variables
     blocks = in_first + (n - cut + _BLOCK - 1) // _BLOCK
-    of_group = in_first if apart else blocks  # blocks of the first group
     i, j, move, steps = 0, 0, 0.0, 0
     while True:
         shift = score.dtype.type(move)
         for b in range(blocks):
             lo, hi = _block(b, in_first, cut, n)
-            to, end = place[lo], place[lo] + (hi - lo)
-            row, other = K[place[i], to:end], K[place[j], to:end]
-            tops[b], lows[b] = _advance(row, other, score[lo:hi], up[lo:hi], down[lo:hi], shift, wide)
+            tops[b], lows[b] = _advance(K[i, lo:hi], K[j, lo:hi], score[lo:hi], up[lo:hi], down[lo:hi], shift, wide)
         gap = -np.inf
         for g in range(2):
-            b, low = _group_ends(g, of_group, blocks, tops, lows)
+            b, low = _group_ends(g, in_first, blocks, tops, lows)
             if b > -1 and _movable(tops[b], lows[low], up):
                 gap = max(gap, np.float64(_float_of(tops[b], wide)) - np.float64(_float_of(lows[low], wide)))
         if not gap > tol or steps >= most or (steps % _LOOK == 0 and atomic_load(stop, 0) != 0):
@@ -194,20 +191,21 @@ def smo(K, place, sign, cut, apart, upper, alpha, score, work, tol, most, stop):
         scale = score.dtype.type(1.0 / gap)
         best, block = np.int32(-1), 0
         for g in range(2):
-            b, low = _group_ends(g, of_group, blocks, tops, lows)
+            b, low = _group_ends(g, in_first, blocks, tops, lows)
             if b < 0 or not _movable(tops[b], lows[low], up) or not tops[b] > lows[low]:
                 continue
-            first = _find(tops[b], _block(b, in_first, cut, n)[0], score, up, wide)
-            for c in range(of_group if g else 0, blocks if g else of_group):
+            lo, hi = _block(b, in_first, cut, n)
+            first = lo + _find(tops[b], score[lo:hi], up[lo:hi], wide)
+            for c in range(in_first if g else 0, blocks if g else in_first):
                 if tops[b] > lows[c]:
                     lo, hi = _block(c, in_first, cut, n)
-                    row, may = K[place[first], place[lo] : place[lo] + (hi - lo)], work.second[lo:hi]
+                    row, may = K[first, lo:hi], work.second[lo:hi]
                     gain = _best_gain(row, own[lo:hi], score[lo:hi], may, own[first], score[first], scale, bend_scale)
                     if gain > best:
                         best, i, block = gain, first, c
         j = _block(block, in_first, cut, n)[0] + (best & _PLACE)
         unclipped = np.float64(score[i]) - np.float64(score[j])
-        shared = np.float64(K[place[i], place[j]])
+        shared = np.float64(K[i, j])
         bend = (np.float64(own[i]) - shared) + (np.float64(own[j]) - shared)
         move = _move(i, j, unclipped / max(bend, np.float64(_FLAT) * largest), sign, upper, alpha)
         _allow(i, sign, upper, alpha, work)

@@ -101,8 +101,7 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
 
 
 def _inner(K, sign, cut, upper, alpha, score, goal, most, stop):
-    place = np.arange(len(alpha))
-    return lambda: smo(K, place, sign, cut, True, upper, alpha, score, workspace_for(score), goal, most, stop)
+    return lambda: smo(K, sign, cut, upper, alpha, score, workspace_for(score), goal, most, stop)
 
 
 def _about_middle(score, group, tops, lows):
