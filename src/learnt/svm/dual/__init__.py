@@ -6,4 +6,5 @@ _one_class  OneClassSVM                     _smo        one working set, two var
 _base       what the estimators share       _rows       rows of the kernel matrix, computed once and kept
 _pairs      many classes as pairs of two    _kernel     kernels from matrix products
 _inputs     rows, targets and weights, checked
+_ways       all pairs of classes: each alone, or all from one matrix (_shared), in one loop (_pair_loop, _active)
 """
