@@ -58,12 +58,13 @@ class Active(NamedTuple):
 
 def active_for(n: int, K: Entries) -> Active:
     """Memory for problems of at most n variables whose kernels are these."""
-    dtype = K.values.dtype
-    places, numbers = np.empty((2, n), np.int64), np.empty((4, n))
-    score = np.empty(n, dtype)
-    ranks = np.empty((4, _BINS), np.int64), *np.empty((2, 4, _BINS))
-    ends, plane = np.empty((2, 2)), np.empty(K.values.shape[1])
-    return Active(*places, *numbers, score, np.empty((n, n + _APART), dtype), *ranks, ends, plane, workspace_for(score))
+    dtype, score = K.values.dtype, np.empty(n, K.values.dtype)
+    at, place = np.empty((2, n), np.int64)
+    sign, upper, alpha, change = np.empty((4, n))
+    counts, (shares, due) = np.empty((4, _BINS), np.int64), np.empty((2, 4, _BINS))
+    square, ends, plane = np.empty((n, n + _APART), dtype), np.empty((2, 2)), np.empty(K.values.shape[1])
+    work = workspace_for(score)
+    return Active(at, place, sign, upper, alpha, change, score, square, counts, shares, due, ends, plane, work)
 
 
 @kernel(allocates=False)
