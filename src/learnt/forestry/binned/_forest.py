@@ -204,6 +204,10 @@ def _grow_as_given(
         return per_output, value[:size], {name: array[:size] for name, array in arrays.items()}
     targets: Any = None
     slots: Any = None
+    # What is rare shares one compiled form for pairs and one for slots, in which weights and targets are float64.
+    common = plain or (classes and not pair and not random_splits and w.dtype == np.uint8)
+    if not common:
+        w = w.astype(np.float64)
     if pair or not classes:
         targets = np.ascontiguousarray(y.T, dtype=np.uint8 if classes and w.dtype == np.uint8 else np.float64)
     if not pair:
@@ -211,6 +215,8 @@ def _grow_as_given(
         if classes:
             slots[:] = y.T
         slots += (width * np.arange(outputs, dtype=np.uint32))[:, None]
+        if classes and not common:
+            targets = np.ones(slots.shape)
     weighted, summed = (
         np.int64 if w.dtype == np.uint8 else np.float64,
         np.int64 if pair and classes and w.dtype == np.uint8 else np.float64,
@@ -218,7 +224,8 @@ def _grow_as_given(
     kind = Kind(
         plain=_YES if plain else None,
         general=None if plain else _YES,
-        at_random=_YES if random_splits else None,
+        at_random=_YES if random_splits or not common else None,
+        random_splits=random_splits,
         integer_weights=w.dtype == np.uint8,
         classes=classes,
         entropy=entropy,

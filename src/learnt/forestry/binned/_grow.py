@@ -147,12 +147,11 @@ def slot_totals(w, y, slots, n, totals):
         wt += w[i]
         for o in range(slots.shape[0]):
             amount = 1.0 * w[i]
+            pure &= slots[o, i] == slots[o, 0]
             if y is not None:
                 amount *= y[o, i]
                 squares += amount * y[o, i]
                 pure &= y[o, i] == y[o, 0]
-            else:
-                pure &= slots[o, i] == slots[o, 0]
             totals[slots[o, i]] += amount
     return wt, squares, pure
 
@@ -188,7 +187,8 @@ class Kind(NamedTuple):
 
     plain: np.ndarray | None
     general: np.ndarray | None
-    at_random: np.ndarray | None  # None: every cut is looked at
+    at_random: np.ndarray | None  # None: cuts drawn at random are not compiled
+    random_splits: bool  # cuts are drawn, else every cut is looked at
     integer_weights: bool  # weights are bytes
     classes: bool
     entropy: bool
@@ -197,8 +197,8 @@ class Kind(NamedTuple):
 class Sample(NamedTuple):
     """The rows of every node side by side, and what each row of the table has.
 
-    Without `slots` there is one target `y` of shape (1, n), a number or 0 and 1. With `slots` and without `y` there are
-    classes, with both several numbers.
+    Without `slots` there is one target `y` of shape (1, n), a number or 0 and 1. With `slots` and without `y`, or with
+    ones, there are classes, with both several numbers.
     """
 
     rows: np.ndarray
@@ -379,7 +379,7 @@ def grow(table, kind, limits, draws, sample, histogram, work, nodes):
                         continue
                     useful += 1
                     top, bottom, a, b, m_left = no_gain, 1.0, 0, 0, 0
-                    if kind.at_random is not None:
+                    if kind.at_random is not None and kind.random_splits:
                         only_missing = absent > 0 and (small == large or draw(state, large - small + 1) == 0)
                         a, b = large, ONLY_MISSING
                         if not only_missing:
@@ -427,7 +427,7 @@ def grow(table, kind, limits, draws, sample, histogram, work, nodes):
                 if known and node > 0:
                     open_node(w, target, rows, np.uint64(lo), np.uint64(m), w_node, target_node, work.v)
                 place = Place(codes, start, step, jump, rows, np.uint64(lo))
-                if kind.at_random is not None:
+                if kind.at_random is not None and kind.random_splits:
                     best, below, chosen, cut, right_bin, best_w, best_s = pair_random(
                         place, m, w_node, work.v, wt, st, alike, in_bytes, limits, draws, edges, bins
                     )
