@@ -76,6 +76,7 @@ def test_votes_of_many_rows_functions_and_classifiers():
         (lambda: bayes_rule([0.5, 0.5], [1, -1]), "at least 0"),
         (lambda: bayes_optimal([1, 2], [0.3, 0.3, 0.4]), "2 hypotheses and 3 weights"),
         (lambda: bayes_optimal([1, 2], [0.3, 0.3]), "weights must be probabilities"),
+        (lambda: bayes_optimal([0.4, 0.6], ["a", "b"]), "The hypotheses come first"),
         (lambda: bayes_optimal([1, 2], [0.3, 0.7], X=np.ones((2, 1))), "a function or a fitted classifier"),
         (lambda: BayesClassifier(0.5), "posterior must be a function"),
         (lambda: BayesClassifier(lambda X: np.ones((2, 2))).predict(np.ones((2, 1))), "1 in all for each row"),

@@ -127,3 +127,13 @@ def test_a_validation_curve_names_its_best_value():
     assert str(same) == str(plots.validation_curve(values, train, valid, parameter="alpha"))
     with pytest.raises(ValueError, match=r"Average the folds first: scores.mean\(axis=1\)"):
         plots.validation_curve(values, np.ones((5, 3)), valid)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-124.3, -114.3), (1.1e5, 1.19e5), (1000, 1009), (0.12, 0.13), (0, 43)])
+def test_ticks_say_their_numbers(low, high):
+    """A tick of 122.5 is not labelled 122: text and number agree to a hundredth of a step."""
+    from learnt.drawing.svg import tick_labels, ticks
+
+    values = ticks(low, high)
+    said = [float(label.replace(",", "").replace("k", "e3")) for label in tick_labels(values)]
+    np.testing.assert_allclose(said, values, atol=0.01 * (values[1] - values[0]))

@@ -111,7 +111,12 @@ def bayes_optimal(hypotheses: Sequence[Any], weights: Any, X: Any = None) -> Vot
     >>> int(vote.label), round(float(vote.probability), 3)
     (-1, 0.6)
     """
-    weights = np.asarray(weights, dtype=np.float64)
+    try:
+        weights = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"weights must be probabilities that add up to 1; they are {weights!r}. The hypotheses come first."
+        ) from None
     require_probabilities(weights, "weights")
     hypotheses = list(hypotheses)
     if len(hypotheses) != len(weights):

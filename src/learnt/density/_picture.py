@@ -14,6 +14,7 @@ from learnt.drawing.svg import ACCENT, SECOND, Chart, hint, number, tag
 from learnt.engine.validation import NOT_FITTED
 
 _POINTS, _CELLS, _LEVELS = 400, 64, 10
+_INSIDE = 4  # points along each side of a cell of a map, whose densities are averaged
 _SAMPLE = 4000  # rows sampled to find the region of high density
 
 
@@ -59,10 +60,8 @@ def _curve(model: Any, limits: tuple[float, float], name: str, title: str) -> Ch
 
 def _map(model: Any, limits: list[tuple[float, float]], names: list[str], title: str) -> Chart:
     edges = [np.linspace(*pair, _CELLS + 1) for pair in limits]
-    x, y = ((edge[:-1] + edge[1:]) / 2 for edge in edges)
-    grid = np.stack([part.ravel() for part in np.meshgrid(x, y)], axis=1)
-    p = _density_at(model, grid).reshape(_CELLS, _CELLS)
-    levels = _levels(p, math.exp(model.offset_))
+    p, highest = _mean_and_peak(model, limits)
+    levels = np.where(highest >= math.exp(model.offset_), _levels(p), 0)
     frame = Frame(*limits, top=26, height=380)
     frame.axes(names[0], names[1])
     for row in range(_CELLS):
@@ -75,7 +74,7 @@ def _map(model: Any, limits: list[tuple[float, float]], names: list[str], title:
                 frame.add(
                     tag(
                         "rect",
-                        hint(f"density up to {number(float(p[row, cells].max()))}"),
+                        hint(f"density up to {number(float(highest[row, cells].max()))}"),
                         x=left,
                         y=top,
                         width=right - left,
@@ -86,11 +85,19 @@ def _map(model: Any, limits: list[tuple[float, float]], names: list[str], title:
                     )
                 )
     legend(frame, [("darker: more probable", ACCENT), ("blank: novelty", "none")])
-    return frame.close(title, f"highest density {number(float(p.max()))}; blank where a row would be a novelty")
+    return frame.close(title, f"highest density {number(float(highest.max()))}; blank where a row would be a novelty")
 
 
-def _levels(p: np.ndarray, lowest: float) -> np.ndarray:
-    """1…_LEVELS by equal steps of √p, in which peaks do not hide all else; 0 below the lowest density shown."""
+def _mean_and_peak(model: Any, limits: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
+    """The mean and the highest density in every cell of a map: those of trees change within a cell too."""
+    edges = [np.linspace(*pair, _CELLS * _INSIDE + 1) for pair in limits]
+    x, y = ((edge[:-1] + edge[1:]) / 2 for edge in edges)
+    grid = np.stack([part.ravel() for part in np.meshgrid(x, y)], axis=1)
+    p = _density_at(model, grid).reshape(_CELLS, _INSIDE, _CELLS, _INSIDE)
+    return p.mean(axis=(1, 3)), p.max(axis=(1, 3))
+
+
+def _levels(p: np.ndarray) -> np.ndarray:
+    """1…_LEVELS by equal steps of √p, in which peaks do not hide all else."""
     top = math.sqrt(float(p.max())) or 1.0
-    steps = np.ceil(_LEVELS * np.sqrt(p) / top).astype(int)
-    return np.where(p >= lowest, np.clip(steps, 1, _LEVELS), 0)
+    return np.clip(np.ceil(_LEVELS * np.sqrt(p) / top).astype(int), 1, _LEVELS)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from learnt.drawing.svg import ACCENT, GRID, MUTED, Chart, hint, number, picture, tag, text, ticks
+from learnt.drawing.svg import ACCENT, GRID, MUTED, Chart, hint, number, picture, tag, text, tick_labels, ticks
 
 Numbers = Sequence[float] | np.ndarray
 WIDTH = 400  # drawn for a phone; pages put two side by side on a desk
@@ -55,12 +55,14 @@ class Frame:
         y_ticks: Sequence[float] | None = None,
     ) -> None:
         bottom = self.top + self.height_in
-        for value in ticks(*self.y_limits, 5) if y_ticks is None else y_ticks:
+        y_ticks, y_labels = _labelled(self.y_limits, y_ticks, y_format)
+        for value, label in zip(y_ticks, y_labels, strict=True):
             y = self.y(value)
             self.marks.append(tag("path", d=_path([(self.left, y), (self.left + self.width_in, y)]), stroke=GRID))
-            self.marks.append(text(self.left - 6, y + 4, y_format(value), text_anchor="end", font_size=11))
-        for value in ticks(*self.x_limits, 5) if x_ticks is None else x_ticks:
-            self.marks.append(text(self.x(value), bottom + 16, x_format(value), text_anchor="middle", font_size=11))
+            self.marks.append(text(self.left - 6, y + 4, label, text_anchor="end", font_size=11))
+        x_ticks, x_labels = _labelled(self.x_limits, x_ticks, x_format)
+        for value, label in zip(x_ticks, x_labels, strict=True):
+            self.marks.append(text(self.x(value), bottom + 16, label, text_anchor="middle", font_size=11))
         self.marks.append(text(self.left + self.width_in / 2, bottom + 35, x_label, text_anchor="middle", font_size=12))
         if y_label:
             middle = self.top + self.height_in / 2
@@ -125,6 +127,16 @@ class Frame:
 
     def close(self, title: str, description: str = "") -> Chart:
         return picture(WIDTH, self.height, self.marks, title, description)
+
+
+def _labelled(
+    limits: tuple[float, float], given: Sequence[float] | None, form: Callable[[float], str]
+) -> tuple[Sequence[float], list[str]]:
+    """The ticks of an axis and their text: round numbers in full, or those given, in short."""
+    if given is not None:
+        return given, [form(value) for value in given]
+    found = ticks(*limits, 5)
+    return found, tick_labels(found, form)
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -116,8 +116,21 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [round(k * step, 12) + 0.0 for k in range(first, last + 1)]
 
 
-def number(value: float) -> str:
-    """A short number for an axis or a label.
+def tick_labels(values: Sequence[float], form: Callable[[float], str] | None = None) -> list[str]:
+    """Ticks as text: by `form`, or as short numbers with as many digits as they need to be told from each other.
+
+    >>> tick_labels([-122.5, -120.0]), tick_labels([0.0, 0.5]), tick_labels([1002.5, 1005.0])
+    (['-122.5', '-120'], ['0', '0.5'], ['1,002.5', '1,005'])
+    """
+    if form is not None and form is not number:
+        return [form(value) for value in values]
+    exact = [number(value, 12) for value in values]
+    tries = ([number(value, digits) for value in values] for digits in range(3, 9))
+    return next((labels for labels in tries if labels == exact), [number(value) for value in values])
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A short number for an axis or a label, with three digits or more.
 
     >>> [number(v) for v in (0, 0.125, 1234, 45200, 3.1e6, -2.50, 1e-7)]
     ['0', '0.125', '1,234', '45.2k', '3.1M', '-2.5', '1e-07']
@@ -126,13 +139,14 @@ def number(value: float) -> str:
         return "–"
     size = abs(value)
     if size >= 1e12 or 0 < size < 1e-4:
-        return f"{value:.2g}"
+        return f"{value:.{digits - 1}g}"
     for unit, name in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if size >= unit:
-            return f"{value / (1e3 if name == 'k' else unit):.3g}".replace("e+03", "000") + name
+            return f"{value / (1e3 if name == 'k' else unit):.{digits}g}".replace("e+03", "000") + name
     if size >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+        whole, _, rest = f"{value:,.{max(digits - 4, 0)}f}".partition(".")
+        return f"{whole}.{rest.rstrip('0')}".rstrip(".")
+    return f"{value:.{digits}g}"
 
 
 def percent(value: float) -> str:

@@ -24,6 +24,7 @@ from learnt.drawing.svg import (
     picture,
     tag,
     text,
+    tick_labels,
     ticks,
 )
 
@@ -130,9 +131,10 @@ def _intervals(rows, title, x_label, form, *, reference=None, start_at_zero=Fals
         return "".join(f"M{at:.1f} {top + step * k + 18:.1f}v18" for k in range(len(rows)))
 
     marks: list[str] = []
-    for value in ticks(low, high, 4):
+    found = ticks(low, high, 4)
+    for value, label in zip(found, tick_labels(found, form), strict=True):
         marks.append(tag("path", d=vertical_line(x(value)), stroke=GRID))
-        marks.append(text(x(value), bottom + 15, form(value), text_anchor="middle", font_size=11))
+        marks.append(text(x(value), bottom + 15, label, text_anchor="middle", font_size=11))
     if reference is not None:
         marks.append(tag("path", d=vertical_line(x(reference)), stroke=MUTED, stroke_dasharray="4 4"))
     for k, row in enumerate(rows):
