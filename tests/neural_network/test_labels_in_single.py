@@ -5,13 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from learnt.neural_network._forward import raw_outputs
+from learnt.neural_network._forward import Memory, raw_outputs
 from learnt.neural_network._labels_in_single import (
-    _single,
+    _outputs,
+    _stretch,
     applies,
+    in_single,
     labels_in_single,
     labels_of,
-    layers_in_single,
 )
 
 ACTIVATIONS = ("relu", "leaky_relu", "tanh", "logistic", "identity")
@@ -20,6 +21,11 @@ ACTIVATIONS = ("relu", "leaky_relu", "tanh", "logistic", "identity")
 def network(rng, widths, scale=1.0):
     coefs = [rng.normal(scale=scale, size=(a, b)) for a, b in pairwise(widths)]
     return coefs, [rng.normal(size=b) for b in widths[1:]]
+
+
+def single(X, coefs, intercepts, activation):
+    net = in_single(coefs, intercepts, activation)
+    return _outputs(X, net, activation, Memory(len(X), net.weights))
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -60,18 +66,29 @@ def test_the_bound_holds(activation):
         coefs, intercepts = network(rng, [200, 150, 50, 3], scale)
         intercepts = [b * scale * size for b in intercepts]
         X = size * rng.normal(size=(3000, 200))
-        z, bounds = _single(X, layers_in_single(coefs, intercepts), activation)
+        z, bounds = single(X, coefs, intercepts, activation)
         errors = np.abs(z.T - raw_outputs(X, coefs, intercepts, activation)).max(axis=1)
         assert (errors <= bounds).all()
         assert np.isfinite(bounds).all()
         assert errors.max() > 0
 
 
+@pytest.mark.parametrize("shape", [(30, 40), (200, 7), (60, 60)])
+def test_the_stretch_of_a_matrix_is_bounded(shape):
+    """Between the largest singular value and m^⅛ times it, m singular values being equal at worst."""
+    rng = np.random.default_rng(0)
+    for W in (rng.normal(size=shape), rng.normal(size=(shape[0], 1)) @ rng.normal(size=(1, shape[1])), np.eye(*shape)):
+        unit = W / np.linalg.norm(W)
+        ratio = _stretch(unit) / np.linalg.norm(unit, 2)
+        slack = max(shape) * min(shape) * 2.0**-24  # of products in single precision
+        assert 1 - slack <= ratio <= min(shape) ** 0.125 * (1 + slack)
+
+
 def test_few_rows_are_computed_twice():
     """Bounds that say nothing would be right too: these let single precision decide all but two rows in a hundred."""
     rng = np.random.default_rng(0)
     coefs, intercepts = network(rng, [50, 256, 128, 1], 0.1)
-    z, bounds = _single(rng.normal(size=(5000, 50)), layers_in_single(coefs, intercepts), "relu")
+    z, bounds = single(rng.normal(size=(5000, 50)), coefs, intercepts, "relu")
     assert (np.abs(z[0]) > bounds).mean() > 0.98
 
 

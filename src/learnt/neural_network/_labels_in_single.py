@@ -7,8 +7,9 @@ vector of length e. The outputs hW + b of that layer are then wrong by a vector 
     ‖W‖₂ e + (k + 4) u (‖W‖_F ‖h‖ + ‖b‖),
 
 and each single output by at most ‖w‖ e + (k + 4) u (‖w‖ ‖h‖ + |b|), w its column of W, both to first order in u;
-(k + 4) counts the rounding of h, of W, the k products and sums, and b. ‖W‖₂² ≤ ‖WᵀW‖_F. All activations here have
-slopes of at most one, and add a few u of their own. Rows whose two largest outputs are closer than twice the bound (one
+(k + 4) counts the rounding of h, of W, the k products and sums, and b. ‖W‖₂ ≤ ‖(WᵀW)²‖_F^¼. All activations here have
+slopes of at most one, and add a few u of their own. From layer to layer this is one constant plus a slope times ‖h‖ of
+each layer, both of the weights alone. Rows whose two largest outputs are closer than twice the bound (one
 output: closer to zero than the bound) are computed again in double precision, so that labels are the same.
 """
 
@@ -20,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.engine.threads import for_blocks, single_blas
-from learnt.neural_network._forward import activate, raw_outputs, rows_at_once
+from learnt.neural_network._forward import Memory, memory_of_threads, raw_outputs, rows_at_once, with_intercept
 
 _U = 2.0**-24
 _SAFETY = 1.1  # over the terms of second order in u
@@ -32,14 +33,13 @@ _FEW = 500  # rows below which nothing is gained
 _TRIED = 64  # rows of which that share is measured
 
 
-class Layer(NamedTuple):
-    """A layer in single precision and what bounds its error."""
+class Single(NamedTuple):
+    """The layers in single precision, and what bounds the errors of their outputs."""
 
-    W: np.ndarray
-    b: np.ndarray
-    grows: float  # how much longer the vector of errors may become
-    size: float  # the length of all weights, or of the longest column of the last layer's
-    shift: float  # the length of b, or the largest of the last layer's
+    weights: list[np.ndarray]  # the intercept is the last row
+    constant: float
+    slopes: list[float]  # of each layer, what a unit of the length of its inputs adds to the bound
+    limits: list[float]  # of each layer, the length of inputs from which sums may overflow
 
 
 def labels_in_single(
@@ -51,17 +51,17 @@ def labels_in_single(
     """
     n = len(X)
     with single_blas():
-        layers = layers_in_single(coefs, intercepts)
-        tried = _decided(*_single(X[:_TRIED], layers, activation))[1]
+        net = in_single(coefs, intercepts, activation)
+        tried = _decided(*_outputs(X[:_TRIED], net, activation, Memory(_TRIED, net.weights)))[1]
     if tried.mean() < 1 - _AGAIN:
         return labels_of(raw_outputs(X, coefs, intercepts, activation))
-    out = np.empty(n, dtype=np.intp)
+    out, own = np.empty(n, dtype=np.intp), memory_of_threads(n, net.weights)
 
     def work(lo: int, hi: int) -> np.ndarray:
-        out[lo:hi], settled = _decided(*_single(X[lo:hi], layers, activation))
+        out[lo:hi], settled = _decided(*_outputs(X[lo:hi], net, activation, own()))
         return lo + np.flatnonzero(~settled)
 
-    again = np.concatenate(for_blocks(work, n, grain=rows_at_once(n, coefs, 4)))
+    again = np.concatenate(for_blocks(work, n, grain=rows_at_once(n, net.weights)))
     if len(again):
         out[again] = labels_of(raw_outputs(X[again], coefs, intercepts, activation))
     return out
@@ -76,46 +76,50 @@ def applies(X: np.ndarray, coefs: Sequence[np.ndarray]) -> bool:
     return isinstance(X, np.ndarray) and X.dtype == coefs[0].dtype == np.float64 and len(X) > _FEW
 
 
-def layers_in_single(coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray]) -> list[Layer]:
-    last = len(coefs) - 1
-    return [_layer(W, b, first=i == 0, last=i == last) for i, (W, b) in enumerate(zip(coefs, intercepts))]
-
-
-def _layer(W: np.ndarray, b: np.ndarray, first: bool, last: bool) -> Layer:
+def in_single(coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray], activation: str) -> Single:
+    constant, slopes, limits = 0.0, [], []
+    inexact = 0.0 if activation in ("relu", "identity") else _ACTIVATION
     with np.errstate(over="ignore", invalid="ignore"):
-        single = W.astype(np.float32)
-        if last:
-            size = grows = float(np.sqrt(np.einsum("ij,ij->j", W, W).max()))
-            shift = float(np.abs(b).max())
-        else:
-            size, shift = float(np.linalg.norm(W)), float(np.linalg.norm(b))
-            unit = single if first else (W / (size + _TINY)).astype(np.float32)  # its squares do not overflow
-            grows = size if first else size * float(np.sqrt(np.linalg.norm(unit.T @ unit)))
-        return Layer(single, b.astype(np.float32), grows, size + _TINY, shift)
+        passed_on = 1.0  # how much longer an error behind this layer is at the end
+        for i, W in reversed(list(enumerate(coefs))):
+            b, k = intercepts[i], len(W)
+            passed_on *= _SAFETY
+            if i == len(coefs) - 1:  # each output by itself
+                size = grows = float(np.sqrt(np.einsum("ij,ij->j", W, W).max())) + _TINY
+                shift = float(np.abs(b).max())
+            else:
+                size, shift = float(np.linalg.norm(W)) + _TINY, float(np.linalg.norm(b))
+                grows = size * _stretch(W / size) if i else 0.0  # X has no error
+            before = inexact * grows  # the error of the activation of a unit
+            slopes.append(passed_on * ((k + 4) * _U * size + before))
+            constant += passed_on * ((k + 4) * _U * shift + _TINY * _U + before * np.sqrt(k))
+            limits.append((_HUGE - shift) / size)
+            passed_on *= grows
+        weights = [with_intercept(W, b, np.float32) for W, b in zip(coefs, intercepts)]
+    return Single(weights, constant, slopes[::-1], limits[::-1])
 
 
-def _single(X: np.ndarray, layers: list[Layer], activation: str) -> tuple[np.ndarray, np.ndarray]:
+def _stretch(unit: np.ndarray) -> float:
+    """At least the largest singular value of a matrix whose squares sum to 1, and at most the root of that sum."""
+    small = unit.astype(np.float32)
+    gram = small.T @ small if len(small) >= small.shape[1] else small @ small.T
+    return float(np.sqrt(np.sqrt(np.linalg.norm(gram @ gram))))
+
+
+def _outputs(X: np.ndarray, net: Single, activation: str, memory: Memory) -> tuple[np.ndarray, np.ndarray]:
     """The outputs of some rows in single precision, (outputs, n), and bounds on their errors, (n,).
 
     An output's values of all rows lie side by side, so that outputs are compared as vectors. The bound of a row with a
     value beyond single precision is infinite.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        h = X.astype(np.float32)
-        error = np.zeros(len(h))
-        for i, one in enumerate(layers):
-            k, hidden = len(one.W), i < len(layers) - 1
-            lengths = _lengths(h)
-            if i and activation not in ("relu", "identity"):
-                error += _ACTIVATION * np.maximum(lengths, np.sqrt(k))
-            sums = one.size * lengths + one.shift  # no partial sum is larger
-            rounding = np.where(sums < _HUGE, (k + 4) * _U * sums + _TINY * _U, np.inf)
-            error = _SAFETY * (one.grows * error + rounding)
-            h = h @ one.W if hidden else one.W.T @ h.T
-            h += one.b if hidden else one.b[:, None]
-            if hidden:
-                activate(h, activation)
-    return h, error
+        bound = np.full(len(X), net.constant)
+        for h, slope, limit in zip(memory.inputs(X, activation), net.slopes, net.limits):
+            lengths = _lengths(h[:, :-1])
+            if not lengths.max() < limit:
+                lengths[~(lengths < limit)] = np.inf
+            bound += slope * lengths
+        return net.weights[-1].T @ h.T, bound
 
 
 def _lengths(h: np.ndarray) -> np.ndarray:
