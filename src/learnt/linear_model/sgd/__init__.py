@@ -4,6 +4,7 @@ _base        What the stochastic estimators share: parameters, starts, held-out 
 _classifier  Linear classifiers by stochastic gradient descent
 _kernels     One epoch of stochastic gradient descent, one row at a time
 _perceptron  The perceptron
+_pieces      Epochs over rows of a file or a cluster, which are read again in every epoch
 _regressor   Linear regression by stochastic gradient descent
 _run         Epochs until nothing improves: what SGD does for one vector of coefficients
 """

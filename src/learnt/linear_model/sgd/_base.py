@@ -11,11 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from learnt.engine import progress
-from learnt.engine.estimator import Takes
+from learnt.engine.arrays import is_lazy
+from learnt.engine.estimator import Takes, takes_of
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import CLASSES, Check, count, labels, number, real
-from learnt.engine.validation import check_same_columns
+from learnt.engine.validation import Checked, check_fit, check_same_columns
+from learnt.linear_model.sgd._pieces import check_pieces
 from learnt.linear_model.sgd._run import SCHEDULES, End, Settings, Start
 
 _LARGEST = 2**31 - 1
@@ -112,6 +114,11 @@ class StochasticDescent(progress.CallbackSupportMixin):
             sparse_intercept=self._sparse_intercept,
             until_perfect=until_perfect,
         )
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, target: str, reset: bool = True) -> Checked:
+        if is_lazy(X) and takes_of(self).lazy:
+            return check_pieces(self, X, y, sample_weight, target, reset)
+        return check_fit(self, X, y, sample_weight, target=target, order="C", reset=reset)
 
     def _goes_on(self, X: Any, coef_init: Any) -> bool:
         """Whether a fit starts from the last one, which must have had the same columns."""

@@ -13,12 +13,12 @@ from sklearn.utils.metaestimators import available_if
 from learnt.engine import progress
 from learnt.engine.arrays import namespace
 from learnt.engine.classification.linear_classifier import LinearClassifier
-from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError
 from learnt.engine.schema import Schema, one_plane_a_class, text
 from learnt.engine.threads import run_tasks
-from learnt.engine.validation import check_fit
 from learnt.linear_model.sgd._base import DESCENT, PLANES, StochasticDescent, mask_of, progress_report
+from learnt.linear_model.sgd._pieces import Chosen, Pieces, Problem, run_pieces
 from learnt.linear_model.sgd._run import End, Start, run
 
 LOSSES = (
@@ -46,8 +46,8 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
         """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
         self._check_parameters()
         going_on = self._goes_on(X, coef_init)
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", order="C")
-        classes = np.unique(y)
+        X, y, w = self._checked(X, y, sample_weight, "label")
+        classes = np.unique(y if w is None else y[w > 0])
         if len(classes) < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {len(classes)} class ({classes.tolist()}); "
@@ -71,7 +71,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
                 "class_weight 'balanced' is not supported for partial_fit, which does not see all rows; give the "
                 "weights as a dict, for example from sklearn.utils.class_weight.compute_class_weight."
             )
-        X, y, w = check_fit(self, X, y, sample_weight, target="label", order="C", reset=first)
+        X, y, w = self._checked(X, y, sample_weight, "label", reset=first)
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if first:
@@ -81,7 +81,7 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
                 f"`classes={np.asarray(classes).tolist()!r}` is not the same as on last call to partial_fit, was: "
                 f"{self.classes_.tolist()!r}."
             )
-        unknown = np.setdiff1d(y, self.classes_)
+        unknown = np.setdiff1d(y if w is None else y[w > 0], self.classes_)
         if unknown.size:
             raise ValueError(
                 f"y has the label {unknown[0]!r}, which is not among the classes of the first partial_fit."
@@ -94,28 +94,38 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
         return self
 
     def _descend(self, X: Any, y: np.ndarray, w: Any, starts: list[Start], t: float, max_iter: int) -> list[End]:
-        weight, table = np.ones(X.shape[0]) if w is None else w, self._class_weights(y)
+        weight = np.ones(X.shape[0]) if w is None else w
         present = np.flatnonzero(weight > 0)
-        codes = np.searchsorted(self.classes_, y)
+        table = self._class_weights(y[present])
+        codes = np.minimum(
+            np.searchsorted(self.classes_, y), len(self.classes_) - 1
+        )  # rows of weight 0 may have others
         judge = present[self._held_out(codes[present], len(present))]
-        held = mask_of(judge, X.shape[0])
         k, seeds = len(starts), self._seeds(len(starts), after=1)
         settings = self._settings(max_iter, self._until_perfect)
 
-        def one(c: int, report: Any = None) -> End:
-            side = np.where(codes == (c if k > 1 else 1), 1.0, -1.0)
+        def target(c: int, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+            side = np.where(codes[rows] == (c if k > 1 else 1), 1.0, -1.0)
             # With several classes, a class's weight applies in its own problem only; rows of the rest keep theirs
             # there.
-            heavy = weight * (table[codes] if k == 1 else np.where(side > 0, table[c], 1.0))
+            return side, weight[rows] * (table[codes[rows]] if k == 1 else np.where(side > 0, table[c], 1.0))
 
-            def score(coef: np.ndarray, intercept: float) -> float:
-                right = (np.asarray(X[judge] @ coef) + intercept > 0) == (side[judge] > 0)
-                return float(np.average(right, weights=weight[judge]))
+        def score(c: int, outputs: np.ndarray) -> float:
+            right = (outputs > 0) == (codes[judge] == (c if k > 1 else 1))
+            return float(np.average(right, weights=weight[judge]))
 
-            judged = score if len(judge) else None
-            return run(X, side, heavy, present, starts[c], t, settings, int(seeds[c]), held, judged, report)
+        def one(c: int, report: Any = None) -> End:
+            held = mask_of(judge, X.shape[0])
+            judged = None if held is None else lambda coef, b: score(c, np.asarray(X[judge] @ coef) + b)
+            return run(X, *target(c, slice(None)), present, starts[c], t, settings, int(seeds[c]), held, judged, report)
 
-        if k == 1:
+        if isinstance(X, Pieces):
+            problems = [Problem(starts[c], int(seeds[c]), partial(target, c), partial(score, c)) for c in range(k)]
+            chosen, jobs = Chosen(present, judge), self._get("n_jobs")
+            ends = progress_report(
+                self, max_iter, lambda report: run_pieces(X, problems, chosen, t, settings, jobs, report), X, y
+            )
+        elif k == 1:
             ends = progress_report(self, max_iter, lambda report: [one(0, report)], X, y)
         else:
             ends = run_tasks([partial(one, c) for c in range(k)], n_jobs=self._get("n_jobs"))
@@ -146,7 +156,9 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
 
     Each row moves the coefficients against the gradient of its own loss, by steps that shrink; rows are shuffled every
     epoch. With more than two classes, one for each against the rest. Columns should be of like scale. A row's weight
-    multiplies its steps; rows of weight 0 are not there.
+    multiplies its steps; rows of weight 0 are not there. Files (`learnt.scan`) and Dask collections are read once an
+    epoch, twice with `early_stopping`, a piece in memory at a time: rows are shuffled within a piece of some hundred
+    megabytes, so order a file at random; y is in memory.
 
     Parameters
     ----------
@@ -201,6 +213,7 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
     array(['no', 'yes'], dtype='<U3')
     """
 
+    __learnt_takes__ = Takes(sparse=True, lazy=True)
     __learnt_schema__ = Schema(params={"loss": text}, state=PLANES, extra=DESCENT, rule=one_plane_a_class)
     # Rows come in a random order that is part of the result, and a weight is a longer step, not a second visit.
     # The intercept moves less on sparse rows, as in scikit-learn.

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from learnt.engine import progress
-from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.schema import FEATURES, Schema, real
-from learnt.engine.validation import check_fit
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model.sgd._base import DESCENT, StochasticDescent, mask_of, progress_report
+from learnt.linear_model.sgd._pieces import Chosen, Pieces, Problem, run_pieces
 from learnt.linear_model.sgd._run import End, Start, run
 
 
@@ -21,6 +21,7 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, Estimator
 
     Each row moves the coefficients against the gradient of its own loss, by steps that shrink; rows are shuffled every
     epoch. Columns should be of like scale. A row's weight multiplies its steps; rows of weight 0 are not there.
+    Files and Dask collections are read a piece at a time, as by `SGDClassifier`.
 
     Parameters
     ----------
@@ -48,6 +49,7 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, Estimator
     array([1., 2.])
     """
 
+    __learnt_takes__ = Takes(sparse=True, lazy=True)
     __learnt_schema__ = Schema(state={**FEATURES, "coef_": real("d"), "intercept_": real(1)}, extra=DESCENT)
     # Rows come in a random order that is part of the result, and a weight is a longer step, not a second visit.
     # The intercept moves less on sparse rows, as in scikit-learn.
@@ -113,7 +115,7 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, Estimator
         """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
         self._check_parameters()
         going_on = self._goes_on(X, coef_init)
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", order="C")
+        X, y, w = self._checked(X, y, sample_weight, "number")
         if going_on:
             coef_init, intercept_init = self.coef_, self.intercept_
         (start,) = self._starts(1, X.shape[1], coef_init, intercept_init)
@@ -124,7 +126,7 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, Estimator
         """One epoch over these rows, from where the last call ended."""
         first = not hasattr(self, "coef_")
         self._check_parameters(partial=True)
-        X, y, w = check_fit(self, X, y, sample_weight, target="number", order="C", reset=first)
+        X, y, w = self._checked(X, y, sample_weight, "number", reset=first)
         start = self._starts(1, X.shape[1], None, None)[0] if first else self._continued(1)[0]
         self._descend(X, y, w, start, 1.0 if first else self.t_, 1)
         return self
@@ -133,27 +135,26 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, Estimator
         weight = np.ones(X.shape[0]) if w is None else w
         present = np.flatnonzero(weight > 0)
         judge = present[self._held_out(None, len(present))]
-        held = mask_of(judge, X.shape[0])
-        target = y.astype(np.float64)
+        held, numbers = mask_of(judge, X.shape[0]), y.astype(np.float64)
+        settings, seed = self._settings(max_iter), int(self._seeds(1, after=0)[0])
 
-        def score(coef: np.ndarray, intercept: float) -> float:
+        def target(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+            return numbers[rows], weight[rows]
+
+        def score(outputs: np.ndarray) -> float:
             """R² on the rows held out."""
-            error = target[judge] - (np.asarray(X[judge] @ coef) + intercept)
-            spread = target[judge] - np.average(target[judge], weights=weight[judge])
+            error = numbers[judge] - outputs
+            spread = numbers[judge] - np.average(numbers[judge], weights=weight[judge])
             return 1.0 - float(weight[judge] @ error**2) / max(float(weight[judge] @ spread**2), 1e-300)
 
-        judged, settings, seed = (
-            score if len(judge) else None,
-            self._settings(max_iter),
-            int(self._seeds(1, after=0)[0]),
-        )
-        (end,) = progress_report(
-            self,
-            max_iter,
-            lambda report: [run(X, target, weight, present, start, t, settings, seed, held, judged, report)],
-            X,
-            y,
-        )
+        def ends(report: Any) -> list[End]:
+            if isinstance(X, Pieces):
+                problem, chosen = Problem(start, seed, target, score), Chosen(present, judge)
+                return run_pieces(X, [problem], chosen, t, settings, None, report)
+            judged = None if held is None else lambda coef, b: score(np.asarray(X[judge] @ coef) + b)
+            return [run(X, numbers, weight, present, start, t, settings, seed, held, judged, report)]
+
+        (end,) = progress_report(self, max_iter, ends, X, y)
         coef, self.intercept_ = self._finish([end], X.dtype)
         self.coef_ = coef[0]
         return end

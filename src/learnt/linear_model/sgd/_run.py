@@ -78,6 +78,108 @@ class Settings:
                          optimal0, float(self.average), float(self.fit_intercept)])  # fmt: skip
 
 
+class Descent:
+    """A run of one vector of coefficients: the rows it visits, and whether an epoch was its last.
+
+    With `judged` the epochs are judged by a score on rows held out, and the coefficients that scored best are kept.
+    """
+
+    def __init__(self, start: Start, t: float, settings: Settings, judged: bool = False) -> None:
+        self.settings, self.judged = settings, judged
+        self.fixed = settings.numbers()
+        self.moving = np.zeros(12)
+        self.moving[[k.SCALE, k.INTERCEPT, k.T, k.ETA]] = 1.0, start.intercept, t, settings.eta0
+        self.v = np.array(start.coef, dtype=np.float64)
+        self.moving[k.SQUARE] = np.square(self.v).sum()
+        self.rest = np.zeros(self.v.size)
+        if settings.average > 0 and start.average_coef is not None and start.averaged:
+            self.rest += start.average_coef * start.averaged
+            self.moving[[k.COUNT, k.INTERCEPT_SUM]] = start.averaged, start.average_intercept * start.averaged
+        self.paid = np.zeros(self.v.size if self.fixed[k.L1] > 0 else 0)
+        self.others = None if self.fixed[k.CODE] in k.WRITTEN_OUT else 1
+        self.n_iter, self.status, self.over = 0, "budget", False
+        self._loss, self._moves, self._idle = 0.0, 0.0, 0
+        self._best, self._best_score = np.inf, -np.inf
+        self._kept: End | None = None
+
+    @property
+    def coef(self) -> np.ndarray:
+        return self.moving[k.SCALE] * self.v
+
+    @property
+    def intercept(self) -> float:
+        return float(self.moving[k.INTERCEPT])
+
+    def visit(self, X: Any, y: np.ndarray, weight: np.ndarray, order: np.ndarray) -> None:
+        """A step for each of these rows."""
+        epoch_of: Any = k.dense_epoch
+        matrix: tuple[Any, ...] = (X,)
+        fixed = self.fixed
+        if sparse.issparse(X):
+            # unsigned: a signed index would be tested for being negative at every access
+            unsigned = np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64
+            epoch_of, matrix = k.sparse_epoch, (X.data, X.indices.view(unsigned), X.indptr)
+            fixed = fixed.copy()
+            fixed[k.WITH_INTERCEPT] *= self.settings.sparse_intercept
+        piece = max(1, _CELLS * X.shape[0] // max(1, matrix[0].size))
+        state = self.others, self.v, self.rest, self.paid, fixed, self.moving
+        for first in range(0, len(order), piece):  # Ctrl-C is handled between two of them
+            epoch_of(*matrix, y, weight, order[first : first + piece], *state)
+            self._loss += self.moving[k.LOSS]
+
+    def close_epoch(self, n: int, score: float = 0.0) -> bool:
+        """After all n rows, with the score on rows held out where it is `judged`: whether this epoch was the last."""
+        moving, settings = self.moving, self.settings
+        self.n_iter += 1
+        if not (np.isfinite(self.v).all() and np.isfinite(moving[k.INTERCEPT])):
+            raise ValueError(
+                f"Floating-point under-/overflow occurred at epoch #{self.n_iter}: the steps are too long. Scaling "
+                "input data with StandardScaler or MinMaxScaler might help, as might a lower eta0."
+            )
+        tol = -np.inf if settings.tol is None else settings.tol
+        if self.judged:
+            self._idle = self._idle + 1 if score < self._best_score + tol else 0
+            if score > self._best_score and settings.tol is not None:
+                self._best_score, self._kept = score, self._now()
+        else:
+            objective = self._loss / max(n, 1)
+            if self.fixed[k.L1] > 0:
+                objective += self.fixed[k.L1] * float(np.abs(self.coef).sum())
+                moving[k.SQUARE] = np.square(self.v).sum()  # since the L1 penalty has changed it
+            self._idle = self._idle + 1 if objective > self._best - tol else 0
+            self._best = min(self._best, objective)
+        if settings.until_perfect and moving[k.MOVES] == self._moves:
+            self.status, self.over = "converged", True
+        elif self._idle >= settings.patience and settings.tol is not None:
+            if settings.schedule == "adaptive" and moving[k.ETA] > 1e-6:
+                moving[k.ETA] /= 5
+                self._idle = 0
+            else:
+                self.status, self.over = "converged", True
+        self._loss, self._moves = 0.0, moving[k.MOVES]
+        return self.over
+
+    def end(self) -> End:
+        end, kept = self._now(), self._kept
+        return end if kept is None else kept._replace(t=end.t, n_iter=end.n_iter, status=end.status, moves=end.moves)
+
+    def _now(self) -> End:
+        moving, count = self.moving, self.moving[k.COUNT]
+        average = (moving[k.HEAVY] * self.v + self.rest) / count if count else np.zeros(self.v.size)
+        average_intercept = moving[k.INTERCEPT_SUM] / count if count else 0.0
+        return End(
+            self.coef,
+            self.intercept,
+            average,
+            float(average_intercept),
+            float(count),
+            float(moving[k.T]),
+            self.n_iter,
+            int(moving[k.MOVES]),
+            self.status,
+        )
+
+
 def run(
     X: Any,
     y: np.ndarray,
@@ -96,94 +198,15 @@ def run(
 
     With `judge` the coefficients that scored best are returned.
     """
-    fixed = settings.numbers()
-    if sparse.issparse(X):
-        fixed[k.WITH_INTERCEPT] *= settings.sparse_intercept
-    moving = np.zeros(12)
-    moving[[k.SCALE, k.INTERCEPT, k.T, k.ETA]] = 1.0, start.intercept, t, settings.eta0
-    v = np.array(start.coef, dtype=np.float64)
-    moving[k.SQUARE] = np.square(v).sum()
-    averaging = settings.average > 0
-    rest = np.zeros(v.size)
-    if averaging and start.average_coef is not None and start.averaged:
-        rest += start.average_coef * start.averaged
-        moving[[k.COUNT, k.INTERCEPT_SUM]] = start.averaged, start.average_intercept * start.averaged
-    paid = np.zeros(v.size if fixed[k.L1] > 0 else 0)
+    descent = Descent(start, t, settings, judged=judge is not None)
     order = rows.copy()
-    epoch_of, matrix = _parts(X)
-    piece = max(1, _CELLS * X.shape[0] // max(1, matrix[0].size))
-    others = None if fixed[k.CODE] in k.WRITTEN_OUT else 1
-    tol = -np.inf if settings.tol is None else settings.tol
-    best, best_score, idle, status = np.inf, -np.inf, 0, "budget"
-    kept: End | None = None
-    n_iter = 0
-    for epoch in range(1, settings.max_iter + 1):
+    for _ in range(settings.max_iter):
         if settings.shuffle:
             k.shuffle(order, seed)
-        before = moving[k.MOVES]
-        now = order if held is None else order[~held[order]]
-        loss = 0.0
-        for first in range(0, len(now), piece):  # Ctrl-C is handled between two of them
-            epoch_of(*matrix, y, weight, now[first : first + piece], others, v, rest, paid, fixed, moving)
-            loss += moving[k.LOSS]
-        moving[k.LOSS] = loss
-        n_iter = epoch
-        if not (np.isfinite(v).all() and np.isfinite(moving[k.INTERCEPT])):
-            raise ValueError(
-                f"Floating-point under-/overflow occurred at epoch #{epoch}: the steps are too long. Scaling "
-                "input data with StandardScaler or MinMaxScaler might help, as might a lower eta0."
-            )
-        coef = moving[k.SCALE] * v
-        if judge is not None:
-            score = judge(coef, moving[k.INTERCEPT])
-            idle = idle + 1 if score < best_score + tol else 0
-            if score > best_score and settings.tol is not None:
-                best_score, kept = score, _end(coef, moving, v, rest, n_iter, status)
-        else:
-            objective = moving[k.LOSS] / max(len(rows), 1)
-            if fixed[k.L1] > 0:
-                objective += fixed[k.L1] * float(np.abs(coef).sum())
-                moving[k.SQUARE] = np.square(v).sum()  # since the L1 penalty has changed it
-            idle = idle + 1 if objective > best - tol else 0
-            best = min(best, objective)
-        if report is not None and report():
-            status = "stopped"
+        descent.visit(X, y, weight, order if held is None else order[~held[order]])
+        last = descent.close_epoch(len(rows), 0.0 if judge is None else judge(descent.coef, descent.intercept))
+        if report is not None and report() and not last:
+            descent.status, last = "stopped", True
+        if last:
             break
-        if settings.until_perfect and moving[k.MOVES] == before:
-            status = "converged"
-            break
-        if idle >= settings.patience and settings.tol is not None:
-            if settings.schedule == "adaptive" and moving[k.ETA] > 1e-6:
-                moving[k.ETA] /= 5
-                idle = 0
-            else:
-                status = "converged"
-                break
-    end = _end(moving[k.SCALE] * v, moving, v, rest, n_iter, status)
-    return end if kept is None else kept._replace(t=end.t, n_iter=n_iter, status=status, moves=end.moves)
-
-
-def _parts(X: Any) -> tuple[Any, tuple]:
-    """The kernel, and the matrix as it takes it."""
-    if not sparse.issparse(X):
-        return k.dense_epoch, (X,)
-    # unsigned: a signed index would be tested for being negative at every access
-    unsigned = np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64
-    return k.sparse_epoch, (X.data, X.indices.view(unsigned), X.indptr)
-
-
-def _end(coef: np.ndarray, moving: np.ndarray, v: np.ndarray, rest: np.ndarray, n_iter: int, status: str) -> End:
-    count = moving[k.COUNT]
-    average = (moving[k.HEAVY] * v + rest) / count if count else np.zeros(v.size)
-    average_intercept = moving[k.INTERCEPT_SUM] / count if count else 0.0
-    return End(
-        coef.copy(),
-        float(moving[k.INTERCEPT]),
-        average,
-        float(average_intercept),
-        float(count),
-        float(moving[k.T]),
-        n_iter,
-        int(moving[k.MOVES]),
-        status,
-    )
+    return descent.end()
