@@ -190,7 +190,7 @@ STILL_ASK = {
     "kernel_approximation": 4,
     "kernels": 20,
     "linalg": 1,
-    "linear_model": 27,
+    "linear_model": 25,
     "metrics": 15,
     "mixture": 1,
     "model_selection": 3,

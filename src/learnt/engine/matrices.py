@@ -188,10 +188,21 @@ def result_dtype(X: Any) -> Any:
 
 
 def join(parts: list[Any], axis: int = 0) -> Any:
-    """Arrays of one library below (axis 0) or beside (axis 1) each other; a single one as it is."""
+    """Matrices of one library below (axis 0) or beside (axis 1) each other; a single one as it is."""
     if len(parts) == 1:
         return parts[0]
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr") if axis == 0 else sparse.hstack(parts, format="csr")
     return namespace(parts[0]).concat(parts, axis=axis) if is_foreign_array(parts[0]) else np.concatenate(parts, axis)
+
+
+def row_by_row(X: Any) -> Any:
+    """A NumPy or SciPy matrix as kernels that walk rows read it: in C order, or CSR.
+
+    >>> row_by_row(np.zeros((2, 3)).T).flags.c_contiguous
+    True
+    """
+    return X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
 
 
 def identity(reference: Any, n: int | None = None) -> Any:

@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from learnt.engine.matrices import affine, n_stored, take_rows
+from learnt.engine.matrices import affine, join, n_stored, row_by_row, take_rows
 from learnt.engine.rows import Block, Rows, as_rows, in_memory, target_in_memory
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import Checked, check_fit
@@ -40,10 +39,10 @@ class Pieces:
             parts.append(part)
             cells += n_stored(part)
             if cells >= _CELLS:
-                yield first, _joined(parts)
+                yield first, join(parts)
                 parts, cells = [], 0
         if parts:
-            yield first, _joined(parts)
+            yield first, join(parts)
 
 
 def check_pieces(model: Any, X: Any, y: Any, sample_weight: Any, target: str, reset: bool = True) -> Checked:
@@ -134,11 +133,4 @@ def _outputs(pieces: Pieces, judge: np.ndarray, descents: list[Descent]) -> np.n
 
 
 def _matrix(block: Block) -> Any:
-    X = block.X
-    return X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
-
-
-def _joined(parts: list[Any]) -> Any:
-    if len(parts) == 1:
-        return parts[0]
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+    return row_by_row(block.X)

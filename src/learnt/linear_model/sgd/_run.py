@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from learnt.engine.matrices import Route, route
 from learnt.erm.losses import NAMES, Hinge
 from learnt.linear_model.sgd import _kernels as k
 
@@ -115,7 +115,7 @@ class Descent:
         epoch_of: Any = k.dense_epoch
         matrix: tuple[Any, ...] = (X,)
         fixed = self.fixed
-        if sparse.issparse(X):
+        if route(X) is Route.SPARSE:
             # unsigned: a signed index would be tested for being negative at every access
             unsigned = np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64
             epoch_of, matrix = k.sparse_epoch, (X.data, X.indices.view(unsigned), X.indptr)
