@@ -30,7 +30,7 @@ from learnt.study.race._layout import MOST_CELLS, write_rows
 from learnt.study.race._metric import metric_of
 from learnt.study.race._objective import Objective
 from learnt.study.race._process import MOST, process_count
-from learnt.study.race._race import Race, run_race
+from learnt.study.race._race import MUCH_MORE, Race, run_race
 from learnt.study.race._remote import Worker
 from learnt.study.table._images import besides_pixels
 from learnt.study.table._problem import Problem, pose
@@ -184,12 +184,15 @@ class Run:
         return Ground(codes, sealed.folds, parts, n_classes, Objective(n_classes, metric), s.seed, problem.image)
 
     def _partitions(self, ground: Ground) -> Ground:
-        """More than one partition for small tables where the budget allows it on this machine; the decision is kept."""
-        count = self.journal.get("folds", "")
-        if count is None:
-            enough = self.settings.budget >= LONG_ENOUGH * self.budget.pace
-            count = self.journal.add("folds", "", len(ground.folds) if enough else ground.parts)
-        return replace(ground, folds=ground.folds[: int(count)])
+        """More than one partition for small tables where the budget allows it on this machine.
+
+        The decision is kept until the budget is much larger: the study goes on as it began.
+        """
+        budget, known = self.settings.budget, self.journal.get("folds", "")
+        if known is None or budget >= MUCH_MORE * known["budget"]:
+            count = len(ground.folds) if budget >= LONG_ENOUGH * self.budget.pace else ground.parts
+            known = self.journal.add("folds", "", {"count": count, "budget": budget})
+        return replace(ground, folds=ground.folds[: int(known["count"])])
 
     # --- step 1 ---
 

@@ -25,9 +25,11 @@ from learnt.study.race._budget import (
 from learnt.study.race._families import FAMILIES, candidates_for
 from learnt.study.race._ground import Ground, pick_values
 from learnt.study.race._objective import Objective
-from learnt.study.race._race import LEAST_SECONDS, run_race
+from learnt.study.race._race import LEAST_SECONDS, Entry, _Race, final_fit_seconds, run_race
 from learnt.study.race._recipe import alone
 from learnt.study.race._remote import Failed, TooSlow
+
+REST = ("classify", 10**9, True, lambda *_: None)  # of the arguments of a race
 
 
 class Clock:
@@ -119,6 +121,60 @@ def test_boosting_of_many_classes_is_short_and_begins_with_small_trees():
     assert len({c.id for c in candidates_for("classify", 1000, 10)} & {c.id for c in candidates_for("classify")}) > 10
 
 
+def test_a_hurried_race_of_many_rows_has_short_paths():
+    usual, hurried = (
+        {c.family.name: c.family.path for c in candidates_for("classify", 50_000, 2, hurry)} for hurry in (False, True)
+    )
+    for name in ("logistic regression", "boosted trees"):
+        assert len(hurried[name].values) < len(usual[name].values)
+        assert set(hurried[name].values) < set(usual[name].values)
+    few = [candidates_for("classify", 1000, 2, hurry) for hurry in (False, True)]
+    assert {c.id for c in few[0]} == {c.id for c in few[1]}  # few rows take no time
+
+
+def test_the_time_of_a_final_fit_is_that_of_training_alone():
+    """Without predictions for held-out rows, their encoding, and loading what was not loaded before."""
+    entry = Entry(next(c for c in candidates_for("classify") if c.family.name == "naive Bayes"))
+    common = {"rows": 1000, "curve": [0.5], "prepare_s": 0.3, "prepared_rows": 3000}
+    entry.results = {
+        0: {**common, "fit_s": 2.0, "train_s": 1.5, "loaded": False},
+        1: {**common, "fit_s": 0.5, "train_s": 0.2, "loaded": True},
+        2: {**common, "prepare_s": 0.0, "fit_s": 0.7, "train_s": 0.4, "loaded": True},
+    }
+    assert entry.seconds() == 0.7  # what another fold will take
+    assert final_fit_seconds(entry, [entry]) == pytest.approx((0.2 + 0.4) / 2 + 0.3 / 3)
+    del entry.results[1], entry.results[2]
+    assert final_fit_seconds(entry, [entry]) == pytest.approx(1.5 + 0.1)
+
+
+def test_foreseeing_how_many_rows_fit_takes_a_small_part_of_the_race(tmp_path):
+    worker = Pretend(Clock(), seconds=2.0)  # ten seconds for the rows that are tried
+    race(tmp_path, worker, rows=50_000, seconds=60.0)
+    begun = [call[4] for call in worker.calls]
+    assert begun[0] == 0
+    assert begun[1] <= 0.15 * 60  # the first took all of that time
+    quick = Pretend(Clock(), seconds=0.01)
+    race(tmp_path / "quick", quick, rows=50_000, seconds=60.0)
+    forests = [parameters for name, parameters, *_ in quick.calls if name == "RandomForestClassifier"]
+    assert "'n_estimators': 20" in forests[0]  # a tenth of them is timed
+    assert "'n_estimators': 200" in forests[1]
+
+
+def test_a_model_that_was_begun_is_finished_in_little_time_where_it_takes_less(tmp_path):
+    """No fit is begun in the last fractions of a second, but one that is known to be shorter."""
+    clock = Clock()
+    runner = _Race([Pretend(clock)], Journal(tmp_path / "j", "k"), ground(), Budget(1e6, clock=clock), *REST)
+    begun, fresh = runner.entries[1], runner.entries[2]
+    begun.results = {k: {"rows": 800, "curve": [0.5], "fit_s": 0.01} for k in range(4)}
+    clock.now = runner._until() - LEAST_SECONDS / 2
+    assert runner._job(begun) is not None
+    assert runner._job(fresh) is None
+    assert (begun.state, fresh.state) == ("racing", "skipped")
+    begun.running.clear()
+    clock.now = runner._until() - 0.001
+    assert runner._job(begun) is None
+
+
 def test_pairs_of_very_many_classes_are_not_tried():
     few, many = ({c.family.name for c in candidates_for("classify", 1000, k)} for k in (30, 31))
     assert few - many == {"support vectors", "support vectors, one scale"}
@@ -173,6 +229,7 @@ def test_no_fit_begins_or_ends_in_the_time_set_aside(tmp_path, seconds, pace):
     budget = Budget(seconds, clock=clock)
     models = [e for e in found.finished() if not e.candidate.is_constant]
     # Among none there is nothing to choose, and a small overrun is better than nothing tried.
+    budget.to_choose_from(len(models), 1000)
     closing = budget.closing + (budget.choosing if models else -LAST_RESORT * seconds)
     assert clock() <= seconds - closing + 1e-9
     leaders = found.finished()[:5]
@@ -192,6 +249,9 @@ def test_fewer_rows_only_where_all_of_them_would_not_fit_the_budget(tmp_path):
     assert 5000 <= found.rows < found.all_rows == 40_000
     again = Pretend(Clock(), seconds=0.001)
     assert race(tmp_path / "b", again, rows=50_000, seconds=61.0).rows == found.rows  # decided once
+    assert (
+        race(tmp_path / "b", again, rows=50_000, seconds=600.0).rows > found.rows
+    )  # anew where there is far more time
     leaders = [e for e in found.entries if e.candidate.leads and e.candidate.family.most_rows > 40_000]
     assert sum(e.state == "finished" for e in leaders) >= 4
 
@@ -268,8 +328,12 @@ def test_more_time_is_set_aside_for_a_table_that_took_long_to_read():
     for budget in (small, large):
         budget.notice_pace(2.0, 1.0)
     assert large.closing == pytest.approx(small.closing + 2 * CLOSING[1])
-    assert large.choosing == pytest.approx(small.choosing + 2 * CHOOSING[1])
-    assert large.race_until(0.0) == pytest.approx(small.race_until(0.0) - 2 * (CLOSING[1] + CHOOSING[1]))
+    assert large.race_until(0.0) == pytest.approx(small.race_until(0.0) - 2 * CLOSING[1])
+    choosing, until = small.choosing, small.race_until(0.0)
+    small.to_choose_from(3, 1000)  # two models more, at half the speed
+    more = 2 * (2 * CHOOSING[1] + 3000 * CHOOSING[2])
+    assert small.choosing == pytest.approx(choosing + more)
+    assert small.race_until(0.0) == pytest.approx(until - more)
 
 
 @pytest.mark.parametrize("pace", [1.0, 1.5, 2.0, 2.5])

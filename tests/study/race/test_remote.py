@@ -146,7 +146,7 @@ def test_processes_started_early_are_taken_over_and_the_others_end(tmp_path):
     assert _process.take(tmp_path, threads=2) is None
 
 
-@pytest.mark.parametrize(("load", "budget", "expected"), [(0.0, 8.0, 2), (0.0, 7.0, 1), (6.0, 20.0, 1), (6.0, 24.0, 2)])
+@pytest.mark.parametrize(("load", "budget", "expected"), [(0.0, 4.0, 2), (0.0, 3.5, 1), (6.0, 11.0, 1), (6.0, 12.0, 2)])
 def test_on_a_busy_machine_one_process_loads_where_the_time_is_short(monkeypatch, load, budget, expected):
     monkeypatch.setattr(_process.os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
     monkeypatch.setattr(_process.os, "cpu_count", lambda: 2)

@@ -43,6 +43,8 @@ class Bench:
         self.classes = None if self.labels is None else np.arange(len(self.labels))
         self.objective = Objective(None if self.labels is None else len(self.labels), meta.get("metric"))
         self._prepared: dict[tuple[int, str, int], tuple] = {}
+        self._known: set[str] = set()  # models that this process has fitted
+        self._trained = 0.0  # seconds of the fits of the order under way, without predictions
 
     def prepared(self, fold: int, encoding: str, most: int) -> tuple:
         """Encoded training rows in random order (a prefix is a sample) and held-out rows, with their targets.
@@ -91,16 +93,18 @@ class Bench:
         started, calculated = time.perf_counter(), time.process_time()
         inside, y_inside, outside, y_outside, valid = self.prepared(fold, spec["encoding"], most)
         prepared = time.perf_counter() - started
+        encoded = len(inside) + len(outside)
         if inside.shape[1] > spec["most_columns"]:
             return {"unfit": f"not for {inside.shape[1]} columns, at most {spec['most_columns']}"}
         inside, y_inside = inside[:rows], y_inside[:rows]
         outside, y_outside, valid = outside[:tested], y_outside[:tested], valid[:tested]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            started = time.perf_counter()
+            started, self._trained = time.perf_counter(), 0.0
             predicted = self._along_path(spec, inside, y_inside, outside, y_outside)
             done = time.perf_counter()
         curve = [self.objective.loss(y_outside, p) for p in predicted]
+        known, self._known = self._known, self._known | {spec["model"]}
         if not np.isfinite(curve).all():
             raise ValueError("its predictions are not finite numbers")
         if keep is not None:
@@ -109,7 +113,10 @@ class Bench:
             "rows": len(inside),
             "curve": curve,
             "prepare_s": prepared,
+            "prepared_rows": encoded,
             "fit_s": done - started,
+            "train_s": self._trained,
+            "loaded": spec["model"] in known,
             "processor_s": time.process_time() - calculated,
             "converged": not any(issubclass(w.category, ConvergenceWarning) for w in caught),
         }
@@ -119,18 +126,18 @@ class Bench:
     ) -> list[np.ndarray]:
         """Predictions for the held-out rows at every value of the path, or the only ones."""
         if spec["path"] is None:
-            return [self._predict(build(spec).fit(X, y), held)]
+            return [self._predict(self._fitted(build(spec), X, y), held)]
         _, values, staged = spec["path"]
         if not staged:
-            return [self._predict(build(settled(spec, value)).fit(X, y), held) for value in values]
+            return [self._predict(self._fitted(build(settled(spec, value)), X, y), held) for value in values]
         model = build(settled(spec, values[-1]))[-1]  # rounds of boosting need no scaler
         if self.classes is None or np.isin(y_held, y).all():
             # The held-out rows decide when to stop boosting, never which value is taken: that is decided by the other
             # folds.
             model.set_params(early_stopping=True, n_iter_no_change=PATIENCE, tol=0.0)
-            model.fit(X, y, X_val=held, y_val=y_held)
+            self._fitted(model, X, y, X_val=held, y_val=y_held)
         else:
-            model.fit(X, y)
+            self._fitted(model, X, y)
         found: list[np.ndarray] = []
         stages = model.staged_predict(held) if self.classes is None else model.staged_predict_proba(held)
         for k, p in enumerate(stages, 1):
@@ -140,6 +147,12 @@ class Bench:
                 if len(found) == len(values):
                     break
         return found + [self._spread(last, model)] * (len(values) - len(found))
+
+    def _fitted(self, model: Any, X: np.ndarray, y: np.ndarray, **more: Any) -> Any:
+        started = time.perf_counter()
+        model.fit(X, y, **more)
+        self._trained += time.perf_counter() - started
+        return model
 
     def learn(self, recipe: Recipe, fold: int, rows: int, most: int, threads: int | None = None) -> dict[str, Any]:
         """A whole recipe on `rows` training rows of a fold: its loss there and on held-out rows, for a curve."""

@@ -14,19 +14,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-# Processor seconds for any table, and for each second that reading and sealing it took; a share of the budget more, at
-# most so much: for the test set and the report, and for calibrating, blending and choosing.
-CLOSING = (0.15, 0.5, 0.03, 8.0)
-CHOOSING = (0.12, 0.3, 0.02, 5.0)
+# Processor seconds for the test set and the report: for any table, and for each second that reading and sealing it
+# took; a share of the budget more, at most so much.
+CLOSING = (0.3, 0.5, 0.03, 8.0)
+# For calibrating, blending and choosing: whatever there is, for each model, and for each of its held-out rows; and the
+# share of the budget.
+CHOOSING = (0.1, 0.03, 4e-6, 0.02)
+MOST_COMPARED = 20  # models that are calibrated and blended
 USUAL_WORK = 0.3  # processor seconds for reading and sealing a table, where they were not measured
 REPORT = 0.4  # share of the closing that comes after the test set
 MOST_CLOSING = 0.4  # share of the budget that choice and closing may take together
 MOST_FINAL = 0.35  # share of the budget that the final fits may take
-LEAST_FINAL = 0.15  # processor seconds for them, whatever the race has shown
+LEAST_FINAL = 0.5  # processor seconds of them for building, saving and reading, however short the fits are
+FIRST_FINAL = 0.15  # the same of a model that is quick, for which they are hurried
 SLOWEST = 20.0  # pace that is reckoned with
 REMEMBERED = 4.0  # seconds of fits after which a measured pace has half its weight
 LAST_RESORT = 0.05  # share of the budget by which it may be overrun rather than lose the only model, or the winner
-SLACK = 1.5  # a fit may take so much longer than expected
+SLACK = 1.25  # a fit may take so much longer than expected
 
 
 class Budget:
@@ -38,6 +42,7 @@ class Budget:
         self.end = self.began + seconds
         self.pace = 1.0  # how many times longer things take than on an idle machine
         self._measured = (0.0, 0.0)  # seconds by the clock and of the processor that it was read from
+        self._compared = (1, 0)
         self.work = USUAL_WORK  # processor seconds in which the table was read, profiled and sealed
 
     def not_counted(self, seconds: float) -> None:
@@ -65,21 +70,26 @@ class Budget:
     @property
     def closing(self) -> float:
         """Seconds for the test set and the report."""
-        return min(self._own(CLOSING), MOST_CLOSING * self.seconds)
+        always, by_work, share, most = CLOSING
+        own = (always + by_work * self.work) * self.pace + min(share * self.seconds, most)
+        return min(own, MOST_CLOSING * self.seconds)
 
     @property
     def choosing(self) -> float:
         """Seconds between the end of the race and the first final fit."""
-        return min(self._own(CHOOSING), max(MOST_CLOSING * self.seconds - self.closing, 0.05 * self.seconds))
+        always, by_model, by_row, share = CHOOSING
+        models, rows = self._compared
+        own = (always + models * (by_model + by_row * rows)) * self.pace + share * self.seconds
+        return min(own, max(MOST_CLOSING * self.seconds - self.closing, 0.05 * self.seconds))
+
+    def to_choose_from(self, models: int, rows: int) -> None:
+        """How many models have finished, and their held-out rows."""
+        self._compared = min(max(models, 1), MOST_COMPARED), rows
 
     @property
     def report(self) -> float:
         """Seconds for the report alone."""
         return REPORT * self.closing
-
-    def _own(self, what: tuple[float, float, float, float]) -> float:
-        always, by_work, share, most = what
-        return (always + by_work * self.work) * self.pace + min(share * self.seconds, most)
 
     def for_final_fits(self) -> float:
         """Seconds that remain for final fits at this moment."""
@@ -95,7 +105,8 @@ class Budget:
 
     def race_until(self, final_seconds: float) -> float:
         """The moment at which a race must end whose winner takes so long to be fitted for good."""
-        final = min(max(SLACK * final_seconds, LEAST_FINAL * self.pace), MOST_FINAL * self.seconds)
+        final = max(SLACK * final_seconds, final_seconds + LEAST_FINAL * self.pace)
+        final = min(final, MOST_FINAL * self.seconds)
         return self.end - self.closing - self.choosing - final
 
     def race_until_the_first(self) -> float:
@@ -103,7 +114,7 @@ class Budget:
 
         A budget overrun by little is better than nothing tried.
         """
-        final = min(LEAST_FINAL * self.pace, MOST_FINAL * self.seconds)
+        final = min(FIRST_FINAL * self.pace, MOST_FINAL * self.seconds)
         return self.end - self.closing - final + LAST_RESORT * self.seconds
 
 

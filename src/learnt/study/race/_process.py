@@ -19,7 +19,7 @@ from pathlib import Path
 from learnt.engine.threads import thread_count
 
 MOST = 4  # processes that fit models at once
-SHORT = 8.0  # seconds of a study below which loading a second process costs more than it gains
+SHORT = 4.0  # seconds of a study below which loading a second process costs more than it gains
 MOST_CROWDED = 4.0  # the largest slowdown of loading on a busy machine that is assumed
 
 _early: list[tuple[int | None, subprocess.Popen]] = []

@@ -23,7 +23,7 @@ from learnt.study.race._families import Candidate, candidates_for
 from learnt.study.race._ground import Ground, pick_values
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
-LEAST_SECONDS = 0.3  # no fit is begun with less
+LEAST_SECONDS = 0.3  # no fit is begun with less, but one that is known to take less
 LONG = 25_000  # training rows from which on fits are first timed on fewer rows
 PROBED = 5_000  # so many
 HURRY = 4.0  # seconds of a race on an idle machine, below which quick families come first, on few rows of a long table
@@ -31,7 +31,10 @@ SHARE_OF_LEADERS = 0.8  # of the race's time, which the leaders on all rows may 
 GROWTH = 1.15  # most fits grow a little faster than their rows
 GROWTH_OF_PROBED = 1.5  # between the constant overhead of many classes and the quadratic growth of one pair
 SHARE_OF_PROBED = 0.25  # share of the time left that an entry of a probed family may take
-LEADERS = 5  # the best entries whose final fits have time reserved
+LEADERS = 5  # the best entries whose final fits have time reserved; in a hurry the best alone
+SHARE_OF_PROBES = 0.15  # of the race's time, which is spent on foreseeing how many rows fit
+MUCH_MORE = 1.5  # times the budget, from which on how many rows and folds race is decided anew
+FEWER_TREES = 10  # a forest is timed with so many times fewer trees
 
 Step = Callable[[str, int, int], None]
 
@@ -54,21 +57,38 @@ class Entry:
         return float(self.curves().mean(axis=0).min()) if self.results else math.inf
 
     def seconds(self) -> float:
-        """Of one fit with its path, preparation not counted; 0 before the first."""
+        """Of one fit with its path and predictions for held-out rows, preparation not counted; 0 before the first."""
         return float(np.median([r["fit_s"] for r in self.results.values()])) if self.results else 0.0
 
+    def training(self) -> float:
+        """The same without the predictions, which a final fit does not make, and without loading the model's code."""
+        took = {r.get("loaded", True): [] for r in self.results.values()}  # type: dict[bool, list[float]]
+        for result in self.results.values():
+            took[result.get("loaded", True)].append(result.get("train_s", result["fit_s"]))
+        return float(np.median(took.get(True) or took[False])) if took else 0.0
+
     def preparation(self) -> float:
-        """Seconds in which its columns were encoded and scaled, where it was the first to need them; else 0."""
-        return max((r.get("prepare_s", 0.0) for r in self.results.values()), default=0.0)
+        """Seconds in which its columns were encoded for training, where it was the first to need them; else 0.
+
+        Rows that are held out are encoded with them, which a final fit does not have: on few training rows of a long
+        table they are the most.
+        """
+        took = [s for result in self.results.values() if (s := _of_training_rows(result)) > 0]
+        return float(np.median(took)) if took else 0.0
 
     def final_fit(self) -> float:
         """Seconds of one fit at one value of the path, or with its share of rounds, on the rows of a fold."""
         path = self.candidate.family.path
         if path is None:
-            return self.seconds()
+            return self.training()
         best = int(self.curves().mean(axis=0).argmin())
         share = path.values[best] / path.values[-1] if path.staged else 1 / len(path.values)
-        return self.seconds() * share
+        return self.training() * share
+
+
+def _of_training_rows(result: dict[str, Any]) -> float:
+    """The part of the seconds of preparation that its training rows took."""
+    return result.get("prepare_s", 0.0) * result["rows"] / max(result.get("prepared_rows", 0), result["rows"])
 
 
 @dataclass
@@ -201,29 +221,49 @@ class _Race:
     # --- how many rows ---
 
     def _rows_that_fit(self) -> int:
-        """All rows, or as many as let the leaders finish in their share of the time; once decided, that stays."""
+        """All rows, or as many as let the leaders finish in their share of the time.
+
+        Once decided, that stays, until the budget is much larger.
+        """
         known = self.journal.get("race rows", "")
-        if known is not None:
-            return int(known)
+        if known is not None and self.budget.seconds < MUCH_MORE * known["budget"]:
+            return int(known["rows"])
         if self.in_a_hurry:
-            return int(self.journal.add("race rows", "", min(self.rows, PROBED)))
-        seconds = 0.0
+            return self._decided_rows(min(self.rows, PROBED))
         leaders = [e for e in self.entries if e.candidate.leads and not e.candidate.is_constant]
         # Trees take the most time; of models whose time grows faster than the rows few will race on so many.
         probes = leaders[:1] + [e for e in leaders[1:] if (f := e.candidate.family).brief and f.probed is None]
+        now = self.budget.clock()
+        until = now + SHARE_OF_PROBES * max(self.budget.race_until(0.0) - now, LEAST_SECONDS)
+        took: list[float] = []
         for entry in probes:
-            try:
-                left = max(self.budget.race_until(0.0) - self.budget.clock(), LEAST_SECONDS) / 4
-                order = {"spec": entry.candidate.spec(), "fold": 0, "rows": PROBED, "most": PROBED, "tested": 1000}
-                seconds += float(self.workers[0].call("evaluate", left, **order)["fit_s"])
-            except TooSlow:
-                seconds += left
-            except Failed:
-                continue
+            left = until - self.budget.clock()
+            if left > 0 and (seconds := self._timed(entry, left)) is not None:
+                took.append(seconds)
+        # Those there was no time for will take as long as the others in the mean, or longer.
+        seconds = float(np.mean(took)) * len(probes) if took else 0.0
         available = SHARE_OF_LEADERS * max(self.budget.race_until(0.0) - self.budget.clock(), 0.0)
         rows = rows_that_fit(self.rows, seconds * self.folds / len(self.workers), PROBED, available)
-        self.journal.add("race rows", "", rows)
+        return self._decided_rows(rows)
+
+    def _decided_rows(self, rows: int) -> int:
+        self.journal.add("race rows", "", {"rows": rows, "budget": self.budget.seconds})
         return rows
+
+    def _timed(self, entry: Entry, left: float) -> float | None:
+        """Seconds of a fit on few rows; all that were left where it is not done by then, None where it fails."""
+        spec, times = entry.candidate.spec(), 1
+        trees = spec["params"].get("n_estimators")
+        if trees is not None and trees >= 2 * FEWER_TREES:
+            times = FEWER_TREES
+            spec["params"] = {**spec["params"], "n_estimators": trees // times}
+        order = {"spec": spec, "fold": 0, "rows": PROBED, "most": PROBED, "tested": 1000}
+        try:
+            return times * float(self.workers[0].call("evaluate", left, **order)["fit_s"])
+        except TooSlow:
+            return times * left
+        except Failed:
+            return None
 
     # --- turns ---
 
@@ -288,7 +328,8 @@ class _Race:
             entry.state, entry.note = "skipped", f"not tried on {self.rows:,} rows: too slow to use on so many"
             return None
         left = self._until() - self.budget.clock()
-        over = self.closed or left < LEAST_SECONDS
+        expected = self._expected(entry)
+        over = self.closed or left < (min(1.5 * expected, LEAST_SECONDS) if entry.results else LEAST_SECONDS)
         probed = family.probed is not None and self.rows > family.probed
         if probed and not over:
             if family.name not in self.foreseen:
@@ -296,7 +337,7 @@ class _Race:
                 return entry, None, left
             if self.foreseen[family.name] is None:  # another worker is probing it
                 return None
-        needed = self._expected(entry) * math.ceil(len(waiting) / len(self.workers))
+        needed = expected * math.ceil(len(waiting) / len(self.workers))
         if over or needed > (SHARE_OF_PROBED * left if probed else left):
             self.cut_short = True
             entry.state, entry.note = "skipped", f"no time was left for {self.rows:,} rows"
@@ -315,7 +356,8 @@ class _Race:
         done = [e for e in self.entries if len(e.results) == self.folds]
         if all(e.candidate.is_constant for e in done):
             return self.budget.race_until_the_first()
-        leaders = sorted(done, key=lambda e: (e.mean(), e.candidate.id))[:LEADERS]
+        self.budget.to_choose_from(len(done) - 1, sum(map(len, self.ground.held)))
+        leaders = sorted(done, key=lambda e: (e.mean(), e.candidate.id))[: 1 if self.in_a_hurry else LEADERS]
         growth = len(self.ground.y) / max(self.rows, 1)
         fits = [final_fit_seconds(e, self.entries) for e in leaders]
         return self.budget.race_until(final_seconds(fits, growth, self.refit, len(self.workers)))

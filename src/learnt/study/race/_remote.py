@@ -18,7 +18,8 @@ from learnt.study._errors import StudyError
 from learnt.study.race._process import end, spawn, take
 
 STOPPED = "the process that fits models was stopped"
-GRACE, MOST_GRACE = 0.2, 1.0  # seconds that a process has to stop when asked: with the order's time more, at most
+TO_STOP = 0.05  # seconds in which most orders stop when asked
+GRACE, MOST_GRACE = 0.4, 1.0  # seconds that a process has to stop when asked: with the order's time more, at most
 
 
 class Failed(Exception):
@@ -70,7 +71,9 @@ class Worker:
 
     def call(self, do: str, timeout: float, **arguments: Any) -> dict[str, Any]:
         """Give one order and wait for its answer, at most `timeout` seconds."""
-        until = time.monotonic() + timeout - _grace(timeout) / 2  # so that it has mostly stopped when the time is over
+        until = (
+            time.monotonic() + timeout - min(TO_STOP, timeout / 10)
+        )  # so that it has mostly stopped when the time is over
         try:
             return self._carried_out(do, until, timeout, arguments)
         except Failed:
@@ -183,7 +186,8 @@ def readiest(workers: Sequence[Worker]) -> Worker:
 
 
 def _grace(timeout: float) -> float:
-    return min(MOST_GRACE, GRACE * (1 + timeout), timeout / 2)
+    """Never little: a process that is ended has to load again, which takes longer."""
+    return min(MOST_GRACE, GRACE + 0.2 * timeout)
 
 
 def _collect(stream: Any, answers: queue.Queue) -> None:

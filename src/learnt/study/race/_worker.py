@@ -69,6 +69,7 @@ def main(folder: str | None, background: bool = False) -> None:
             with suppress(ImportError):
                 import_module("numba")  # most models need it, and trees come first
             import_module("learnt.tree")
+            import_module("learnt.persistence")  # of the final fits, which have the least time
     folder = named.get()
     if early:
         _print_to(folder, background)
